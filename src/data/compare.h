@@ -20,8 +20,8 @@ struct Comparison {
   int64_t elements = 0, wrong = 0;
 };
 
-// Same kind, type and dims; floats within |got - wanted| <= absolute + of_largest * max |wanted| + relative *
-// |wanted|, NaN equal to NaN; everything else exactly.
+// Compares kind, type, dims and elements. Floats are equal if |got - wanted| <= absolute + of_largest * max
+// |wanted| + relative * |wanted|; NaN equals NaN. Other elements must be exactly equal.
 Comparison Compare(const Datum& got, const Datum& wanted, const Tolerance& tolerance);
 
 }  // namespace tern::data

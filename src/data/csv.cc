@@ -31,11 +31,11 @@ class Scanner {
     for (;;) {
       if (separator_ == kBlanks) SkipBlanks();
       TERN_ASSIGN(std::string cell, Cell());
-      const bool more = !AtLineEnd();
+      const bool has_more = !AtLineEnd();
       // Blanks before a line's end are not separators.
-      if (separator_ != kBlanks || !cell.empty() || (cells.empty() && !more))
+      if (separator_ != kBlanks || !cell.empty() || (cells.empty() && !has_more))
         cells.push_back(std::move(cell));
-      if (!more) break;
+      if (!has_more) break;
       ++at_;
     }
     EndLine(at_);
@@ -97,7 +97,7 @@ class Scanner {
         if (numbers_ && separator_ != kBlanks) SkipBlanks();
         if (AtLineEnd() || AtSeparator()) return cell;
         return InvalidArgument("line ", line_, ": '", std::string(1, text_[at_]),
-                               "' follows the closing quote of a cell; a separator must");
+                               "' follows the closing quote of a cell; a separator must follow it");
       }
     }
     return InvalidArgument("line ", first, ": the quote that opens a cell is never closed");
@@ -132,7 +132,7 @@ Status CheckLengths(const CsvTable& table) {
     const size_t wanted = table.rows[0].size(), got = table.rows[i].size();
     if (got != wanted)
       return InvalidArgument("row ", i + 1, " (line ", table.lines[i], ") has ", got,
-                             got == 1 ? " cell" : " cells", ", row 1 (line ", table.lines[0], ") has ",
+                             got == 1 ? " cell" : " cells", ", but row 1 (line ", table.lines[0], ") has ",
                              wanted);
   }
   return {};

@@ -1,5 +1,5 @@
-// Comma-separated values after RFC 4180: a row is a line; a quoted cell may contain separators, quotes and
-// line ends.
+// Reads comma-separated values as in RFC 4180. A row is a line. A quoted cell may contain separators, quotes
+// and line ends.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,9 +19,9 @@ struct CsvTable {
   std::string Place(size_t row, size_t column) const;
 };
 
-// Rows of different lengths are an error that names both lengths. The separator is the first of comma,
-// semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except in a single
-// column of text. With `numbers`, in addition:
+// Parses a table. Fails if rows have different lengths; the message names both lengths. The separator is the
+// first of comma, semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except
+// in a single column of text. With `numbers`, in addition:
 // - blanks separate cells if no other separator occurs, and blanks around a cell are dropped;
 // - lines that start with # are comments;
 // - a first row without any number is the header.
@@ -30,9 +30,9 @@ Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 // Makes the first row the header; blanks around its names are dropped.
 void TakeHeader(CsvTable& table);
 
-// The cells as [rows, columns], or one column as [rows, 1]. An empty cell is NaN in a float tensor and "" in
-// a string tensor; in other types it is an error, as is a cell that the type cannot represent. kInvalid means
-// f32.
+// Return the cells as [rows, columns], or one column as [rows, 1]. An empty cell is NaN in a float tensor and
+// "" in a string tensor. They fail if a tensor of another type has an empty cell, or if the type cannot
+// represent a cell. kInvalid means f32.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

@@ -43,10 +43,10 @@ TEST(Csv, AnEmptyCellNeedsNaN) {
 }
 
 TEST(Csv, RaggedRows) {
-  EXPECT_EQ(ErrorOf("1,2,3\n4,5\n", DType::kF32), "row 2 (line 2) has 2 cells, row 1 (line 1) has 3");
+  EXPECT_EQ(ErrorOf("1,2,3\n4,5\n", DType::kF32), "row 2 (line 2) has 2 cells, but row 1 (line 1) has 3");
   EXPECT_EQ(ErrorOf("# numbers\n1,2\n\n3,4\n", DType::kF32),
-            "row 2 (line 3) has 1 cell, row 1 (line 2) has 2");
-  EXPECT_EQ(ErrorOf("a,b\nc\n", DType::kString), "row 2 (line 2) has 1 cell, row 1 (line 1) has 2");
+            "row 2 (line 3) has 1 cell, but row 1 (line 2) has 2");
+  EXPECT_EQ(ErrorOf("a,b\nc\n", DType::kString), "row 2 (line 2) has 1 cell, but row 1 (line 1) has 2");
 }
 
 TEST(Csv, Headers) {
@@ -79,7 +79,7 @@ TEST(Csv, QuotedCells) {
   EXPECT_EQ(Parsed("\"1\",\"2\"\n").rows, (Rows{{"1", "2"}}));
   EXPECT_EQ(ErrorOf("x,\"y\n", DType::kString), "line 1: the quote that opens a cell is never closed");
   EXPECT_EQ(ErrorOf("x,\"y\"z\n", DType::kString),
-            "line 1: 'z' follows the closing quote of a cell; a separator must");
+            "line 1: 'z' follows the closing quote of a cell; a separator must follow it");
 }
 
 TEST(Csv, Columns) {

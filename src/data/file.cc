@@ -64,9 +64,9 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
 
 // Resolves symbolic links in `path`, also when the file does not exist yet.
 Result<fs::path> FollowLinks(const std::string& path) {
-  constexpr int kMostLinks = 40;  // the limit of Linux
+  constexpr int kMaxLinks = 40;  // the limit of Linux
   fs::path at(path);
-  for (int i = 0; i < kMostLinks; ++i) {
+  for (int i = 0; i < kMaxLinks; ++i) {
     std::error_code error;
     if (!fs::is_symlink(fs::symlink_status(at, error))) return at;
     const fs::path to = fs::read_symlink(at, error);

@@ -9,7 +9,7 @@
 namespace tern::data {
 
 Result<std::string> ReadFile(const std::string& path);
-// Reads all of standard input. A second call is an error.
+// Reads all of standard input. A second call fails.
 Result<std::string> ReadStandardInput();
 
 // Writes a temporary file beside `path` and renames it at the end. Symbolic links are followed: the target
@@ -19,8 +19,8 @@ Status WriteFile(const std::string& path, std::string_view bytes);
 Status MakeFolders(const std::string& path);
 
 // A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves
-// each file from the folder to its destination, the one named like `path` last. Without Commit the destructor
-// removes the folder. Symbolic links are followed: the folder is beside the target of `path`.
+// each file from the folder to its destination. The file named like `path` moves last. Without Commit the
+// destructor removes the folder. Symbolic links are followed: the folder is beside the target of `path`.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -6,7 +6,7 @@
 namespace tern::data {
 namespace {
 
-// The source pixels that contribute to an output pixel; their weights sum to 1.
+// The source pixels that contribute to an output pixel. Their weights sum to 1.
 struct Taps {
   int first = 0;
   std::vector<float> weights;
@@ -92,9 +92,9 @@ bool LooksLikeChannels(int64_t d) { return d == 1 || d == 3; }
 
 Result<Axes> FindAxes(const Dims& dims, const std::string& layout) {
   if (dims.size() < 2 || dims.size() > 4)
-    return InvalidArgument("a picture needs an input of rank 2, 3 or 4, this one has rank ", dims.size());
+    return InvalidArgument("a picture needs an input of rank 2, 3 or 4, but this one has rank ", dims.size());
   if (dims.size() == 4 && dims[0] > 1)
-    return InvalidArgument("one picture for an input with a batch of ", dims[0]);
+    return InvalidArgument("one picture cannot fill an input with a batch of ", dims[0]);
   Axes a;
   if (dims.size() == 2) {
     a.channels = 1;
@@ -143,7 +143,7 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
   if (!fixed || (image.width == a.width && image.height == a.height)) return image;
   if (!o.resize.empty() || !o.crop.empty())
     return InvalidArgument("the picture is ", image.width, "x", image.height,
-                           " after --resize and --crop, the input needs ", a.width, "x", a.height);
+                           " after --resize and --crop, but the input needs ", a.width, "x", a.height);
   if (a.width > 1 << 14 || a.height > 1 << 14)
     return InvalidArgument("an input of ", a.width, "x", a.height, " cannot hold a picture");
   return Resize(image, static_cast<int>(a.width), static_cast<int>(a.height));
@@ -196,7 +196,7 @@ Result<Image> CropCentre(const Image& image, int width, int height) {
 Result<Tensor> ImageToTensor(const Image& source, DType dtype, const Dims& dims, const ImageOptions& o) {
   return Guard([&]() -> Result<Tensor> {
     if (!IsFloat(dtype) && !IsInt(dtype))
-      return InvalidArgument("a picture for an input of type ", DTypeName(dtype));
+      return InvalidArgument("a picture cannot fill an input of type ", DTypeName(dtype));
     TERN_ASSIGN(const Axes a, FindAxes(dims, o.layout));
     TERN_ASSIGN(const int channels, ChooseChannels(a, source, o.channels));
     TERN_ASSIGN(const Image image, Fit(WithChannels(source, channels), a, o));

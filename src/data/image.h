@@ -20,24 +20,24 @@ struct Image {
 };
 
 // Detects the format by the first bytes. At most 2^27 pixels. 16-bit samples become 8-bit, transparency is
-// dropped, CMYK is an error.
+// dropped, and CMYK fails.
 Result<Image> DecodeImage(std::string_view bytes);
 Result<Image> ReadImage(const std::string& path);
 
-// Rec. 601 luma for 3 to 1, three copies for 1 to 3.
+// Converts 3 channels to 1 by Rec. 601 luma, and 1 channel to 3 by copying.
 Image WithChannels(const Image& image, int channels);
 
-// Bilinear with pixel centres at half coordinates. When shrinking, the filter support grows with the ratio to
-// avoid aliasing, as in Pillow's BILINEAR. The result is rounded to 8 bits.
+// Resizes bilinearly, with pixel centres at half coordinates. When shrinking, the filter support grows with
+// the ratio to avoid aliasing, as in Pillow's BILINEAR. The result is rounded to 8 bits.
 Image Resize(const Image& image, int width, int height);
 
-// Crops the centre; an image smaller than the crop is an error.
+// Crops the centre. Fails if the image is smaller than the crop.
 Result<Image> CropCentre(const Image& image, int width, int height);
 
 struct ImageOptions {
   std::string resize;             // "224x224" (width x height), or "256": the shorter side, keeping the ratio
   std::string crop;               // "224x224" or "224", from the centre, after resizing
-  std::vector<double> mean, std;  // one for all channels, or one each
+  std::vector<double> mean, std;  // one value for all channels, or one per channel
   double scale = 0;               // 0: 1/255 for float inputs, 1 for integers
   std::string layout = "auto";    // NCHW, NHWC, or what the input's dims suggest
   std::string channels = "auto";  // rgb, bgr, gray, or what the input's dims suggest

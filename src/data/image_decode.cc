@@ -19,17 +19,16 @@ constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 // truncated or malicious; it is refused before memory is allocated.
 Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
-    return InvalidArgument("a picture of ", width, " x ", height, " pixels; at most ", kMaxPixels,
-                           " are read");
+    return InvalidArgument("a picture must have 1 to ", kMaxPixels, " pixels, got ", width, " x ", height);
   if (width * height > bytes * per_byte)
-    return InvalidArgument("a picture of ", width, " x ", height, " pixels in a file of ", bytes,
-                           " bytes, too few for it");
+    return InvalidArgument("a picture of ", width, " x ", height, " pixels does not fit into a file of ",
+                           bytes, " bytes");
   return {};
 }
 
 constexpr uint64_t kPngPixels = 8 * 1032;  // one bit per pixel, at deflate's best ratio
-constexpr uint64_t kJpegPixels = 64 * 8;   // a JPEG block takes at least one bit,
-constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding a fraction of one
+constexpr uint64_t kJpegPixels = 64 * 8;   // a JPEG block of 64 pixels takes at least one bit
+constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding it can take 1/64 bit
 
 Result<Image> DecodePng(std::string_view bytes) {
   png_image png{};
@@ -70,7 +69,7 @@ extern "C" void JpegFail(j_common_ptr c) {
   std::longjmp(errors->jump, 1);
 }
 
-// libjpeg would fill missing data with grey: an error here. Other warnings are harmless.
+// Fails if data is missing, which libjpeg would fill with grey. Ignores other warnings.
 extern "C" void JpegMessage(j_common_ptr c, int level) {
   if (level < 0 && (c->err->msg_code == JWRN_JPEG_EOF || c->err->msg_code == JWRN_HIT_MARKER)) JpegFail(c);
 }
@@ -107,8 +106,8 @@ Result<Image> DecodeJpeg(std::string_view bytes) {
   } release{c};
   if (!ReadJpegHeader(c, errors, bytes))
     return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
-  const uint64_t most = c.arith_code ? kJpegPixels * kArithmeticGain : kJpegPixels;
-  TERN_TRY(CheckSize(c.image_width, c.image_height, bytes.size(), most));
+  const uint64_t per_byte = c.arith_code ? kJpegPixels * kArithmeticGain : kJpegPixels;
+  TERN_TRY(CheckSize(c.image_width, c.image_height, bytes.size(), per_byte));
   if (c.num_components == 4) return Unsupported("a CMYK JPEG; save it as RGB");
   const int channels = c.num_components == 1 ? 1 : 3;
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;

@@ -106,7 +106,7 @@ TEST(Image, RefusesHugeClaims) {
   EXPECT_NE(image.status().message().find("pixels"), std::string::npos) << image.status().message();
 }
 
-// 35 bytes that claim 108 million pixels.
+// The file has 35 bytes and claims 108 million pixels.
 TEST(Image, RefusesMorePixelsThanTheBytesCanHold) {
   const unsigned char jpeg[] = {0xff, 0xd8, 0xff, 0xc0, 0x00, 0x11, 0x08, 0x2c, 0x50, 0x25, 0x47, 0x03,
                                 0x01, 0x22, 0x00, 0x02, 0x11, 0x01, 0x03, 0x11, 0x14, 0xff, 0xda, 0x00,

@@ -14,7 +14,7 @@ Status Broken(simdjson::error_code error) {
   return InvalidArgument("not JSON: ", simdjson::error_message(error));
 }
 
-// One leaf: the text of a number, a boolean, or a string.
+// A leaf of the nested lists: a number, a boolean or a string.
 struct Leaf {
   enum class Kind { kBool, kInt, kUnsigned, kFloat, kText } kind;
   int64_t integer = 0;

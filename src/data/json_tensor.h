@@ -1,4 +1,5 @@
-// Tensors as JSON: nested lists of numbers, booleans or strings, or an object as JsonWriter::Value writes it.
+// Reads tensors from JSON: nested lists of numbers, booleans or strings, or an object as JsonWriter::Value
+// writes it.
 #pragma once
 #include <functional>
 #include <string>

@@ -24,9 +24,10 @@ class JsonWriter {
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
   JsonWriter& Dims(const tern::Dims& dims);
-  // Nested lists in row-major order; complex numbers as pairs.
+  // Writes nested lists in row-major order, and complex numbers as pairs.
   JsonWriter& Elements(const Tensor& tensor);
-  // {"type", "shape", "data"} for a tensor, a list for a sequence, an object for a map, null for nothing.
+  // Writes {"type", "shape", "data"} for a tensor, a list for a sequence, an object for a map, and null for
+  // an absent value.
   JsonWriter& Value(const Datum& datum);
 
   const std::string& text() const { return out_; }

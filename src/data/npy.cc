@@ -79,7 +79,7 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Column-major: the dims are reversed in memory.
+// Converts column-major data, whose dims are reversed in memory.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();
@@ -165,7 +165,7 @@ Result<Tensor> ParseNpy(std::string_view bytes) {
       return InvalidArgument("claims the impossible shape [", Join(h.shape, ","), "]");
     const std::string_view data = bytes.substr(h.data_offset);
     if (static_cast<uint64_t>(needed) > data.size())
-      return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, the file holds ",
+      return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, but the file holds ",
                              data.size());
     const bool text = h.kind == 'U' || h.kind == 'S';
     Dims dims = h.shape;
@@ -221,7 +221,7 @@ Tensor ToStorage(const Tensor& tensor) {
 Result<Tensor> AdoptStorage(Tensor stored, DType wanted) {
   if (stored.dtype() == wanted) return stored;
   if (StorageType(wanted) != stored.dtype() || wanted == DType::kInvalid)
-    return InvalidArgument("holds ", stored.Describe(), ", expected type ", DTypeName(wanted));
+    return InvalidArgument("holds ", stored.Describe(), ", but the expected type is ", DTypeName(wanted));
   stored = stored.Contiguous();
   if (BitWidth(wanted) >= 8) return Tensor::View(stored.buffer(), wanted, stored.dims());
   TERN_TRY(CheckRange(stored, wanted));

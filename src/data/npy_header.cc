@@ -67,11 +67,11 @@ class Literal {
 Status ParseDescr(const std::string& descr, NpyHeader& h) {
   const bool has_order = !descr.empty() && std::strchr("<>|=", descr[0]);
   if (has_order) h.big_endian = descr[0] == '>';
-  const std::string_view rest = std::string_view(descr).substr(has_order ? 1 : 0);
+  const std::string_view type = std::string_view(descr).substr(has_order ? 1 : 0);
   int64_t width = 0;
-  if (rest.size() < 2 || !std::strchr("biufcUSV", rest[0]) || !ParseInt(rest.substr(1), width) || width < 0)
+  if (type.size() < 2 || !std::strchr("biufcUSV", type[0]) || !ParseInt(type.substr(1), width) || width < 0)
     return Unsupported("numpy type '", descr, "' is not supported; store numbers, booleans or text");
-  h.kind = rest[0];
+  h.kind = type[0];
   if (width > INT32_MAX) return InvalidArgument("elements of ", width, " bytes");
   h.item_bytes = h.kind == 'U' ? width * 4 : width;
   return {};
@@ -116,7 +116,8 @@ Result<NpyHeader> ParseNpyHeader(std::string_view file) {
   const size_t start = version == 1 ? 10 : 12;
   const size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
   if (length > file.size() - start)
-    return InvalidArgument("the .npy header claims ", length, " bytes, the file has ", file.size() - start);
+    return InvalidArgument("the .npy header claims ", length, " bytes, but the file has ",
+                           file.size() - start);
   NpyHeader h;
   TERN_TRY(ParseDict(file.substr(start, length), h));
   h.data_offset = start + length;

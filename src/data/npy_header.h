@@ -1,4 +1,4 @@
-// The text header of a .npy file: a Python dict literal with three keys.
+// Reads and writes the text header of a .npy file, which is a Python dict literal with three keys.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ struct NpyHeader {
 };
 
 Result<NpyHeader> ParseNpyHeader(std::string_view file);
-// Magic, version and header, padded so that the data starts at a multiple of 64.
+// Returns magic, version and header, padded so that the data starts at a multiple of 64.
 std::string FormatNpyHeader(const std::string& descr, const Dims& shape);
 
 }  // namespace tern::data

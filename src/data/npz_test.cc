@@ -52,7 +52,7 @@ TEST(Npz, SurvivesFlippedBytes) {
     }
 }
 
-// The offset of the sizes in the directory of a file with one entry.
+// Overwrites the sizes and the offset in the directory entry of a file.
 TEST(Npz, RefusesClaimsBeyondTheFile) {
   const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}}, true);
   const size_t entry = good.find("PK\x01\x02");

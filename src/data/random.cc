@@ -15,7 +15,7 @@ class Generator {
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  // 24 bits: exact in a float.
+  // Returns a number in [-1, 1) with 24 bits, which is exact in a float.
   double Uniform() { return static_cast<double>(Next() >> 40) * 0x1p-23 - 1; }
 
  private:

@@ -1,4 +1,4 @@
-// Random tensors for trying a model: the same seed and name give the same numbers on every platform.
+// Makes random tensors for trying a model. The same seed and name give the same numbers on every platform.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -12,14 +12,14 @@ namespace tern::data {
 // comment, and a comma without a number before it is an error.
 Result<Tensor> ParseText(std::string_view text, DType wanted);
 
-// Parses one number into element i; for integers also `true` and `false`. False when it is not a number, or
-// the tensor's type cannot represent it.
+// Parses one number into element i; for integers also `true` and `false`. Returns false if it is not a
+// number, or if the tensor's type cannot represent it.
 bool StoreNumber(const std::string& word, Tensor& t, int64_t i);
 
-// One number per line, or the last axis on one line for rank 2 and more; one string per line.
+// Writes one number per line, or for rank 2 and more the last axis on one line. Writes one string per line.
 std::string FormatText(const Tensor& tensor);
 
-// The lines without their ends; an empty last line is dropped.
+// Returns the lines without their ends. Drops an empty last line.
 std::vector<std::string> SplitLines(std::string_view text);
 
 }  // namespace tern::data

@@ -12,8 +12,8 @@ struct Ranked {
   double score;
 };
 
-// The k largest scores of each row of the first axis (one row for rank 0 and 1), largest first. Equal scores
-// are ordered by index; NaN is last. A tensor without numbers is an error.
+// Returns the k largest scores of each row of the first axis (one row for rank 0 and 1), largest first. Equal
+// scores are ordered by index; NaN is last. Fails for a tensor without numbers.
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k);
 
 }  // namespace tern::data

@@ -6,22 +6,22 @@ std::optional<std::vector<uint32_t>> DecodeUtf8(std::string_view text) {
   std::vector<uint32_t> out;
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<uint8_t>(text[i]);
-    const int more = first < 0x80       ? 0
-                     : first >> 5 == 6  ? 1
-                     : first >> 4 == 14 ? 2
-                     : first >> 3 == 30 ? 3
-                                        : -1;
-    if (more < 0 || i + static_cast<size_t>(more) >= text.size()) return std::nullopt;
-    uint32_t c = more == 0 ? first : first & (0x3fu >> more);
-    for (int k = 1; k <= more; ++k) {
+    const int trailing = first < 0x80       ? 0
+                         : first >> 5 == 6  ? 1
+                         : first >> 4 == 14 ? 2
+                         : first >> 3 == 30 ? 3
+                                            : -1;
+    if (trailing < 0 || i + static_cast<size_t>(trailing) >= text.size()) return std::nullopt;
+    uint32_t c = trailing == 0 ? first : first & (0x3fu >> trailing);
+    for (int k = 1; k <= trailing; ++k) {
       const auto next = static_cast<uint8_t>(text[i + static_cast<size_t>(k)]);
       if (next >> 6 != 2) return std::nullopt;
       c = c << 6 | (next & 0x3f);
     }
     constexpr uint32_t kSmallest[] = {0, 0x80, 0x800, 0x10000};
-    if (c < kSmallest[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return std::nullopt;
+    if (c < kSmallest[trailing] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return std::nullopt;
     out.push_back(c);
-    i += static_cast<size_t>(more) + 1;
+    i += static_cast<size_t>(trailing) + 1;
   }
   return out;
 }
@@ -33,9 +33,9 @@ bool AppendUtf8(uint32_t c, std::string& out) {
     put(c);
     return true;
   }
-  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  put((0xff00u >> (more + 1) & 0xff) | c >> (6 * more));
-  for (int k = more - 1; k >= 0; --k) put(0x80 | (c >> (6 * k) & 0x3f));
+  const int trailing = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  put((0xff00u >> (trailing + 1) & 0xff) | c >> (6 * trailing));
+  for (int k = trailing - 1; k >= 0; --k) put(0x80 | (c >> (6 * k) & 0x3f));
   return true;
 }
 

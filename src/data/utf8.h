@@ -1,4 +1,4 @@
-// UTF-8 to code points and back.
+// Converts UTF-8 to code points and back.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace tern::data {
 
-// Nothing when the text is not valid UTF-8.
+// Returns nullopt if the text is not valid UTF-8.
 std::optional<std::vector<uint32_t>> DecodeUtf8(std::string_view text);
-// False for surrogates and numbers beyond Unicode; `out` is then unchanged.
+// Returns false for surrogates and numbers beyond Unicode; `out` is then unchanged.
 bool AppendUtf8(uint32_t code_point, std::string& out);
 
 }  // namespace tern::data

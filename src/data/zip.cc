@@ -12,7 +12,7 @@ constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50
 constexpr uint32_t kIn64 = 0xffffffff;    // "the real number is in the 64-bit field"
 constexpr uint64_t kMaxInflation = 1032;  // the best ratio of deflate
 
-// A bounds-checked view of the file: after a read beyond it, ok() is false and reads return zeros.
+// A bounds-checked view of the file. After a read beyond its end, ok() is false and reads return zeros.
 class Reader {
  public:
   explicit Reader(std::string_view data) : data_(data) {}
@@ -33,7 +33,7 @@ class Reader {
     data_.remove_prefix(n);
     return out;
   }
-  size_t left() const { return data_.size(); }
+  size_t remaining() const { return data_.size(); }
 
  private:
   std::string_view data_;
@@ -86,12 +86,12 @@ Result<Directory> FindDirectory(std::string_view file) {
 // Reads 64-bit sizes from an entry's extra field, in the format's order, for each field that holds the
 // marker.
 void ReadExtra64(Reader extra, ZipEntry& e) {
-  while (extra.ok() && extra.left() >= 4) {
+  while (extra.ok() && extra.remaining() >= 4) {
     const uint64_t id = extra.Take(2);
     Reader field(extra.Bytes(extra.Take(2)));
     if (id != 1) continue;
     for (uint64_t* v : {&e.size, &e.packed, &e.offset})
-      if (*v == kIn64 && field.left() >= 8) *v = field.Take(8);
+      if (*v == kIn64 && field.remaining() >= 8) *v = field.Take(8);
   }
 }
 

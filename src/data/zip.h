@@ -1,4 +1,4 @@
-// Zip archives for .npz files: stored and deflated entries; reads sizes over 4 GB.
+// Reads and writes zip archives for .npz files, with stored and deflated entries. Reads sizes over 4 GB.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct ZipEntry {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Sizes, offsets and methods are checked against the file before they are used.
+// Lists the entries. Fails if a size, an offset or a method does not fit the file.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
 // Returns the entry's bytes after checking the CRC.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);
