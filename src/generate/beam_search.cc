@@ -32,7 +32,7 @@ Result<Settings> SettingsOf(EvalContext& c) {
   return s;
 }
 
-// The best finished sequences of a prompt, best first; equal scores in the order of insertion.
+// Holds the best finished sequences of a prompt, best first. Equal scores are in the order of insertion.
 class Hypotheses {
  public:
   Hypotheses(const Settings& settings) : settings_(settings) {}  // NOLINT
@@ -115,7 +115,8 @@ class Search {
   const std::vector<Hypotheses>& found() const { return found_; }
 
  private:
-  // The 2 * beams best next tokens over all beams of a prompt. Of equal scores, the lower beam and token win.
+  // Returns the 2 * beams best next tokens over all beams of a prompt. Among equal scores, the lower beam and
+  // token win.
   std::vector<Candidate> Best(const ScoreRows& scores, size_t sample) const {
     const size_t vocabulary = scores[0].size(), count = 2 * beams_;
     std::vector<size_t> order(beams_ * vocabulary);

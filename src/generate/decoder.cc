@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// A past [2, rows, …] whose row i is row parents[i] of the argument.
+// Returns a past [2, rows, …] whose row i is row parents[i] of the argument.
 Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
   const Tensor from = past.Contiguous();
   Tensor out(from.dtype(), from.dims());

@@ -16,7 +16,8 @@ struct ScoreRules {
 
 // Reads the optional inputs repetition_penalty, min_length, vocab_mask and prefix_vocab_mask.
 Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c);
-// The one element of input `port`, or `otherwise` where the input is missing. Fails if it has another size.
+// Return the one element of input `port`, or `otherwise` if the input is missing. Fail if the input has
+// another size.
 Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise);
 Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise);
 

@@ -1,4 +1,5 @@
-// The public API on the digit classifier, as an application uses it: only tern.hpp, only the shared library.
+// Tests the public API on the digit classifier as an application uses it, with only tern.hpp and the shared
+// library.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -383,7 +384,7 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   EXPECT_TRUE(Says(ran, "timeout") && Says(ran, "-1 ns") && Says(ran, "0 (no limit)")) << ran.message();
 }
 
-// A declared shape, passed with its open dims.
+// The caller passes a declared shape with its open dims.
 TEST(Predictor, OpenDimsMustBeGiven) {
   auto p = Endless(1, false);
   ASSERT_TRUE(p.ok()) << p.status().message();

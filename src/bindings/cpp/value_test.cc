@@ -1,5 +1,5 @@
-// Values of every kind, bound outputs, overridable constants, run options and declared dims, as an
-// application uses them: only tern.hpp, only the shared library.
+// Tests values of every kind, bound outputs, overridable constants, run options and declared dims as an
+// application uses them, with only tern.hpp and the shared library.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -46,7 +46,7 @@ tern::Result<tern::Predictor> Create() {
   return tern::Predictor::Create(tern::Config().model_buffer(kKinds, sizeof kKinds - 1).threads(1));
 }
 
-// Fed: x = [[1,2],[3,4]], m = {p: 5, r: 7}, s = [[9]].
+// Returns a predictor with the inputs x = [[1,2],[3,4]], m = {p: 5, r: 7} and s = [[9]].
 tern::Result<tern::Predictor> Fed() {
   auto p = Create();
   if (!p.ok()) return p;
