@@ -20,7 +20,7 @@ class Args {
   void Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
               int64_t lowest = INT64_MIN, int64_t highest = INT64_MAX);
   void Option(const std::string& name, double& out, const std::string& value, const std::string& doc);
-  // May be repeated, with one value each.
+  // The option may be repeated, and has one value each time.
   void Option(const std::string& name, std::vector<std::string>& out, const std::string& value,
               const std::string& doc);
   void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices,

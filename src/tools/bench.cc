@@ -1,4 +1,4 @@
-// tern bench: how fast a model runs on this machine.
+// tern bench: measures how fast a model runs on this machine.
 #include <fmt/core.h>
 
 #include <numeric>
@@ -88,11 +88,11 @@ Status BenchTool::Measure(Engine& engine, Measured& m) const {
   Progress progress("measuring");
   for (int64_t i = 0; i < warmup_; ++i) TERN_TRY(engine.RunBound());
   const Stopwatch all;
-  const auto enough = [&] {
+  const auto finished = [&] {
     const auto done = static_cast<int64_t>(m.latencies.size());
     return runs_ ? done >= runs_ : done >= 10 && all.Milliseconds() >= seconds_ * 1000;
   };
-  while (!enough()) {
+  while (!finished()) {
     const Stopwatch watch;
     TERN_TRY(engine.RunBound());
     m.latencies.push_back(watch.Milliseconds());
@@ -163,7 +163,7 @@ Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
   return 0;
 }
 
-// The first dim of the first input if it has rank 2 or more: by convention the batch size.
+// Returns the batch size: by convention the first dim of the first input, if that has rank 2 or more.
 int64_t BatchOf(const DatumList& inputs) {
   return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
                                                                                  : 1;

@@ -24,8 +24,8 @@ struct Round {
 Result<Round> ParseRound(const std::string& line) {
   std::istringstream words(line);
   Round round;
-  std::string rest;
-  if (!(words >> round.runs >> round.seconds) || words >> rest)
+  std::string extra;
+  if (!(words >> round.runs >> round.seconds) || words >> extra)
     return InvalidArgument("a round is 'RUNS SECONDS', got '", line, "'");
   if (round.runs < 1 || round.runs > 1'000'000)
     return InvalidArgument("a round has 1 to 1000000 runs, got ", round.runs);

@@ -13,7 +13,7 @@ Status Reading(Status status, const Value& input, const InputFile& file) {
   return std::move(status).While(StrCat("reading input '", input.name, "' from '", file.path, "'"));
 }
 
-// The product of the remaining dims; nothing if one of them is open.
+// Returns the product of all dims but the first, or nullopt if one of them is open.
 std::optional<int64_t> ItemSize(const Shape& shape) {
   int64_t size = 1;
   for (size_t i = 1; i < shape.dims.size(); ++i)

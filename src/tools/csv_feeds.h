@@ -1,4 +1,4 @@
-// Tables as inputs: one input with many columns, or one input per column.
+// Reads tables as inputs: one input with many columns, or one input per column.
 #pragma once
 #include "tools/input_file.h"
 #include "tools/shapes.h"

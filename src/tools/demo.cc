@@ -1,4 +1,4 @@
-// tern demo: the built-in digit classifier on the built-in pictures.
+// tern demo: runs the built-in digit classifier on the built-in pictures.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Result<Answer> Recognise(Engine& engine, const std::string& name, const data::Im
   return a;
 }
 
-// Two rows of pixels in one row of text, in five shades.
+// Prints two rows of pixels as one row of text, in five shades.
 void PrintPicture(const data::Image& image, const std::vector<std::string>& beside) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   for (int y = 0; y + 1 < image.height; y += 2) {
@@ -110,7 +110,7 @@ Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
   int written = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (EndsWith(file.name, ".html")) continue;  // another command's
+    if (EndsWith(file.name, ".html")) continue;  // pages of other commands
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
     ++written;
   }
@@ -146,7 +146,8 @@ Result<Engine> MakeEngine() {
   return Status(Code::kInternal, "this build does not contain the demo's model");
 }
 
-// The command name as the user started it; the launcher of a checkout sets it.
+// Suggests further commands. TERN_COMMAND is the command name as the user started it; the launcher of a
+// checkout sets it.
 void PrintNext() {
   const char* command = std::getenv("TERN_COMMAND");
   const std::pair<const char*, const char*> next[] = {

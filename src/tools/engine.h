@@ -20,9 +20,9 @@ class Engine {
   static Result<Engine> Make(std::unique_ptr<Graph> graph, const SessionOptions& options);
 
   const Graph& graph() const { return session_->graph(); }
-  // One datum per graph input; one per output.
+  // Takes one datum per graph input. Returns one per output.
   Result<DatumList> Run(const DatumList& inputs) { return session_->Run(inputs); }
-  // Two-step form for measuring: inputs are bound once, results stay in the engine.
+  // These two functions are for measuring: inputs are bound once, and results stay in the engine.
   Status Bind(const DatumList& inputs);
   Status RunBound() { return session_->Run(); }
   void SetObserver(RunObserver* observer) { session_->SetObserver(observer); }
@@ -30,8 +30,8 @@ class Engine {
   Status Prepare() { return session_->Prepare(); }
   MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
-  // The kernel of each node of the model's top-level graph: its name, "reference" for the slow evaluator,
-  // "view" or "folded" if the node needs no kernel. Empty before the first plan.
+  // Returns the kernel of each node of the model's top-level graph: its name, "reference" for the slow
+  // evaluator, "view" or "folded" if the node needs no kernel. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }

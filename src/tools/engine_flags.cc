@@ -5,7 +5,7 @@
 namespace tern::tools {
 namespace {
 
-// An option as its flag, for messages: "--tune 5", "--reference".
+// Formats an option as its flag, for messages: "--tune 5", "--reference".
 std::string FlagText(std::string_view option, std::string_view value) {
   std::string name = StrCat("--", option == "tune_ms" ? "tune" : option);
   std::replace(name.begin(), name.end(), '_', '-');

@@ -33,7 +33,7 @@ class EngineFlags {
     kAll = 31,
   };
   void Declare(Args& args, unsigned flags = kAll);
-  // The given options after a check. Commands call this before they load a model.
+  // Checks and returns the given options. Commands call this before they load a model.
   Result<SessionOptions> Options(const Args& args) const;
 
  private:
@@ -45,7 +45,7 @@ class EngineFlags {
   bool reference_ = false;
 };
 
-// "bf16" or "fp32": the precision that these options give on this machine.
+// Returns "bf16" or "fp32": the precision that these options give on this machine.
 const char* PrecisionInUse(const SessionOptions& options);
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// Why each node uses its kernel.
+// Reports why each node uses its kernel.
 #pragma once
 #include <string>
 #include <vector>

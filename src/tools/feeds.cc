@@ -14,7 +14,7 @@
 namespace tern::tools {
 namespace {
 
-// The element type of the tensors in this value.
+// Returns the element type of the tensors in this value.
 DType ElementType(const Type& type) {
   return type.element && type.kind != Type::Kind::kMap ? ElementType(*type.element) : type.dtype;
 }
@@ -43,7 +43,8 @@ Result<Datum> FromArchive(const InputFile& file, const Value& input) {
       TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, file.path));
       return Datum(std::move(t));
     }
-  return NotFound("'", file.path, "' holds ", arrays.size(), " arrays, none called '", input.name, "'");
+  return NotFound("'", file.path, "' holds ", arrays.size(), " arrays, but none is called '", input.name,
+                  "'");
 }
 
 Result<Tensor> FromPicture(const InputFile& file, const Value& input, const data::ImageOptions& options) {
@@ -114,7 +115,7 @@ Status CheckDims(const Value& input, const Tensor& t) {
   if (shape.rank() != t.rank()) return wrong(StrCat(": ", t.rank(), " dims in place of ", shape.rank()));
   for (int i = 0; i < t.rank(); ++i) {
     if (shape[i].known() && !shape[i].Is(t.dim(i)))
-      return wrong(StrCat(": dim ", i, " is ", t.dim(i), ", must be ", shape[i].value()));
+      return wrong(StrCat(": dim ", i, " is ", t.dim(i), ", but must be ", shape[i].value()));
   }
   return {};
 }
@@ -174,8 +175,8 @@ Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::I
   return Datum(std::move(t));
 }
 
-// The input of NAME=FILE, null for a plain file. The longest matching name wins, because names may contain
-// '='.
+// Returns the input of NAME=FILE, or null for a plain file. The longest matching name wins, because names may
+// contain '='.
 Result<const Value*> NamedInput(const Graph& graph, const std::string& argument) {
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})

@@ -49,7 +49,7 @@ Result<Ports> FindPorts(const Session& session) {
   return ports;
 }
 
-// Greedy decoding: feeds tokens and takes the most probable next one.
+// Decodes greedily: feeds tokens and takes the most probable next one.
 class Decoder {
  public:
   Decoder(Session& session, const Ports& ports) : session_(session), ports_(ports) {}

@@ -1,4 +1,4 @@
-// tern inspect: the layers of a model and their costs.
+// tern inspect: shows the layers of a model and their costs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -239,7 +239,8 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   fmt::print("{}\n", json.text());
 }
 
-// Arbitrary values for all inputs, so that a plan can be built; nothing if an input is not a tensor.
+// Returns arbitrary values for all inputs, so that a plan can be built. Returns nothing if an input is not a
+// tensor.
 Result<DatumList> SampleInputs(Graph& graph) {
   for (const Value* v : graph.inputs())
     if (!v->type.tensor()) return DatumList();

@@ -14,7 +14,7 @@ using onnx::kSourceKey;
 bool IsOpset(const std::string& key) { return StartsWith(key, kOpsetKey); }
 bool IsSource(const std::string& key) { return StartsWith(key, kSourceKey); }
 
-// A header field of the file that the model was imported from.
+// Returns the header fields of the file that the model was imported from.
 std::map<std::string, std::string> SourceOf(const Graph& graph) {
   std::map<std::string, std::string> fields;
   for (const auto& [key, value] : graph.metadata)
@@ -22,15 +22,15 @@ std::map<std::string, std::string> SourceOf(const Graph& graph) {
   return fields;
 }
 
-// One line of at most 160 bytes, with the number of omitted bytes.
+// Returns the text as one line of at most 160 bytes. A longer text is followed by its number of bytes.
 std::string OneLine(const std::string& text) {
-  constexpr size_t kMost = 160;
-  std::string line = text.substr(0, kMost);
+  constexpr size_t kMaxBytes = 160;
+  std::string line = text.substr(0, kMaxBytes);
   for (char& c : line)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-  while (!line.empty() && text.size() > kMost && (line.back() & 0xc0) == 0x80)
+  while (!line.empty() && text.size() > kMaxBytes && (line.back() & 0xc0) == 0x80)
     line.pop_back();  // part of a UTF-8 character
-  return Printable(line) + (text.size() > kMost ? StrCat(" … (", text.size(), " bytes)") : "");
+  return Printable(line) + (text.size() > kMaxBytes ? StrCat(" … (", text.size(), " bytes)") : "");
 }
 
 std::string Opsets(const Graph& graph) {

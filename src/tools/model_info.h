@@ -9,9 +9,9 @@
 
 namespace tern::tools {
 
-// Opsets, producer, version, description and metadata, one line each; "" for a model without them.
+// Returns opsets, producer, version, description and metadata, one line each, or "" for a model without them.
 std::string ModelInfoText(const Graph& graph);
-// The members "source", "opsets" and "metadata".
+// Writes the members "source", "opsets" and "metadata".
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);
 
 // A nested graph: a branch of If, the body of Loop or Scan.

@@ -1,4 +1,4 @@
-// Which ONNX operators the importer supports.
+// Lists which ONNX operators the importer supports.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,8 @@ struct OnnxOperator {
   bool imported = false;
 };
 
-// All operators that ONNX defines, then imported ones of other domains; sorted by domain and name.
+// Returns all operators that ONNX defines, then imported ones of other domains. Both lists are sorted by
+// domain and name.
 std::vector<OnnxOperator> OnnxCoverage();
 
 }  // namespace tern::tools

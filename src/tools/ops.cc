@@ -1,4 +1,4 @@
-// tern ops: the op set, from its declarations, and the ONNX operators that can be imported.
+// tern ops: prints the op set, from its declarations, and the ONNX operators that can be imported.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"
@@ -66,7 +66,7 @@ std::string ChoicesOf(const Attrs::Entry& e) {
   return out.empty() ? "" : out + ")";
 }
 
-// By family, then name.
+// Returns the ops by family, then by name.
 std::map<std::string, std::vector<const OpDef*>> Families() {
   std::map<std::string, std::vector<const OpDef*>> families;
   for (const OpDef* op : AllOps()) families[op->family].push_back(op);

@@ -1,4 +1,4 @@
-// tern optimize: the graph optimizer, with a report of what it did.
+// tern optimize: runs the graph optimizer and reports what it did.
 #include <fmt/core.h>
 
 #include "data/file.h"
@@ -136,8 +136,8 @@ Result<int> OptimizeTool::Run(const Args& args) {
   out_.contrib = options.level >= Level::kExtended && !standard_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
-  const bool both = measure_ || !html_.empty();
-  const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
+  const bool needs_before = measure_ || !html_.empty();
+  const std::unique_ptr<Graph> before = needs_before ? graph->Clone() : nullptr;
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
   if (pack_) TERN_TRY(PackWeights(*graph, precision_.precision()));
   int64_t written = 0;
@@ -145,7 +145,7 @@ Result<int> OptimizeTool::Run(const Args& args) {
     TERN_ASSIGN(written, out_.Save(*graph, model_));
   }
   if (measure_) TERN_TRY(Measure(*before, *graph, options, figures));
-  if (both) {
+  if (needs_before) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));
     TERN_TRY(FillOpenDims(*graph, figures.open_dims));
   }

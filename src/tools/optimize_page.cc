@@ -11,7 +11,7 @@
 namespace tern::tools {
 namespace {
 
-// The values that follow from shapes and constants, without a run.
+// Collects the values that follow from shapes and constants, without a run.
 class FixedValues {
  public:
   // Nodes must be added in graph order.
@@ -38,8 +38,8 @@ bool PassesOn(const Node& node) {
   return node.op->Is(kView) && node.input(0) && node.input(0)->type == node.output(0)->type;
 }
 
-// One graph with its nested bodies. Nodes and bodies are identified by their index; body -1 is the graph
-// itself.
+// Writes one graph with its nested bodies. Nodes and bodies are identified by their index; body -1 is the
+// graph itself.
 class SideWriter {
  public:
   explicit SideWriter(data::JsonWriter& json) : json_(json) {}

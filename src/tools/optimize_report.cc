@@ -18,9 +18,9 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kFlopsPerMs = 50e6;  // nominal: 50 GFLOP/s,
-constexpr double kBytesPerMs = 10e6;  // 10 GB/s,
-constexpr double kNodeMs = 0.5e-3;    // half a microsecond to call a kernel
+constexpr double kFlopsPerMs = 50e6;  // nominal speed: 50 GFLOP/s
+constexpr double kBytesPerMs = 10e6;  // nominal bandwidth: 10 GB/s
+constexpr double kNodeMs = 0.5e-3;    // nominal time of a kernel call: half a microsecond
 
 void Count(const Graph& graph, std::map<std::string, int>& ops) {
   for (const auto& node : graph.nodes()) {
@@ -77,7 +77,8 @@ Result<Engine> EngineFor(const Graph& graph) {
   return engine;
 }
 
-// If the model does not accept the size, some layers are not counted.
+// Returns the graph with all open dims set to `size`. If the model does not accept the size, returns the
+// graph unchanged; some layers are then not counted.
 std::unique_ptr<Graph> Closed(const Graph& graph, int64_t size) {
   std::unique_ptr<Graph> copy = graph.Clone();
   return FillOpenDims(*copy, size).ok() ? std::move(copy) : graph.Clone();

@@ -1,4 +1,4 @@
-// The effect of an optimization: nodes, FLOPs, bytes and time, before and after, per rule.
+// Reports the effect of an optimization: nodes, FLOPs, bytes and time, before and after, per rule.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +11,7 @@ namespace tern::tools {
 
 struct GraphFigures {
   int nodes = 0;
-  Cost cost;          // open dims counted as 1, or as given by the user
+  Cost cost;          // open dims are counted as OptimizeFigures::open_dims
   int uncounted = 0;  // nodes whose dims depend on data
   double estimated_ms = 0;
   double measured_ms = 0;  // the fastest run; 0: not measured
@@ -33,9 +33,9 @@ struct OptimizeFigures {
   int64_t open_dims = 1;       // the size that open dims are counted with
 };
 
-// Counts a graph; `closed` has no open dims.
+// Counts a graph. `closed` must have no open dims.
 GraphFigures CountGraph(const Graph& closed);
-// Milliseconds of one thread at a nominal speed: enough to compare two graphs, not to predict a run.
+// Returns milliseconds of one thread at a nominal speed. They compare two graphs; they do not predict a run.
 double EstimateMs(const Cost& cost, int nodes);
 std::map<std::string, int> CountOps(const Graph& graph);
 

@@ -19,17 +19,17 @@ std::string_view Part(std::string_view name) {
 
 std::string FillPage(std::string_view name, const std::map<std::string, std::string, std::less<>>& slots) {
   std::string page;
-  std::string_view rest = Part(name);
-  for (size_t open; (open = rest.find(kMark)) != std::string_view::npos;) {
-    const size_t begin = open + kMark.size(), close = rest.find(kMark, begin);
+  std::string_view remaining = Part(name);
+  for (size_t open; (open = remaining.find(kMark)) != std::string_view::npos;) {
+    const size_t begin = open + kMark.size(), close = remaining.find(kMark, begin);
     TERN_CHECK(close != std::string_view::npos, "page part '", name, "' has a mark without an end");
-    const std::string_view key = rest.substr(begin, close - begin);
+    const std::string_view key = remaining.substr(begin, close - begin);
     const auto slot = slots.find(key);
-    page += rest.substr(0, open);
+    page += remaining.substr(0, open);
     page += slot == slots.end() ? Part(key) : std::string_view(slot->second);
-    rest.remove_prefix(close + kMark.size());
+    remaining.remove_prefix(close + kMark.size());
   }
-  return page.append(rest);
+  return page.append(remaining);
 }
 
 std::string JsonForScript(std::string_view json) {

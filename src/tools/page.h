@@ -6,8 +6,8 @@
 
 namespace tern::tools {
 
-// The embedded file `name` with every @@KEY@@ replaced by slots[KEY] or, without such an entry, by the
-// embedded file KEY. Inserted text is not expanded again. Fails a CHECK when neither exists.
+// Returns the embedded file `name` with every @@KEY@@ replaced by slots[KEY] or, without such an entry, by
+// the embedded file KEY. Inserted text is not expanded again. Fails a CHECK when neither exists.
 std::string FillPage(std::string_view name, const std::map<std::string, std::string, std::less<>>& slots);
 
 // Escapes JSON for a script element, so that no text in it ends the element.

@@ -6,7 +6,7 @@
 
 namespace tern::tools {
 
-// An error if a rule's example fails, or if the list of capabilities names a rule that does not exist.
+// Fails if a rule's example fails, or if the list of capabilities names a rule that does not exist.
 Result<std::string> PassesMarkdown();
 
 }  // namespace tern::tools

@@ -25,7 +25,7 @@ std::string Escape(const std::string& text) {
   return out;
 }
 
-// One side of the picture: boxes and arrows with unique ids.
+// Draws one side of the picture: boxes and arrows with unique ids.
 class Sketch {
  public:
   explicit Sketch(const char* title) : id_(title[0]) {
@@ -70,19 +70,19 @@ class Sketch {
   std::string text_;
 };
 
-// "add" for Binary{kind="add"}: ops with a kind are named after it.
+// Returns "add" for Binary{kind="add"}, because ops with a kind are named after it.
 std::string Title(const std::string& op, const std::string& kind) {
   if (kind.empty() || (op == "Softmax" && kind == "softmax")) return op;
   return op == "Unary" || op == "Binary" || op == "Activation" ? kind : StrCat(op, " ", kind);
 }
 
-// The label of an arrow into the op; empty if the operand order does not matter.
+// Returns the label of an arrow into the op. It is empty if the operand order does not matter.
 std::string PortName(const OpDef& op, const std::string& kind, size_t input, size_t inputs) {
   if (inputs < 2 || (op.name == "Binary" && CommutativeKind(kind)) || input >= op.inputs.size()) return "";
   return op.inputs[input].arity == Port::Arity::kVariadic ? "" : op.inputs[input].name;
 }
 
-// Formulas for values that a replacement computes from constants only; reshapes are omitted.
+// Returns the formula of a value that a replacement computes from constants only. Omits reshapes.
 std::string Formula(const PatternNode& node, const std::string& kind,
                     const std::vector<std::string>& operands) {
   static const std::map<std::string, const char*> kSigns = {
@@ -140,7 +140,7 @@ class PatternSketch {
     return std::find(results_.begin(), results_.end(), name) != results_.end();
   }
 
-  // Empty unless all inputs of the node are constant.
+  // Returns the formula of the node, or "" unless all its inputs are constant.
   std::string FormulaOf(const PatternNode& node) const {
     std::vector<std::string> operands;
     for (const PatternOperand& o : node.inputs) {
@@ -251,10 +251,10 @@ class GraphSketch {
     return box;
   }
 
-  // The elements of a small tensor, or the type.
+  // Returns the elements of a small tensor, or the type of a larger one.
   static std::string Content(const tern::Value& v) {
-    constexpr int64_t kFew = 4;
-    if (v.constant.size() > kFew || v.constant.dtype() == DType::kString) return v.type.ToString();
+    constexpr int64_t kMaxShown = 4;
+    if (v.constant.size() > kMaxShown || v.constant.dtype() == DType::kString) return v.type.ToString();
     const std::string list = fmt::format("{:g}", fmt::join(ToDoubles(v.constant), ", "));
     return v.constant.rank() == 0 ? list : StrCat("(", list, ")");
   }

@@ -6,8 +6,8 @@
 
 namespace tern::tools {
 
-// Before and after, side by side. A rule with patterns shows its first pattern and its replacement, a rule in
-// code its example. Ends with a newline. An error if the example of a rule in code fails.
+// Draws before and after, side by side. A rule with patterns shows its first pattern and its replacement. A
+// rule in code shows its example. The text ends with a newline. Fails if the example of a rule in code fails.
 Result<std::string> RulePicture(const Rule& rule);
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern passes: the optimizer's passes and rules.
+// tern passes: lists the optimizer's passes and rules.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"

@@ -1,4 +1,4 @@
-// tern profile: time per node of a model.
+// tern profile: measures the time per node of a model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class ProfileTool : public Tool {
 
   std::string model_, html_, trace_;
   std::vector<std::string> inputs_;
-  int64_t seed_ = 0, runs_ = 0, most_ = 40;
+  int64_t seed_ = 0, runs_ = 0, max_rows_ = 40;
   double seconds_ = 1;
   std::string isa_ = "best";
   bool json_ = false, explain_ = false, tune_all_ = false;
@@ -58,7 +58,7 @@ void ProfileTool::Declare(Args& args) {
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
               1'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (1)");
-  args.Option("--top", most_, "N", "rows of the table (40); 0: all", 0, 1'000'000);
+  args.Option("--top", max_rows_, "N", "rows of the table (40); 0: all", 0, 1'000'000);
   args.Option("--input", inputs_, "NAME=FILE", "an input; the others are random (repeatable)");
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
@@ -95,13 +95,13 @@ Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
 }
 
 Status ProfileTool::Measure(Engine& engine, ProfileObserver& observer) const {
-  constexpr int64_t kLeast = 5;
+  constexpr int64_t kMinRuns = 5;
   TERN_TRY(engine.RunBound());
   TERN_TRY(engine.RunBound());
   engine.SetObserver(&observer);
   Progress progress("measuring");
   const Stopwatch all;
-  for (int64_t done = 0; runs_ ? done < runs_ : done < kLeast || all.Milliseconds() < seconds_ * 1000;
+  for (int64_t done = 0; runs_ ? done < runs_ : done < kMinRuns || all.Milliseconds() < seconds_ * 1000;
        ++done) {
     observer.StartRun();
     TERN_TRY(engine.RunBound());
@@ -149,7 +149,7 @@ Result<int> ProfileTool::Run(const Args& args) {
   TERN_TRY(Write(profile, observer));
   const Explanation explanation{engine.Choices(), engine.Tuning()};
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)
-                           : ProfileTable(profile, most_));
+                           : ProfileTable(profile, max_rows_));
   if (explain_ && !json_) fmt::print("{}\n", ExplainText(explanation));
   engine.Warn();
   return 0;

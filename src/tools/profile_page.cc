@@ -1,5 +1,5 @@
-// The profile as a page: the roofline is drawn here, the tables by the page's script from the JSON of the
-// profile.
+// Writes the profile as a page. The roofline is drawn here. The page's script draws the tables from the JSON
+// of the profile.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class Roofline {
   double low_x_ = -1, high_x_ = 2, low_y_ = 8, high_y_ = 11;
 };
 
-// The conditions of the measurement: machine, threads, method.
+// Returns the conditions of the measurement: machine, threads, method.
 std::string Summary(const Profile& p) {
   return fmt::format(
       "{:.3f} ms a run in {} steps on {} thread{}, {}, {}, each step at its best of {} runs. This machine reaches "

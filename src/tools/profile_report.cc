@@ -26,14 +26,15 @@ std::string OutputOfBoth(const Node& node, const Node* next) {
   return last.outputs().empty() ? "" : Printable(last.output(0)->type.ToString());
 }
 
-// Milliseconds, rounded to the resolution of the clock.
-double Nanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
+// Rounds milliseconds to nanoseconds, the resolution of the clock.
+double RoundedToNanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 
 // Kernel names contain the type of their products.
 bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
 
-// Costs are counted from the graph's types. Values stored as bf16 and weights packed as bf16 take two bytes
-// less per element. A call that does a part of the node's work counts that part of the weights.
+// Returns the bytes that bf16 saves. Costs are counted from the graph's types, but values stored as bf16 and
+// weights packed as bf16 take two bytes less per element. A call that does a part of the node's work counts
+// that part of the weights.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
@@ -86,8 +87,8 @@ double ProfiledNode::PercentOfPeak(const MachinePeak& peak) const {
 double ProfiledNode::PercentOfRoof(const MachinePeak& peak) const {
   const double flops = peak.FlopsOf(kernel);
   if (!cost || ms <= 0 || flops <= 0 || peak.bytes <= 0) return 0;
-  const double least = std::max(cost->flops / flops, cost->bytes / peak.bytes) * work;
-  return 100 * least / (ms * 1e-3);
+  const double lower_bound = std::max(cost->flops / flops, cost->bytes / peak.bytes) * work;
+  return 100 * lower_bound / (ms * 1e-3);
 }
 
 void ProfileObserver::StartRun() {
@@ -149,7 +150,7 @@ std::string RateText(const MachinePeak& peak) {
   return peak.bf16_flops > 0 ? StrCat(f32, " (", Thousands(peak.bf16_flops), " of bf16 pairs)") : f32;
 }
 
-std::string ProfileTable(const Profile& p, int64_t most) {
+std::string ProfileTable(const Profile& p, int64_t max_rows) {
   std::string out = fmt::format(
       "{:.3f} ms in {} steps, each at its best of {} runs, {} threads, {}, {}; the machine: {}, {} bytes/s\n\n",
       p.ms, p.nodes.size(), p.runs, p.threads, p.isa, p.precision, RateText(p.peak), Thousands(p.peak.bytes));
@@ -164,7 +165,7 @@ std::string ProfileTable(const Profile& p, int64_t most) {
   double sum = 0;
   int64_t shown = 0;
   for (const ProfiledNode& n : p.nodes) {
-    if (most > 0 && shown++ == most) break;
+    if (max_rows > 0 && shown++ == max_rows) break;
     if (n.depth == 0) sum += n.ms;
     const double rate = n.flops_per_second();
     out += fmt::format(kRow, Cut(Printable(n.node->name), 32), Cut(n.Kind(), 18), Cut(n.kernel, 28),
@@ -179,7 +180,13 @@ std::string ProfileTable(const Profile& p, int64_t most) {
 
 std::string ProfileJson(const std::string& model, const Profile& p, const Explanation* explanation) {
   data::JsonWriter json;
-  json.BeginObject().Key("model").Text(model).Key("ms").Number(Nanoseconds(p.ms)).Key("runs").Int(p.runs);
+  json.BeginObject()
+      .Key("model")
+      .Text(model)
+      .Key("ms")
+      .Number(RoundedToNanoseconds(p.ms))
+      .Key("runs")
+      .Int(p.runs);
   json.Key("threads").Int(p.threads).Key("isa").Text(p.isa).Key("precision").Text(p.precision);
   json.Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
   if (p.peak.bf16_flops > 0) json.Key("peak_gflops_bf16").Number(Rounded(p.peak.bf16_flops * 1e-9));
@@ -191,7 +198,7 @@ std::string ProfileJson(const std::string& model, const Profile& p, const Explan
     json.Key("calls")
         .Int(n.calls)
         .Key("ms")
-        .Number(Nanoseconds(n.ms))
+        .Number(RoundedToNanoseconds(n.ms))
         .Key("share")
         .Number(Rounded(n.ms / p.ms));
     if (n.cost) {

@@ -1,4 +1,4 @@
-// Time per node of a model, compared with the machine's peak.
+// Reports the time per node of a model, compared with the machine's peak.
 #pragma once
 #include <map>
 #include <string>
@@ -21,7 +21,7 @@ struct MachinePeak {
 
 struct ProfiledNode {
   const Node* node = nullptr;
-  const Node* next = nullptr;  // nodes of the same step, included in all figures
+  const Node* next = nullptr;  // the node fused into the step, included in all figures
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;         // in its best run
@@ -60,7 +60,7 @@ class ProfileObserver : public RunObserver {
  public:
   void StartRun();
   void OnStep(const StepEvent& event) override;
-  // Slowest first.
+  // Returns the profile with the slowest nodes first.
   Profile Take(const MachinePeak& peak, int threads);
   const std::vector<TraceEvent>& last_run() const { return trace_; }
 
@@ -73,7 +73,7 @@ class ProfileObserver : public RunObserver {
     int64_t calls = 0, nanoseconds = 0;  // of the current run
     int64_t best_calls = 0, best = 0;
     double work = 0, best_work = 0;
-    double saved = 0, best_saved = 0;  // bytes with bf16 values and weights taken into account
+    double saved = 0, best_saved = 0;  // bytes that bf16 values and weights save
     void EndRun();
   };
   std::map<const Node*, Sum> sums_;
@@ -83,7 +83,7 @@ class ProfileObserver : public RunObserver {
 };
 
 std::string RateText(const MachinePeak& peak);
-std::string ProfileTable(const Profile& profile, int64_t most);
+std::string ProfileTable(const Profile& profile, int64_t max_rows);
 // explanation: null for none.
 std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);
 // For chrome://tracing and ui.perfetto.dev.

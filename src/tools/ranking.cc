@@ -43,7 +43,7 @@ Result<std::vector<Ranking>> RankingOptions::Rank(const std::vector<Value*>& out
   if (labels_.empty() || out.empty()) return out;
   for (const Ranking& r : out)
     if (Labels(r)) return out;
-  return InvalidArgument("--labels ", file_, " holds ", labels_.size(), " names, output '", out[0].output,
+  return InvalidArgument("--labels ", file_, " holds ", labels_.size(), " names, but output '", out[0].output,
                          "' has ", out[0].classes, " classes");
 }
 

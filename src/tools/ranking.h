@@ -24,8 +24,8 @@ class RankingOptions {
   bool wanted() const { return count_ > 0; }
   // Reads the labels, one per line.
   Status Load();
-  // The best classes of each output. Outputs that cannot be ranked (sequences, strings) are skipped, with a
-  // note on stderr. An error if there are too few labels for every output.
+  // Returns the best classes of each output. Skips outputs that cannot be ranked (sequences, strings), with a
+  // note on stderr. Fails if there are too few labels for every output.
   Result<std::vector<Ranking>> Rank(const std::vector<Value*>& outputs, const DatumList& data) const;
   void Print(const Ranking& ranking) const;
   void Write(const Ranking& ranking, data::JsonWriter& json) const;

@@ -24,7 +24,7 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-// The extension for storing a datum when the user requests `format`.
+// Returns the extension for storing a datum when the user requests `format`.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
   if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;
@@ -127,7 +127,7 @@ Result<std::string> FormatData(const std::vector<Value*>& values, const DatumLis
   const bool tensors = std::all_of(data.begin(), data.end(), [](const Datum& d) { return d.is_tensor(); });
   if (!tensors || (format != "npz" && data.size() != 1))
     return InvalidArgument("standard output takes ", format == "npz" ? "tensors" : "one tensor", " as .",
-                           format, ", the model gives ", data.size(), " outputs",
+                           format, ", but the model gives ", data.size(), " outputs",
                            tensors ? "" : ", not all of them tensors", "; choose --format ",
                            tensors ? "npz or json" : "json");
   if (format != "npz") return Format(data[0], format);

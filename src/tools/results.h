@@ -15,7 +15,7 @@ struct Destination {
   std::string folder;
   const std::vector<Value*>& values;
 };
-// An error if two values would be written to the same file.
+// Fails if two values would be written to the same file.
 Status CheckFileNames(const std::vector<Destination>& destinations);
 
 // Writes one file per value to the folder, which is created if missing: <FileName>.<format> for tensors; .npz
@@ -33,12 +33,12 @@ NonFinite CountNonFinite(const Datum& datum);
 // Prints a note on stderr for each output with such elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// All outputs as one byte string, for standard output: one tensor as .npy, .txt or .pb, several as .npz or
-// .json.
+// Returns all outputs as one byte string, for standard output: one tensor as .npy, .txt or .pb, several as
+// .npz or .json.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);
 
-// "f32[1,10]  0.1 0.2 …", at most `limit` elements.
+// Returns a text such as "f32[1,10]  0.1 0.2 …", with at most `limit` elements.
 std::string Preview(const Datum& datum, int64_t limit);
 
 }  // namespace tern::tools

@@ -73,8 +73,8 @@ void RunTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// The model is the first positional argument that is a file; the others are inputs: `--input a=1.npy
-// b=2.npy`.
+// Takes the model from the positional arguments: it is the first one that is a file. The others are inputs:
+// `--input a=1.npy b=2.npy`.
 Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
   size_t model = 0;
   for (size_t i = 0; i < words.size(); ++i)

@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// The checksum of the source file, which a .tern file stores. If the source is a .tern file itself, this is
-// the checksum that it stores. 0 for a file that is too large to read again.
+// Returns the checksum of the source file, which a .tern file stores. If the source is a .tern file itself,
+// returns the checksum that it stores. Returns 0 for a file that is too large to read again.
 uint64_t SourceHash(const std::string& path) {
   if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;
@@ -22,7 +22,7 @@ uint64_t SourceHash(const std::string& path) {
   return bytes.ok() ? Checksum(bytes->data(), bytes->size()) : 0;
 }
 
-// Messages name the requested file, not the temporary one.
+// Replaces the temporary file's name in a message by the requested name.
 Status Renamed(Status status, const std::string& staged, const std::string& path) {
   std::string text = status.message();
   const size_t at = text.find(staged);

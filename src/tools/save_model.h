@@ -15,8 +15,8 @@ class SaveOptions {
   // Checks before any work that the format is known, that the options fit it, and that the output is not
   // `source` itself.
   Status Check(const std::string& source) const;
-  // source: the file of the graph, which a .tern records.
-  // The number of nodes in the file; a Tern op may be several ONNX operators, and the reverse.
+  // source: the file of the graph; a .tern file records its checksum. Returns the number of nodes in the
+  // file. A Tern op may be several ONNX operators, and the reverse.
   Result<int64_t> Save(const Graph& graph, const std::string& source) const;
 
   bool contrib = false;  // see onnx::ExportOptions

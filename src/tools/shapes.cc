@@ -27,15 +27,15 @@ Status BindDim(const Value& input, size_t axis, int64_t value, const char* sourc
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
     return InvalidArgument(source, " gives input '", input.name, "' ", value, " at dim ", axis,
-                           ", the model has ", dim.value());
+                           ", but the model has ", dim.value());
   if (!dim.symbolic()) return {};
   std::vector<std::string> names;
   dim.CollectSymbols(names);
   if (names.size() != 1 || dim != Dim::Symbol(names[0])) return {};
   const auto [it, fresh] = symbols.emplace(names[0], value);
   if (!fresh && it->second != value)
-    return InvalidArgument("dim '", names[0], "' is ", it->second, " and, in input '", input.name, "', ",
-                           value);
+    return InvalidArgument("dim '", names[0], "' is ", it->second, ", but it is ", value, " in input '",
+                           input.name, "'");
   return {};
 }
 
@@ -44,8 +44,8 @@ Status ApplyShape(Value& input, const Dims& dims, const char* source, SymbolValu
   if (!input.type.tensor())
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
   if (shape.ranked && shape.dims.size() != dims.size())
-    return InvalidArgument(source, " gives input '", input.name, "' ", dims.size(), " dims, the model has ",
-                           shape.ToString());
+    return InvalidArgument(source, " gives input '", input.name, "' ", dims.size(),
+                           " dims, but the model has ", shape.ToString());
   for (size_t i = 0; i < dims.size() && shape.ranked; ++i)
     TERN_TRY(BindDim(input, i, dims[i], source, symbols));
   shape = Shape::Of(dims);
@@ -80,7 +80,7 @@ Status UnknownDim(const std::string& text, const std::set<std::string>& known) {
                   "input's dims");
 }
 
-// Open dims without a name, as input[axis].
+// Sets the open dims without a name to `size`. Returns them as input[axis].
 Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) {
   std::vector<std::string> closed;
   for (Value* v : graph.inputs()) {
@@ -97,7 +97,7 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
-// The sizes are wrong, not the model.
+// Reports an invalid model as invalid sizes, because the user chose the sizes.
 Status Chosen(Status status, const std::string& source) {
   if (status.code() != Code::kInvalidModel) return status;
   return InvalidArgument("the model does not run with the sizes of ", source, ": ", status.message());
@@ -112,10 +112,10 @@ void SayClosed(const std::string& names, int64_t size, const char* option) {
 }  // namespace
 
 void ShapeOptions::Declare(Args& args, const std::string& effect) {
-  const std::string more = effect.empty() ? "" : ", " + effect;
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + more + " (repeatable)");
-  args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + more + " (repeatable)");
-  args.Option("--batch", batch_, "N", "another batch size, also where the model has a fixed one" + more, 1,
+  const std::string suffix = effect.empty() ? "" : ", " + effect;
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + suffix + " (repeatable)");
+  args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + suffix + " (repeatable)");
+  args.Option("--batch", batch_, "N", "another batch size, also where the model has a fixed one" + suffix, 1,
               INT64_MAX);
 }
 

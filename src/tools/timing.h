@@ -20,7 +20,7 @@ class Stopwatch {
 // Rounds to 4 decimals for JSON; further digits are noise.
 inline double Rounded(double v) { return std::round(v * 1e4) / 1e4; }
 
-// The p-quantile of sorted samples, p in [0, 1], by nearest rank.
+// Returns the p-quantile of sorted samples by nearest rank. p is in [0, 1].
 inline double Percentile(const std::vector<double>& sorted, double p) {
   const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
   return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];

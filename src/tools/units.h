@@ -7,7 +7,7 @@
 
 namespace tern::tools {
 
-// 1234567 → "1.23M".
+// Formats 1234567 as "1.23M".
 inline std::string Thousands(double v) {
   constexpr const char* kSuffix[] = {"", "k", "M", "G", "T", "P"};
   int i = 0;

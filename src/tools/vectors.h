@@ -14,8 +14,8 @@ struct Vectors {
   Feeds outputs;  // only those that are stored
 };
 
-// The vectors in the folder, or those in its sub-folders (test_data_set_0 …). An error if there are none, or,
-// with `with_outputs`, if a vector has no outputs.
+// Returns the vectors in the folder, or those in its sub-folders (test_data_set_0 …). Fails if there are
+// none, or if `with_outputs` is set and a vector has no outputs.
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs);
 
 }  // namespace tern::tools

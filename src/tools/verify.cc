@@ -59,7 +59,7 @@ class VerifyTool : public Tool {
   void PrintJson(size_t wrong) const;
 
   std::string model_, data_, against_;
-  int64_t seed_ = 0, most_ = 20;
+  int64_t seed_ = 0, max_rows_ = 20;
   bool json_ = false, reference_ = false, layers_ = false, accumulated_ = false;
   data::Tolerance tolerance_, given_;
   ShapeOptions shapes_;
@@ -81,7 +81,7 @@ void VerifyTool::Declare(Args& args) {
       "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
   args.Flag("--accumulated", accumulated_,
             "with --layers: each node reads the results of the kernels before it, so that errors accumulate");
-  args.Option("--top", most_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0,
+  args.Option("--top", max_rows_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0,
               1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
@@ -96,7 +96,7 @@ void VerifyTool::Declare(Args& args) {
 
 // The default tolerances depend on the precision; each option overrides its default.
 Status VerifyTool::ChooseTolerance(const Args& args) {
-  if (given_.relative < 0 || given_.absolute < 0) return InvalidArgument("a tolerance below 0");
+  if (given_.relative < 0 || given_.absolute < 0) return InvalidArgument("a tolerance must not be below 0");
   if (UsesBf16(options_.precision)) tolerance_ = kBf16Tolerance;
   if (args.Given("--rtol")) tolerance_.relative = given_.relative;
   if (!args.Given("--atol")) return {};
@@ -105,7 +105,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
   return {};
 }
 
-// The inputs: stored ones, or one random set.
+// Returns the inputs: the stored ones, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
@@ -150,7 +150,8 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Compares with stored results, and with another model or evaluator if given, which runs in fp32.
+// Compares with stored results, and with another model or the reference evaluator if requested. These run in
+// fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));
@@ -162,7 +163,7 @@ Status VerifyTool::VerifyCase(const Vectors& vectors) {
   options.reference = reference_;
   TERN_ASSIGN(const DatumList others, RunModel(other, vectors, options, other_names));
   if (others.size() != outputs.size())
-    return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", other, "' has ",
+    return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, but '", other, "' has ",
                            others.size());
   Feeds wanted;
   for (size_t i = 0; i < others.size(); ++i) wanted[names[i]] = others[i];
@@ -228,7 +229,7 @@ void VerifyTool::Print(size_t wrong) const {
 
 void VerifyTool::PrintLayers() const {
   const size_t count = layer_report_.layers.size(), random = layer_report_.not_compared.size();
-  fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, most_),
+  fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, max_rows_),
              count - layer_report_.wrong, count, Bounds(),
              accumulated_ ? "errors accumulated" : "each fed with the reference's values",
              random ? fmt::format("; {} not compared: their results are random", random) : "");

@@ -24,7 +24,7 @@ std::vector<Value*> ReadOutputs(const Node& node) {
   return read;
 }
 
-// The values that the node and its nested graphs read.
+// Returns the values that the node and its nested graphs read.
 std::vector<Value*> Operands(const Node& node) {
   std::vector<Value*> values;
   const auto add = [&](Value* v) {
@@ -36,7 +36,7 @@ std::vector<Value*> Operands(const Node& node) {
   return values;
 }
 
-// The node's name, or its first output's name.
+// Returns the node's name, or its first output's name.
 std::string NameOf(const Node& node) {
   return node.name.empty() ? StrCat("%", node.output(0)->name) : node.name;
 }
@@ -46,7 +46,8 @@ Type TypeOf(const Value& v, const Datum& datum) {
   return Type::TensorOf(datum.tensor.dtype(), Shape::Of(datum.tensor.dims()));
 }
 
-// A plan without steps has no kernels: its results are constants.
+// Returns the kernel of the node, or "folded". A plan without steps has no kernels, because its results are
+// constants.
 std::string KernelOf(const std::map<const Node*, std::string>& kernels, const Node& node) {
   const auto it = kernels.find(&node);
   return it == kernels.end() ? "folded" : it->second;
@@ -72,12 +73,12 @@ Result<AllValues> RunAll(const Graph& graph, const DatumList& inputs, const Sess
   }
   copy->SetOutputs(outputs);
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), options));
-  TERN_ASSIGN(DatumList made, engine.Run(inputs));
+  TERN_ASSIGN(DatumList results, engine.Run(inputs));
   AllValues all;
-  for (size_t i = 0; i < made.size(); ++i) all.data[originals[i]] = std::move(made[i]);
+  for (size_t i = 0; i < results.size(); ++i) all.data[originals[i]] = std::move(results[i]);
   const auto kernels = engine.Kernels();
-  auto ran = engine.graph().nodes().begin();
-  for (const auto& node : graph.nodes()) all.kernels[node.get()] = KernelOf(kernels, *(ran++)->get());
+  auto engine_node = engine.graph().nodes().begin();
+  for (const auto& node : graph.nodes()) all.kernels[node.get()] = KernelOf(kernels, *(engine_node++)->get());
   return all;
 }
 
@@ -112,7 +113,7 @@ OneNode Alone(const Node& node, const Data& data) {
   return one;
 }
 
-// The same for a node with nested graphs: clones the entire graph.
+// Does the same for a node with nested graphs. Clones the entire graph.
 OneNode AloneWithBodies(const Graph& graph, const Node& node, const DatumList& inputs, const Data& data) {
   OneNode one{graph.Clone(), inputs};
   auto twin = one.graph->nodes().begin();
@@ -171,7 +172,7 @@ class LayerComparer {
     return {};
   }
 
-  // The kernels' results for the outputs that have readers.
+  // Returns the kernels' results for the outputs that have readers.
   Result<DatumList> Got(const Node& node, std::string& kernel) {
     if (options_.accumulated) {
       kernel = accumulated_.kernels.at(&node);
@@ -227,7 +228,7 @@ Result<LayerReport> CompareLayers(const std::string& model, const Feeds& feeds, 
   return LayerComparer(*graph, inputs, options).Run();
 }
 
-std::string LayerTable(const LayerReport& report, int64_t most) {
+std::string LayerTable(const LayerReport& report, int64_t max_rows) {
   constexpr const char* kRow = "{:<5} {:<40} {:<18} {:<28} {:<24} {:>9} {:>9} {:>9}\n";
   const auto cut = [](const std::string& text, size_t n) {
     return text.size() <= n ? text : ".." + text.substr(text.size() - n + 2);
@@ -235,7 +236,7 @@ std::string LayerTable(const LayerReport& report, int64_t most) {
   std::string out = fmt::format(kRow, "", "node", "op", "kernel", "output", "max abs", "max rel", "of max");
   int64_t shown = 0;
   for (const LayerError& l : report.layers) {
-    if (most > 0 && shown++ == most) break;
+    if (max_rows > 0 && shown++ == max_rows) break;
     out += fmt::format(kRow, l.ok() ? "ok" : "WRONG", cut(Printable(l.node), 40), cut(l.op, 18),
                        cut(l.kernel, 28), cut(l.output, 24), fmt::format("{:.2g}", l.comparison.max_abs),
                        fmt::format("{:.2g}", l.comparison.max_rel), fmt::format("{:.2g}", l.of_largest()));

@@ -43,7 +43,7 @@ struct LayerReport {
 // at once. Errors name the node.
 Result<LayerReport> CompareLayers(const std::string& model, const Feeds& feeds, const LayerOptions& options);
 
-std::string LayerTable(const LayerReport& report, int64_t most);
+std::string LayerTable(const LayerReport& report, int64_t max_rows);
 // Writes "layers": […], "layers_not_compared": […] into an open object.
 void WriteLayers(const LayerReport& report, data::JsonWriter& json);
 

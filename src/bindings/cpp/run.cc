@@ -23,8 +23,8 @@ tern::Result<tern::Stop> StopOf(const RunOptions& options) {
 
 tern::Session& Predictor::State::active() { return variant ? *variant : *session; }
 
-// Chooses the session whose inputs are the model's inputs and the currently fed constants, and copies the states
-// of the previous session to it. Allocates nothing if the same constants were fed in the last run.
+// Chooses the session whose inputs are the model's inputs and the currently fed constants, and copies the
+// states of the previous session to it. Allocates nothing if the same constants were fed in the last run.
 tern::Status Predictor::State::ChooseSession() {
   const auto differs = [](const Tensor::Impl& c) { return c.fed() != (c.index >= 0); };
   if (std::none_of(constants.begin(), constants.end(), differs)) return {};

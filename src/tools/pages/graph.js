@@ -1,4 +1,4 @@
-// The two graphs as lists of nodes, and the correspondence between their nodes.
+// Builds the two graphs as lists of nodes, and the correspondence between their nodes.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -20,10 +20,10 @@ function withPorts(side) {
     if (known !== undefined || body < 0) return known ?? -1;
     const owner = all[side.bodies[body].owner], from = provider(owner.body, v);
     if (from >= 0 && !owner.captures.includes(from)) owner.captures.push(from);
-    const made = port("captured", body, v, [], [v]);
-    Object.assign(all[made], { comes_from: from });
-    place.set(key(body, v), made);
-    return made;
+    const index = port("captured", body, v, [], [v]);
+    Object.assign(all[index], { comes_from: from });
+    place.set(key(body, v), index);
+    return index;
   };
   side.nodes.forEach((n, i) => all[i].inputs.forEach(v => { v.from = provider(n.body, v); }));
   for (const { body, outputs } of graphs) for (const v of outputs) port("output", body, v, [{ ...v, from: provider(body, v) }], []);

@@ -32,10 +32,10 @@ function place(widths, row, reads) {
     const span = row[i] - row[j];
     if (span > LONGEST_ROUTE) { routes.push([i, j, []]); return; }
     for (let k = lanes[j].length; k < span - 1; ++k) {
-      const made = wide.push(THIN) - 1;
+      const index = wide.push(THIN) - 1;
       lane.push(true); level.push(row[j] + k + 1); up.push([]); down.push([]);
-      link(k ? lanes[j][k - 1] : j, made);
-      lanes[j].push(made);
+      link(k ? lanes[j][k - 1] : j, index);
+      lanes[j].push(index);
     }
     const way = lanes[j].slice(0, span - 1);
     link(way.length ? way[way.length - 1] : j, i);
