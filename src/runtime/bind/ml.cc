@@ -10,8 +10,8 @@ namespace {
 
 int64_t RowsIn(const Dims& x) { return x.size() == 1 ? 1 : x[0]; }
 
-// Computes the scores of all rows by one product, then label and probabilities row by row. Integer labels
-// only.
+// Computes the scores of all rows by one product, then label and probabilities row by row. Labels must be
+// integers.
 class LinearClasses : public KernelOf<LinearClasses> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -31,7 +31,7 @@ class LinearClasses : public KernelOf<LinearClasses> {
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
     if (x.back() != l_.width)
-      return InvalidArgument("x has ", x.back(), " features, the model has ", l_.width);
+      return InvalidArgument("x has ", x.back(), " features, but the model has ", l_.width);
     as_is_ = c->InType(0) == DType::kF32;
     p_ = {};
     p_.m = RowsIn(x), p_.k = l_.width, p_.n = l_.rows;
@@ -93,8 +93,8 @@ class Normalizer : public KernelOf<Normalizer> {
     return x == DType::kF32 || x == DType::kF64 || x == DType::kI32 || x == DType::kI64;
   }
   Status Resize(ResizeContext& c) override {
-    constexpr const char* kSizes[] = {"max", "l1", "l2"};
-    size_ = static_cast<cpu::RowSize>(IndexOf(kSizes, c->attrs().Text("norm")));
+    constexpr const char* kNorms[] = {"max", "l1", "l2"};
+    norm_ = static_cast<cpu::RowNorm>(IndexOf(kNorms, c->attrs().Text("norm")));
     rows_ = RowsIn(c->InDims(0)), width_ = c->InDims(0).back();
     return {};
   }
@@ -109,9 +109,9 @@ class Normalizer : public KernelOf<Normalizer> {
 
  private:
   template <class T> void Normalize(const RunContext& c) const {
-    cpu::NormalizeRows(size_, rows_, width_, c.In<T>(0), c.Out<float>(0), c.workers());
+    cpu::NormalizeRows(norm_, rows_, width_, c.In<T>(0), c.Out<float>(0), c.workers());
   }
-  cpu::RowSize size_ = cpu::RowSize::kMax;
+  cpu::RowNorm norm_ = cpu::RowNorm::kMax;
   int64_t rows_ = 0, width_ = 0;
 };
 

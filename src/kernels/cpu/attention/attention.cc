@@ -11,9 +11,9 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kFewQueries = 4;  // fewer queries: keys and values are not packed
-constexpr int64_t kRows = 56;  // about the number of queries per block: their scores stay in the L2 cache
+constexpr int64_t kRows = 56;  // approximate number of queries per block, whose scores fit in the L2 cache
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
-constexpr int64_t kBlockKeys = 512;             // keys per block if there are more
+constexpr int64_t kBlockKeys = 512;             // keys per block if there are more keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 // Floats in front of a thread's scratch memory. They store the head whose panels are in it.
 constexpr int64_t kHeader = 16;
@@ -21,7 +21,7 @@ constexpr int64_t kPad = 16;  // elements of padding between rows that would col
 
 bool RowsCollide(int64_t row) { return Collide(row, 1024); }
 
-// How the work is split: by shape and instruction set only, except `parts` and `blocks_each`.
+// Describes how the work is split. Only `parts` and `blocks_each` depend on the number of threads.
 struct Blocking {
   int64_t group;                               // query heads that share keys
   int64_t rows, row_blocks;                    // queries per block, blocks of queries
@@ -68,9 +68,9 @@ class Head {
   Head(const AttentionShape& s, const AttentionTensors& t, const Blocking& blocking, float* scratch)
       : s_(s), t_(t), blocking_(blocking), tiles_(TileFor(s.operands)), simd_(AttentionSimd()) {
     const auto take = [&](int64_t n) {
-      float* mine = scratch;
+      float* start = scratch;
       scratch += n;
-      return mine;
+      return start;
     };
     packed_ = reinterpret_cast<int64_t*>(take(kHeader));
     k_panels_ = take(blocking.k_panels), v_panels_ = take(blocking.v_panels);
@@ -82,14 +82,14 @@ class Head {
   void Start(int64_t b, int64_t kv_head) {
     b_ = b;
     k_ = t_.k + s_.k.At(b, kv_head, 0), v_ = t_.v + s_.v.At(b, kv_head, 0);
-    const int64_t which = b * s_.kv_heads + kv_head;
-    if (blocking_.few_queries || *packed_ == which) return;
-    *packed_ = which;
+    const int64_t head_index = b * s_.kv_heads + kv_head;
+    if (blocking_.few_queries || *packed_ == head_index) return;
+    *packed_ = head_index;
     tiles_.pack_nearest(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
     tiles_.pack_nearest(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
   }
 
-  // Queries [first, first + count) of head h.
+  // Computes queries [first, first + count) of head h.
   void Run(int64_t h, int64_t first, int64_t count) {
     h_ = h, first_ = first, count_ = count;
     q_ = t_.q + s_.q.At(b_, h, first), q_row_ = s_.q.row;
@@ -134,7 +134,7 @@ class Head {
     }
   }
 
-  // Scores, probabilities and weighted values of keys [from, from + n).
+  // Adds keys [from, from + n): computes their scores and probabilities, and adds their weighted values to y.
   void Block(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns, depth = tiles_.dwords(s_.size);
     if (blocking_.few_queries)
@@ -174,7 +174,7 @@ class Head {
     block.first = from == 0;
     if (t_.mask) SetMask(from, block);
     if (s_.causal) {
-      // Each row attends to one key more than the row before; n ends with the keys of the last row.
+      // Each row attends to one key more than the row before it. The last row attends to all n keys.
       block.seen = first_ + s_.past + 1 - from, block.seen_step = 1;
     }
     simd_.probabilities(block);
@@ -207,7 +207,7 @@ class Head {
   float* y_ = nullptr;
 };
 
-// Without keys y is zero.
+// Sets y to zero, which is the result without keys.
 void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h)
@@ -239,9 +239,9 @@ void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* 
       s.batch * s.kv_heads * blocking.parts, grain, [&](int64_t begin, int64_t end, int worker) {
         Head head(s, t, blocking, reinterpret_cast<float*>(memory_of(worker)));
         for (int64_t job = begin; job < end; ++job) {
-          const int64_t which = job / blocking.parts, kv_head = which % s.kv_heads,
+          const int64_t head_index = job / blocking.parts, kv_head = head_index % s.kv_heads,
                         part = job % blocking.parts;
-          head.Start(which / s.kv_heads, kv_head);
+          head.Start(head_index / s.kv_heads, kv_head);
           const int64_t last =
               std::min(blocking.group * blocking.row_blocks, (part + 1) * blocking.blocks_each);
           for (int64_t block = part * blocking.blocks_each; block < last; ++block) {

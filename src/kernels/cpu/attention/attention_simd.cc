@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// n bytes as floats.
+// Loads n bytes and converts them to floats.
 inline Floats Bytes(const uint8_t* p, int64_t n) {
   typedef uint8_t Small __attribute__((vector_size(kWide)));
   Small bytes{};
@@ -47,8 +47,8 @@ inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   return MaxAcross(Larger(a, c));
 }
 
-// Replaces n scores by exp(score - top), and those up to `end` by zeros; returns their sum. Lanes behind n in
-// its vector must be -infinity.
+// Replaces n scores by exp(score - top), and those up to `end` by zeros; returns their sum. The lanes beyond
+// n in the last vector must be -infinity.
 inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
   Floats sum{};
   int64_t j = 0;
@@ -91,10 +91,10 @@ void Probabilities(const ScoreBlock& b) {
 void Scale(float* y, int64_t row, int64_t rows, int64_t n, const float* factors, bool guarded) {
   for (int64_t i = 0; i < rows; ++i, y += row) {
     const float f = factors[i];
-    const bool nothing = guarded && !(f - f == 0.f);  // f is infinite or NaN
+    const bool is_zeroed = guarded && !(f - f == 0.f);  // f is infinite or NaN
     int64_t j = 0;
-    for (; j + kWide <= n; j += kWide) StoreVector(y + j, nothing ? Floats{} : LoadVector(y + j) * f);
-    if (j < n) StorePart(y + j, nothing ? Floats{} : LoadPart(y + j, n - j) * f, n - j);
+    for (; j + kWide <= n; j += kWide) StoreVector(y + j, is_zeroed ? Floats{} : LoadVector(y + j) * f);
+    if (j < n) StorePart(y + j, is_zeroed ? Floats{} : LoadPart(y + j, n - j) * f, n - j);
   }
 }
 
@@ -111,10 +111,11 @@ void Dots(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t s
   for (int64_t j = 0; j < keys; ++j) scores[j] = factor * SumAcross(Product(q, k + j * k_row, size));
 }
 
-// Weighted sum of values for N vectors of y, which stay in registers. last: elements in the last vector.
+// Computes the weighted sum of values for N vectors of y, which stay in registers. `last` is the number of
+// elements in the last vector.
 template <int N>
-inline void CombineSome(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t last,
-                        bool accumulate, float* y) {
+inline void CombineVectors(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t last,
+                           bool accumulate, float* y) {
   const auto load = [last](const float* at, int j) {
     return j < N - 1 || last == kWide ? LoadVector(at + j * kWide) : LoadPart(at + j * kWide, last);
   };
@@ -132,9 +133,9 @@ void Combine(const float* p, const float* v, int64_t v_row, int64_t keys, int64_
              float* y) {
   int64_t i = 0;
   for (; i + 4 * kWide <= size; i += 4 * kWide)
-    CombineSome<4>(p, v + i, v_row, keys, kWide, accumulate, y + i);
+    CombineVectors<4>(p, v + i, v_row, keys, kWide, accumulate, y + i);
   for (; i < size; i += kWide)
-    CombineSome<1>(p, v + i, v_row, keys, MinOf(kWide, size - i), accumulate, y + i);
+    CombineVectors<1>(p, v + i, v_row, keys, MinOf(kWide, size - i), accumulate, y + i);
 }
 
 }  // namespace

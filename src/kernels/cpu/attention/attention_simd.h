@@ -11,9 +11,9 @@ struct ScoreBlock {
   float* scores = nullptr;
   int64_t row = 0;  // row stride in elements: a multiple of the vector length
   int64_t rows = 0, keys = 0;
-  float softcap = 0;  // 0: none
-  // Mask: floats that are added to scores, or bytes where 0 masks a key; at most one of the two. mask_row:
-  // row stride. mask_step: 1, or 0 if all keys of a row share one element.
+  float softcap = 0;  // 0: no softcap
+  // The mask: floats that are added to scores, or bytes where 0 masks a key. At most one of the two is set.
+  // mask_row is the row stride. mask_step is 1, or 0 if all keys of a row share one element.
   const float* mask = nullptr;
   const uint8_t* shown = nullptr;
   int64_t mask_row = 0, mask_step = 1;

@@ -23,7 +23,7 @@ struct Case {
   int64_t past = 0;
 };
 
-// Few queries, partial tiles, grouped heads, masks, several blocks of keys.
+// The cases cover few queries, partial tiles, grouped heads, masks and several blocks of keys.
 const Case kCases[] = {
     {1, 1, 1, 1, 1, 1, 1},
     {1, 2, 1, 3, 50, 20, 33, Mask::kFloat},
@@ -77,7 +77,7 @@ struct Problem {
       if (i % 5 == 2 && c.mask == Mask::kFloat) mask[i] = -kInf;
       shown.push_back(mask[i] > -0.3f);
     }
-    // One fully masked row.
+    // One row is fully masked.
     if (c.mask == Mask::kBool)
       for (int64_t j = 0; j < c.keys; ++j) shown[static_cast<size_t>(3 % c.queries * c.keys + j)] = 0;
   }
@@ -129,7 +129,7 @@ struct Problem {
   }
 };
 
-// Compares with the formula in f64. share: bound of the sum of squared errors relative to the sum of squares.
+// Compares with the formula in f64. `share` bounds the sum of squared errors relative to the sum of squares.
 void ExpectNearFormula(const Case& c, const Problem& p, const std::vector<float>& y, double tolerance,
                        double share) {
   double squares = 0, errors = 0;
@@ -160,11 +160,11 @@ TEST_P(AttentionLevels, MatchesTheFormula) {
 TEST_P(AttentionLevels, IsTheSameForAnyNumberOfThreads) {
   for (const Case& c : kCases) {
     Problem p(c);
-    const auto alone = p.Run(1);
+    const auto one_thread = p.Run(1);
     for (int threads : {2, 3}) {
-      const auto together = p.Run(threads);
-      for (size_t i = 0; i < alone.size(); ++i)
-        ASSERT_TRUE(alone[i] == together[i] || (std::isnan(alone[i]) && std::isnan(together[i])))
+      const auto threaded = p.Run(threads);
+      for (size_t i = 0; i < one_thread.size(); ++i)
+        ASSERT_TRUE(one_thread[i] == threaded[i] || (std::isnan(one_thread[i]) && std::isnan(threaded[i])))
             << "element " << i << " of " << c.queries << " queries, " << c.keys << " keys";
     }
   }
@@ -174,7 +174,8 @@ TEST_P(AttentionLevels, ForgetsTheKeysOfEarlierRuns) {
   for (int threads : {1, 3}) {
     Problem p({1, 1, 1, 200, 40, 16, 16}), other({1, 1, 1, 200, 40, 16, 16});
     p.Run(threads);
-    for (Problem* each : {&p, &other}) std::fill(each->k.begin(), each->k.end(), 0.5f), each->v = p.q;
+    for (Problem* problem : {&p, &other})
+      std::fill(problem->k.begin(), problem->k.end(), 0.5f), problem->v = p.q;
     EXPECT_EQ(p.Run(threads), other.Run(threads));
   }
 }
@@ -189,9 +190,9 @@ TEST_P(AttentionBf16, StaysNearTheFormula) {
     p.s.operands = Operands::kBf16;
     const auto y = p.Run(1);
     ExpectNearFormula(c, p, y, 0.012, 1e-4);
-    const auto together = p.Run(3);
+    const auto threaded = p.Run(3);
     for (size_t i = 0; i < y.size(); ++i)
-      ASSERT_TRUE(y[i] == together[i] || (std::isnan(y[i]) && std::isnan(together[i])));
+      ASSERT_TRUE(y[i] == threaded[i] || (std::isnan(y[i]) && std::isnan(threaded[i])));
   }
 }
 

@@ -23,8 +23,8 @@ struct BFloatBits {
 template <> float ValueOf<float, HalfBits>(HalfBits v) { return HalfToFloat(v.bits); }
 template <> float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloat(v.bits); }
 
-// im2col for output columns [from, to) of one output row and one tap. x: the input row, null if it is
-// padding.
+// Writes output columns [from, to) of one output row and one tap of the im2col matrix. x is the input row, or
+// null if the row is padding.
 template <class T, class S>
 void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
   const int64_t first = x ? std::clamp(inside.first, from, to) : to,
@@ -45,7 +45,7 @@ void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t
   std::fill(out + (last - from), out + (to - from), T(0));
 }
 
-// A RowSource. Row k of the im2col matrix: one channel and one tap for all output positions.
+// Implements RowSource. Row k of the im2col matrix holds one channel and one tap for all output positions.
 template <class T, class S>
 void Im2col(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to) {
   const auto& image = *static_cast<const Image*>(context);
@@ -62,9 +62,9 @@ void Im2col(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t c
     const int64_t end = std::min(s.output[2], column + count);
     const int64_t z = row / s.output[1] * s.stride[0] + shift[0],
                   y = row % s.output[1] * s.stride[1] + shift[1];
-    const bool there = z >= 0 && z < s.input[0] && y >= 0 && y < s.input[1];
-    Im2colRow<T, S>(there ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2], inside,
-                    column, end, out);
+    const bool row_inside = z >= 0 && z < s.input[0] && y >= 0 && y < s.input[1];
+    Im2colRow<T, S>(row_inside ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2],
+                    inside, column, end, out);
     out += end - column;
     count -= end - column;
     column = 0;

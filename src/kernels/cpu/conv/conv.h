@@ -11,16 +11,16 @@ namespace tern::cpu {
 // Shapes with fewer spatial axes have leading ones.
 using Spatial = std::array<int64_t, 3>;
 
-// maps: output channels.
+// `maps` is the number of output channels.
 struct ConvShape {
   int64_t batch = 1, channels = 1, maps = 1, group = 1;
   Spatial input{1, 1, 1}, kernel{1, 1, 1}, output{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
-      begin{0, 0, 0};  // begin: padding in front, negative: crop
+      begin{0, 0, 0};  // begin: padding in front; a negative value crops
 
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // The most taps of a window that are inside the image, along an axis.
+  // Maximum number of taps of a window that are inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
   // Extent of this number of neighbouring windows along an axis, in elements.
@@ -31,15 +31,15 @@ struct ConvShape {
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };
 
-// Along one axis, the output positions [first, last) whose input index, position * stride + shift, is in
-// [0, input).
+// A range [first, last) of output positions along one axis. Their input index, position * stride + shift, is
+// in [0, input).
 struct Inside {
   int64_t first, last;
 };
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output);
 
-// Convolution as one matrix product per group: weights times the im2col matrix, which is generated block by
-// block while the product packs it.
+// Convolution as one matrix product per group: weights times the im2col matrix. The im2col matrix is
+// generated block by block while the product packs it.
 class ConvAsGemm {
  public:
   ConvAsGemm() = default;
@@ -61,9 +61,9 @@ class ConvAsGemm {
 void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
                   const Epilogue* epilogue, float* y, const Workers& workers);
 
-// Transposed convolution: a matrix product, whose result is added to the output (col2im). In the shape,
-// `input` is the size of x, `output` that of y, and `begin` is cropped from the front of y. w: [C, M / group,
-// kernel…].
+// Transposed convolution: computes a matrix product and adds its result to the output (col2im). In the shape,
+// `input` is the size of x, `output` is the size of y, and `begin` is cropped from the front of y. w: [C, M /
+// group, kernel…].
 class ConvTransposeF32 {
  public:
   ConvTransposeF32() = default;
@@ -84,7 +84,8 @@ class ConvTransposeF32 {
   void AddToPlanes(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
                    const Workers& workers) const;
   ConvShape shape_;
-  int64_t maps_at_once_ = 1, taps_at_once_ = 1;  // if several maps, then all taps
+  int64_t maps_at_once_ = 1,
+          taps_at_once_ = 1;  // if several output channels are computed at once, so are all taps
 };
 
 }  // namespace tern::cpu

@@ -6,10 +6,11 @@
 namespace tern::cpu {
 namespace {
 
-// The most elements of the product before col2im; exceeded only if one tap of one map needs more.
+// Maximum number of elements of the product before col2im. Only a single tap of a single output channel may
+// exceed it.
 constexpr int64_t kMaxColumns = 1 << 20;
 
-// col2im of one map (output channel): adds its product, [taps, input positions], to its plane of y.
+// Performs col2im for one output channel: adds its product, [taps, input positions], to its plane of y.
 void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
   for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
@@ -52,10 +53,10 @@ GemmParams ConvTransposeF32::Params(int64_t maps, int64_t taps) const {
 
 size_t ConvTransposeF32::Scratch(int threads) const {
   size_t product = GemmScratch(Params(maps_at_once_, taps_at_once_), threads);
-  if (const int64_t rest = shape_.group_maps() % maps_at_once_)
-    product = std::max(product, GemmScratch(Params(rest, taps_at_once_), threads));
-  if (const int64_t rest = shape_.taps() % taps_at_once_)
-    product = std::max(product, GemmScratch(Params(maps_at_once_, rest), threads));
+  if (const int64_t last_maps = shape_.group_maps() % maps_at_once_)
+    product = std::max(product, GemmScratch(Params(last_maps, taps_at_once_), threads));
+  if (const int64_t last_taps = shape_.taps() % taps_at_once_)
+    product = std::max(product, GemmScratch(Params(maps_at_once_, last_taps), threads));
   return Aligned(static_cast<size_t>(ColumnsSize()) * sizeof(float)) + product;
 }
 
@@ -80,7 +81,8 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
                            float* y, void* scratch, const Workers& workers) const {
   const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
   auto* columns = static_cast<float*>(scratch);
-  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(ColumnsSize()) * sizeof(float));
+  void* gemm_scratch =
+      static_cast<char*>(scratch) + Aligned(static_cast<size_t>(ColumnsSize()) * sizeof(float));
   for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
     for (int64_t m = 0; m < maps; m += maps_at_once_)
       for (int64_t tap = 0; tap < taps; tap += taps_at_once_) {
@@ -90,7 +92,7 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
         p.a.data = w + (group * channels * maps + m) * taps + tap;
         p.b.data = x + i * channels * shape_.input_size();
         p.c = columns;
-        Gemm(p, rest, workers);
+        Gemm(p, gemm_scratch, workers);
         AddToPlanes(columns,
                     {i * maps + m, map_count, bias ? bias + group * maps + m : nullptr, tap, tap + tap_count},
                     epilogue, y, workers);

@@ -12,7 +12,8 @@ struct Row {
   float* y;
 };
 
-// Adds one kernel row to one output row: SIMD where all taps are inside the image, scalar at both ends.
+// Adds the products of one kernel row to one output row. The loop is SIMD where all taps are inside the
+// image, and scalar at both ends.
 void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   const int64_t taps = s.kernel[2], stride = s.stride[2], dilation = s.dilation[2], start = -s.begin[2];
   const Inside left = InsideOf(start, stride, s.input[2], s.output[2]);
@@ -31,7 +32,7 @@ void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   edge(last, s.output[2]);
 }
 
-// Output row o of plane z: the sum over all kernel rows.
+// Computes output row o of plane z, the sum over all kernel rows.
 void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z, int64_t o, float* y) {
   const DepthwiseTable& simd = DepthwiseSimd();
   for (int64_t kz = 0; kz < s.kernel[0]; ++kz)

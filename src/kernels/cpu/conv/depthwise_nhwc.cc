@@ -28,7 +28,7 @@ void NhwcDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Wo
   }
 }
 
-// Index of the specialized functions for this kernel and stride; -1: the general functions.
+// Returns the index of the specialization for this kernel and stride, or -1 if there is none.
 int NhwcDepthwise::Kind() const {
   const ConvShape& s = shape_;
   const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
@@ -46,14 +46,14 @@ int64_t NhwcDepthwise::RowsAtOnce() const {
   return kind < 0 || shape_.channels < table.lanes ? 1 : table.kinds[kind].rows;
 }
 
-// Pixel pointers that a job needs at most.
+// Returns the maximum number of pixel pointers that a job needs.
 int64_t NhwcDepthwise::Pointers() const {
   const ConvShape& s = shape_;
   if (Kind() < 0) return kMaxAnyPixels * s.taps();
   return ((RowsAtOnce() - 1) * s.stride[1] + s.kernel[1]) * ((s.output[2] - 1) * s.stride[2] + s.kernel[2]);
 }
 
-// Pointers to every pixel that the windows of these lines read, row by row; padding points to `zeros`.
+// Writes pointers to all pixels that the windows of these lines read, row by row. Padding points to `zeros`.
 void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float* zeros,
                                  const float** to) const {
   const ConvShape& s = shape_;
@@ -76,7 +76,8 @@ void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float
   }
 }
 
-// Pointers to the pixels of windows [first, first + count) of a line, tap by tap; padding points to `zeros`.
+// Writes pointers to the pixels of windows [first, first + count) of a line, tap by tap. Padding points to
+// `zeros`.
 void NhwcDepthwise::AnyPixels(const float* x, const Lines& lines, int64_t first, int64_t count,
                               const float* zeros, const float** to) const {
   const ConvShape& s = shape_;
@@ -110,11 +111,11 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   p.clip = args.tile.clip, p.low = args.tile.low, p.high = args.tile.high;
   if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);
   const int64_t blocks = CeilDiv(s.channels, table.lanes),
-                some = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
-  const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMaxAnyPixels;
-  const EvenSplit tiles(s.output[2], most);
+                blocks_at_once = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
+  const int64_t max_pixels = kind >= 0 ? table.kinds[kind].pixels : kMaxAnyPixels;
+  const EvenSplit tiles(s.output[2], max_pixels);
   for (p.block0 = 0; p.block0 < blocks; p.block0 = p.block1) {
-    p.block1 = std::min(blocks, p.block0 + some);
+    p.block1 = std::min(blocks, p.block0 + blocks_at_once);
     for (int64_t i = 0; i < tiles.parts(); ++i) {
       const int64_t at = tiles.Start(i), count = tiles.Size(i);
       p.y = args.y + (pixel0 + at) * p.y_pixel;

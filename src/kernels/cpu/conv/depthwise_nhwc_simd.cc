@@ -6,7 +6,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Rows and pixels per call: accumulators, a row of pixels and a weight must fit into the registers.
+// These are the rows and pixels per call. Accumulators, a row of pixels and a weight must fit into the
+// registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr bool kManyRegisters = true;
 #else
@@ -20,8 +21,8 @@ constexpr int kVector = kLanes<float>;
 
 using Floats = Vector<float>;
 
-// Forces the compiler to compute v here. Otherwise it delays sums until they are stored and keeps the pixels
-// of all lines for them, more than there are registers.
+// Forces the compiler to compute v here. Otherwise it delays sums until they are stored. It would keep the
+// pixels of all lines until then, which need more registers than there are.
 inline void Settle(Floats& v) {
 #if defined(__AVX512F__)
   asm volatile("" : "+v"(v));
@@ -47,7 +48,7 @@ inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
   }
 }
 
-// R rows of T windows with kernel K and stride S. kPart: fewer channels than lanes.
+// Computes R rows of T windows with kernel K and stride S. kPart: there are fewer channels than lanes.
 template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePart& p) {
   constexpr int kColumns = (T - 1) * S + K, kLines = (R - 1) * S + K;
   const auto load = [&](const float* from) { return kPart ? LoadPart(from, p.channels) : LoadVector(from); };

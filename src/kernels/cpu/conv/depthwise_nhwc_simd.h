@@ -4,9 +4,9 @@
 
 namespace tern::cpu {
 
-// The work of one call: some output pixels, all taps, and blocks [block0, block1) of channels. A block is a
-// vector of channels. The last block ends with the last channel and may overlap the one before. Fewer
-// channels than lanes are one partial block.
+// Describes the work of one call: the output pixels, all taps, and blocks [block0, block1) of channels. A
+// block is a vector of channels. The last block ends with the last channel and may overlap the one before.
+// Fewer channels than lanes are one partial block.
 struct DepthwisePart {
   const float* const* x =
       nullptr;  // pointers to pixels: [input rows][x_row] for `kinds`, [output pixels][taps] for `any`
@@ -18,7 +18,7 @@ struct DepthwisePart {
   int64_t y_row = 0, y_pixel = 0;   // elements
   const float* bias = nullptr;      // one per channel
   const float* residual = nullptr;  // laid out like y
-  bool clip = false;                // to [low, high]; NaN stays
+  bool clip = false;                // clips to [low, high]; NaN stays NaN
   float low = 0, high = 0;
 };
 
@@ -28,7 +28,7 @@ struct DepthwiseNhwcTable {
   int lanes;
   // A specialization for a square kernel without dilation, with the same stride on both axes.
   struct Kind {
-    int kernel, stride, rows, pixels;  // rows and pixels: the most outputs of one call
+    int kernel, stride, rows, pixels;  // rows and pixels: the maximum number of outputs of one call
     // Indexed by the numbers of rows and pixels.
     void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
     // For one row and fewer channels than lanes. Indexed by the number of pixels.

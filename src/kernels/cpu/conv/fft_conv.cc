@@ -29,8 +29,8 @@ double Squares(const float* w, int64_t taps) {
 
 int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
 
-// Power of two that scales a kernel to a norm of about 1; `back` is its inverse. Products with images scaled
-// to about 1 then have a similar magnitude in all channels.
+// Returns the power of two that scales a kernel to a norm of about 1, and sets `back` to its inverse.
+// Products with images scaled to about 1 then have a similar magnitude in all channels.
 double KernelScale(const float* w, int64_t taps, float& back) {
   const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();
@@ -39,7 +39,8 @@ double KernelScale(const float* w, int64_t taps, float& back) {
   return std::ldexp(1., -Exponent(squares));
 }
 
-// Power of two by which all kernels of a map are divided, so that no spectrum overflows.
+// Returns the power of two by which all kernels of an output channel are divided, so that no spectrum
+// overflows.
 float MapBack(const float* w, int64_t channels, int64_t taps) {
   int exponent = 0;
   for (int64_t i = 0; i < channels; ++i) {
@@ -49,7 +50,7 @@ float MapBack(const float* w, int64_t channels, int64_t taps) {
   return std::ldexp(1.f, exponent);
 }
 
-// Twiddle factors w^j, w^2j, w^3j with w = exp(-2πi/n), for all sizes n up to the largest.
+// Computes the twiddle factors w^j, w^2j, w^3j with w = exp(-2πi/n), for all sizes n up to the largest.
 std::vector<float> Factors(int64_t largest) {
   std::vector<float> factors;
   for (int64_t n = 4; n <= largest; n *= 2)
@@ -62,13 +63,15 @@ std::vector<float> Factors(int64_t largest) {
   return factors;
 }
 
-// Index of a frequency in the output of a transform of n numbers, which is in digit-reversed order.
+// Returns the index of a frequency in the output of a transform of n numbers. The output is in digit-reversed
+// order.
 int64_t IndexOf(int64_t frequency, int64_t n) {
   if (n <= 2) return frequency;
   return frequency % 4 * (n / 4) + IndexOf(frequency / 4, n / 4);
 }
 
-// Transforms the kernels of `maps` maps and one channel. map: stride from kernel to kernel, in floats.
+// Transforms the kernels of `maps` output channels and one input channel. `map` is the stride from kernel to
+// kernel, in floats.
 void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps,
                 float* back) {
   const int64_t rows = int64_t{1} << tile.rows_log;
@@ -83,12 +86,12 @@ void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t
   FftSimd().forward(tile, 0, s.span(1, 1));
 }
 
-// Microseconds of forward or inverse transforms of this number of pairs of vectors. Long lines do not fit
-// into the L1 cache.
+// Estimates the time of forward or inverse transforms of this number of pairs of vectors, in microseconds.
+// Long lines do not fit into the L1 cache.
 double TransformCost(const FftSize& tile, double pairs) {
   const auto size = static_cast<double>(tile.rows() * tile.columns());
-  const double number = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
-  return pairs * size * number * (std::max(tile.rows(), tile.columns()) > 256 ? 2 : 1);
+  const double per_element = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
+  return pairs * size * per_element * (std::max(tile.rows(), tile.columns()) > 256 ? 2 : 1);
 }
 
 // Memory read rate, bytes per microsecond.
@@ -144,7 +147,8 @@ FftInput InputOf(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles,
   return in;
 }
 
-// Inverse transform of z, epilogue and store, for a pair of vectors of maps from `map` on.
+// Computes the inverse transform of z, applies the epilogue and stores the result. `map` is the first of two
+// vectors of output channels.
 void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, const NhwcArgs& args,
                int64_t tile, int64_t map, float* z, const float* back, const float* kernel_back) {
   const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
@@ -179,7 +183,8 @@ int64_t FftConv::PackedSize(const ConvShape& s, int log) {
   return SpectraSize(s, FftSize(s, log)) + RoundUp(s.maps, Pair());
 }
 
-// Layout: [frequency][group][panel][re of all channels, then im][column], then MapBack of each map.
+// Layout: [frequency][group][panel][re of all channels, then im][column], then MapBack of each output
+// channel.
 void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
@@ -217,7 +222,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 }
 
 double FftConv::Cost(const ConvShape& s, int log) {
-  constexpr double kFlops = 1e5, kStart = 6;  // kStart: overhead of a product, in channels
+  constexpr double kFlops = 1e5, kStart = 6;  // kStart: overhead of a product, as a number of channels
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto frequencies = static_cast<double>(size.frequencies());
@@ -241,7 +246,7 @@ size_t FftConv::Scratch(int threads) const {
   return static_cast<size_t>(at_once_ * (v_tile_ + p_tile_) + threads * plan_.tile_floats()) * sizeof(float);
 }
 
-// Forward transform of a pair of vectors of channels from `channel` on, of one tile.
+// Transforms one tile. `channel` is the first of two vectors of channels.
 void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* v, float* z) const {
   const ConvShape& s = shape_;
   FftInput in = InputOf(s, plan_, tiles_, tile);
@@ -260,8 +265,8 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   FftSimd().separate(plan_.Tile(z), to);
 }
 
-// Products of one frequency. Rows of v are [im, re, -im]: the real part of the result is (re, -im) times the
-// panels, the imaginary part (im, re) times the panels.
+// Computes the products of one frequency. Rows of v are [im, re, -im]. The real part of the result is (re,
+// -im) times the panels. The imaginary part is (im, re) times the panels.
 void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, const float* v,
                        float* p) const {
   const ConvShape& s = shape_;
@@ -321,7 +326,8 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
 
 namespace {
 
-// Packed kernels of a pair of vectors: `back`, then [frequency][re, im of the first, re, im of the second].
+// Floats of the packed kernels of two vectors of channels. Layout: `back`, then [frequency][re, im of the
+// first, re, im of the second].
 int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
 
 }  // namespace
@@ -372,7 +378,7 @@ size_t FftDepthwise::Scratch(int threads) const {
 void FftDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
   const int64_t pairs = CeilDiv(s.channels, Pair()), size = PairSize(plan_);
-  // Consecutive jobs are tiles of the same channels: their weights stay in cache.
+  // Consecutive jobs are tiles of the same channels, so that the weights stay in the cache.
   workers.ParallelFor(tiles_.count * pairs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* z = static_cast<float*>(scratch) + worker * plan_.tile_floats();
     Unscale back;

@@ -1,11 +1,13 @@
-// Convolutions of large kernels over [N, spatial…, C] in f32 by FFT, with the overlap-save method: tiles of
-// the image overlap by the kernel's extent; they are transformed, multiplied frequency by frequency with
-// transformed weights, and transformed back. At most two spatial axes, stride 1, any dilation and padding.
+// Convolutions of large kernels over [N, spatial…, C] in f32 by FFT, with the overlap-save method. Tiles of
+// the image overlap by the kernel's extent. They are transformed, multiplied frequency by frequency with
+// transformed weights, and transformed back. There may be two spatial axes, any dilation and any padding; the
+// stride must be 1.
 //
-// Errors are relative to the largest number of a tile, per input channel, not of a window: for numbers of
-// similar magnitude they are smaller than those of direct sums, beside much larger numbers they are larger
-// (docs/reports/accuracy.md). The result is bit-identical for any number of threads. A NaN or infinity in the
-// image makes the results of all tiles that contain it NaN, in all maps of its group and nowhere else.
+// Errors are relative to the largest number of a tile, per input channel, and not to that of a window. They
+// are smaller than those of direct sums if all numbers have a similar magnitude. They are larger near much
+// larger numbers (docs/reports/accuracy.md). The result is bit-identical for any number of threads. A NaN or
+// infinity in the image makes all results of the tiles that contain it NaN, in all output channels of its
+// group and nowhere else.
 #pragma once
 #include <vector>
 
@@ -28,13 +30,14 @@ class FftSize {
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
   int64_t columns() const { return int64_t{1} << columns_log_; }
-  // Frequencies to compute: of two conjugate ones, which a real input has, one.
+  // Number of frequencies to compute. The spectrum of a real input is conjugate-symmetric, so that one of two
+  // conjugate frequencies is enough.
   int64_t frequencies() const {
-    const int64_t alone =
+    const int64_t self_conjugate =
         (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);  // frequencies that are their own conjugates
-    return (rows() * columns() + alone) / 2;
+    return (rows() * columns() + self_conjugate) / 2;
   }
-  // Size of the results of a tile.
+  // Number of results of a tile along each axis.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
   // Normalization of a forward and an inverse transform.
@@ -47,7 +50,7 @@ class FftSize {
   int64_t extent_[2] = {1, 1};
 };
 
-// Twiddle factors and index tables of the transforms of such tiles.
+// Twiddle factors and index tables for the transforms of such tiles.
 class FftPlan : public FftSize {
  public:
   FftPlan() = default;

@@ -19,8 +19,8 @@ struct SizedCase {
   NhwcCase c;
 };
 
-// Even and odd powers of two; images smaller and larger than tiles, partial vectors of channels and maps,
-// kernels along one axis, dilated kernels, groups.
+// The cases cover even and odd powers of two, images smaller and larger than tiles, partial vectors of input
+// and output channels, kernels along one axis, dilated kernels, and groups.
 std::vector<SizedCase> Cases() {
   using N = NhwcCase::Numbers;
   const auto same = [](int64_t k) { return Spatial{0, k / 2, k / 2}; };
@@ -39,14 +39,14 @@ std::vector<SizedCase> Cases() {
       {10, {"500 taps", N{1, 3, 2, 1, {1, 1, 1500}, {1, 1, 500}, {1, 1, 1}, {1, 1, 1}, {0, 0, 9}}}},
   };
 }
-std::vector<SizedCase> EachChannel() {
+std::vector<SizedCase> DepthwiseCases() {
   std::vector<SizedCase> cases = Cases();
   for (SizedCase& s : cases)
     s.c.shape.channels = s.c.shape.maps = s.c.shape.group = s.c.shape.channels + s.c.shape.maps;
   return cases;
 }
 
-// Each element of a tile is exactly once a listed frequency or the conjugate of one; some are both.
+// Each element of a tile must be listed exactly once: as a frequency, as the conjugate of one, or as both.
 TEST_P(FftLevels, ListsEachFrequencyOnce) {
   for (const auto& [log, c] : Cases()) {
     const FftPlan plan(c.shape, log);
@@ -79,7 +79,7 @@ TEST_P(FftLevels, MatchesSumsInDouble) {
 }
 
 TEST_P(FftLevels, MatchesSumsInDoubleDepthwise) {
-  for (const auto& [log, c] : EachChannel())
+  for (const auto& [log, c] : DepthwiseCases())
     for (bool extra : {false, true})
       for (int threads : {1, 3}) {
         NhwcData d(c.shape);
@@ -100,20 +100,20 @@ template <class Work> void CheckThreads(const SizedCase& s) {
 
 TEST_P(FftLevels, KeepsGapsBetweenRows) {
   for (const auto& [log, c] : Cases()) CheckRowStride<FftConv>(c.name, c.shape, Operands::kF32, log);
-  for (const auto& [log, c] : EachChannel())
+  for (const auto& [log, c] : DepthwiseCases())
     CheckRowStride<FftDepthwise>(c.name, c.shape, Operands::kF32, log);
 }
 
 TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : Cases()) CheckThreads<FftConv>(s);
-  for (const SizedCase& s : EachChannel()) CheckThreads<FftDepthwise>(s);
+  for (const SizedCase& s : DepthwiseCases()) CheckThreads<FftDepthwise>(s);
 }
 
-// The bound that docs/reports/accuracy.md gives for every result: an error of at most kError times the root
-// of the tile's number of pixels, times the sum over channels of the largest number in the tile times the
+// docs/reports/accuracy.md gives a bound for the error of every result. It is kError, times the root of the
+// tile's number of pixels, times a sum over channels. The sum adds the largest number in the tile times the
 // root of the sum of squares of the kernel.
 constexpr double kError = 1e-7;
-// Numbers below this count as this in the bound.
+// The bound replaces smaller numbers by this one.
 template <class Work> constexpr double kMinMagnitude = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
 class ErrorBound {
@@ -172,46 +172,46 @@ template <class Work> void CheckErrorBound(const SizedCase& sized, NhwcData& d) 
         << sized.c.name << ": pixel " << i / s.maps << ", map " << i % s.maps;
 }
 
-// Magnitudes of the images and kernels of a group; kWeights: further factors of maps.
+// Magnitudes of the images and kernels of a group. kWeights are further factors of output channels.
 constexpr struct {
   float x, w;
-} kSizes[] = {{1, 1},          {1e6f, 1},       {1e-6f, 1},     {0, 1},        {1e20f, 1},
-              {3e38f, 1e-30f}, {2e-38f, 1e30f}, {1e36f, 1e-8f}, {1e-36f, 1e5f}};
-constexpr int64_t kSizesCount = std::size(kSizes);
+} kMagnitudes[] = {{1, 1},          {1e6f, 1},       {1e-6f, 1},     {0, 1},        {1e20f, 1},
+                   {3e38f, 1e-30f}, {2e-38f, 1e30f}, {1e36f, 1e-8f}, {1e-36f, 1e5f}};
+constexpr int64_t kMagnitudeCount = std::size(kMagnitudes);
 constexpr float kWeights[] = {1, 1e-5f, 1e7f};
 
-// Channels and maps that share a transform have different magnitudes. All channels of a group have the same
-// magnitude, one of kSizes, starting with `first`, up to the limits of normal numbers. Images are not
-// negative, which gives the largest spectra.
-template <class Work> void CheckSizes(const SizedCase& sized, int64_t first) {
+// Channels that share a transform have different magnitudes. All channels of a group have the same magnitude,
+// one of kMagnitudes, starting with `first`. Images are not negative, which gives the largest spectra.
+template <class Work> void CheckMagnitudes(const SizedCase& sized, int64_t first) {
   const ConvShape& s = sized.c.shape;
   NhwcData d(s);
   for (size_t i = 0; i < d.x.size(); ++i) {
     const int64_t group = static_cast<int64_t>(i) % s.channels / s.group_channels();
-    d.x[i] = std::fabs(d.x[i]) * kSizes[(first + group) % kSizesCount].x;
+    d.x[i] = std::fabs(d.x[i]) * kMagnitudes[(first + group) % kMagnitudeCount].x;
   }
   for (size_t i = 0; i < d.w.size(); ++i) {
     const int64_t map = static_cast<int64_t>(i) / (s.group_channels() * s.taps());
-    d.w[i] *= kSizes[(first + map / s.group_maps()) % kSizesCount].w * kWeights[map % 3];
+    d.w[i] *= kMagnitudes[(first + map / s.group_maps()) % kMagnitudeCount].w * kWeights[map % 3];
   }
-  SCOPED_TRACE(testing::Message() << "first size " << first);
+  SCOPED_TRACE(testing::Message() << "first magnitude " << first);
   CheckErrorBound<Work>(sized, d);
 }
 
 TEST_P(FftLevels, ErrorsAreRelativeToTheGroup) {
-  for (const SizedCase& s : EachChannel()) CheckSizes<FftDepthwise>(s, 0);
+  for (const SizedCase& s : DepthwiseCases()) CheckMagnitudes<FftDepthwise>(s, 0);
   for (const SizedCase& s : Cases())
-    for (int64_t first = 0; first < kSizesCount; first += s.c.shape.group) CheckSizes<FftConv>(s, first);
+    for (int64_t first = 0; first < kMagnitudeCount; first += s.c.shape.group)
+      CheckMagnitudes<FftConv>(s, first);
 }
 
-// Also far from the number: direct sums over windows that do not contain it would be more accurate.
+// The bound also holds far from the number, where direct sums would be more accurate.
 TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   for (const SizedCase& sized : Cases()) {
     NhwcData d(sized.c.shape);
     d.x[d.x.size() / 2] = 1e6f;
     CheckErrorBound<FftConv>(sized, d);
   }
-  for (const SizedCase& sized : EachChannel()) {
+  for (const SizedCase& sized : DepthwiseCases()) {
     NhwcData d(sized.c.shape);
     d.x[d.x.size() / 2] = 1e6f;
     CheckErrorBound<FftDepthwise>(sized, d);
@@ -247,11 +247,11 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
   using N = NhwcCase::Numbers;
   const NhwcCase one{"7x7", N{2, 5, 9, 1, {1, 26, 26}, {1, 7, 7}}};
   const NhwcCase groups{"groups", N{2, 9, 36, 3, {1, 26, 26}, {1, 7, 7}}};
-  const NhwcCase each{"channels", N{2, 40, 40, 40, {1, 26, 26}, {1, 7, 7}}};
+  const NhwcCase depthwise{"channels", N{2, 40, 40, 40, {1, 26, 26}, {1, 7, 7}}};
   for (bool in_weights : {false, true}) {
     CheckNotFinite<FftConv>(one, in_weights);
     CheckNotFinite<FftConv>(groups, in_weights);
-    CheckNotFinite<FftDepthwise>(each, in_weights);
+    CheckNotFinite<FftDepthwise>(depthwise, in_weights);
   }
 }
 
@@ -267,19 +267,19 @@ TEST(Fft, Accuracy) {
       NhwcData direct(s), fft(s);
       ConvolveWith<NhwcConv>(s, direct, false, 1);
       ConvolveWith<FftConv>(s, fft, false, 1, log);
-      double most = 0, squares = 0, worst[2] = {0, 0}, error[2] = {0, 0};
+      double largest = 0, squares = 0, worst[2] = {0, 0}, error[2] = {0, 0};
       for (int64_t i = 0; i < s.output_size() * s.maps; ++i) {
         const double sum = fft.Sum(s, i / s.maps, i % s.maps);
-        most = std::max(most, std::fabs(sum)), squares += sum * sum;
+        largest = std::max(largest, std::fabs(sum)), squares += sum * sum;
         const float got[2] = {direct.y[static_cast<size_t>(i)], fft.y[static_cast<size_t>(i)]};
         for (int w = 0; w < 2; ++w)
           worst[w] = std::max(worst[w], std::fabs(got[w] - sum)), error[w] += (got[w] - sum) * (got[w] - sum);
       }
       std::printf("| %dx%d, tiles of %d, %d |", kernel, kernel, 1 << log, static_cast<int>(channels));
       for (int w = 0; w < 2; ++w)
-        std::printf(" %.1e / %.1e |", worst[w] / most, std::sqrt(error[w] / squares));
+        std::printf(" %.1e / %.1e |", worst[w] / largest, std::sqrt(error[w] / squares));
       std::printf("\n");
-      EXPECT_LT(worst[1] / most, 1e-6);
+      EXPECT_LT(worst[1] / largest, 1e-6);
     }
 }
 

@@ -29,7 +29,7 @@ struct Largest {
   void Add(const Complex& v) { re = Larger(re, MagnitudesOf(v.re)), im = Larger(im, MagnitudesOf(v.im)); }
 };
 
-// `in` scales each lane so that its largest number is 1 to 4; `back` undoes it.
+// `in` scales each lane so that its largest number is between 1 and 4. `back` undoes the scaling.
 struct Scale {
   Floats in, back;
   Ints finite;
@@ -38,7 +38,7 @@ struct Scale {
     constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;  // bits
     const Ints none{}, exponent = most & kInfinite;
     finite = exponent != kInfinite;
-    // Clamped so that both powers of two are normal numbers.
+    // The exponent is clamped so that both powers of two are normal numbers.
     const Ints least = exponent > kOne ? exponent : none + kOne,
                power = least < 253 * kOne ? least : none + 253 * kOne;
     in = Floats(254 * kOne - power);
@@ -53,8 +53,8 @@ struct Scales {
   void StoreBack(float* p) const { Store(p, {re.back, im.back}); }
 };
 
-// Multiplies by x * y, both powers of two. a and b have the same product and similar exponents, so that
-// v * a * b overflows only if the result does.
+// Multiplies by x * y, which are powers of two. a and b have the same product as x and y, and similar
+// exponents. So v * a * b overflows only if the result does.
 struct Back {
   Floats a, b;
   Back(Floats x, Floats y) {
@@ -67,8 +67,8 @@ struct Back {
 
 inline const float* FactorsOf(const float* factors, int64_t n) { return factors + 6 * (n / 4 - 1); }
 
-// Radix-4 butterfly of a transform with digit-reversed output, and that of its inverse. kFactors: with
-// twiddle factors.
+// Computes a radix-4 butterfly of a transform with digit-reversed output. InverseButterfly is for the inverse
+// transform. kFactors: multiplies by twiddle factors.
 template <bool kFactors> inline void Butterfly(float* p, int64_t quarter, const float* w) {
   const Complex a = Load(p), b = Load(p + quarter), c = Load(p + 2 * quarter), d = Load(p + 3 * quarter);
   const Complex s0 = a + c, s1 = a - c, s2 = b + d, s3 = TimesMinusI(b - d);
@@ -89,16 +89,17 @@ template <bool kFactors> inline void InverseButterfly(float* p, int64_t quarter,
   Store(p + 3 * quarter, s1 - s3);
 }
 
-// Calls the butterfly (pointer, stride of quarters, factors) for all transforms of size n; `first` for the
-// element without twiddle factors, `rest` for the others.
-template <class First, class Rest>
+// Calls a butterfly (pointer, stride of quarters, factors) for all transforms of size n. Calls `plain` for
+// the elements without twiddle factors and `twiddled` for the others.
+template <class Plain, class Twiddled>
 inline void EachButterfly(float* p, int64_t step, int64_t length, int64_t n, const float* factors,
-                          const First& first, const Rest& rest) {
+                          const Plain& plain, const Twiddled& twiddled) {
   const int64_t quarter = n / 4;
   const float* w = FactorsOf(factors, n);
-  for (int64_t base = 0; base < length; base += n) first(p + base * step, quarter * step, w);
+  for (int64_t base = 0; base < length; base += n) plain(p + base * step, quarter * step, w);
   for (int64_t j = 1; j < quarter; ++j)
-    for (int64_t base = 0; base < length; base += n) rest(p + (base + j) * step, quarter * step, w + 6 * j);
+    for (int64_t base = 0; base < length; base += n)
+      twiddled(p + (base + j) * step, quarter * step, w + 6 * j);
 }
 
 inline void Radix2(float* p, int64_t step, int64_t length) {
@@ -109,7 +110,7 @@ inline void Radix2(float* p, int64_t step, int64_t length) {
   }
 }
 
-// Transform of one line of numbers with stride `step`, in floats; InverseLine is its inverse.
+// Transforms one line of numbers with stride `step`, in floats. InverseLine computes the inverse.
 void Line(float* p, int64_t step, int log, const float* factors) {
   const int64_t length = int64_t{1} << log;
   int64_t n = length;
@@ -148,17 +149,17 @@ void Input(const FftTile& t, const FftInput& in) {
   const auto part = [a, b](const float* p) {
     return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
   };
-  // Calls use(pixel) for the pixels of a row that are inside the image, from `left` on.
-  const auto each = [&](int64_t r, const auto& use) {
+  // Calls use(pixel) for the pixels of a row that are inside the image. They start at `left`.
+  const auto each_pixel = [&](int64_t r, const auto& use) {
     const float* from = in.x + (in.first_row + r) * in.row + (in.first_column + left) * in.pixel;
     if (b == lanes)
       for (int64_t c = left; c < right; ++c, from += in.pixel) use(Load(from));
     else
       for (int64_t c = left; c < right; ++c, from += in.pixel) use(part(from));
   };
-  Largest most;
-  for (int64_t r = top; r < bottom; ++r) each(r, [&](const Complex& v) { most.Add(v); });
-  const Scales scales(most);
+  Largest largest;
+  for (int64_t r = top; r < bottom; ++r) each_pixel(r, [&](const Complex& v) { largest.Add(v); });
+  const Scales scales(largest);
   scales.StoreBack(in.back);
   for (int64_t r = 0; r < rows; ++r) {
     float* to = t.z + r * t.row_step;
@@ -168,7 +169,7 @@ void Input(const FftTile& t, const FftInput& in) {
     }
     Zeros(to, left);
     to += left * kComplexSize;
-    each(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kComplexSize; });
+    each_pixel(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kComplexSize; });
     Zeros(to, columns - right);
   }
   Forward(t, top, MaxOf(top, bottom));
@@ -212,13 +213,13 @@ void Join(const FftTile& t, const FftSpectra& from) {
     if (second > 0) b = {LoadPart(from.re + at + lanes, second), LoadPart(from.im + at + lanes, second)};
   };
   Complex a{}, b{};
-  Largest most;
+  Largest largest;
   for (int64_t i = 0; i < t.frequencies; ++i) {
     load(i, a, b);
-    most.Add({a.re, b.re});
-    most.Add({a.im, b.im});
+    largest.Add({a.re, b.re});
+    largest.Add({a.im, b.im});
   }
-  const Scales scales(most);
+  const Scales scales(largest);
   scales.StoreBack(from.back);
   for (int64_t i = 0; i < t.frequencies; ++i) {
     load(i, a, b);

@@ -1,12 +1,12 @@
 // FFTs of image tiles, vectorized along channels. A tile is [rows][columns] complex numbers; rows and columns
 // are powers of two up to 1024. Each complex number is a vector of real parts and a vector of imaginary
 // parts. Two vectors of channels are transformed as the real and the imaginary part of one tile and separated
-// afterwards: spectra of real numbers are conjugate-symmetric, so half of the frequencies are enough.
+// afterwards. Spectra of real numbers are conjugate-symmetric, so half of the frequencies are enough.
 //
 // Channels that share a transform share its rounding errors. Each channel is therefore scaled before the
-// transform by a power of two, so that its largest number is 1 to 4 (less if it is below 2^-126). `back` is
-// the factor that undoes the scaling: zero for channels of zeros, NaN for channels with a NaN or infinity,
-// which are transformed as zeros.
+// transform by a power of two, so that its largest number is between 1 and 4 (smaller if it is below 2^-126).
+// `back` is the factor that undoes the scaling. It is zero for channels of zeros. It is NaN for channels with
+// a NaN or infinity, which are transformed as zeros.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -24,11 +24,12 @@ struct FftTile {
   int64_t frequencies = 0;
 };
 
-// Input of a pair of vectors of channels: the first `count` of 2 * lanes.
+// Input of two vectors of channels, of which the first `count` exist.
 struct FftInput {
   const float* x = nullptr;                           // first pixel of the image, first of these channels
   int64_t height = 0, width = 0, row = 0, pixel = 0;  // sizes in pixels, strides in floats
-  int64_t first_row = 0, first_column = 0;  // of the tile, in the image; outside the image are zeros
+  int64_t first_row = 0,
+          first_column = 0;  // position of the tile in the image; pixels outside the image are zeros
   int64_t count = 0;
   float* back = nullptr;  // output, 2 * lanes
 };

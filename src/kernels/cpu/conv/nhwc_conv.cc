@@ -1,4 +1,4 @@
-// Preparation of a convolution: packing of weights, source of windows, splitting into jobs.
+// Prepares a convolution: packs weights, chooses the source of windows, and splits the work into jobs.
 #include "kernels/cpu/conv/nhwc_conv.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlockDwords = 64 << 10;  // dwords, read or written, that stay in the L2 cache
-// Multiply-adds, padded columns included, that pay for another thread.
+constexpr int64_t kBlockDwords = 64 << 10;  // dwords read or written by a job; they stay in the L2 cache
+// Number of multiply-adds that pays for another thread, including those of padded columns.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr double kScattered = 4;       // see Scattered
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
@@ -22,26 +22,27 @@ bool NeedsPadding(const ConvShape& s) {
   return false;
 }
 
-// An equivalent shape for empty tensors: an empty output has no windows, and without input channels windows
-// are empty. So sizes that are derived from it stay small.
+// Returns an equivalent shape. If the output is empty, there are no windows. Without input channels, windows
+// are empty. In both cases the returned shape is small, and so are sizes that are derived from it.
 ConvShape Sized(const ConvShape& shape) {
   ConvShape s = shape;
-  const bool nothing = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
-  if (nothing) s.batch = 0, s.output = {1, 1, 1};
-  if (!nothing && s.channels > 0) return s;
+  const bool is_empty = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
+  if (is_empty) s.batch = 0, s.output = {1, 1, 1};
+  if (!is_empty && s.channels > 0) return s;
   s.input = s.output;
   s.kernel = s.stride = s.dilation = {1, 1, 1};
   s.begin = {0, 0, 0};
   return s;
 }
 
-// Whether rows of this number of pixels make tiles with too few rows to hide the latency of multiply-adds.
+// Returns whether rows of this many pixels give tiles that have too few rows to hide the latency of
+// multiply-adds.
 bool LowTiles(int64_t pixels) {
   const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
 }
 
-// Number of groups that are computed as one, so that their maps fill a vector.
+// Returns the number of groups that are computed as one, so that their output channels fill a vector.
 int64_t Joined(const ConvShape& s) {
   const int64_t lanes = TileSimd().columns / 2;
   int64_t joined = std::clamp<int64_t>(lanes / std::max<int64_t>(1, s.group_maps()), 1, s.group);
@@ -49,8 +50,8 @@ int64_t Joined(const ConvShape& s) {
   return joined;
 }
 
-// Weights [M, C / group, kernel…] of joined groups, with zeros where maps and channels are of different
-// groups.
+// Writes the weights [M, C / group, kernel…] of joined groups. Weights between an output channel and an input
+// channel of different groups are zero.
 void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
   const int64_t channels = s.group_channels() * s.taps(), wide = channels * joined;
   std::fill(to, to + s.maps * wide, 0.f);
@@ -58,7 +59,7 @@ void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
     std::copy_n(w + map * channels, channels, to + map * wide + map / s.group_maps() % joined * channels);
 }
 
-// Packs one row of the kernel, [kernel row][C], of some maps.
+// Packs one row of the kernel, [kernel row][C], of `maps` output channels.
 void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t maps, float* to) {
   const int64_t taps = s.taps(), size = s.kernel[2] * s.channels;
   std::vector<float> rows(static_cast<size_t>(maps * size));
@@ -69,9 +70,9 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
   table.pack(rows.data(), 1, size, size, maps, 1.0f, to);
 }
 
-// Whether dwords of two bf16 are packed along rows instead of per pixel: for odd numbers of channels, such as
-// RGB images. Windows must start at a dword. The last dword of a window's row may contain an element beyond
-// the window, which is multiplied by a zero weight.
+// Returns whether dwords of two bf16 are packed along rows instead of per pixel. They are for odd numbers of
+// channels, such as RGB images. Windows must start at a dword. The last dword of a window's row may contain
+// an element beyond the window, which is multiplied by a zero weight.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
   return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
          s.stride[2] * s.channels % table.per_lane == 0;
@@ -134,7 +135,8 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands 
   SetSource(true, NhwcWindows::kInPlace);
 }
 
-// Whether im2col is faster: rows are too short for full tiles, or pixels are copied in any case.
+// Returns whether im2col is faster. It is if rows are too short for full tiles, or if pixels are copied in
+// any case.
 bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
@@ -142,19 +144,19 @@ bool NhwcConv::PrefersIm2col() const {
   return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
-// Whether windows are so widely dilated that padded rows, with all pixels between the taps, take much more
-// memory than the windows themselves.
+// Returns whether windows are so widely dilated that padded rows take much more memory than the windows.
+// Padded rows contain all pixels between the taps.
 bool NhwcConv::Scattered() const {
-  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const ConvShape& s = shape_;
-  const double pixel = number(s.group * dwords_) / (along_rows_ ? number(s.kernel[2]) : 1),
-               row = number(s.kernel[0]) * number(s.span(2, columns_)) * pixel,
-               windows = number(columns_) * number(s.group * k());
-  const double read = number(s.stride[1] * s.kernel[0]) * number(columns_ * s.stride[2]) * pixel,
-               written = number(columns_ * s.maps);
-  const double rows = std::clamp(number(kBlockDwords) / std::max(1.0, std::max(read, written)), 1.0,
-                                 std::max(1.0, number(s.output[1])));
-  const double lines = (rows - 1) * number(s.stride[1]) + number((s.kernel[1] - 1) * s.dilation[1] + 1);
+  const double pixel = to_double(s.group * dwords_) / (along_rows_ ? to_double(s.kernel[2]) : 1),
+               row = to_double(s.kernel[0]) * to_double(s.span(2, columns_)) * pixel,
+               windows = to_double(columns_) * to_double(s.group * k());
+  const double read = to_double(s.stride[1] * s.kernel[0]) * to_double(columns_ * s.stride[2]) * pixel,
+               written = to_double(columns_ * s.maps);
+  const double rows = std::clamp(to_double(kBlockDwords) / std::max(1.0, std::max(read, written)), 1.0,
+                                 std::max(1.0, to_double(s.output[1])));
+  const double lines = (rows - 1) * to_double(s.stride[1]) + to_double((s.kernel[1] - 1) * s.dilation[1] + 1);
   return lines * row > kScattered * rows * windows;
 }
 
@@ -165,21 +167,22 @@ void NhwcConv::SetIm2col() {
   starts_ = {0};
 }
 
-// Depends on the shape only, and so does the order of additions.
+// The source depends on the shape only, and so does the order of additions.
 void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
   const ConvShape& s = shape_;
   along_rows_ = !scattered_output && AlongRows(s, table());
   units_ = along_rows_ ? s.kernel[0] * s.kernel[1] : s.taps();
   dwords_ = table().dwords(s.group_channels() * (along_rows_ ? s.kernel[2] : 1));
-  const bool over = NeedsPadding(s), rounded = operands_ != Operands::kF32;
+  const bool padded = NeedsPadding(s), rounded = operands_ != Operands::kF32;
   const int64_t pixel_dwords = s.group * dwords_;
   const int64_t step = along_rows_ ? s.stride[2] * s.channels / table().per_lane : s.stride[2] * pixel_dwords;
-  const int64_t rows = table().rows, most = kBlockDwords / std::max<int64_t>(1, std::max(step, s.maps));
-  columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
-  if (!scattered_output && s.taps() == 1 && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
+  const int64_t rows = table().rows,
+                max_columns = kBlockDwords / std::max<int64_t>(1, std::max(step, s.maps));
+  columns_ = s.output[2] <= max_columns ? s.output[2] : std::max<int64_t>(rows, max_columns / rows * rows);
+  if (!scattered_output && s.taps() == 1 && !padded && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
   } else if (windows == NhwcWindows::kIm2col ||
-             (!scattered_output && (over || rounded || Collide(step)) && Scattered())) {
+             (!scattered_output && (padded || rounded || Collide(step)) && Scattered())) {
     SetIm2col();
   } else if (along_rows_) {
     source_ = Source::kPadded;
@@ -187,7 +190,7 @@ void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
     SetStarts(row, s.kernel[0] * row, 0);
   } else if (windows == NhwcWindows::kAny && PrefersIm2col()) {
     SetIm2col();
-  } else if (!over && !rounded && !Collide(step)) {
+  } else if (!padded && !rounded && !Collide(step)) {
     source_ = Source::kWindows;
     const int64_t row = s.input[2] * s.channels;
     SetStarts(s.dilation[0] * s.input[1] * row, row, s.channels);
@@ -203,16 +206,16 @@ void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
 void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
   const ConvShape& s = shape_;
   plane_ = plane, row_ = row, pixel_ = pixel;
-  const bool together = along_rows_ || (s.dilation[2] == 1 && pixel == dwords_);
-  segment_ = dwords_ * (together && !along_rows_ ? s.kernel[2] : 1);
+  const bool contiguous = along_rows_ || (s.dilation[2] == 1 && pixel == dwords_);
+  segment_ = dwords_ * (contiguous && !along_rows_ ? s.kernel[2] : 1);
   starts_.clear();
   for (int64_t z = 0; z < s.kernel[0]; ++z)
     for (int64_t line = 0; line < s.kernel[1]; ++line)
-      for (int64_t i = 0; i < (together ? 1 : s.kernel[2]); ++i)
+      for (int64_t i = 0; i < (contiguous ? 1 : s.kernel[2]); ++i)
         starts_.push_back(z * plane + line * s.dilation[1] * row + i * s.dilation[2] * pixel);
 }
 
-// Scratch memory of a job, in dwords.
+// Returns the scratch memory of a job, in dwords.
 int64_t NhwcConv::BlockDwords(int64_t rows) const {
   if (source_ == Source::kIm2col)
     return rows * pixel_ + (along_rows_ ? shape_.kernel[2] * shape_.channels : 0);
@@ -225,33 +228,34 @@ NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
   const TileTable& table = this->table();
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kIm2col;
-  const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what is split into blocks
+  const int64_t total =
+      pixels ? s.batch * s.output_size() : s.output[1];  // rows or pixels to split into blocks
   const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
   const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // per row
   Blocking blocking{};
   blocking.rows =
-      std::clamp<int64_t>(kBlockDwords / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
+      std::clamp<int64_t>(kBlockDwords / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, total);
   if (pixels) blocking.rows = std::max<int64_t>(table.rows, blocking.rows / table.rows * table.rows);
   const int64_t panels = s.group * CeilDiv(s.group_maps(), table.columns);
   blocking.panels = panels, blocking.panel_jobs = 1;
-  blocking.blocks = CeilDiv(all, blocking.rows);
-  if (threads > 1) SplitForThreads(all, pixels ? 1 : s.batch * s.output[0] * parts, threads, blocking);
+  blocking.blocks = CeilDiv(total, blocking.rows);
+  if (threads > 1) SplitForThreads(total, pixels ? 1 : s.batch * s.output[0] * parts, threads, blocking);
   return blocking;
 }
 
-// Estimated time of a job, in half vectors of multiply-adds per dword of k: its products, a fixed overhead of
-// each tile and panel, and its copies, where a dword counts as a half vector.
+// Estimates the time of a job, in half vectors of multiply-adds per dword of k. The estimate includes
+// products, a fixed overhead per tile and panel, and copies. A copied dword counts as a half vector.
 double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
   const bool pixels = source_ == Source::kIm2col;
   const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
-  const auto high = static_cast<double>(strips * (2 * count + CeilDiv(count, table().rows)));
-  return static_cast<double>(panels) * (high + 4) +
+  const auto per_panel = static_cast<double>(strips * (2 * count + CeilDiv(count, table().rows)));
+  return static_cast<double>(panels) * (per_panel + 4) +
          static_cast<double>(BlockDwords(rows)) / static_cast<double>(k());
 }
 
-// Splits the work for several threads: jobs of even size, and enough of them that other threads can take over
-// the jobs of a delayed thread. The split does not change the order of additions.
-void NhwcConv::SplitForThreads(int64_t all, int64_t planes, int threads, Blocking& blocking) const {
+// Splits the work for several threads into jobs of even size. There are enough jobs that other threads can
+// take over those of a delayed thread. The split does not change the order of additions.
+void NhwcConv::SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const {
   constexpr double kFewJobs = 1.04;
   const double work = static_cast<double>(shape_.batch * shape_.output_size()) *
                       static_cast<double>(shape_.group * RoundUp(shape_.group_maps(), table().granule)) *
@@ -259,19 +263,20 @@ void NhwcConv::SplitForThreads(int64_t all, int64_t planes, int threads, Blockin
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
   const int64_t fewest = blocking.blocks, panels = blocking.panels,
-                most = std::max(2 * target, planes * fewest);
+                max_jobs = std::max(2 * target, planes * fewest);
   double best = 0;
-  for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= most; ++panel_jobs) {
-    const int64_t some = CeilDiv(panels, panel_jobs);
-    if (CeilDiv(panels, some) != panel_jobs) continue;
-    for (int64_t blocks = fewest; blocks <= all && planes * blocks * panel_jobs <= most; ++blocks) {
-      const int64_t rows = CeilDiv(all, blocks), jobs = planes * blocks * panel_jobs;
-      if (CeilDiv(all, rows) != blocks) continue;
-      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(rows, some) *
+  for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= max_jobs;
+       ++panel_jobs) {
+    const int64_t panels_per_job = CeilDiv(panels, panel_jobs);
+    if (CeilDiv(panels, panels_per_job) != panel_jobs) continue;
+    for (int64_t blocks = fewest; blocks <= total && planes * blocks * panel_jobs <= max_jobs; ++blocks) {
+      const int64_t rows = CeilDiv(total, blocks), jobs = planes * blocks * panel_jobs;
+      if (CeilDiv(total, rows) != blocks) continue;
+      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(rows, panels_per_job) *
                           (jobs < 2 * threads ? kFewJobs : 1);
       if (best > 0 && cost >= best) continue;
       best = cost;
-      blocking = {rows, blocks, some, panel_jobs};
+      blocking = {rows, blocks, panels_per_job, panel_jobs};
     }
   }
 }
@@ -303,11 +308,11 @@ NhwcCounts NhwcConv::Counts() const {
   const bool strips = source_ == Source::kWindows || source_ == Source::kPadded;
   const int64_t pixels = s.batch * s.output_size(), width = strips ? std::min(columns_, s.output[2]) : pixels;
   NhwcCounts counts;
-  const auto groups = static_cast<double>(s.group), all = static_cast<double>(pixels),
-             lines = all / static_cast<double>(width);
+  const auto groups = static_cast<double>(s.group), total = static_cast<double>(pixels),
+             lines = total / static_cast<double>(width);
   counts.products = groups * lines * TileProducts(table(), width, s.group_maps(), k());
   if (source_ == Source::kIm2col)
-    counts.copied = groups * all * static_cast<double>(k() + kCopyOverhead * s.taps());
+    counts.copied = groups * total * static_cast<double>(k() + kCopyOverhead * s.taps());
   if (source_ == Source::kPadded) {
     const Blocking blocking = BlockingOf(1);
     const auto blocks = static_cast<double>(blocking.blocks) * lines / static_cast<double>(s.output[1]);

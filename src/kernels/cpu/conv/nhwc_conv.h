@@ -1,5 +1,5 @@
-// Convolutions over [N, spatial…, C] as products of windows, read in place or copied, with panels of weights.
-// Images and results are f32; with bf16 operands, pixels are rounded while they are copied.
+// Convolutions over [N, spatial…, C] as products of windows with panels of weights. Windows are read in place
+// or copied. Images and results are f32. With bf16 operands, pixels are rounded while they are copied.
 #pragma once
 #include "kernels/cpu/conv/conv.h"
 #include "kernels/cpu/gemm/panels.h"
@@ -10,15 +10,16 @@ namespace tern::cpu {
 struct NhwcArgs {
   const float *x = nullptr, *w = nullptr;
   float* y = nullptr;
-  TileEpilogue tile;                   // applied in registers; bias and residual are those of all M maps
+  TileEpilogue tile;  // applied in registers; bias and residual are those of all M output channels
   const Epilogue* epilogue = nullptr;  // applied after `tile`, while results are in cache; may be null
-  // Elements from pixel to pixel of y; 0: y is dense (M). Other strides exclude a residual and `epilogue`.
+  // Elements from pixel to pixel of y; 0 means that y is dense (M). With another stride, the residual and
+  // `epilogue` must be null.
   int64_t pixel_stride = 0;
   int64_t pixel_stride_or(int64_t maps) const { return pixel_stride ? pixel_stride : maps; }
 };
 
-// Which tensors are bf16 in memory; requires bf16 operands. x: groups must have an even number of channels.
-// y: excludes NhwcArgs::epilogue.
+// Says which tensors are bf16 in memory. The operands must be bf16, too. If x is bf16, groups must have an
+// even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
 struct NhwcBf16Storage {
   bool x = false, y = false;
 };
@@ -28,23 +29,24 @@ struct NhwcStrides {
   int64_t first, image, plane, row, pixel;
 };
 
-// How windows are read. kInPlace: from the image or from a padded copy of some rows; im2col if that copy
-// would be much larger than the windows. kIm2col: windows are copied one by one into the rows of a matrix.
-// kAny: chosen by the shape.
+// How windows are read. kInPlace: they are read from the image or from a padded copy of a few rows; if that
+// copy would be much larger than the windows, im2col is used. kIm2col: windows are copied one by one into the
+// rows of a matrix. kAny: the shape decides.
 enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 
-// Amount of work of a run, for estimates of its time.
+// The amount of work of a run. Estimates of its time use it.
 struct NhwcCounts {
   double products = 0;  // dwords, see TileProducts
   double copied = 0;    // dwords
 };
 
-// Any kernel, stride, dilation and number of groups.
+// Supports any kernel, stride, dilation and number of groups.
 class NhwcConv {
  public:
   // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. Groups
-  // with few maps are joined into one, with zero weights between them, to fill vectors. Depends on channels,
-  // maps, group, kernel, stride and dilation of the shape only. PackedSize is in dwords.
+  // with few output channels are joined into one, with zero weights between them, to fill vectors. The packed
+  // weights depend on channels, maps, group, kernel, stride and dilation of the shape only. PackedSize is in
+  // dwords.
   static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
                    Operands operands = Operands::kF32);
@@ -63,13 +65,13 @@ class NhwcConv {
  private:
   // Where the rows of the product come from.
   enum class Source : uint8_t {
-    kImage,    // kernels of one tap: every pixel is a row
-    kWindows,  // the image: no padding, nothing is rounded
-    kPadded,   // a copy of some rows of the image with their padding
+    kImage,    // the kernel has one tap: every pixel is a row
+    kWindows,  // windows are read in the image: there is no padding, and nothing is rounded
+    kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
-  // Output rows [first, last), columns [left, right), of one plane of an image (kIm2col: pixels [first, last)
-  // of all images), times panels [panel0, panel1) of all groups.
+  // Computes output rows [first, last) and columns [left, right) of one plane of an image. With kIm2col it
+  // computes pixels [first, last) of all images. Panels [panel0, panel1) are numbered over all groups.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;
@@ -80,7 +82,7 @@ class NhwcConv {
     int64_t panels, panel_jobs;
   };
   double CostOf(int64_t rows, int64_t panels) const;
-  void SplitForThreads(int64_t all, int64_t planes, int threads, Blocking& blocking) const;
+  void SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const;
   void SetSource(bool scattered_output, NhwcWindows windows);
   void SetIm2col();
   bool IsEmpty() const;  // the output is empty
@@ -114,7 +116,7 @@ class NhwcConv {
   int64_t row_ = 0, pixel_ = 0;  // strides of the source of windows, in dwords
   int64_t step_ = 0;             // stride from window to window
   int64_t plane_ = 0;            // stride from kernel plane to kernel plane
-  int64_t columns_ = 0;          // most output pixels of a row per job
+  int64_t columns_ = 0;          // maximum number of output pixels of a row per job
   int64_t segment_ = 0;          // contiguous dwords of a window, see Tile::segments
   std::vector<int64_t> starts_;  // offset of each segment
 };

@@ -1,4 +1,4 @@
-// Execution of a convolution: copies of windows that are not read in place, and products.
+// Runs a convolution: copies windows that are not read in place, and computes products.
 #include "kernels/cpu/conv/nhwc_conv.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void Copy(const float* from, int64_t count, float* to) {
 
 }  // namespace
 
-// The first map of a panel; panels of all groups are numbered consecutively.
+// Returns the first output channel of a panel. Panels are numbered consecutively over all groups.
 int64_t NhwcConv::MapOf(int64_t panel) const {
   const int64_t width = table().columns, panels = CeilDiv(shape_.group_maps(), width);
   return panel / panels * shape_.group_maps() + panel % panels * width;
@@ -46,7 +46,7 @@ void NhwcConv::CopyDwords(const float* from, int64_t count, float* to) const {
     table().copy(from, count, to);
 }
 
-// Copies contiguous pixels; the channels of each group start at a dword.
+// Copies contiguous pixels. In the copy, the channels of each group start at a dword.
 void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
@@ -94,8 +94,8 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
     }
 }
 
-// Copies one row of a window, from pixel `left` of the image row on. row: null if it is padding. exact: space
-// for the row in f32.
+// Copies one row of a window that starts at pixel `left` of the image row. `row` is null if it is padding.
+// `exact` is space for the row in f32.
 void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const {
   const ConvShape& s = shape_;
   const int64_t channels = s.group_channels();
@@ -103,40 +103,40 @@ void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float
     std::fill(to, to + (along_rows_ ? 1 : s.kernel[2]) * dwords_, 0.f);
     return;
   }
-  float* here = along_rows_ ? exact : to;
-  for (int64_t i = 0; i < s.kernel[2]; ++i, here += along_rows_ ? channels : dwords_) {
+  float* out = along_rows_ ? exact : to;
+  for (int64_t i = 0; i < s.kernel[2]; ++i, out += along_rows_ ? channels : dwords_) {
     const int64_t at = left + i * s.dilation[2];
     if (at < 0 || at >= s.input[2])
-      std::fill(here, here + (along_rows_ ? channels : dwords_), 0.f);
+      std::fill(out, out + (along_rows_ ? channels : dwords_), 0.f);
     else if (along_rows_)
-      Copy(row + at * s.channels, channels, here);
+      Copy(row + at * s.channels, channels, out);
     else
-      CopyDwords(ElementAt(row, at * s.channels, bf16_.x), channels, here);
+      CopyDwords(ElementAt(row, at * s.channels, bf16_.x), channels, out);
   }
   if (along_rows_) table().copy(exact, s.kernel[2] * channels, to);
 }
 
-// im2col: copies the windows of one group, one by one.
+// Copies the windows of one group, one by one (im2col).
 void NhwcConv::CopyIm2col(const float* x, const Job& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
   float* exact = to + (job.last - job.first) * pixel_;
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
-    float* here = to;
+    float* out = to;
     const int64_t i = pixel % s.output[2], line = pixel / s.output[2] % s.output[1],
                   z = pixel / (s.output[2] * s.output[1]) % s.output[0], image = pixel / s.output_size();
     for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, here += (along_rows_ ? 1 : s.kernel[2]) * dwords_) {
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, out += (along_rows_ ? 1 : s.kernel[2]) * dwords_) {
         const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
                       iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
         const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
         const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
         const float* from = ElementAt(x, row * s.channels + group * s.group_channels(), bf16_.x);
-        CopyWindowRow(inside ? from : nullptr, i * s.stride[2] - s.begin[2], exact, here);
+        CopyWindowRow(inside ? from : nullptr, i * s.stride[2] - s.begin[2], exact, out);
       }
   }
 }
 
-// Start of the first window of a job. Copies the padded rows first, if there are any.
+// Returns the start of the first window of a job. Copies the padded rows first if the source is kPadded.
 const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const {
   const ConvShape& s = shape_;
   if (source_ == Source::kPadded) CopyPadded(args.x, job, scratch);
@@ -160,7 +160,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   Tile t;
   t.a_row = step_;
   t.k = segment_, t.segments = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
-  // Offsets in pixels; y may have another pixel stride than the residual.
+  // Offsets are in pixels, because the pixel strides of y and the residual may differ.
   const int64_t pixel = args.pixel_stride_or(s.maps), at_pixel = at / s.maps,
                 row_pixels = strides_.row / s.maps;
   t.residual_row = strides_.pixel, t.c_row = strides_.pixel / s.maps * pixel;

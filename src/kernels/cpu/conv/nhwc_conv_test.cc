@@ -12,7 +12,7 @@ namespace tern::cpu {
 namespace {
 
 const std::vector<NhwcCase> kCases = {
-    // batch, channels, maps, group, input, kernel, stride, dilation, begin, end
+    // batch, channels, maps, group, input, kernel, stride, dilation, begin
     {"pointwise", {2, 5, 7, 1, {1, 6, 9}, {1, 1, 1}}},
     {"pointwise, wide", {1, 70, 70, 1, {1, 9, 9}, {1, 1, 1}}},
     {"pointwise, groups", {1, 12, 8, 4, {1, 5, 6}, {1, 1, 1}}},
@@ -109,7 +109,7 @@ TEST_P(NhwcConvLevels, KeepsGapsBetweenRows) {
         CheckRowStride<Windows>(c.name + ", " + Description(windows), c.shape, operands, operands, windows);
 }
 
-// Extreme attributes that a model may have. Scratch memory is proportional to the sizes of x and y.
+// A model may have such extreme attributes. Scratch memory must not grow with them.
 TEST_P(NhwcConvLevels, NeedsLittleMemoryForWideDilations) {
   constexpr int64_t kMax = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
   const std::vector<NhwcCase> cases = {

@@ -6,9 +6,10 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMaxPhases = 64;
-constexpr double kMaxReach = 64;  // most elements of the bounding box of a window per element that it reads
+constexpr double kMaxReach =
+    64;  // maximum number of elements of a window's bounding box per element that it reads
 
-// Calls f(tap) for each phase: the phase has the taps tap, tap + stride, … along each axis.
+// Calls f(tap) for each phase. A phase has the taps tap, tap + stride, … along each axis.
 template <class F> void EachPhase(const ConvShape& s, const F& f) {
   Spatial tap;
   for (tap[0] = 0; tap[0] < s.stride[0]; ++tap[0])
@@ -16,7 +17,7 @@ template <class F> void EachPhase(const ConvShape& s, const F& f) {
       for (tap[2] = 0; tap[2] < s.stride[2]; ++tap[2]) f(tap);
 }
 
-// Shape of the kernel of a phase; a phase without taps has one zero tap.
+// Returns the shape of a phase's kernel. A phase without taps gets one zero tap.
 ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
   ConvShape phase = s;
   phase.stride = {1, 1, 1};
@@ -25,7 +26,8 @@ ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
   return phase;
 }
 
-// Weights of a phase as those of a convolution, [M, C / group, kernel…], with taps in reverse order.
+// Writes the weights of a phase as those of a convolution, [M, C / group, kernel…], with taps in reverse
+// order.
 void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, const float* w, float* to) {
   const int64_t maps = s.group_maps(), channels = s.group_channels();
   for (int64_t map = 0; map < s.maps; ++map)
@@ -36,9 +38,9 @@ void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, c
         for (t[1] = phase.kernel[1]; t[1]-- > 0;)
           for (t[2] = phase.kernel[2]; t[2]-- > 0;) {
             Spatial k;
-            bool there = true;
-            for (size_t i = 0; i < 3; ++i) k[i] = tap[i] + t[i] * s.stride[i], there &= k[i] < s.kernel[i];
-            *to++ = there ? from[(k[0] * s.kernel[1] + k[1]) * s.kernel[2] + k[2]] : 0.f;
+            bool has_tap = true;
+            for (size_t i = 0; i < 3; ++i) k[i] = tap[i] + t[i] * s.stride[i], has_tap &= k[i] < s.kernel[i];
+            *to++ = has_tap ? from[(k[0] * s.kernel[1] + k[1]) * s.kernel[2] + k[2]] : 0.f;
           }
     }
 }
@@ -84,9 +86,9 @@ NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
     ConvShape phase = KernelOf(s, tap);
     NhwcStrides strides{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
     for (size_t i = 0; i < 3; ++i) {
-      const int64_t behind = s.begin[i] - tap[i];  // q0 is behind / stride, rounded up, also if negative
-      const int64_t q0 = behind > 0 ? (behind + s.stride[i] - 1) / s.stride[i] : -(-behind / s.stride[i]);
-      const int64_t first = q0 * s.stride[i] - behind;
+      const int64_t offset = s.begin[i] - tap[i];  // q0 is offset / stride, rounded up also if it is negative
+      const int64_t q0 = offset > 0 ? (offset + s.stride[i] - 1) / s.stride[i] : -(-offset / s.stride[i]);
+      const int64_t first = q0 * s.stride[i] - offset;
       phase.output[i] = std::max<int64_t>(0, (s.output[i] - first + s.stride[i] - 1) / s.stride[i]);
       phase.begin[i] = (phase.kernel[i] - 1) * s.dilation[i] - q0;
       strides.first += first * step[i];
@@ -97,16 +99,16 @@ NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
 }
 
 size_t NhwcConvTranspose::Scratch(int threads) const {
-  size_t most = 0;
-  for (const Phase& phase : phases_) most = std::max(most, phase.conv.Scratch(threads));
-  return most;
+  size_t largest = 0;
+  for (const Phase& phase : phases_) largest = std::max(largest, phase.conv.Scratch(threads));
+  return largest;
 }
 
 void NhwcConvTranspose::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   for (const Phase& phase : phases_) {
-    NhwcArgs mine = args;
-    mine.w += phase.weights;
-    phase.conv.Run(mine, scratch, workers);
+    NhwcArgs phase_args = args;
+    phase_args.w += phase.weights;
+    phase.conv.Run(phase_args, scratch, workers);
   }
 }
 

@@ -12,7 +12,7 @@ struct Case {
   ConvShape shape;
 };
 
-// extra: output_padding of axes with a stride.
+// `extra` is the output_padding of axes with a stride.
 Case Make(const char* name, const NhwcCase::Numbers& n, int64_t extra = 0) {
   NhwcCase c(name, n);
   for (size_t i = 0; i < 3; ++i)
@@ -38,7 +38,7 @@ const std::vector<Case> kCases = {
     Make("one pixel", {1, 8, 40, 1, {1, 1, 1}, {1, 4, 4}, {1, 1, 1}}),
 };
 
-// y by definition: every element of x times the kernel is added to a window of y.
+// Computes y by definition: adds every element of x times the kernel to a window of y.
 std::vector<double> Reference(const ConvShape& s, const NhwcData& d) {
   std::vector<double> y(d.y.size(), 0);
   const int64_t maps = s.group_maps(), channels = s.group_channels();
@@ -116,7 +116,7 @@ TEST(NhwcConvTranspose, RefusesWideDilations) {
   EXPECT_TRUE(NhwcConvTranspose::Fits(s));
   s.dilation = {1, 1000, 1};
   EXPECT_FALSE(NhwcConvTranspose::Fits(s));
-  s.kernel = {1, 1, 3};  // nothing is dilated
+  s.kernel = {1, 1, 3};  // the dilated axis has one tap
   EXPECT_TRUE(NhwcConvTranspose::Fits(s));
   s.kernel = {1 << 30, 1 << 30, 1 << 30}, s.dilation = {1 << 30, 1 << 30, 1 << 30};
   EXPECT_FALSE(NhwcConvTranspose::Fits(s));

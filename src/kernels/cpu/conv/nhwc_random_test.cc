@@ -32,20 +32,20 @@ class Shapes {
  private:
   static constexpr int64_t kMaxProducts = 400'000;
 
-  int64_t From(int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(random_() % static_cast<uint64_t>(most - least + 1));
+  int64_t Between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
   }
-  bool OneOf(int64_t count) { return From(1, count) == 1; }
+  bool OneOf(int64_t count) { return Between(1, count) == 1; }
   NhwcCase::Numbers Numbers() {
     NhwcCase::Numbers n{};
-    n.group = OneOf(3) ? From(1, 6) : 1;
-    n.batch = From(1, 2);
-    n.channels = n.group * From(1, OneOf(2) ? 40 : 6), n.maps = n.group * From(1, OneOf(2) ? 70 : 6);
+    n.group = OneOf(3) ? Between(1, 6) : 1;
+    n.batch = Between(1, 2);
+    n.channels = n.group * Between(1, OneOf(2) ? 40 : 6), n.maps = n.group * Between(1, OneOf(2) ? 70 : 6);
     for (size_t i = 0; i < 3; ++i) {
-      const bool used = i == 2 || (i == 1 ? !OneOf(4) : OneOf(6));
-      n.input[i] = used ? From(1, i == 2 ? 40 : 12) : 1, n.kernel[i] = used ? From(1, 4) : 1;
-      n.stride[i] = OneOf(2) ? From(1, 3) : 1, n.dilation[i] = OneOf(3) ? From(1, 9) : 1;
-      n.begin[i] = used ? From(-1, 5) : 0;
+      const bool is_used = i == 2 || (i == 1 ? !OneOf(4) : OneOf(6));
+      n.input[i] = is_used ? Between(1, i == 2 ? 40 : 12) : 1, n.kernel[i] = is_used ? Between(1, 4) : 1;
+      n.stride[i] = OneOf(2) ? Between(1, 3) : 1, n.dilation[i] = OneOf(3) ? Between(1, 9) : 1;
+      n.begin[i] = is_used ? Between(-1, 5) : 0;
     }
     return n;
   }

@@ -1,4 +1,4 @@
-// Channels-last convolutions against sums in double, for the tests of this folder.
+// Compares channels-last convolutions with sums in double, for the tests of this folder.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct NhwcCase {
   std::string name;
   ConvShape shape;
 
-  // Padding is the same in front and behind; the output size follows.
+  // The padding is the same in front and behind, and determines the output size.
   NhwcCase(std::string title, const Numbers& n) : name(std::move(title)) {
     shape.batch = n.batch, shape.channels = n.channels, shape.maps = n.maps, shape.group = n.group;
     shape.input = n.input, shape.kernel = n.kernel, shape.stride = n.stride, shape.dilation = n.dilation,
@@ -33,11 +33,11 @@ struct NhwcCase {
   }
 };
 
-// Random operands of a convolution, and its result. With bf16 operands the convolution rounds images; weights
-// are rounded here.
+// Random operands of a convolution, and its result. With bf16 operands, weights are rounded here, and the
+// convolution rounds images.
 struct NhwcData {
   std::vector<float> x, w, bias, residual, y;
-  Operands operands;  // expected sums are those of operands rounded to this
+  Operands operands;  // expected sums are those of operands rounded to this type
 
   explicit NhwcData(const ConvShape& s, Operands rounded = Operands::kF32)
       : x(Random(s.batch * s.input_size() * s.channels, 1)),
@@ -52,14 +52,14 @@ struct NhwcData {
   TileEpilogue Tile(const ConvShape& s) const {
     return {bias.data(), residual.data(), s.maps, true, -1.5f, 2.0f};
   }
-  // y / 2 + 3, which shows whether it is applied to each element exactly once.
+  // Computes y / 2 + 3, which shows whether the epilogue is applied to each element exactly once.
   static Epilogue Affine(const ConvShape& s) {
     Epilogue e(DType::kF32, {s.batch, s.output[0], s.output[1], s.output[2], s.maps});
     e.SetActivation(UnaryKind::kAffine, 0.5f, 3.0f, nullptr, 0);
     return e;
   }
 
-  // Element of the image, zero outside.
+  // Returns an element of the image, or zero outside the image.
   double At(const ConvShape& s, int64_t image, const Spatial& at, int64_t channel) const {
     for (size_t i = 0; i < 3; ++i)
       if (at[i] < 0 || at[i] >= s.input[i]) return 0;
@@ -81,7 +81,7 @@ struct NhwcData {
     }
     return sum;
   }
-  // extra: with Tile and Affine.
+  // extra: the convolution has the epilogues Tile and Affine.
   void Check(const NhwcCase& c, bool extra) const {
     const ConvShape& s = c.shape;
     const int64_t pixels = s.batch * s.output_size();
@@ -110,7 +110,7 @@ class RowStride {
       : row_(static_cast<size_t>(row)), values_(static_cast<size_t>(rows * stride() + kFirst), kOther) {}
   float* first() { return values_.data() + kFirst; }
   int64_t stride() const { return static_cast<int64_t>(row_) + 5; }
-  // The rows without gaps; checks that the gaps have not changed.
+  // Returns the rows without gaps. Checks that the gaps have not changed.
   std::vector<float> Joined() const {
     std::vector<float> rows;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -130,7 +130,8 @@ class RowStride {
   std::vector<float> values_;
 };
 
-// Packs, prepares and runs. Work: NhwcConv or a class with the same interface; how: its further arguments.
+// Packs weights, prepares and runs a convolution. Work is NhwcConv or a class with the same interface; `how`
+// are its further arguments.
 template <class Work, class... How>
 void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, How... how) {
   std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);
@@ -144,7 +145,7 @@ void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, 
   work.Run(args, scratch.data(), Workers(threads));
 }
 
-// Gaps between the rows of y do not change results.
+// Checks that gaps between the rows of y do not change results.
 template <class Work, class... How>
 void CheckRowStride(const std::string& name, const ConvShape& shape, Operands operands, How... how) {
   NhwcData d(shape, operands);

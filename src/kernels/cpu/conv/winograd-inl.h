@@ -1,10 +1,10 @@
-// Winograd's transforms, derived from their interpolation points, for *_simd.cc files. With p the points
-// (zero, pairs ±a, infinity) and M(x) the product of x - p over the finite points, the rows of the transforms
-// are, along each axis:
+// Winograd's transforms, derived from their interpolation points, for *_simd.cc files. The points p are zero,
+// pairs ±a, and infinity. M(x) is the product of x - p over the finite points. Along each axis, the rows of
+// the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
 //   weights  the powers of p over the product of p - q over the other points q; the last tap for infinity
 //   output   the powers of p; infinity adds to the last result
-// All are computed in terms of x² and a², so that both points of a pair share work.
+// All transforms are computed in terms of x² and a², so that both points of a pair share work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
 #include "kernels/cpu/pool/larger-inl.h"
@@ -18,8 +18,8 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kWide = kLanes<float>;
 
-// The positive point of each pair, by the side of the transformed tile: the points with the smallest measured
-// rounding errors (docs/reports/accuracy.md).
+// The positive point of each pair, by the side of the transformed tile. These points have the smallest
+// measured rounding errors (docs/reports/accuracy.md).
 template <int kSide> struct Pairs;
 template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
 template <> struct Pairs<6> {
@@ -79,7 +79,7 @@ template <int kSide> inline void TransformInput(const Floats (&d)[kSide], Floats
 
 template <int kTile_, int kKernel_> struct Sizes {
   static constexpr int kTile = kTile_, kKernel = kKernel_, kSide = kTile + kKernel - 1;
-  // Tiles per strip: transformed columns of a strip take half of the L1 cache.
+  // Number of tiles per strip. The transformed columns of a strip take half of the L1 cache.
   static constexpr int kStrip = (16384 / 64 / kSide - (kKernel - 1)) / kTile;
 };
 
@@ -116,7 +116,7 @@ inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floa
   }
 }
 
-// Store: how a vector of channels is stored as operand of the products.
+// Transforms the input of a strip. Store::At stores a vector of channels as operand of the products.
 template <class S, class Store> void Input(const WinogradInput& s) {
   constexpr int side = S::kSide;
   Floats columns[S::kStrip * S::kTile + S::kKernel - 1][side];
@@ -162,8 +162,8 @@ template <int kTile, int kSide> inline void TransformOutput(const Floats (&t)[kS
   }
 }
 
-// Output transform and epilogue of one tile, one vector of maps. kBf16: y and the residual may be bf16.
-// kFull: all lanes are maps. kInside: all results are inside the image.
+// Applies the output transform and the epilogue to one tile and one vector of output channels. kBf16: y and
+// the residual may be bf16. kFull: all lanes are output channels. kInside: all results are inside the image.
 template <class S, bool kBf16, bool kFull, bool kInside>
 inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
   constexpr int side = S::kSide;

@@ -12,17 +12,17 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass: tile and panel stay in cache
-// Tiles per block: transformed tiles and products of a block stay in the L2 cache, and its tiles are a few
-// register tiles high. If the weights exceed the caches, blocks are larger, for fewer passes over the
-// weights.
+constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass, so that tile and panel stay in the cache
+// Number of tiles per block. Transformed tiles and products of a block stay in the L2 cache. The tiles of a
+// block fill a few register tiles. If the weights exceed the caches, blocks have kManyTiles, for fewer passes
+// over the weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
 constexpr int64_t kLargeWeights = 16 << 20;     // bytes
-constexpr int64_t kProducts = (256 << 10) / 4;  // most floats of products per block
-constexpr int64_t kMinMaps = 64;                // fewest maps per pass
-constexpr int64_t kMaxShared = 8 << 20;         // most floats of blocks that all threads share at a time
-constexpr int64_t kWorthSharing = 1 << 21;      // multiply-adds that pay for sharing blocks
-constexpr int64_t kJobChannels = 64;            // channels per job of a shared block
+constexpr int64_t kProducts = (256 << 10) / 4;  // maximum floats of products per block
+constexpr int64_t kMinMaps = 64;                // minimum number of output channels per pass
+constexpr int64_t kMaxShared = 8 << 20;     // maximum floats of the blocks that all threads share at a time
+constexpr int64_t kWorthSharing = 1 << 21;  // multiply-adds that pay for sharing blocks
+constexpr int64_t kJobChannels = 64;        // channels per job of a shared block
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
@@ -57,7 +57,7 @@ double WinogradError(WinogradUnit unit, int64_t channels) {
 
 bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
   const int64_t r = SizeOf(unit).kernel;
-  // A panel of weights must not hold maps of two groups.
+  // A panel of weights must not hold output channels of two groups.
   const bool groups = s.group == 1 || s.group_maps() % TileSimd().columns == 0;
   return groups && s.kernel == Spatial{1, r, r} && s.input[0] == 1 && s.output[0] == 1 && s.begin[0] == 0 &&
          s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
@@ -77,22 +77,24 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
     std::vector<float> exact(static_cast<size_t>(rounded ? SizeOf(unit).positions() * width * channels : 0));
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = panel * width, columns = std::min(width, maps - first);
-      float* here = to + panel * panel_step;
-      Functions(unit).weights({w + first * channels * taps, channels, columns, rounded ? exact.data() : here,
-                               width, rounded ? width * channels : step});
+      float* packed_panel = to + panel * panel_step;
+      Functions(unit).weights({w + first * channels * taps, channels, columns,
+                               rounded ? exact.data() : packed_panel, width,
+                               rounded ? width * channels : step});
       for (int64_t i = 0; rounded && i < SizeOf(unit).positions(); ++i)
-        table.pack(exact.data() + i * width * channels, width, 1, channels, columns, 1.0f, here + i * step);
+        table.pack(exact.data() + i * width * channels, width, 1, channels, columns, 1.0f,
+                   packed_panel + i * step);
     }
   });
 }
 
-// Some neighbouring strips, which pass through input transform, products and output transform together.
+// Neighbouring strips that pass through input transform, products and output transform together.
 struct Winograd::Block {
   int64_t strip0 = 0, strip1 = 0;
   int64_t tile0 = 0, tiles = 0;
   float *v = nullptr, *p = nullptr;
   int64_t p_position = 0, p_tile = 0;  // strides of products, in floats
-  int64_t maps = 0;                    // maps per pass
+  int64_t maps = 0;                    // output channels per pass
 };
 
 Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
@@ -107,16 +109,16 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   v_position_ = PositionStep(TileFor(operands).dwords(shape.channels));
   v_tile_ = TileStep(v_position_, positions);
   const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps, operands) * 4;
-  const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
-  block_strips_ = std::max<int64_t>(1, most / std::max<int64_t>(1, strip_));
+  const int64_t max_tiles = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
+  block_strips_ = std::max<int64_t>(1, max_tiles / std::max<int64_t>(1, strip_));
   blocks_ = CeilDiv(strips_, block_strips_);
   block_strips_ = CeilDiv(strips_, std::max<int64_t>(1, blocks_));
   blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
-  // A single block computes all maps in one pass and reads the weights once, in memory order. Not in bf16:
-  // products of all maps would take more cache than that saves.
+  // A single block computes all output channels in one pass and reads the weights once, in memory order. In
+  // bf16 it does not: the products of all output channels would take more cache than that saves.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
-  const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * most));
+  const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * max_tiles));
   const int64_t width = TileSimd().columns;
   block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
 }
@@ -138,8 +140,9 @@ int64_t Winograd::BlockFloats(int64_t maps) const {
   return block_tiles_ * (v_tile_ + TileStep(PositionStep(maps), size_.positions()));
 }
 
-// The first block that all threads share: the rest after each thread has computed the same number of blocks,
-// or all blocks if there are few. Sharing takes three parallel loops, which does not pay for little work.
+// Returns the first block that all threads share. Each thread first computes the same number of blocks alone;
+// all threads share the remaining ones. If there are few blocks, all are shared. Sharing takes three parallel
+// loops, which do not pay for little work.
 int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
   const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;
@@ -148,16 +151,19 @@ int64_t Winograd::FirstShared(int threads) const {
 }
 
 int64_t Winograd::SharedAtOnce(int threads) const {
-  const int64_t most = std::max<int64_t>(1, kMaxShared / std::max<int64_t>(1, BlockFloats(shape_.maps)));
-  return std::min(most, blocks_ - FirstShared(threads));
+  const int64_t max_blocks =
+      std::max<int64_t>(1, kMaxShared / std::max<int64_t>(1, BlockFloats(shape_.maps)));
+  return std::min(max_blocks, blocks_ - FirstShared(threads));
 }
 
 size_t Winograd::Scratch(int threads) const {
-  const int64_t own = FirstShared(threads) > 0 ? threads * BlockFloats(block_maps_) : 0;
-  return static_cast<size_t>(std::max(own, SharedAtOnce(threads) * BlockFloats(shape_.maps))) * sizeof(float);
+  const int64_t own_floats = FirstShared(threads) > 0 ? threads * BlockFloats(block_maps_) : 0;
+  return static_cast<size_t>(std::max(own_floats, SharedAtOnce(threads) * BlockFloats(shape_.maps))) *
+         sizeof(float);
 }
 
-// Index of the first tile of a strip, over all images. All strips of a row but the last have the same length.
+// Returns the index of the first tile of a strip, over all images. All strips of a row but the last have the
+// same length.
 int64_t Winograd::FirstTile(int64_t strip) const {
   return strip / row_strips_ * tile_columns_ + strip % row_strips_ * strip_;
 }
@@ -172,7 +178,7 @@ Winograd::Block Winograd::BlockOf(int64_t index, int64_t maps, float* scratch) c
   return b;
 }
 
-// Input transform of channels [begin, end) of a strip.
+// Applies the input transform to channels [begin, end) of a strip.
 void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
                      int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
@@ -194,8 +200,8 @@ const float* Winograd::PanelOf(const NhwcArgs& args, int64_t position, int64_t p
   return args.w + position * PanelsSize(k, shape_.maps) + panel * table.columns * k;
 }
 
-// Products of one position with panels [begin, end), which are in one pass of maps. next: panel to prefetch,
-// or null.
+// Computes the products of one position with panels [begin, end), which belong to one pass of output
+// channels. `next` is the panel to prefetch, or null.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
@@ -225,7 +231,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   }
 }
 
-// Output transform of maps [begin, end) of a strip, and the epilogue.
+// Applies the output transform and the epilogue to output channels [begin, end) of a strip.
 void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
                       int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
@@ -295,9 +301,9 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
       const int64_t position = job / blocks / panels, panel = job / blocks % panels;
-      const bool more = job % blocks + 1 == blocks && job + 1 < end;
+      const bool prefetches = job % blocks + 1 == blocks && job + 1 < end;
       Multiply(args, block(first + job % blocks), position, panel, panel + 1,
-               more ? PanelOf(args, position, panel + 1) : nullptr);
+               prefetches ? PanelOf(args, position, panel + 1) : nullptr);
     }
   });
   transform(shape_.maps, [&](int64_t strip, int64_t begin, int64_t end) {
@@ -310,8 +316,8 @@ void Winograd::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
   auto* floats = static_cast<float*>(scratch);
   const int64_t shared = FirstShared(workers.threads()), step = SharedAtOnce(workers.threads());
   workers.ParallelFor(shared, 1, [&](int64_t begin, int64_t end, int worker) {
-    float* mine = floats + BlockFloats(block_maps_) * worker;
-    for (int64_t b = begin; b < end; ++b) RunBlock(args, BlockOf(b, block_maps_, mine));
+    float* thread_scratch = floats + BlockFloats(block_maps_) * worker;
+    for (int64_t b = begin; b < end; ++b) RunBlock(args, BlockOf(b, block_maps_, thread_scratch));
   });
   for (int64_t b = shared; b < blocks_; b += step)
     ShareBlocks(args, b, std::min(b + step, blocks_), floats, workers);

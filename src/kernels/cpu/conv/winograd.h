@@ -1,9 +1,10 @@
 // Winograd convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
 // Tiles of the image are transformed, multiplied position by position with transformed weights, and
-// transformed back: fewer multiplications, larger rounding errors (docs/reports/accuracy.md).
+// transformed back. This takes fewer multiplications and has larger rounding errors
+// (docs/reports/accuracy.md).
 //
-// The result is bit-identical for any number of threads. A NaN or infinity in the image makes the results of
-// all tiles that contain it (m + r - 1 pixels wide) NaN; other results do not change.
+// The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results of
+// the tiles that contain it NaN; other results do not change. Tiles are m + r - 1 pixels wide.
 #pragma once
 #include <cstddef>
 
@@ -20,8 +21,8 @@ struct WinogradSize {
 WinogradSize SizeOf(WinogradUnit unit);
 
 // Approximate largest error relative to the largest result, for random data (measured in
-// docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen; direct sums in
-// f32 reach 3e-6. channels, here and below: those of a group.
+// docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen. Direct sums in
+// f32 reach 3e-6. Here and below, `channels` are those of a group.
 double WinogradError(WinogradUnit unit, int64_t channels);
 constexpr double kWinogradErrorAllowed = 1e-5;
 
@@ -37,16 +38,16 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // bf16 operands: transformed tiles and weights are rounded. F(2,3) only; groups must have an even number of
-  // channels.
+  // With bf16 operands, transformed tiles and weights are rounded. They are supported by F(2,3) only, and
+  // groups must have an even number of channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
-  // Only for bf16 operands; x must be f32.
+  // The operands must be bf16, and x must be f32.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }
   // Fuses max pooling 2 x 2 with stride 2: y is [N, H / 2, W / 2, C]. The residual has the size before
-  // pooling. Excludes NhwcArgs::epilogue.
+  // pooling. NhwcArgs::epilogue must be null.
   void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;
-  // Amount of work of a run, for estimates of its time.
+  // The amount of work of a run. Estimates of its time use it.
   struct Counts {
     double products = 0;     // dwords, see TileProducts
     double transformed = 0;  // elements of all transforms, times the side of a tile
@@ -80,8 +81,8 @@ class Winograd {
   int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
   int64_t strip_ = 0, row_strips_ = 0;        // tiles per strip, strips per row of tiles
   int64_t strips_ = 0, block_strips_ = 0;     // strips of all images, strips per block
-  int64_t block_tiles_ = 0, blocks_ = 0;      // most tiles per block, number of blocks
-  int64_t block_maps_ = 0;                    // maps per pass over the positions of a block
+  int64_t block_tiles_ = 0, blocks_ = 0;      // maximum number of tiles per block, number of blocks
+  int64_t block_maps_ = 0;                    // output channels per pass over the positions of a block
   int64_t v_position_ = 0, v_tile_ = 0;       // strides of transformed tiles, in dwords
 };
 

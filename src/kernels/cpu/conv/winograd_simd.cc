@@ -7,7 +7,8 @@ struct StoreAsF32 {
   static void At(float* to, int64_t channel, Floats v) { StoreVector(to + channel, v); }
 };
 
-// Weight transform in double: weights contribute only the final rounding to the error.
+// The weight transform is computed in double, so that weights contribute only the final rounding to the
+// error.
 template <class S> struct WeightMatrix {
   double at[S::kSide][S::kKernel] = {};
   constexpr WeightMatrix() {
@@ -28,9 +29,9 @@ template <class S> void Weights(const WinogradWeights& s) {
   static constexpr WeightMatrix<S> g;
   for (int64_t first = 0; first < s.width; first += kMaps)
     for (int64_t c = 0; c < s.channels; ++c) {
-      const int64_t here = MinOf<int64_t>(kMaps, s.width - first);
+      const int64_t map_count = MinOf<int64_t>(kMaps, s.width - first);
       double w[r][r][kMaps] = {}, half[side][r][kMaps] = {};
-      for (int64_t m = 0; m < here && first + m < s.maps; ++m)
+      for (int64_t m = 0; m < map_count && first + m < s.maps; ++m)
         for (int i = 0; i < r * r; ++i) w[i / r][i % r][m] = s.w[((first + m) * s.channels + c) * r * r + i];
       for (int i = 0; i < side; ++i)
         for (int j = 0; j < r; ++j)
@@ -42,7 +43,7 @@ template <class S> void Weights(const WinogradWeights& s) {
           for (int k = 0; k < r; ++k)
             for (int m = 0; m < kMaps; ++m) u[m] += g.at[j][k] * half[i][k][m];
           float* to = s.u + (i * side + j) * s.position_step + c * s.width + first;
-          for (int64_t m = 0; m < here; ++m) to[m] = static_cast<float>(u[m]);
+          for (int64_t m = 0; m < map_count; ++m) to[m] = static_cast<float>(u[m]);
         }
     }
 }

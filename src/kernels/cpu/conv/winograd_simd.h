@@ -4,15 +4,15 @@
 
 namespace tern::cpu {
 
-// F(m x m, r x r): tiles of m x m results from (m + r - 1)² products.
+// F(m x m, r x r) computes tiles of m x m results from (m + r - 1)² products.
 enum class WinogradUnit : int { kF23, kF43, kF63, kF25, kF45 };
 constexpr int kWinogradUnits = 5;
 
-// A strip: a row of neighbouring tiles of one image, channels [begin, end).
+// Channels [begin, end) of a strip. A strip is a row of neighbouring tiles of one image.
 struct WinogradInput {
   const float* x = nullptr;  // the image: [height, width, channels]
   int64_t height = 0, width = 0, channels = 0;
-  int64_t first_row = 0, first_column = 0;   // of the first tile; outside the image are zeros
+  int64_t first_row = 0, first_column = 0;   // position of the first tile; pixels outside the image are zeros
   int64_t tiles = 0;                         // at most table.strip
   int64_t begin = 0, end = 0;                // channels; begin is a multiple of 16
   float* v = nullptr;                        // [tiles][positions][channels], f32 or bf16
@@ -23,31 +23,34 @@ struct WinogradOutput {
   const float* p = nullptr;  // [tiles][positions][maps]: the products
   int64_t tile_step = 0, position_step = 0;
   int64_t tiles = 0;
-  float* y = nullptr;  // first result of the first tile and map; with `pool`, its first pooled result
+  float* y =
+      nullptr;  // first result of the first tile and output channel; with `pool`, its first pooled result
   int64_t row_step = 0, column_step = 0;
-  int64_t rows = 0, columns = 0;    // rest of the image, from the corner of the first tile on
-  int64_t maps = 0;                 // number of maps
-  const float* bias = nullptr;      // one per map
+  int64_t rows = 0, columns = 0;    // of the image, counted from the corner of the first tile
+  int64_t maps = 0;                 // number of output channels
+  const float* bias = nullptr;      // one per output channel
   const float* residual = nullptr;  // one per result
   int64_t residual_row_step = 0, residual_column_step = 0;
-  bool clip = false;  // to [low, high]; NaN stays
+  bool clip = false;  // clips to [low, high]; NaN stays NaN
   float low = 0, high = 0;
   // Max pooling 2 x 2, stride 2, after the epilogue; an odd last row or column is dropped.
   bool pool = false;
-  bool bf16_y = false, bf16_residual = false;  // bf16 in memory: only in WinogradBf16Table
+  bool bf16_y = false,
+       bf16_residual = false;  // whether they are bf16 in memory; only WinogradBf16Table supports it
 };
 
-// The weights of up to 64 maps, to be transformed.
+// The weights to be transformed, of up to 64 output channels.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;
-  float* u = nullptr;  // output: a panel per position, [channels][width], zero-padded behind the last map
+  float* u =
+      nullptr;  // output: a panel per position, [channels][width], zero-padded behind the last output channel
   int64_t width = 0, position_step = 0;
 };
 
 struct WinogradTable {
   struct Unit {
-    int kernel, tile, strip;  // r, m, most tiles of a strip
+    int kernel, tile, strip;  // r, m, maximum number of tiles of a strip
     void (*input)(const WinogradInput& strip);
     void (*output)(const WinogradOutput& strip);
     void (*weights)(const WinogradWeights& panel);

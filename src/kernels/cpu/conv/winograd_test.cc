@@ -28,8 +28,8 @@ struct Geometry {
   int64_t group = 1;
 };
 
-// Smaller and larger than tiles and vectors, with partial tiles, several strips, blocks and passes over
-// channels. Maps of groups fill panels of 12 (NEON) and 32 columns.
+// The sizes are smaller and larger than tiles and vectors. They give partial tiles, several strips, blocks
+// and passes over channels. The output channels of groups fill panels of 12 (NEON) and 32 columns.
 const Geometry kGeometries[] = {
     {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
     {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},
@@ -88,7 +88,7 @@ struct Case {
   }
 };
 
-// The result at y[at] by direct summation in T.
+// Computes the result at y[at] by direct summation in T.
 template <class T> T Direct(const Case& t, int64_t at) {
   const ConvShape& s = t.s;
   const int64_t map = at % s.maps, pixel = at / s.maps, image = pixel / s.output_size();
@@ -143,7 +143,7 @@ TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
     }
 }
 
-// Each product has an error of about 2^-8; some errors cancel.
+// Each product has an error of about 2^-8. The errors of a sum partly cancel.
 TEST_P(WinogradLevels, RoundedToBf16) {
   for (bool products : {true, false}) {
     LimitBf16Products(products);
@@ -152,14 +152,15 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       if (s.group > 1 && s.group_channels() % 2 != 0) continue;
       Case t(s, WinogradUnit::kF23, Operands::kBf16);
       t.Run(t.Args(), 1);
-      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // of a result
+      const double magnitude =
+          std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // typical result
       double squares = 0;
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double error = t.y[i] - Direct<double>(t, static_cast<int64_t>(i));
         squares += error * error;
-        ASSERT_LT(std::abs(error), 0.03 * (1 + size)) << g.height << "x" << g.width << "x" << g.channels;
+        ASSERT_LT(std::abs(error), 0.03 * (1 + magnitude)) << g.height << "x" << g.width << "x" << g.channels;
       }
-      ASSERT_LT(std::sqrt(squares / static_cast<double>(t.y.size())), 0.006 * (1 + size));
+      ASSERT_LT(std::sqrt(squares / static_cast<double>(t.y.size())), 0.006 * (1 + magnitude));
       const std::vector<float> one = t.y;
       t.Run(t.Args(), 3);
       ASSERT_EQ(t.y, one);
@@ -192,7 +193,7 @@ TEST_P(WinogradLevels, WritesBf16) {
       }
 }
 
-// Max pooling 2 x 2; NaN if one of the four is NaN.
+// Computes max pooling 2 x 2. A result is NaN if one of its four elements is NaN.
 std::vector<float> Pooled(const ConvShape& s, const std::vector<float>& y) {
   std::vector<float> out;
   for (int64_t n = 0; n < s.batch; ++n)
@@ -216,8 +217,8 @@ bool SameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
                     [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
 }
 
-// Fused pooling over odd rows and columns, with every part of the tile's epilogue, gives the same as pooling
-// of the results, and writes nothing else.
+// Fused pooling gives the same as pooling of the results, and writes nothing else. The cases have odd rows
+// and columns and every part of the tile's epilogue.
 TEST_P(WinogradLevels, PoolsItsResults) {
   for (WinogradUnit unit : kUnits)
     for (const Geometry& g : kGeometries)
@@ -335,7 +336,7 @@ TEST_P(WinogradLevels, NaNPassesTheClip) {
   EXPECT_TRUE(std::isnan(t.y[0]));
 }
 
-// The activation is applied exactly once to every element, also if maps take several passes.
+// The activation is applied exactly once to every element, also if output channels take several passes.
 TEST_P(WinogradLevels, AppliesTheEpilogueOnce) {
   for (WinogradUnit unit : {WinogradUnit::kF23, WinogradUnit::kF63}) {
     Case t(ShapeOf({2, 37, 50, 3, 200, 1, 1, 1, 1}, unit), unit);
@@ -360,14 +361,14 @@ TEST(Winograd, FitsItsKernelOnly) {
   s.stride[2] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
   s.stride[2] = 1, s.group = 2;
-  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two maps per group do not fill a panel
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two output channels per group do not fill a panel
   s.maps = 192;
   EXPECT_TRUE(WinogradFits(s, WinogradUnit::kF43));
   s.group = 1, s.dilation[1] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
 }
 
-// Shapes with no images, rows, columns or channels.
+// These shapes have no images, rows, output channels or input channels.
 TEST(Winograd, NothingToDo) {
   for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
                             Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {

@@ -24,7 +24,7 @@ void Row(BinaryKind kind, DType type, Source& a, Source& b, char* y, int64_t n, 
   }
 }
 
-// f32 arithmetic; a call computes several rows that differ in one outer index.
+// Computes f32 arithmetic. One call of the inner loop computes several rows, which differ in one outer index.
 void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const float* b, float* y,
             const Workers& workers) {
   const auto last = static_cast<size_t>(plan.rank - 1);
@@ -41,15 +41,15 @@ void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const flo
   workers.ParallelFor(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
                       [&](int64_t begin, int64_t end) {
                         while (begin < end) {
-                          const int64_t row = begin % rows, some = std::min(end - begin, rows - row);
-                          int64_t rest = begin / rows, at_a = row * step[0], at_b = row * step[1];
-                          for (size_t axis = last - 1; axis-- > 0; rest /= plan.dims[axis]) {
-                            at_a += rest % plan.dims[axis] * plan.steps[axis][0];
-                            at_b += rest % plan.dims[axis] * plan.steps[axis][1];
+                          const int64_t row = begin % rows, row_count = std::min(end - begin, rows - row);
+                          int64_t outer = begin / rows, at_a = row * step[0], at_b = row * step[1];
+                          for (size_t axis = last - 1; axis-- > 0; outer /= plan.dims[axis]) {
+                            at_a += outer % plan.dims[axis] * plan.steps[axis][0];
+                            at_b += outer % plan.dims[axis] * plan.steps[axis][1];
                           }
                           BinaryRowsSimd().run(kind, operand(0, a + at_a, step[0]),
-                                               operand(1, b + at_b, step[1]), y + begin * n, some, n);
-                          begin += some;
+                                               operand(1, b + at_b, step[1]), y + begin * n, row_count, n);
+                          begin += row_count;
                         }
                       });
 }

@@ -17,15 +17,16 @@ inline void Plane(const PlaneOperand& a, const PlaneOperand& b, float* y, int64_
     for (; i + kWide <= n; i += kWide)
       StoreVector(y + i, f(kAlongA ? LoadVector(p + i) : one_p, kAlongB ? LoadVector(q + i) : one_q));
     if (i == n) continue;
-    const int64_t left = n - i;
-    StorePart(y + i, f(kAlongA ? LoadPart(p + i, left) : one_p, kAlongB ? LoadPart(q + i, left) : one_q),
-              left);
+    const int64_t remaining = n - i;
+    StorePart(y + i,
+              f(kAlongA ? LoadPart(p + i, remaining) : one_p, kAlongB ? LoadPart(q + i, remaining) : one_q),
+              remaining);
   }
 }
 
 template <class F>
-inline void Each(const PlaneOperand& a, const PlaneOperand& b, float* y, int64_t rows, int64_t n,
-                 const F& f) {
+inline void ForEachRow(const PlaneOperand& a, const PlaneOperand& b, float* y, int64_t rows, int64_t n,
+                       const F& f) {
   if (rows == 0 || n == 0) return;
   if (a.along)
     return b.along ? Plane<true, true>(a, b, y, rows, n, f) : Plane<true, false>(a, b, y, rows, n, f);
@@ -35,13 +36,13 @@ inline void Each(const PlaneOperand& a, const PlaneOperand& b, float* y, int64_t
 void Run(BinaryKind kind, const PlaneOperand& a, const PlaneOperand& b, float* y, int64_t rows, int64_t n) {
   switch (kind) {
     case BinaryKind::kAdd:
-      return Each(a, b, y, rows, n, [](Floats p, Floats q) { return p + q; });
+      return ForEachRow(a, b, y, rows, n, [](Floats p, Floats q) { return p + q; });
     case BinaryKind::kSub:
-      return Each(a, b, y, rows, n, [](Floats p, Floats q) { return p - q; });
+      return ForEachRow(a, b, y, rows, n, [](Floats p, Floats q) { return p - q; });
     case BinaryKind::kMul:
-      return Each(a, b, y, rows, n, [](Floats p, Floats q) { return p * q; });
+      return ForEachRow(a, b, y, rows, n, [](Floats p, Floats q) { return p * q; });
     default:
-      return Each(a, b, y, rows, n, [](Floats p, Floats q) { return p / q; });
+      return ForEachRow(a, b, y, rows, n, [](Floats p, Floats q) { return p / q; });
   }
 }
 

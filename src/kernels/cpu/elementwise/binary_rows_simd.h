@@ -1,4 +1,4 @@
-// add, sub, mul and div of f32 rows; a call computes many rows.
+// Computes add, sub, mul and div of f32. One call computes many rows.
 #pragma once
 #include "core/elementwise_kind.h"
 #include "kernels/cpu/simd/simd.h"
@@ -9,7 +9,7 @@ namespace tern::cpu {
 struct PlaneOperand {
   const float* data = nullptr;
   int64_t row = 0;    // row stride in elements
-  bool along = true;  // column stride 1; false: 0, one element for each row
+  bool along = true;  // the column stride is 1; if false, it is 0: each row has one element
 };
 
 struct BinaryRowsTable {

@@ -14,7 +14,8 @@ template <> struct Unsigned<int32_t> { using Type = uint32_t; };
 template <> struct Unsigned<int64_t> { using Type = uint64_t; };
 template <class T> constexpr bool kSigned = T(-1) < T(0);
 
-template <class T, class F> inline void Each(const void* a, const void* b, void* y, int64_t n, const F& f) {
+template <class T, class F>
+inline void ForEach(const void* a, const void* b, void* y, int64_t n, const F& f) {
   const T *p = static_cast<const T*>(a), *q = static_cast<const T*>(b);
   T* out = static_cast<T*>(y);
 #pragma omp simd
@@ -53,43 +54,43 @@ template <class T> inline T FloorMod(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Fast paths for a tile whose exponents are all 2, 3, -1 or 0.5.
+// Has fast paths for tiles whose exponents all equal 2, 3, -1 or 0.5.
 template <class T> void Powers(const void* a, const void* b, void* y, int64_t n) {
   const T* q = static_cast<const T*>(b);
   bool same = n > 0;
   for (int64_t i = 1; i < n; ++i) same = same && q[i] == q[0];
-  if (same && q[0] == T(2)) return Each<T>(a, b, y, n, [](T p, T) { return p * p; });
-  if (same && q[0] == T(3)) return Each<T>(a, b, y, n, [](T p, T) { return p * p * p; });
-  if (same && q[0] == T(-1)) return Each<T>(a, b, y, n, [](T p, T) { return 1 / p; });
+  if (same && q[0] == T(2)) return ForEach<T>(a, b, y, n, [](T p, T) { return p * p; });
+  if (same && q[0] == T(3)) return ForEach<T>(a, b, y, n, [](T p, T) { return p * p * p; });
+  if (same && q[0] == T(-1)) return ForEach<T>(a, b, y, n, [](T p, T) { return 1 / p; });
   if (same && q[0] == T(0.5))
-    return Each<T>(a, b, y, n, [](T p, T) {
+    return ForEach<T>(a, b, y, n, [](T p, T) {
       return p == -__builtin_inf() ? T(__builtin_inf()) : T(__builtin_sqrt(p)) + T(0);
     });
-  Each<T>(a, b, y, n, [](T p, T e) { return Power(p, e); });
+  ForEach<T>(a, b, y, n, [](T p, T e) { return Power(p, e); });
 }
 
 template <class T> void Floats(K kind, const void* a, const void* b, void* y, int64_t n) {
   switch (kind) {
     case K::kAdd:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p + q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p + q; });
     case K::kSub:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p - q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p - q; });
     case K::kMul:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p * q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p * q; });
     case K::kDiv:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p / q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p / q; });
     case K::kPow:
       return Powers<T>(a, b, y, n);
     case K::kMod:
-      return Each<T>(a, b, y, n, [](T p, T q) { return FloorMod(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return FloorMod(p, q); });
     case K::kFmod:
-      return Each<T>(a, b, y, n, [](T p, T q) { return Fmod(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return Fmod(p, q); });
     case K::kMin:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p != p || p < q ? p : q; });  // NaN wins
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p != p || p < q ? p : q; });  // NaN propagates
     case K::kMax:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p != p || p > q ? p : q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p != p || p > q ? p : q; });
     case K::kPrelu:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p < 0 ? p * q : p; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p < 0 ? p * q : p; });
     default:
       return Compare<T>(kind, a, b, y, n);
   }
@@ -113,7 +114,8 @@ template <class T> inline T Modulo(T a, T b) {
   return kSigned<T> && r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
-// Modulo 2^bits. A negative exponent gives 0 unless the result is an integer (base 1 or -1).
+// Computes the power modulo 2^bits. A negative exponent gives 0 unless the result is an integer (base 1 or
+// -1).
 template <class T> inline T IntegerPower(T base, T exponent) {
   using U = typename Unsigned<T>::Type;
   if (kSigned<T> && exponent < 0) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);
@@ -125,9 +127,9 @@ template <class T> inline T IntegerPower(T base, T exponent) {
 
 template <class T> inline T ShiftRight(T a, T b) {
   constexpr int bits = static_cast<int>(sizeof(T)) * 8;
-  const bool all = b < 0 || static_cast<uint64_t>(b) >= bits;
-  if (kSigned<T>) return all ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> b);
-  return all ? T(0) : static_cast<T>(a >> b);
+  const bool shifts_out = b < 0 || static_cast<uint64_t>(b) >= bits;
+  if (kSigned<T>) return shifts_out ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> b);
+  return shifts_out ? T(0) : static_cast<T>(a >> b);
 }
 
 template <class T> void Integers(K kind, const void* a, const void* b, void* y, int64_t n) {
@@ -135,39 +137,39 @@ template <class T> void Integers(K kind, const void* a, const void* b, void* y, 
   constexpr int bits = static_cast<int>(sizeof(T)) * 8;
   switch (kind) {
     case K::kAdd:
-      return Each<U>(a, b, y, n, [](U p, U q) { return p + q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return p + q; });
     case K::kSub:
-      return Each<U>(a, b, y, n, [](U p, U q) { return p - q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return p - q; });
     case K::kMul:
-      return Each<U>(a, b, y, n, [](U p, U q) { return static_cast<uint64_t>(p) * q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return static_cast<uint64_t>(p) * q; });
     case K::kDiv:
-      return Each<T>(a, b, y, n, [](T p, T q) { return Divide(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return Divide(p, q); });
     case K::kPow:
-      return Each<T>(a, b, y, n, [](T p, T q) { return IntegerPower(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return IntegerPower(p, q); });
     case K::kMod:
-      return Each<T>(a, b, y, n, [](T p, T q) { return Modulo(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return Modulo(p, q); });
     case K::kFmod:
-      return Each<T>(a, b, y, n, [](T p, T q) { return Remainder(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return Remainder(p, q); });
     case K::kMin:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p < q ? p : q; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p < q ? p : q; });
     case K::kMax:
-      return Each<T>(a, b, y, n, [](T p, T q) { return p < q ? q : p; });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return p < q ? q : p; });
     case K::kAnd:
     case K::kBitAnd:
-      return Each<U>(a, b, y, n, [](U p, U q) { return p & q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return p & q; });
     case K::kOr:
     case K::kBitOr:
-      return Each<U>(a, b, y, n, [](U p, U q) { return p | q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return p | q; });
     case K::kXor:
     case K::kBitXor:
-      return Each<U>(a, b, y, n, [](U p, U q) { return p ^ q; });
+      return ForEach<U>(a, b, y, n, [](U p, U q) { return p ^ q; });
     case K::kShiftLeft:
-      return Each<U>(a, b, y, n,
-                     [](U p, U q) { return q >= bits ? uint64_t{0} : static_cast<uint64_t>(p) << q; });
+      return ForEach<U>(a, b, y, n,
+                        [](U p, U q) { return q >= bits ? uint64_t{0} : static_cast<uint64_t>(p) << q; });
     case K::kShiftRight:
-      return Each<T>(a, b, y, n, [](T p, T q) { return ShiftRight(p, q); });
+      return ForEach<T>(a, b, y, n, [](T p, T q) { return ShiftRight(p, q); });
     case K::kPrelu:
-      return Each<T>(a, b, y, n, [](T p, T q) {
+      return ForEach<T>(a, b, y, n, [](T p, T q) {
         return kSigned<T> && p < 0 ? static_cast<T>(static_cast<uint64_t>(p) * static_cast<uint64_t>(q)) : p;
       });
     default:

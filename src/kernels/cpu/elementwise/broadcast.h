@@ -26,7 +26,7 @@ template <int N> struct Broadcast {
 
 namespace internal {
 
-// Appends an axis, or merges it with the one before.
+// Appends an axis, or merges it with the axis before it.
 template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
   if (size == 1) return;
   if (rank > 0) {
@@ -80,16 +80,16 @@ Broadcast<N> MakeBroadcast(const Dims& out,
   return b;
 }
 
-// Calls f(at, to, n) for rows that make up elements [begin, end) of the result: n elements from index `to`
-// on, where operand i starts at at[i] and advances by the last axis' step.
+// Calls f(at, to, n) for rows that make up elements [begin, end) of the result. A row has n elements and
+// starts at index `to`. Operand i starts at at[i] and advances by the last axis' step.
 template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
   const auto last = static_cast<size_t>(b.rank - 1);
   std::array<int64_t, kMaxRank> index;
   std::array<int64_t, N> at{};
-  int64_t rest = begin;
+  int64_t remaining = begin;
   for (size_t axis = last + 1; axis-- > 0;) {
-    index[axis] = rest % b.dims[axis];
-    rest /= b.dims[axis];
+    index[axis] = remaining % b.dims[axis];
+    remaining /= b.dims[axis];
     for (size_t i = 0; i < N; ++i) at[i] += index[axis] * b.steps[axis][i];
   }
   while (begin < end) {
@@ -107,9 +107,9 @@ template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int
   }
 }
 
-// y = x broadcast; `width` is the bytes of an element (1, 2, 4, 8 or 16).
+// y = x broadcast; `width` is the number of bytes of an element: 1, 2, 4, 8 or 16.
 void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, const Workers& workers);
-// y = condition ? a : b. The plan has the operands in this order.
+// y = condition ? a : b. The plan must have the operands in this order.
 void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y,
             int width, const Workers& workers);
 

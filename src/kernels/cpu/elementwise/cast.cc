@@ -12,7 +12,7 @@ struct Boolean {
   uint8_t value;
 };
 
-// NaN becomes 0; values beyond 64 bits saturate; then the high bits are dropped.
+// NaN becomes 0. Values beyond 64 bits saturate. Then the high bits are dropped.
 template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {
@@ -81,7 +81,7 @@ void ConvertAny(DType from, DType to, const void* x, void* y, int64_t n) {
   });
 }
 
-void Part(DType from, DType to, const char* x, char* y, int64_t n) {
+void ConvertPart(DType from, DType to, const char* x, char* y, int64_t n) {
   float tile[kTile];
   for (int64_t i = 0; i < n; i += kTile) {
     const int64_t count = std::min(kTile, n - i);
@@ -102,7 +102,7 @@ void Part(DType from, DType to, const char* x, char* y, int64_t n) {
   }
 }
 
-bool Known(DType t) {
+bool IsSupported(DType t) {
   switch (t) {
     case DType::kF32:
     case DType::kF64:
@@ -117,10 +117,11 @@ bool Known(DType t) {
 
 }  // namespace
 
-// Casts to f16 and bf16 go through f32. Types that f32 cannot represent exactly would be rounded twice.
+// Casts to f16 and bf16 go through f32. Types that f32 cannot represent exactly would be rounded twice, so
+// they are not supported.
 bool HasCast(DType from, DType to) {
   const bool wide = from == DType::kF64 || (IsInt(from) && BitWidth(from) > 16);
-  return Known(from) && Known(to) && !(wide && IsHalfPrecision(to));
+  return IsSupported(from) && IsSupported(to) && !(wide && IsHalfPrecision(to));
 }
 
 void Cast(DType from, DType to, const void* x, void* y, int64_t n, const Workers& workers) {
@@ -133,8 +134,8 @@ void Cast(DType from, DType to, const void* x, void* y, int64_t n, const Workers
     return;
   }
   workers.ParallelFor(n, 16384, [&](int64_t begin, int64_t end) {
-    Part(from, to, static_cast<const char*>(x) + begin * BitWidth(from) / 8,
-         static_cast<char*>(y) + begin * BitWidth(to) / 8, end - begin);
+    ConvertPart(from, to, static_cast<const char*>(x) + begin * BitWidth(from) / 8,
+                static_cast<char*>(y) + begin * BitWidth(to) / 8, end - begin);
   });
 }
 

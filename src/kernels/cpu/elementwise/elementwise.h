@@ -12,7 +12,8 @@ bool HasBinary(BinaryKind kind, DType type);
 // y[i] = kind(x[i]; alpha, beta). y may be x. isnan gives bools.
 void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta,
            const Workers& workers);
-// y = kind(a, b), operands in this order. y may be a or b where that has y's dims. Comparisons give bools.
+// y = kind(a, b). The plan must have the operands in this order. y may be an operand that has y's dims.
+// Comparisons give bools.
 void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y,
             const Workers& workers);
 

@@ -1,4 +1,5 @@
-// Inner loops of elementwise functions. Operands have stride 1: callers fill a tile with a scalar operand.
+// Inner loops of elementwise functions. Operands have stride 1. Callers fill a tile with copies of a scalar
+// operand.
 #pragma once
 #include "base/dtype.h"
 #include "kernels/cpu/elementwise/kinds.h"
@@ -16,11 +17,11 @@ struct UnaryTable {
 TERN_SIMD_TABLE(UnaryTable, UnarySimd)
 
 struct BinaryTable {
-  // f32, f64 and integers from 8 to 64 bits; y holds bools for comparisons.
+  // `type` is f32, f64 or an integer of 8 to 64 bits. y holds bools for comparisons.
   void (*run)(BinaryKind kind, DType type, const void* a, const void* b, void* y, int64_t n);
 };
 TERN_SIMD_TABLE(BinaryTable, BinarySimd)
 
-constexpr int64_t kTile = 1024;  // elements converted at once, on the stack
+constexpr int64_t kTile = 1024;  // elements that are converted at once, on the stack
 
 }  // namespace tern::cpu

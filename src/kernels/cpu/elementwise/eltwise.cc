@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-// Computes one tile of kTile elements: all operands are combined while the result is in L1. The tile is
-// written after all operands have been read, since y may be an operand.
+// Computes one tile of kTile elements. All operands are combined while the result is in the L1 cache. The
+// tile is written after all operands have been read, since y may be an operand.
 class Tile {
  public:
   Tile(const EltwisePlan& plan, const void* const* x, void* y)
@@ -53,8 +53,8 @@ class Tile {
     return out;
   }
 
-  // Elements [begin, begin + n) of an operand broadcast to y's dims, in the compute type: a pointer to the
-  // operand itself, or to a copy in `buffer`.
+  // Returns elements [begin, begin + n) of an operand, broadcast to y's dims, in the compute type. The
+  // pointer is to the operand itself, or to a copy in `buffer`.
   const void* Operand(size_t i, int64_t begin, int64_t n, char* buffer) {
     const Broadcast<1>& b = plan_.operands[i];
     const char* from = static_cast<const char*>(x_[i]);

@@ -1,40 +1,44 @@
-// The epilogue of a MatMul or Conv, applied to its accumulators while they are in cache:
-// y = activation(sums + terms), in the compute type.
+// The epilogue of a MatMul or Conv: y = activation(sums + terms), in the compute type. It is applied to the
+// accumulators while they are in the cache.
 #pragma once
 #include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/elementwise/kinds.h"
 
 namespace tern::cpu {
 
-// The compute type of a result type: kF32, kF64, kU32 or kU64; kInvalid when there is none.
+// The compute type of a result type: kF32, kF64, kU32 or kU64; kInvalid if there is none.
 DType ComputeType(DType result);
 
 class Epilogue {
  public:
-  // An activation of a double, for which there is no vector loop.
+  // An activation of one double. There are no vector loops for f64.
   using Scalar = double (*)(int kind, double alpha, double beta, double x);
 
   Epilogue() = default;
-  // For results of this type and these dims (at most kMaxRank axes).
+  // Prepares for results of this type and these dims (at most kMaxRank axes).
   Epilogue(DType type, const Dims& dims) { Reset(type, dims); }
   // Reinitializes for other results; reuses its memory.
   void Reset(DType type, const Dims& dims);
 
-  // Adds an operand of the result's type that broadcasts to it; SetTerm sets its data. At most kMaxTerms.
+  // Adds an operand of the result's type that broadcasts to the result, and returns its index. SetTerm sets
+  // its data. There may be kMaxTerms operands.
   static constexpr int kMaxTerms = 2;
   int AddTerm(const Dims& dims);
   int terms() const { return term_count_; }
   void SetTerm(int i, const void* data) { terms_[static_cast<size_t>(i)].data = data; }
-  // For float types; clip takes its bounds from alpha and beta. f64 is computed by `scalar(scalar_kind, …)`.
+  // The result must be a float type. Clip takes its bounds from alpha and beta. f64 is computed by
+  // `scalar(scalar_kind, …)`.
   void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
 
   bool empty() const { return term_count_ == 0 && !active_; }
-  // `count` sums in ComputeType, which become elements [index, index + count) of the result.
+  // Applies the epilogue to `count` sums in ComputeType. They become elements [index, index + count) of the
+  // result.
   void Apply(int64_t index, int64_t count, void* sums) const { Apply({1, count, index, 0, sums, 0}); }
   // The same for several rows of sums.
   struct Rows {
     int64_t count, width;
-    int64_t index, index_step;  // element of the result at which the first row starts, and row stride there
+    int64_t index,
+        index_step;  // element of the result at which the first row starts, and row stride of the result
     void* sums;
     int64_t sums_step;  // row stride of sums, in elements
   };
@@ -59,14 +63,14 @@ class Epilogue {
   int scalar_kind_ = 0;
 };
 
-// Applies an epilogue (null: none) to f32 results that are written in order, in chunks of 2048 or more: small
-// enough to be in cache, large enough to amortize the call.
+// Applies an epilogue (or none, if it is null) to f32 results that are written in order. Chunks of 2048
+// elements or more are small enough for the cache and large enough to amortize the call.
 class EpilogueRun {
  public:
   // y: the entire result; writing starts at element `first`.
   EpilogueRun(const Epilogue* epilogue, float* y, int64_t first)
       : epilogue_(epilogue), y_(y), finished_(first) {}
-  // To be called when the elements up to `end` are written.
+  // Must be called when the elements up to `end` are written.
   void Reach(int64_t end) {
     if (end - finished_ >= kAtOnce) Finish(end);
   }

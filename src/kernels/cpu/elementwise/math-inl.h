@@ -1,5 +1,5 @@
 // Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result,
-// which elementwise/math_test.cc checks. NaN in gives NaN out.
+// which elementwise/math_test.cc checks. The result of NaN is NaN.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 
@@ -13,11 +13,12 @@ constexpr float kInfinity = __builtin_inff();
 
 inline Uints UintsOf(Floats x) { return Uints(x); }
 inline Floats Absolute(Floats x) { return Floats(UintsOf(x) & 0x7fffffffu); }
-inline Floats WithSignOf(Floats size, Floats sign) {
-  return Floats((UintsOf(size) & 0x7fffffffu) | (UintsOf(sign) & 0x80000000u));
+inline Floats WithSignOf(Floats magnitude, Floats sign) {
+  return Floats((UintsOf(magnitude) & 0x7fffffffu) | (UintsOf(sign) & 0x80000000u));
 }
 
-// p * 2^n, where shifted = n + kShifter holds n in its low bits. n may exceed the range of exponents.
+// Computes p * 2^n. `shifted` is n + kShifter, which holds n in its low bits. n may exceed the range of
+// exponents.
 constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to integers
 inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats n) {
 #if defined(__AVX512F__)
@@ -29,7 +30,7 @@ inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats 
 #endif
 }
 
-// 1 ulp.
+// Maximum error: 1 ulp.
 inline Floats Exp(Floats x) {
   x = AtMost(AtLeast(x, -104.f), 89.f);
   const Floats shifted = x * 1.44269504f + kShifter, n = shifted - kShifter;
@@ -44,7 +45,7 @@ inline Floats Exp(Floats x) {
   return TimesPowerOfTwo(p, shifted, n);
 }
 
-// 1 ulp.
+// Maximum error: 1 ulp.
 inline Floats Log(Floats x) {
   const Ints tiny = x < 1.17549435e-38f;
   const Uints bits = UintsOf(tiny ? x * 8388608.f : x);
@@ -70,13 +71,13 @@ inline Floats Log(Floats x) {
   return x != x ? x : y;
 }
 
-// log(1 + u) for u in [0, 1], corrected for the rounding of 1 + u. 2 ulp.
+// Computes log(1 + u) for u in [0, 1], corrected for the rounding of 1 + u. Maximum error: 2 ulp.
 inline Floats LogOnePlus(Floats u) {
   const Floats w = 1.f + u;
   return Log(w) + (u - (w - 1.f)) / w;
 }
 
-// 2 ulp.
+// Maximum error: 2 ulp.
 inline Floats ExpMinusOne(Floats x) {
   Floats p = All(1.f / 40320.f);
   p = p * x + 1.f / 5040.f;
@@ -89,7 +90,7 @@ inline Floats ExpMinusOne(Floats x) {
   return Absolute(x) < 0.4f ? p : Exp(x) - 1.f;
 }
 
-// A rational approximation; beyond its range the function is 1 in f32. 7 ulp.
+// Uses a rational approximation. Beyond its range the function is 1 in f32. Maximum error: 7 ulp.
 inline Floats Tanh(Floats x) {
   const Floats t = AtMost(AtLeast(x, -7.99881172f), 7.99881172f), z = t * t;
   Floats p = All(-2.76076847742355e-16f);
@@ -105,14 +106,14 @@ inline Floats Tanh(Floats x) {
   q = q * z + 4.89352518554385e-03f;
   const Floats y = t * (p / q);
   // At the end of its range the quotient is 1 up to rounding.
-  const Floats size = Absolute(x);
-  return size < 4e-4f ? x : (size > 7.99f ? WithSignOf(All(1.f), x) : y);
+  const Floats magnitude = Absolute(x);
+  return magnitude < 4e-4f ? x : (magnitude > 7.99f ? WithSignOf(All(1.f), x) : y);
 }
 
-// 3 ulp.
+// Maximum error: 3 ulp.
 inline Floats Sigmoid(Floats x) { return 1.f / (1.f + Exp(-x)); }
 
-// A rational approximation; beyond its range the function is 1 in f32. 8 ulp.
+// Uses a rational approximation. Beyond its range the function is 1 in f32. Maximum error: 8 ulp.
 inline Floats Erf(Floats x) {
   const Floats t = AtMost(AtLeast(x, -4.f), 4.f), z = t * t;
   Floats p = All(-2.72614225801306e-10f);
@@ -131,7 +132,8 @@ inline Floats Erf(Floats x) {
 }
 
 #if defined(__AVX512F__)
-// erf(x / sqrt(2)) / 2 around i / 2.75, i = 0 … 15: polynomials in 2.75 x - i, within 1.5e-8.
+// Polynomials in 2.75 x - i that approximate erf(x / sqrt(2)) / 2 around i / 2.75, for i = 0 … 15. The error
+// is below 1.5e-8.
 alignas(64) constexpr float kHalfErf[6][16] = {
     {0.f, 0.141935214f, 0.266470551f, 0.36234355f, 0.427102417f, 0.465481818f, 0.485438526f, 0.494543225f,
      0.498187602f, 0.499467432f, 0.499861747f, 0.49996832f, 0.499993593f, 0.499998868f, 0.499999821f, 0.5f},
@@ -153,12 +155,13 @@ alignas(64) constexpr float kHalfErf[6][16] = {
 };
 #endif
 
-// x > 0: 4 ulp, 1 ulp with AVX-512. x < 0: absolute error up to 1.1e-6, by cancellation.
+// Maximum error for x > 0: 4 ulp, or 1 ulp with AVX-512. For x < 0 the absolute error is up to 1.1e-6,
+// because of cancellation.
 inline Floats Gelu(Floats x) {
 #if defined(__AVX512F__)
-  const Floats size = Absolute(x), a = AtMost(size, 5.6f);
+  const Floats magnitude = Absolute(x), a = AtMost(magnitude, 5.6f);
   const Floats shifted = a * 2.75f + kShifter, t = a * 2.75f - (shifted - kShifter);
-  const __m512i i = __m512i(shifted);  // its low bits
+  const __m512i i = __m512i(shifted);  // the low bits are the index
   const auto at = [&](int power) {
     return Floats(_mm512_maskz_permutexvar_ps(0xffff, i, _mm512_load_ps(kHalfErf[power])));
   };
@@ -168,13 +171,13 @@ inline Floats Gelu(Floats x) {
   p = p * t + at(2);
   p = p * t + at(1);
   p = p * t + at(0);
-  return size * p + 0.5f * x;
+  return magnitude * p + 0.5f * x;
 #else
   return x * (0.5f * Erf(x * 0.707106781f) + 0.5f);
 #endif
 }
 
-// 2 ulp.
+// Maximum error: 2 ulp.
 inline Floats Softplus(Floats x) { return LogOnePlus(Exp(-Absolute(x))) + (x < 0.f ? All(0.f) : x); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The vectorised functions against the C library in f64, over many values, at every level.
+// Compares the vectorised functions with the C library in f64, for many values, at every level.
 // docs/reports/accuracy.md states the bounds checked here.
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ struct Bound {
   UnaryKind kind;
   Function exact;
   double low, high;
-  double ulps;          // of the result
-  double absolute = 0;  // or this much, whichever is more
+  double ulps;          // maximum error in ulp of the result
+  double absolute = 0;  // maximum absolute error; the larger of both bounds applies
 };
 
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5))); }
@@ -46,12 +46,12 @@ const Bound kBounds[] = {
 };
 
 double UlpOf(double v) {
-  const float size = std::abs(static_cast<float>(v));
-  if (size < std::numeric_limits<float>::min()) return std::numeric_limits<float>::denorm_min();
-  return double{std::nextafter(size, std::numeric_limits<float>::infinity())} - double{size};
+  const float magnitude = std::abs(static_cast<float>(v));
+  if (magnitude < std::numeric_limits<float>::min()) return std::numeric_limits<float>::denorm_min();
+  return double{std::nextafter(magnitude, std::numeric_limits<float>::infinity())} - double{magnitude};
 }
 
-// Samples that are uniform in value, and samples that are uniform in bit pattern.
+// Returns samples that are uniform in value, and samples that are uniform in bit pattern.
 std::vector<float> Inputs(const Bound& b) {
   constexpr int count = 1 << 18;
   std::vector<float> x;
@@ -110,7 +110,7 @@ TEST_P(MathLevels, HandlesInfinityAndNaN) {
   }
 }
 
-// Threads split tensors at any element.
+// Threads may split tensors at any element.
 TEST_P(MathLevels, ResultDoesNotDependOnTheSplit) {
   for (const Bound& b : kBounds) {
     std::vector<float> x(67), full(67), split(67);

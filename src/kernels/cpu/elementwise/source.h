@@ -8,17 +8,19 @@
 
 namespace tern::cpu {
 
-// One operand of a row: contiguous, or a scalar that fills a tile.
+// One operand of a row. It is contiguous, or a scalar that fills a tile.
 class Source {
  public:
-  Source(DType type, const void* data, int64_t at, bool steps, int64_t n) : type_(type), steps_(steps) {
+  Source(DType type, const void* data, int64_t at, bool has_stride, int64_t n)
+      : type_(type), has_stride_(has_stride) {
     from_ = static_cast<const char*>(data) + at * WidthOf(type);
-    if (steps && !IsHalfPrecision(type)) return;
-    if (!steps) Spread(std::min(n, kTile));
+    if (has_stride && !IsHalfPrecision(type)) return;
+    if (!has_stride) FillTile(std::min(n, kTile));
   }
-  // `count` elements from index i on (at most kTile), in the compute type. Valid until the next call.
+  // Returns `count` elements that start at index i, in the compute type. They are valid until the next call.
+  // `count` must be at most kTile, unless the operand has a stride and is of the compute type.
   const void* At(int64_t i, int64_t count) {
-    if (!steps_) return tile_;
+    if (!has_stride_) return tile_;
     const char* p = from_ + i * WidthOf(type_);
     if (!IsHalfPrecision(type_)) return p;
     Widen(type_, reinterpret_cast<const uint16_t*>(p), reinterpret_cast<float*>(tile_), count);
@@ -26,7 +28,7 @@ class Source {
   }
 
  private:
-  void Spread(int64_t n) {
+  void FillTile(int64_t n) {
     if (IsHalfPrecision(type_)) {
       float v;
       Widen(type_, reinterpret_cast<const uint16_t*>(from_), &v, 1);
@@ -39,7 +41,7 @@ class Source {
     }
   }
   DType type_;
-  bool steps_;
+  bool has_stride_;
   const char* from_;
   alignas(64) char tile_[kTile * 8];
 };

@@ -31,12 +31,12 @@ template <class T> void Integers(UnaryKind kind, const T* x, T* y, int64_t n) {
   }
 }
 
-void Bools(const uint8_t* x, uint8_t* y, int64_t n) {
+void NotBools(const uint8_t* x, uint8_t* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = !x[i];
 }
 
-// NaN by its bits: all exponent bits set and a nonzero fraction.
-void Nans(DType type, const void* x, uint8_t* y, int64_t n) {
+// Tests the bits for NaN: all exponent bits are set, and the fraction is not zero.
+void TestNans(DType type, const void* x, uint8_t* y, int64_t n) {
   if (type == DType::kF32) {
     const auto* p = static_cast<const uint32_t*>(x);
     for (int64_t i = 0; i < n; ++i) y[i] = (p[i] & 0x7fffffffu) > 0x7f800000u;
@@ -50,8 +50,8 @@ void Nans(DType type, const void* x, uint8_t* y, int64_t n) {
   }
 }
 
-void NarrowFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, int64_t n, float alpha,
-                  float beta) {
+void HalfFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, int64_t n, float alpha,
+                float beta) {
   float tile[kTile];
   for (int64_t i = 0; i < n; i += kTile) {
     const int64_t count = std::min(kTile, n - i);
@@ -65,21 +65,21 @@ template <class T> void IntegersOf(UnaryKind kind, const void* x, void* y, int64
   Integers(kind, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin, n);
 }
 
-void Part(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int64_t n, float alpha,
-          float beta) {
+void RunPart(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int64_t n, float alpha,
+             float beta) {
   if (kind == UnaryKind::kIsNan)
-    return Nans(type, static_cast<const char*>(x) + at * BitWidth(type) / 8, static_cast<uint8_t*>(y) + at,
-                n);
+    return TestNans(type, static_cast<const char*>(x) + at * BitWidth(type) / 8,
+                    static_cast<uint8_t*>(y) + at, n);
   switch (type) {
     case DType::kF32:
       return UnarySimd().f32(kind, static_cast<const float*>(x) + at, static_cast<float*>(y) + at, n, alpha,
                              beta);
     case DType::kF16:
     case DType::kBF16:
-      return NarrowFloats(kind, type, static_cast<const uint16_t*>(x) + at, static_cast<uint16_t*>(y) + at, n,
-                          alpha, beta);
+      return HalfFloats(kind, type, static_cast<const uint16_t*>(x) + at, static_cast<uint16_t*>(y) + at, n,
+                        alpha, beta);
     case DType::kBool:
-      return Bools(static_cast<const uint8_t*>(x) + at, static_cast<uint8_t*>(y) + at, n);
+      return NotBools(static_cast<const uint8_t*>(x) + at, static_cast<uint8_t*>(y) + at, n);
     case DType::kI8:
       return IntegersOf<int8_t>(kind, x, y, at, n);
     case DType::kI16:
@@ -150,7 +150,7 @@ bool HasUnary(UnaryKind kind, DType type) {
 void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta,
            const Workers& workers) {
   workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-    Part(kind, type, x, y, begin, end - begin, alpha, beta);
+    RunPart(kind, type, x, y, begin, end - begin, alpha, beta);
   });
 }
 

@@ -6,14 +6,14 @@ namespace {
 
 // Applies f to vectors. The tail uses the same instructions, so that the result does not depend on how a
 // tensor is split between threads.
-template <class F> inline void Each(const float* x, float* y, int64_t n, const F& f) {
+template <class F> inline void MapVectors(const float* x, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) StoreVector(y + i, f(LoadVector(x + i)));
   if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
 }
 
-template <class F> inline void EachAlone(const float* x, float* y, int64_t n, const F& f) {
+template <class F> inline void MapElements(const float* x, float* y, int64_t n, const F& f) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 }
@@ -23,66 +23,66 @@ inline Floats Mish(Floats x) {
   return x > 20.f ? x : x * (t / (t + 2.f));
 }
 
-inline Floats Unit(Floats x) { return AtMost(AtLeast(x, 0.f), 1.f); }
+inline Floats ClampToUnit(Floats x) { return AtMost(AtLeast(x, 0.f), 1.f); }
 
 // (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
 inline Floats GeluTanh(Floats x) { return x / (1.f + Exp(-x * (1.59576912f + 0.0713548163f * x * x))); }
 
-// Activations with parameters.
+// Computes activations with parameters.
 void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a, float b) {
   using K = UnaryKind;
   switch (kind) {
     case K::kLeakyRelu:
-      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * v : v; });
+      return MapVectors(x, y, n, [=](Floats v) { return v < 0.f ? a * v : v; });
     case K::kElu:
-      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
+      return MapVectors(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
     case K::kSelu:
-      return Each(x, y, n, [=](Floats v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
+      return MapVectors(x, y, n, [=](Floats v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
     case K::kCelu:
-      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
+      return MapVectors(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
     case K::kHardSigmoid:
-      return Each(x, y, n, [=](Floats v) { return Unit(a * v + b); });
+      return MapVectors(x, y, n, [=](Floats v) { return ClampToUnit(a * v + b); });
     case K::kThresholdedRelu:
-      return Each(x, y, n, [=](Floats v) { return v > a ? v : All(0.f); });
+      return MapVectors(x, y, n, [=](Floats v) { return v > a ? v : All(0.f); });
     case K::kSwish:
-      return Each(x, y, n, [=](Floats v) { return v / (1.f + Exp(-a * v)); });
+      return MapVectors(x, y, n, [=](Floats v) { return v / (1.f + Exp(-a * v)); });
     case K::kShrink:
-      return Each(x, y, n, [=](Floats v) { return v < -a ? v + b : (v > a ? v - b : All(0.f)); });
+      return MapVectors(x, y, n, [=](Floats v) { return v < -a ? v + b : (v > a ? v - b : All(0.f)); });
     case K::kAffine:
-      return Each(x, y, n, [=](Floats v) { return a * v + b; });
+      return MapVectors(x, y, n, [=](Floats v) { return a * v + b; });
     case K::kClip:
-      return Each(x, y, n, [=](Floats v) { return AtMost(AtLeast(v, a), b); });
+      return MapVectors(x, y, n, [=](Floats v) { return AtMost(AtLeast(v, a), b); });
     default:
       return;
   }
 }
 
-// Rare functions, computed by the C library.
+// Computes rare functions by the C library.
 void Trigonometric(UnaryKind kind, const float* x, float* y, int64_t n) {
   using K = UnaryKind;
   switch (kind) {
     case K::kSin:
-      return EachAlone(x, y, n, [](float v) { return __builtin_sinf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_sinf(v); });
     case K::kCos:
-      return EachAlone(x, y, n, [](float v) { return __builtin_cosf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_cosf(v); });
     case K::kTan:
-      return EachAlone(x, y, n, [](float v) { return __builtin_tanf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_tanf(v); });
     case K::kAsin:
-      return EachAlone(x, y, n, [](float v) { return __builtin_asinf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_asinf(v); });
     case K::kAcos:
-      return EachAlone(x, y, n, [](float v) { return __builtin_acosf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_acosf(v); });
     case K::kAtan:
-      return EachAlone(x, y, n, [](float v) { return __builtin_atanf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_atanf(v); });
     case K::kSinh:
-      return EachAlone(x, y, n, [](float v) { return __builtin_sinhf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_sinhf(v); });
     case K::kCosh:
-      return EachAlone(x, y, n, [](float v) { return __builtin_coshf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_coshf(v); });
     case K::kAsinh:
-      return EachAlone(x, y, n, [](float v) { return __builtin_asinhf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_asinhf(v); });
     case K::kAcosh:
-      return EachAlone(x, y, n, [](float v) { return __builtin_acoshf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_acoshf(v); });
     case K::kAtanh:
-      return EachAlone(x, y, n, [](float v) { return __builtin_atanhf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_atanhf(v); });
     default:
       return;
   }
@@ -92,45 +92,45 @@ void Run(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float
   using K = UnaryKind;
   switch (kind) {
     case K::kAbs:
-      return Each(x, y, n, [](Floats v) { return Absolute(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Absolute(v); });
     case K::kNeg:
-      return Each(x, y, n, [](Floats v) { return -v; });
+      return MapVectors(x, y, n, [](Floats v) { return -v; });
     case K::kSign:
-      return Each(x, y, n, [](Floats v) { return v > 0.f ? All(1.f) : (v < 0.f ? All(-1.f) : v); });
+      return MapVectors(x, y, n, [](Floats v) { return v > 0.f ? All(1.f) : (v < 0.f ? All(-1.f) : v); });
     case K::kCeil:
-      return EachAlone(x, y, n, [](float v) { return __builtin_ceilf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_ceilf(v); });
     case K::kFloor:
-      return EachAlone(x, y, n, [](float v) { return __builtin_floorf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_floorf(v); });
     case K::kRound:
-      return EachAlone(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
     case K::kSqrt:
-      return EachAlone(x, y, n, [](float v) { return __builtin_sqrtf(v); });
+      return MapElements(x, y, n, [](float v) { return __builtin_sqrtf(v); });
     case K::kReciprocal:
-      return Each(x, y, n, [](Floats v) { return 1.f / v; });
+      return MapVectors(x, y, n, [](Floats v) { return 1.f / v; });
     case K::kExp:
-      return Each(x, y, n, [](Floats v) { return Exp(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Exp(v); });
     case K::kLog:
-      return Each(x, y, n, [](Floats v) { return Log(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Log(v); });
     case K::kTanh:
-      return Each(x, y, n, [](Floats v) { return Tanh(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Tanh(v); });
     case K::kErf:
-      return Each(x, y, n, [](Floats v) { return Erf(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Erf(v); });
     case K::kSigmoid:
-      return Each(x, y, n, [](Floats v) { return Sigmoid(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Sigmoid(v); });
     case K::kRelu:
-      return Each(x, y, n, [](Floats v) { return AtLeast(v, 0.f); });
+      return MapVectors(x, y, n, [](Floats v) { return AtLeast(v, 0.f); });
     case K::kSoftplus:
-      return Each(x, y, n, [](Floats v) { return Softplus(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Softplus(v); });
     case K::kSoftsign:
-      return Each(x, y, n, [](Floats v) { return v / (1.f + Absolute(v)); });
+      return MapVectors(x, y, n, [](Floats v) { return v / (1.f + Absolute(v)); });
     case K::kHardSwish:
-      return Each(x, y, n, [](Floats v) { return v * Unit(v * (1.f / 6.f) + 0.5f); });
+      return MapVectors(x, y, n, [](Floats v) { return v * ClampToUnit(v * (1.f / 6.f) + 0.5f); });
     case K::kMish:
-      return Each(x, y, n, [](Floats v) { return Mish(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Mish(v); });
     case K::kGelu:
-      return Each(x, y, n, [](Floats v) { return Gelu(v); });
+      return MapVectors(x, y, n, [](Floats v) { return Gelu(v); });
     case K::kGeluTanh:
-      return Each(x, y, n, [](Floats v) { return GeluTanh(v); });
+      return MapVectors(x, y, n, [](Floats v) { return GeluTanh(v); });
     default:
       break;
   }

@@ -6,7 +6,7 @@
 namespace tern::cpu {
 namespace {
 
-// The copy would change nothing: source and target are contiguous and in the same order.
+// Returns whether the copy would change nothing: source and target are contiguous and in the same order.
 bool IsIdentity(const StridedCopy& plan) {
   return plan.from == 0 && plan.to == 0 &&
          (plan.rank == 0 || (plan.rank == 1 && plan.axes[0].from == 1 && plan.axes[0].to == 1));

@@ -1,4 +1,4 @@
-// Tensor contraction (Einsum of two operands): copies permute the axes of both operands, a batched matrix
+// Tensor contraction (Einsum of two operands). Copies permute the axes of both operands, a batched matrix
 // product follows, and a copy permutes the axes of the result. Copies that would change nothing are left out.
 #pragma once
 #include <vector>

@@ -59,7 +59,7 @@ const GemmTable& TableOf(DType compute) {
   }
 }
 
-// How a product is split into blocks of c, which run in parallel.
+// Describes how a product is split into blocks of c, which run in parallel.
 struct Grid {
   int64_t m_block, n_block, m_count, n_count;
 };
@@ -140,7 +140,7 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   return block;
 }
 
-// Whether b is packed into panels first: in f32 only. Depends on sizes and types only, as GemmScratch does.
+// Returns whether b is packed into panels first, which is done in f32 only.
 bool UsesPanels(const GemmParams& p) {
   return p.c_type == DType::kF32 && p.a.type == DType::kF32 && !p.b_rows && p.b.type == DType::kF32 &&
          p.m >= kMinPackedRows;
@@ -161,20 +161,21 @@ PanelProduct ProductOf(const GemmParams& p, int64_t batch, const float* panels) 
   return product;
 }
 
-// Whether all threads work on one product at a time; otherwise each thread computes entire products.
+// Returns whether all threads work on one product at a time. Otherwise each thread computes entire products.
 bool ThreadsShareProducts(const GemmParams& p, int threads) {
   return p.count == 1 || (p.count < 2 * threads && p.m * p.n * p.k >= 8 * kMinWorkPerThread);
 }
 
 struct PanelMemory {
-  size_t panels, rest;  // bytes
+  size_t panels, product;  // bytes
 };
 PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
   return {Aligned(static_cast<size_t>(PanelsSize(p.k, p.n)) * sizeof(float)),
           Aligned(PanelScratch(ProductOf(p, 0, nullptr), threads))};
 }
 
-// PanelProduct has a bias per column only: the bias per row is written to c first, and the product is added.
+// PanelProduct has a bias per column only. So the bias per row is written to c, and the product is added to
+// it.
 void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product) {
   const float* bias = static_cast<const float*>(p.row_bias) + At(p.bias_at, batch);
   for (int64_t i = 0; i < p.m; ++i) {
@@ -184,29 +185,29 @@ void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product)
   product.accumulate = true;
 }
 
-// Products [begin, end), one at a time.
+// Computes products [begin, end), one at a time.
 void MultiplyInPanels(const GemmParams& p, int64_t begin, int64_t end, void* scratch,
                       const Workers& workers) {
   auto* panels = static_cast<float*>(scratch);
-  void* rest = static_cast<char*>(scratch) + PanelMemoryOf(p, workers.threads()).panels;
+  void* product_scratch = static_cast<char*>(scratch) + PanelMemoryOf(p, workers.threads()).panels;
   for (int64_t i = begin; i < end; ++i) {
     const auto* b = static_cast<const float*>(p.b.data) + At(p.b_at, i);
     if (i == begin || At(p.b_at, i) != At(p.b_at, i - 1))
       PackPanels({b, p.b.row, p.b.column, p.alpha}, p.k, p.n, panels, workers);
     PanelProduct product = ProductOf(p, i, panels);
     if (p.row_bias) StartFromRowBias(p, i, product);
-    MultiplyPanels(product, rest, workers);
+    MultiplyPanels(product, product_scratch, workers);
   }
 }
 
 void GemmInPanels(const GemmParams& p, void* scratch, const Workers& workers) {
   if (ThreadsShareProducts(p, workers.threads())) return MultiplyInPanels(p, 0, p.count, scratch, workers);
   const PanelMemory memory = PanelMemoryOf(p, 1);
-  const Workers alone(1);
+  const Workers one_thread(1);
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, p.m * p.n * p.k));
   workers.ParallelFor(p.count, grain, [&](int64_t begin, int64_t end, int worker) {
-    const auto offset = (memory.panels + memory.rest) * static_cast<size_t>(worker);
-    MultiplyInPanels(p, begin, end, static_cast<char*>(scratch) + offset, alone);
+    const auto offset = (memory.panels + memory.product) * static_cast<size_t>(worker);
+    MultiplyInPanels(p, begin, end, static_cast<char*>(scratch) + offset, one_thread);
   });
 }
 
@@ -227,9 +228,9 @@ size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
   if (UsesPanels(p) && WorthTransposing(p)) return TransposedScratch(p, threads);
   if (UsesPanels(p)) {
-    const bool together = ThreadsShareProducts(p, threads);
-    const PanelMemory memory = PanelMemoryOf(p, together ? threads : 1);
-    return (memory.panels + memory.rest) * static_cast<size_t>(together ? 1 : threads);
+    const bool shared = ThreadsShareProducts(p, threads);
+    const PanelMemory memory = PanelMemoryOf(p, shared ? threads : 1);
+    return (memory.panels + memory.product) * static_cast<size_t>(shared ? 1 : threads);
   }
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   return ScratchPerThread(p, table, GridOf(p, table, threads)) * static_cast<size_t>(threads);
@@ -242,10 +243,10 @@ void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);
-  const int64_t small = p.m * p.n * std::max<int64_t>(p.k, 1);
+  const int64_t product_work = p.m * p.n * std::max<int64_t>(p.k, 1);
   const int64_t grain = grid.m_count * grid.n_count > 1
                             ? 1
-                            : std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(small, 1));
+                            : std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(product_work, 1));
   workers.ParallelFor(
       p.count * grid.m_count * grid.n_count, grain, [&](int64_t begin, int64_t end, int worker) {
         for (int64_t job = begin; job < end; ++job) {

@@ -1,5 +1,5 @@
-// Batched GEMM: c = epilogue(alpha * a·b + bias).
-// f32, f16 and bf16 are computed in f32, f64 in f64, integers in 32 or 64 bits with wrap-around.
+// Batched GEMM: c = epilogue(alpha * a·b + bias). f32, f16 and bf16 are computed in f32, and f64 in f64.
+// Integers are computed in 32 or 64 bits with wrap-around.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +16,15 @@ struct MatrixRef {
   int64_t row = 0, column = 0;  // strides in elements
 };
 
-// Generates the right-hand matrix while it is packed, as im2col does: writes row k, columns [n0, n0 + count),
-// of matrix `batch` to `to`, in ComputeType(c_type).
+// Generates the right-hand matrix while it is packed, as im2col does. Writes columns [n0, n0 + count) of row
+// k of matrix `batch` to `to`, in ComputeType(c_type).
 using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count,
                            void* to);
 
 struct GemmParams {
   int64_t m = 0, n = 0, k = 0;
   MatrixRef a, b;
-  RowSource b_rows = nullptr;  // instead of b
+  RowSource b_rows = nullptr;  // generates b, or null
   const void* b_context = nullptr;
   void* c = nullptr;  // row-major
   DType c_type = DType::kF32;
@@ -32,11 +32,11 @@ struct GemmParams {
   const void* row_bias = nullptr;      // m elements of c's type
   const void* column_bias = nullptr;   // n elements of c's type
   float alpha = 1;                     // must be 1 for integers
-  bool accumulate = false;             // adds to c; not for f16 and bf16 results
+  bool accumulate = false;             // adds to c; must be false for f16 and bf16 results
   const Epilogue* epilogue = nullptr;  // sees c as one array that starts at `c`
 
-  // `count` products, and the offset of each matrix from the pointers above, in elements. Null: all offsets
-  // are 0.
+  // The number of products, and the offset of each matrix from the pointers above, in elements. If an array
+  // is null, its offsets are 0.
   int64_t count = 1;
   const int64_t *a_at = nullptr, *b_at = nullptr, *c_at = nullptr, *bias_at = nullptr;
 };
@@ -44,7 +44,8 @@ struct GemmParams {
 // Whether matrices of these types can be multiplied into c_type.
 bool GemmTypes(DType a, DType b, DType c_type);
 
-// Bytes of scratch memory for Gemm with this number of threads. Depends on sizes and types only.
+// Bytes of scratch memory for Gemm with this number of threads. Depends on sizes, types, strides,
+// `accumulate`, and whether `b_rows` and `row_bias` are null.
 size_t GemmScratch(const GemmParams& p, int threads);
 // c must not overlap a and b. m, n, k may be 0.
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers);

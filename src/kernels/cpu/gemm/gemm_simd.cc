@@ -25,7 +25,8 @@ template <class T> constexpr int64_t kNr = kNv* kLanes<T>;
 
 int64_t RoundUp(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
-// sum[kMr][kNv] = a·b over kc steps. a: [kc, kMr]. b: kc rows of kNr elements with row stride `ldb`.
+// Computes sum[kMr][kNv] = a·b over kc steps. a is [kc, kMr]. b has kc rows of kNr elements with row stride
+// `ldb`.
 template <class T>
 inline void Multiply(int64_t kc, const T* __restrict a, const T* __restrict b, int64_t ldb,
                      Vector<T> (&sum)[kMr][kNv]) {
@@ -107,7 +108,7 @@ void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to
   }
 }
 
-// The same for a b that g.b_rows generates.
+// Packs a b that g.b_rows generates, in the same way.
 template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   T row[kNc];
@@ -118,7 +119,7 @@ template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int
   }
 }
 
-// Calls f with a pointer of the storage type; T, the compute type, limits which types are possible.
+// Calls f with a pointer of the storage type. The compute type T limits which types are possible.
 template <class T, class F> inline void Typed(const void* data, Stored type, const F& f) {
   if constexpr (__is_same(T, float)) {
     if (type == Stored::kF16) return f(static_cast<const Half*>(data));
@@ -133,13 +134,13 @@ template <class T, class F> inline void Typed(const void* data, Stored type, con
   f(static_cast<const T*>(data));
 }
 
-// Where sums of type T are written: c itself, or scratch memory for half precision.
+// The memory that sums of type T are written to: c itself, or scratch memory for half precision.
 template <class T> struct Target {
   T* data;
   int64_t row;
 };
 
-// All tiles of a cache block [m, n].
+// Computes all tiles of a cache block [m, n].
 template <class T>
 void MultiplyBlock(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Target<T> c, bool accumulate) {
   constexpr int64_t nr = kNr<T>;
@@ -178,7 +179,8 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
   }
 }
 
-// At most kSkinny rows, b row-major: scaled rows of b are added to rows of c. a: [m, k], packed.
+// Computes at most kSkinny rows with a row-major b: adds scaled rows of b to rows of c. a is packed as [m,
+// k].
 template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
@@ -207,7 +209,8 @@ template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const 
   }
 }
 
-// At most kSkinny rows, b column-major: each element of c is a dot product. a: [m, k], packed.
+// Computes at most kSkinny rows with a column-major b: each element of c is a dot product. a is packed as [m,
+// k].
 template <class T, class S> void RunColumns(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t j = g.n0; j < g.n1; ++j) {
@@ -243,8 +246,8 @@ template <class T> void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) 
   });
 }
 
-// c += bias, in T, for rows [m0, m0 + m) and columns [n0, n0 + n) of the product. `c` points to element [m0,
-// n0].
+// Adds the bias, in T, to rows [m0, m0 + m) and columns [n0, n0 + n) of the product. `c` points to element
+// [m0, n0].
 template <class T>
 void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0, int64_t n) {
   if (g.row_bias) {
@@ -263,9 +266,9 @@ void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0,
   }
 }
 
-// Adds the bias and runs the epilogue, in one pass after all products, in parts of c that fit into the L1
-// cache. Finishing each block of c right after its last product would evict the packed matrices from the
-// cache.
+// Adds the bias and runs the epilogue, in one pass after all products. The pass works on parts of c that fit
+// into the L1 cache. Finishing each block of c right after its last product would evict the packed matrices
+// from the cache.
 template <class T> void Finish(const GemmBlock& g, Target<T> c) {
   if (!g.row_bias && !g.column_bias && !g.finish) return;
   const int64_t columns = MinOf(kFinishElements, g.n1 - g.n0),
@@ -290,7 +293,7 @@ template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
   Finish(g, c);
 }
 
-// c is f16 or bf16 (S): sums are accumulated in f32 scratch memory and rounded at the end.
+// Computes a c of f16 or bf16 (S). Sums are accumulated in f32 scratch memory and rounded at the end.
 template <class S> void RunRounded(const GemmBlock& g) {
   const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
   auto* sums = static_cast<float*>(g.scratch);

@@ -27,9 +27,9 @@ struct GemmBlock {
   const void *row_bias, *column_bias;
   float alpha;
   bool accumulate;
-  // The epilogue, called while finished sums are in cache: `rows` x `columns` elements of T with row stride
-  // `step`. They become rows of c that start at element `index`, counted from `c` minus c_at. Null: no
-  // epilogue.
+  // The epilogue, or null. It is called while finished sums are in the cache. The sums are `rows` x `columns`
+  // elements of T with row stride `step`. They become rows of c that start at element `index`, counted from
+  // `c` minus c_at.
   void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
                  int64_t step);
   const void* finish_context;
@@ -50,7 +50,7 @@ struct GemmTables {
 };
 TERN_SIMD_TABLE(GemmTables, GemmSimd)
 
-// Largest block of c in f16 or bf16: its sums are accumulated in f32 scratch memory first.
+// Largest block of c in f16 or bf16. Its sums are accumulated in f32 scratch memory first.
 constexpr int64_t kHalfResultRows = 192, kHalfResultColumns = 512;
 
 }  // namespace tern::cpu

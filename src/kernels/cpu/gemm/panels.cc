@@ -13,14 +13,14 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-// Multiply-adds, padded columns included, that pay for another thread.
+// Number of multiply-adds that pays for another thread, including those of padded columns.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
-constexpr int64_t kWorthCopying = 64;  // fewest columns of b for which copying colliding rows of a pays
+constexpr int64_t kWorthCopying = 64;  // minimum columns of b for which copying colliding rows of a pays
 constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
-constexpr int64_t kFewRowsJobBytes = 64 << 10;  // of b that a job with few rows reads
+constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of b that a job with few rows reads
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
-// How a product is split into jobs. A job is a block of rows of a times some panels of b.
+// Describes how a product is split into jobs. A job is a block of rows of a times several panels of b.
 struct Blocking {
   int64_t depth;         // dwords of k per pass
   int64_t rows, panels;  // per job
@@ -28,17 +28,17 @@ struct Blocking {
   bool copy;  // rows of a are copied into contiguous scratch memory first
 };
 
-// Estimated time of a job, in half vectors of multiply-adds per dword of k. Each tile, panel and row adds a
-// fixed overhead; a copied row adds more.
+// Estimates the time of a job, in half vectors of multiply-adds per dword of k. Each tile, panel and row adds
+// a fixed overhead; a copied row adds more.
 double CostOf(const Blocking& blocking, int64_t rows, int64_t panels, const TileTable& table) {
-  const auto high = static_cast<double>(rows), wide = static_cast<double>(panels);
-  return wide * (2 * high + static_cast<double>(CeilDiv(rows, table.rows)) + 4) +
-         (blocking.copy ? 0.25 : 0.1) * high;
+  const auto row_count = static_cast<double>(rows), panel_count = static_cast<double>(panels);
+  return panel_count * (2 * row_count + static_cast<double>(CeilDiv(rows, table.rows)) + 4) +
+         (blocking.copy ? 0.25 : 0.1) * row_count;
 }
 
-// Splits the product for several threads: jobs of even size, and enough of them that other threads can take
-// over the jobs of a delayed thread. Splits by rows are preferred: a thread then finds its rows of c in its
-// cache when it reads c next.
+// Splits the product for several threads into jobs of even size. There are enough jobs that other threads can
+// take over those of a delayed thread. Splits by rows are preferred, because a thread then finds its rows of
+// c in its cache when it reads c next.
 void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads, Blocking& blocking) {
   constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
   // Up to kFewRows rows are bound by memory bandwidth and take the same time.
@@ -46,7 +46,8 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
-  if (p.m <= kFewRows) {  // memory bound: jobs so small that all threads end at the same time
+  if (p.m <=
+      kFewRows) {  // bound by memory bandwidth: jobs are so small that all threads end at the same time
     const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
     blocking.panels =
         std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));
@@ -59,8 +60,9 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
     group = CeilDiv(panels, panel_jobs);
     if (panel_jobs > target && best > 0) break;
     for (int64_t round = 1; round <= 4; ++round) {
-      const int64_t most = std::max(fewest, CeilDiv(p.m, table.rows)),
-                    rows = CeilDiv(p.m, std::clamp(CeilDiv(threads * round, panel_jobs), fewest, most));
+      const int64_t max_row_jobs = std::max(fewest, CeilDiv(p.m, table.rows)),
+                    rows =
+                        CeilDiv(p.m, std::clamp(CeilDiv(threads * round, panel_jobs), fewest, max_row_jobs));
       const int64_t row_jobs = CeilDiv(p.m, rows), jobs = row_jobs * panel_jobs;
       if (jobs > std::max(target, fewest) && best > 0) break;
       const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(blocking, rows, group, table) *
@@ -80,12 +82,12 @@ Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) 
   const int64_t a_row = p.bf16_a ? p.a_row / 2 : p.a_row;
   blocking.copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
   const int64_t panels = CeilDiv(p.n, table.columns);
-  int64_t most_rows = std::max<int64_t>(table.rows, kBlockDwords / blocking.depth);
+  int64_t max_rows = std::max<int64_t>(table.rows, kBlockDwords / blocking.depth);
   // A small b stays in the L1 cache: all columns of a few rows of c are computed before the next rows.
   if (dwords * p.n <= kBlockDwords / 4)
-    most_rows =
-        std::min(most_rows, std::max<int64_t>(8 * table.rows, kBlockDwords / 2 / std::max<int64_t>(1, p.n)));
-  blocking.rows = EvenPartSize(p.m, most_rows, 1);
+    max_rows =
+        std::min(max_rows, std::max<int64_t>(8 * table.rows, kBlockDwords / 2 / std::max<int64_t>(1, p.n)));
+  blocking.rows = EvenPartSize(p.m, max_rows, 1);
   blocking.panels = panels;
   if (threads > 1) SplitForThreads(p, table, threads, blocking);
   blocking.row_jobs = CeilDiv(p.m, blocking.rows);
@@ -104,7 +106,7 @@ struct Part {
   int64_t a_row;
 };
 
-// Copies rows of a, as dwords, to `to`. depth: elements of k.
+// Copies rows of a, as dwords, to `to`. `depth` is the number of elements of k.
 void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, int64_t depth, float* to) {
   if (p.bf16_a) {
     const float* rows = ElementAt(p.a, part.m0 * p.a_row, true) + part.k0;
@@ -138,7 +140,8 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
-  // By the rows of the product, not of the job: jobs depend on the number of threads.
+  // This depends on the rows of the product and not on those of the job, because jobs depend on the number of
+  // threads.
   t.few_rows = p.m <= kFewRows;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
@@ -153,12 +156,12 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
                      : nullptr;
     table.run[tiles.Size(i)](t);
   };
-  // Row by row of c, as long as the panels stay in the L2 cache.
+  // If the panels stay in the L2 cache, c is computed row by row.
   if (part.depth * (part.panel1 - part.panel0) * table.columns <= kPanelDwords) {
     for (int64_t i = 0; i < tiles.parts(); ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
-    // Panel by panel; each tile prefetches its share of the next panel.
+    // Otherwise c is computed panel by panel. Each tile prefetches its share of the next panel.
     t.prefetch_step = CeilDiv(table.columns, tiles.parts());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
       for (int64_t i = 0; i < tiles.parts(); ++i) {
@@ -169,7 +172,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   }
 }
 
-// All passes over k for some rows and panels, then the epilogue.
+// Runs all passes over k for the rows and panels of `part`, then the epilogue.
 void RunBlock(const PanelProduct& p, const TileTable& table, const Blocking& blocking, Part part,
               float* scratch) {
   const int64_t dwords = table.dwords(p.k);
@@ -200,12 +203,13 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Blocking& block
   part.rows = std::min(blocking.rows, p.m - part.m0);
   const int64_t first = job % blocking.panel_jobs * blocking.panels,
                 last = std::min(first + blocking.panels, CeilDiv(p.n, table.columns));
-  // Sums that are read again (by a further pass over k or the epilogue) are computed in groups of panels that
-  // stay in the L2 cache.
-  const bool again = table.dwords(p.k) > blocking.depth || (p.epilogue && !p.epilogue->empty());
+  // A further pass over k or the epilogue reads the sums again. Such sums are computed in groups of panels
+  // that stay in the L2 cache.
+  const bool reads_sums = table.dwords(p.k) > blocking.depth || (p.epilogue && !p.epilogue->empty());
   const int64_t group =
-      again ? EvenPartSize(last - first, std::max<int64_t>(1, kSumDwords / (part.rows * table.columns)), 1)
-            : last - first;
+      reads_sums
+          ? EvenPartSize(last - first, std::max<int64_t>(1, kSumDwords / (part.rows * table.columns)), 1)
+          : last - first;
   for (part.panel0 = first; part.panel0 < last; part.panel0 = part.panel1) {
     part.panel1 = std::min(part.panel0 + group, last);
     RunBlock(p, table, blocking, part, scratch);
@@ -243,9 +247,9 @@ void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers
   const size_t per_thread = ScratchPerThread(blocking);
   workers.ParallelFor(
       blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-        auto* mine =
+        auto* thread_scratch =
             reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
-        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, mine);
+        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
       });
 }
 

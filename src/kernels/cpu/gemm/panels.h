@@ -1,6 +1,6 @@
-// c = clip(a·b + bias + residual) in f32, with b packed into panels once; b usually holds weights. Operands
-// are multiplied as f32, or rounded to bf16: b when it is packed, a when it is copied. The order of additions
-// depends on the shape only, so the result is bit-identical for any number of threads.
+// c = clip(a·b + bias + residual) in f32. b is packed into panels once; it usually holds weights. Operands
+// are multiplied as f32, or rounded to bf16. b is rounded when it is packed, and a when it is copied. The
+// order of additions depends on the shape only, so the result is bit-identical for any number of threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tern::cpu {
 
-// A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours along k.
-// Dwords of k per pass: a panel of this depth stays in the L2 cache. Longer sums take several passes, which
-// accumulate in c.
+// Maximum dwords of k per pass. A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours
+// along k. A panel of this depth stays in the L2 cache. Longer sums take several passes, which accumulate in
+// c.
 constexpr int64_t kMaxPanelDepth = 1024;
 
 // Dwords that the panels of b[k, n] take, for the active instruction set.
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);
-// factor * b, with strides in elements.
+// The matrix factor * b, with strides in elements.
 struct PanelSource {
   const float* b = nullptr;
   int64_t row = 0, column = 1;
@@ -34,7 +34,7 @@ struct TileEpilogue {
   int64_t residual_row = 0;
   bool clip = false;
   float low = 0, high = 0;
-  bool bf16_residual = false;  // residual is bf16 in memory; requires Operands::kBf16
+  bool bf16_residual = false;  // residual is bf16 in memory; the operands must be kBf16
 };
 
 struct PanelProduct {
@@ -46,12 +46,12 @@ struct PanelProduct {
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
-  // Whether a and c are bf16 in memory; requires Operands::kBf16. a must have an even number of contiguous
-  // columns and an even row stride. c excludes `accumulate` and `epilogue`.
+  // Whether a and c are bf16 in memory. The operands must be kBf16. A bf16 a must have an even number of
+  // contiguous columns and an even row stride. With a bf16 c, `accumulate` must be false and `epilogue` null.
   bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
-  // Further epilogue, applied while the block is in cache. It sees c as one array that starts at `c` minus
-  // c_at.
+  // A further epilogue, or null. It is applied while the block is in the cache. It sees c as one array that
+  // starts at `c` minus c_at.
   const Epilogue* epilogue = nullptr;
   int64_t c_at = 0;
 };

@@ -1,10 +1,10 @@
-// Throughput of products with packed weights, relative to this machine's peak.
+// Measures the throughput of products with packed weights, relative to this machine's peak.
 //
 //   kernels_bench [MxNxK …] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
 //
-// Large products are compared with the peak rate of multiply-adds, measured again before each round. Products
-// of up to kFewRows rows, with weights outside all caches, are compared with the rate at which one loop reads
-// the weights. Prints the best round of each shape.
+// Large products are compared with the peak rate of multiply-adds, which is measured again before each round.
+// Products of up to kFewRows rows are compared with the rate at which one loop reads the weights. Their
+// weights are outside all caches. Prints the best round of each shape.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace {
 struct Shape {
   int64_t m, n, k;
 };
-// Cubes, layers of BERT and ViT, 1x1 convolutions of ResNet-50, then 1 to 8 rows.
+// The shapes are cubes, layers of BERT and ViT, 1x1 convolutions of ResNet-50, and products of 1 to 8 rows.
 const std::vector<Shape> kShapes = {{1024, 1024, 1024}, {512, 512, 512},  {256, 256, 256}, {128, 3072, 768},
                                     {128, 768, 3072},   {197, 2304, 768}, {3136, 256, 64}, {784, 128, 512},
                                     {196, 1024, 256},   {49, 2048, 512},  {1, 4096, 4096}, {2, 4096, 4096},
@@ -65,7 +65,7 @@ class Bench {
       from = to;
     }
   }
-  // Bytes per second when all weights are read once.
+  // Reads all weights once and returns the bytes per second.
   double Read() {
     const auto* values = reinterpret_cast<const uint64_t*>(panels_.data());
     uint64_t sum = 0;
@@ -78,12 +78,12 @@ class Bench {
   double flops() const {
     return 2.0 * static_cast<double>(shape_.m * shape_.n) * static_cast<double>(shape_.k) / best_;
   }
-  // By the mean time: single copies of the weights may be in cache.
+  // Uses the mean time, because single copies of the weights may be in the cache.
   double bytes() const { return static_cast<double>(size_) * 4 * static_cast<double>(runs_) / total_; }
   double ms() const { return best_ * 1e3; }
 
  private:
-  // Allocated as sessions allocate: on large pages.
+  // Allocates as sessions do: on large pages.
   static Buffer Floats(int64_t count) { return Buffer::Allocate(static_cast<size_t>(count) * sizeof(float)); }
   static float* Start(const Buffer& b) { return reinterpret_cast<float*>(b.data()); }
 
@@ -98,17 +98,20 @@ class Bench {
 void Print(const Shape& s, Operands operands, int threads, int rounds) {
   const Workers workers(threads);
   Bench bench(s, operands, threads);
-  const bool few = s.m <= kFewRows;
+  const bool few_rows = s.m <= kFewRows;
   double limit = 0;
   for (int i = 0; i < rounds; ++i) {
     const PeakRate peak = MeasurePeak(workers);
-    limit = std::max(limit, few ? bench.Read() / 1e9 : operands == Operands::kF32 ? peak.f32 : peak.bf16);
+    limit = std::max(limit, few_rows                     ? bench.Read() / 1e9
+                            : operands == Operands::kF32 ? peak.f32
+                                                         : peak.bf16);
     bench.Round();
   }
-  const double reached = (few ? bench.bytes() : bench.flops()) / 1e9;
+  const double reached = (few_rows ? bench.bytes() : bench.flops()) / 1e9;
   std::printf("%5lldx%lldx%lld\t%s\t%.3f ms\t%.1f %s", static_cast<long long>(s.m),
               static_cast<long long>(s.n), static_cast<long long>(s.k),
-              operands == Operands::kF32 ? "f32" : "bf16", bench.ms(), reached, few ? "GB/s" : "GFLOP/s");
+              operands == Operands::kF32 ? "f32" : "bf16", bench.ms(), reached,
+              few_rows ? "GB/s" : "GFLOP/s");
   if (limit > 0) std::printf("\t%.1f %% of %.1f", 100 * reached / limit, limit);
   std::printf("\n");
   std::fflush(stdout);

@@ -18,7 +18,8 @@ INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::ValuesIn(LevelsAndBf16Here()
 struct Shape {
   int64_t m, n, k;
 };
-// Odd and even k, sizes around the tiles of every instruction set; some need several passes over k.
+// The shapes have odd and even k, and sizes around the tiles of every instruction set. Several need more than
+// one pass over k.
 constexpr int64_t kDepth = 2 * kMaxPanelDepth;
 const Shape kShapes[] = {{1, 1, 1},
                          {1, 33, 5},
@@ -75,16 +76,16 @@ struct Case {
     p.c = c.data(), p.c_row = c_row;
     return p;
   }
-  // Products of two bf16 are exact in f32: results differ by the order of additions only. size: the sum of
-  // the absolute products.
-  double Sum(int64_t i, int64_t j, double& size) const {
+  // Products of two bf16 are exact in f32, so results differ by the order of additions only. `magnitude` is
+  // set to the sum of the absolute products.
+  double Sum(int64_t i, int64_t j, double& magnitude) const {
     double sum = 0;
-    size = 0;
+    magnitude = 0;
     for (int64_t k = 0; k < s.k; ++k) {
       const double product = double{RoundedToBf16(a[static_cast<size_t>(i * a_row + k * a_column)])} *
                              (0.5f * b[static_cast<size_t>(k * source.row + j * source.column)]);
       sum += product;
-      size += std::abs(product);
+      magnitude += std::abs(product);
     }
     return sum;
   }
@@ -112,10 +113,10 @@ TEST_P(Bf16Levels, MatchesSumsOfRoundedOperands) {
               ASSERT_EQ(t.c[at], before[at]) << "the gap behind row " << i << " was written";
               continue;
             }
-            double size = 0;
-            const double want =
-                std::clamp(t.Sum(i, j, size) + t.bias[static_cast<size_t>(j)] + t.residual[at], -0.5, 2.0);
-            ASSERT_NEAR(t.c[at], want, 2e-7 * (2 + size) * (1 + std::sqrt(double(s.k)) / 8))
+            double magnitude = 0;
+            const double want = std::clamp(
+                t.Sum(i, j, magnitude) + t.bias[static_cast<size_t>(j)] + t.residual[at], -0.5, 2.0);
+            ASSERT_NEAR(t.c[at], want, 2e-7 * (2 + magnitude) * (1 + std::sqrt(double(s.k)) / 8))
                 << s.m << "x" << s.n << "x" << s.k << " at " << i << "," << j;
           }
       }
@@ -132,8 +133,8 @@ TEST_P(Bf16Levels, Accumulates) {
     for (int64_t i = 0; i < 20; ++i)
       for (int64_t j = 0; j < 40; ++j) {
         const auto at = static_cast<size_t>(i * 40 + j);
-        double size = 0;
-        ASSERT_NEAR(t.c[at], before[at] + t.Sum(i, j, size) + t.residual[at], 3e-4) << k;
+        double magnitude = 0;
+        ASSERT_NEAR(t.c[at], before[at] + t.Sum(i, j, magnitude) + t.residual[at], 3e-4) << k;
       }
   }
 }
@@ -149,7 +150,7 @@ TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Operands and results that are bf16 in memory give the same bits as rounded f32. With c in bf16 a long k
+// Operands and results that are bf16 in memory give the same bits as rounded f32. With c in bf16, a long k
 // takes one pass.
 TEST_P(Bf16Levels, ReadsAndWritesBf16) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
@@ -194,7 +195,7 @@ TEST_P(Bf16Levels, ReadsAndWritesBf16) {
       }
 }
 
-// One column of weights after packing, read back by products with unit vectors.
+// Packs one column of weights and reads it back by products with unit vectors.
 std::vector<float> Packed(const std::vector<float>& b) {
   const auto k = static_cast<int64_t>(b.size());
   std::vector<float> panels(static_cast<size_t>(PanelsSize(k, 1, Operands::kBf16))), got(b.size());
@@ -211,7 +212,7 @@ std::vector<float> Packed(const std::vector<float>& b) {
   return got;
 }
 
-// Each weight becomes one of its two bf16 neighbours, nearly always the nearest, and the sum of each column
+// Each weight becomes one of its two bf16 neighbours, nearly always the nearest one. The sum of each column
 // changes by less than 1e-3.
 TEST_P(Bf16Levels, KeepsTheSumOfWeights) {
   for (int64_t k : {16, 64, 65, 400}) {

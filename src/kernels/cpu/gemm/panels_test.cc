@@ -17,7 +17,7 @@ struct Shape {
   int64_t m, n, k;
 };
 
-// Sizes around the tiles of every instruction set; some need several passes over k.
+// The sizes are around the tiles of every instruction set. Several need more than one pass over k.
 constexpr int64_t kDepth = kMaxPanelDepth;
 const Shape kShapes[] = {
     {1, 1, 1},     {1, 33, 5},       {2, 31, 9},    {3, 64, 17},         {4, 8, 3},

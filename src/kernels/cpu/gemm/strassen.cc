@@ -9,18 +9,19 @@
 namespace tern::cpu {
 namespace {
 
-// kMaxDepth: elements of k per pass; panels of half this depth stay in the L1 cache. kMaxRows: rows per
-// block; sums of a's quarters stay in the L2 cache. Each block computes the sums of b again, so blocks should
-// be large.
+// kMaxDepth is the maximum number of elements of k per pass; panels of half this depth stay in the L1 cache.
+// kMaxRows is the maximum number of rows per block; sums of a's quarters stay in the L2 cache. Each block
+// computes the sums of b again, so blocks should be large.
 constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
-constexpr int64_t kMinColumns = 192;    // columns of half of c that pay for another thread
-constexpr int64_t kMinRows = 16;        // fewest rows of a block that Strassen pays for
-constexpr int64_t kThreadMultiple = 4;  // more than 2 blocks are a multiple of this: even for 2 and 4 threads
+constexpr int64_t kMinColumns = 192;  // columns of half of c that pay for another thread
+constexpr int64_t kMinRows = 16;      // minimum rows of a block for which Strassen pays
+constexpr int64_t kThreadMultiple =
+    4;  // the number of blocks is a multiple of this if it exceeds 2, for even work on 2 and 4 threads
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
-// How a product is split. Blocks of rows depend on the sizes only, not on the threads: they decide which rows
-// the scheme adds to each other, and so how results round.
+// Describes how a product is split. Blocks of rows depend on the sizes only, not on the threads. They decide
+// which rows the scheme adds to each other, and so how results round.
 struct Blocking {
   int64_t depth;          // elements of k per pass, even
   int64_t rows, blocks;   // rows per block (even except in the last one); number of blocks
@@ -62,7 +63,7 @@ int64_t FloatsPerThread(const Blocking& blocking) {
   return 7 * sizes.sums + 3 * sizes.results + 4 * sizes.weights;
 }
 
-// One block of rows of a times the columns of a job, one pass over k at a time.
+// Multiplies one block of rows of a with the columns of a job, one pass over k at a time.
 class Block {
  public:
   Block(const PanelProduct& p, const Blocking& blocking, int64_t index, float* scratch)
@@ -102,8 +103,8 @@ class Block {
     int64_t row;
   };
 
-  // Computes the sums s1 to s4 of the quarters of a. False if the rows must not be added to each other:
-  // quarter_[0] is then the entire block, over all of this pass.
+  // Computes the sums s1 to s4 of the quarters of a. Returns false if the rows must not be added to each
+  // other. Then quarter_[0] is the entire block, over all of this pass.
   bool SetSums(const float* a) {
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
@@ -121,7 +122,7 @@ class Block {
     quarter_[2] = CopyIfColliding(in.a22, lower_, half_, scratch_ + 6 * sums_);
     return true;
   }
-  // Rows of a in place, or copied if they collide in the L1 cache.
+  // Returns the rows of a: in place, or copied if they collide in the L1 cache.
   Left CopyIfColliding(const float* a, int64_t rows, int64_t columns, float* to) const {
     if (!Collide(p_.a_row)) return {a, p_.a_row};
     const int64_t step = columns + kPad;
@@ -146,14 +147,14 @@ class Block {
     t.k = k, t.columns = width_;
     TileSimd().RunRows(t, rows);
   }
-  // Output to u_, v_ or w_ in scratch memory.
+  // Returns a tile that writes to u_, v_ or w_ in scratch memory.
   Tile ToScratch(float* c, const float* residual, bool accumulate) const {
     Tile t;
     t.c = c, t.c_row = t.residual_row = width_ + kPad;
     t.residual = residual, t.accumulate = accumulate;
     return t;
   }
-  // Output to c, from `row` of the block and `column` on.
+  // Returns a tile that writes to c. It starts at `row` of the block and at `column`.
   Tile ToResult(int64_t row, int64_t column, const float* residual) const {
     Tile t = ToScratch(p_.c + (first_ + row) * p_.c_row + column, residual, accumulate_);
     t.c_row = p_.c_row;
@@ -162,14 +163,14 @@ class Block {
     t.clip = p_.tile.clip, t.low = p_.tile.low, t.high = p_.tile.high;
     return t;
   }
-  // The panel of b that holds `column`, from the start of this pass over k.
+  // Returns the panel of b that holds `column`, at the start of this pass over k.
   const float* PanelAt(int64_t column) const { return p_.panels + column * p_.k + k0_ * width_; }
 
   void RunStrassen(int64_t left) const {
     const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
     const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
     StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
-    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // -t4
+    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // t4 holds -t4
 
     Multiply(quarter_[0], b11, half_, upper_, ToScratch(u_, nullptr, false));
     Multiply(quarter_[1], b21, half_, upper_, ToResult(0, left, u_));
@@ -219,16 +220,16 @@ bool StrassenBalanced(const float* panels, int64_t k, int64_t n) {
     StrassenSimd().panel_largest(panels + j * k, k, width, columns.data() + j, parts.data());
   for (auto row = parts.begin(); row != parts.end(); row += lanes)
     rows.push_back(*std::max_element(row, row + lanes));
-  const auto balanced = [](const std::vector<int32_t>& sizes) {
-    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-    return *most < kTooLarge && *most - *least <= kMax;
+  const auto balanced = [](const std::vector<int32_t>& magnitudes) {
+    const auto [smallest, largest] = std::minmax_element(magnitudes.begin(), magnitudes.end());
+    return *largest < kTooLarge && *largest - *smallest <= kMax;
   };
   return balanced(columns) && balanced(rows);
 }
 
 double StrassenGain(int64_t m, int64_t n, int64_t k) {
-  const auto lost = [](double each, int64_t size) {
-    return each / static_cast<double>(std::max<int64_t>(1, size));
+  const auto lost = [](double cost, int64_t size) {
+    return cost / static_cast<double>(std::max<int64_t>(1, size));
   };
   return 0.115 - lost(2, m) - lost(4, std::min(m, kMaxRows)) - lost(8, n) - lost(14, k) -
          (k > kMaxDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
@@ -246,10 +247,11 @@ void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& worke
   if (p.m < 2 * kMinRows) return MultiplyPanels(p, scratch, workers);
   const Blocking blocking = BlockingOf(p, workers.threads());
   workers.ParallelFor(blocking.blocks * blocking.jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-    float* mine = static_cast<float*>(scratch) + FloatsPerThread(blocking) * worker;
+    float* thread_scratch = static_cast<float*>(scratch) + FloatsPerThread(blocking) * worker;
     for (int64_t job = begin; job < end; ++job) {
       const int64_t n0 = job % blocking.jobs * blocking.columns;
-      Block(p, blocking, job / blocking.jobs, mine).Run(n0, std::min(n0 + blocking.columns, p.n / 2));
+      Block(p, blocking, job / blocking.jobs, thread_scratch)
+          .Run(n0, std::min(n0 + blocking.columns, p.n / 2));
     }
   });
 }

@@ -1,5 +1,5 @@
-// Strassen's algorithm against plain products for random shapes. Scratch memory has exactly the size that
-// StrassenScratch returns, so that a sanitizer finds accesses beyond it.
+// Compares Strassen's algorithm with plain products for random shapes. Scratch memory has exactly the size
+// that StrassenScratch returns, so that a sanitizer finds accesses beyond it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,47 +31,47 @@ class Cases {
  public:
   Case Next() {
     Case c{};
-    c.m = From(1, OneOf(2) ? 80 : 500), c.n = 2 * TileSimd().columns * From(1, 3);
-    c.k = 2 * From(1, OneOf(2) ? 64 : 700);
-    const int64_t gap = OneOf(2) ? From(1, 40) : 0;
+    c.m = Between(1, OneOf(2) ? 80 : 500), c.n = 2 * TileSimd().columns * Between(1, 3);
+    c.k = 2 * Between(1, OneOf(2) ? 64 : 700);
+    const int64_t gap = OneOf(2) ? Between(1, 40) : 0;
     c.a_row = OneOf(4) ? RoundUp(c.k, 512) : c.k + gap;  // rows with this stride collide in the L1 cache
     c.c_row = c.n + gap;
-    c.content = static_cast<Content>(From(0, 2));
+    c.content = static_cast<Content>(Between(0, 2));
     c.accumulate = OneOf(3), c.bias = OneOf(2), c.residual = OneOf(2);
     return c;
   }
-  int64_t From(int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(random_() % static_cast<uint64_t>(most - least + 1));
+  int64_t Between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
   }
 
  private:
-  bool OneOf(int64_t count) { return From(1, count) == 1; }
+  bool OneOf(int64_t count) { return Between(1, count) == 1; }
   std::mt19937 random_{9};
 };
 
 std::vector<float> Strassen(const PanelProduct& p, std::vector<float> c, int threads) {
-  PanelProduct mine = p;
-  mine.c = c.data();
-  std::vector<float> scratch(StrassenScratch(mine, threads) / sizeof(float), kNaN);
-  MultiplyStrassen(mine, scratch.data(), Workers(threads));
+  PanelProduct product = p;
+  product.c = c.data();
+  std::vector<float> scratch(StrassenScratch(product, threads) / sizeof(float), kNaN);
+  MultiplyStrassen(product, scratch.data(), Workers(threads));
   return c;
 }
 
 std::vector<float> Plain(const PanelProduct& p, std::vector<float> c) {
-  PanelProduct mine = p;
-  mine.c = c.data();
-  std::vector<float> scratch(PanelScratch(mine, 1) / sizeof(float), kNaN);
-  MultiplyPanels(mine, scratch.data(), Workers(1));
+  PanelProduct product = p;
+  product.c = c.data();
+  std::vector<float> scratch(PanelScratch(product, 1) / sizeof(float), kNaN);
+  MultiplyPanels(product, scratch.data(), Workers(1));
   return c;
 }
 
-void Check(const Case& s, int64_t row, int64_t place) {
+void Check(const Case& s, int64_t row, int64_t column) {
   SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << ", rows " << s.a_row << " and "
                                   << s.c_row << ", content " << static_cast<int>(s.content));
   std::vector<float> a = Random(s.m * s.a_row, 1);
   const std::vector<float> b = Random(s.k * s.n, 2), bias = Random(s.n, 3), before = Random(s.m * s.c_row, 4),
                            residual = Random(s.m * s.c_row, 5);
-  if (s.content == Content::kNotFinite) a[static_cast<size_t>(row * s.a_row + place)] = kNaN;
+  if (s.content == Content::kNotFinite) a[static_cast<size_t>(row * s.a_row + column)] = kNaN;
   for (int64_t i = 0; i < s.k && s.content == Content::kLargeRow; ++i)
     a[static_cast<size_t>(row * s.a_row + i)] *= kLarge;
   std::vector<float> packed(static_cast<size_t>(PanelsSize(s.k, s.n)));
@@ -103,7 +103,7 @@ TEST_P(StrassenRandom, MatchesPlainProducts) {
   Cases cases;
   for (int i = 0; i < 80; ++i) {
     const Case c = cases.Next();
-    ASSERT_NO_FATAL_FAILURE(Check(c, cases.From(0, c.m - 1), cases.From(0, c.k - 1)));
+    ASSERT_NO_FATAL_FAILURE(Check(c, cases.Between(0, c.m - 1), cases.Between(0, c.k - 1)));
   }
 }
 

@@ -6,14 +6,14 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Largest magnitude of a row whose two halves are at `left` and `right`, as in magnitude-inl.h.
+// Returns the largest magnitude of a row whose two halves are at `left` and `right`, as in magnitude-inl.h.
 int32_t Largest(const float* left, const float* right, int64_t columns) {
-  Ints most{};
+  Ints lane_largest{};
   EachVector(columns, [&](int64_t i, auto load, auto) {
-    most = Larger(most, Larger(MagnitudesOf(load(left + i)), MagnitudesOf(load(right + i))));
+    lane_largest = Larger(lane_largest, Larger(MagnitudesOf(load(left + i)), MagnitudesOf(load(right + i))));
   });
   int32_t largest = 0;
-  for (int i = 0; i < kLanes<int32_t>; ++i) largest = MaxOf(largest, static_cast<int32_t>(most[i]));
+  for (int i = 0; i < kLanes<int32_t>; ++i) largest = MaxOf(largest, static_cast<int32_t>(lane_largest[i]));
   return largest;
 }
 
@@ -81,16 +81,16 @@ void Weights(const StrassenWeights& in) {
 void PanelLargest(const float* panel, int64_t k, int64_t width, int32_t* columns, int32_t* rows) {
   constexpr int kStep = kLanes<int32_t>;
   for (int64_t j = 0; j < width; j += kStep) {
-    Ints most{};
+    Ints column_largest{};
     for (int64_t r = 0; r < k; ++r) {
       const Ints x = MagnitudesOf(LoadVector(panel + r * width + j));
       Ints row;
       __builtin_memcpy(&row, rows + r * kStep, sizeof row);
       row = Larger(row, x);
       __builtin_memcpy(rows + r * kStep, &row, sizeof row);
-      most = Larger(most, x);
+      column_largest = Larger(column_largest, x);
     }
-    __builtin_memcpy(columns + j, &most, sizeof most);
+    __builtin_memcpy(columns + j, &column_largest, sizeof column_largest);
   }
 }
 

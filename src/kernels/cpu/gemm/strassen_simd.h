@@ -4,8 +4,8 @@
 
 namespace tern::cpu {
 
-// Quarters of a: a11 and a12 have `rows` rows; a21 and a22 have `lower` rows, the same or one less (the
-// missing row counts as zeros). Each sum is `rows` x `columns` with row stride `step`; sums are `matrix`
+// Quarters of a: a11 and a12 have `rows` rows; a21 and a22 have `lower` rows: the same number or one less. A
+// missing row counts as zeros. Each sum is `rows` x `columns` with row stride `step`; sums are `matrix`
 // floats from each other:
 //   s1 = a21 + a22, s2 = s1 - a11, s3 = a11 - a21, s4 = a12 - s2.
 struct StrassenSums {
@@ -40,9 +40,9 @@ struct StrassenWeights {
 };
 
 struct StrassenTable {
-  // Whether rows that are added to each other are below 2^124, so that their sums are finite, and of similar
-  // magnitude: the largest element of one is at most about 2^5 times that of the other. Rounding errors of a
-  // row are relative to the larger row of the pair.
+  // Returns whether rows that are added to each other are below 2^124, so that their sums are finite, and
+  // have similar magnitudes. The largest element of one row may be about 2^5 times that of the other.
+  // Rounding errors of a row are relative to the larger row of the pair.
   bool (*similar_magnitude)(const StrassenSums& in);
   void (*sums)(const StrassenSums& in);
   void (*combine)(const StrassenCombine& in);

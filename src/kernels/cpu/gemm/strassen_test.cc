@@ -20,10 +20,10 @@ class StrassenLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, StrassenLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
-  int64_t m, halves, k;  // n is this number of pairs of panels
+  int64_t m, halves, k;  // halves: n in pairs of panels
 };
-// Enough rows for Strassen and too few, odd numbers, several blocks; several passes over k, rows of a that
-// collide.
+// The shapes have enough rows for Strassen or too few, odd numbers, several blocks, several passes over k,
+// and rows of a that collide.
 const Shape kShapes[] = {{1, 1, 2},     {3, 2, 34},    {15, 1, 64}, {16, 1, 30},  {17, 2, 66},
                          {29, 5, 128},  {139, 1, 10},  {141, 2, 8}, {300, 1, 62}, {33, 3, 96},
                          {21, 1, 1026}, {40, 1, 2048}, {0, 1, 4}};
@@ -142,8 +142,8 @@ TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
   }
 }
 
-// The error of a row is relative to its own magnitude, whichever row it would be added to; several passes
-// over k.
+// The error of a row is relative to its own magnitude, whichever row it would be added to. The products take
+// several passes over k.
 TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
     Case t({290, 1, 2048}, 0);
@@ -159,28 +159,31 @@ TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   }
 }
 
-// Columns are added to columns, and rows to rows: all must have similar magnitude, and sums must be finite.
+// Columns are added to columns, and rows to rows. So all must have a similar magnitude, and sums must be
+// finite.
 TEST_P(StrassenLevels, BalancedWeights) {
   const int64_t n = 6 * TileSimd().columns, k = 40;
-  const auto even = [&](const auto& change) {
+  const auto is_balanced = [&](const auto& change) {
     std::vector<float> b = Random(k * n, 2), packed(static_cast<size_t>(PanelsSize(k, n)));
     for (int64_t i = 0; i < k * n; ++i) change(i / n, i % n, b[static_cast<size_t>(i)]);
     PackPanels({b.data(), n, 1, 1.0f}, k, n, packed.data(), Workers(1));
     return StrassenBalanced(packed.data(), k, n);
   };
-  EXPECT_TRUE(even([](int64_t, int64_t, float&) {}));
-  EXPECT_TRUE(even([](int64_t, int64_t, float& b) { b *= 1e-30f; }));
+  EXPECT_TRUE(is_balanced([](int64_t, int64_t, float&) {}));
+  EXPECT_TRUE(is_balanced([](int64_t, int64_t, float& b) { b *= 1e-30f; }));
   for (const int64_t at : {int64_t{0}, int64_t{7}, int64_t{39}}) {
     for (const float factor : {0.0f, 0.1f, 10.0f, 1e30f}) {
-      EXPECT_FALSE(even([&](int64_t r, int64_t, float& b) { b *= r == at ? factor : 1; })) << at << factor;
-      EXPECT_FALSE(even([&](int64_t, int64_t c, float& b) { b *= c == n - 1 - at ? factor : 1; }))
+      EXPECT_FALSE(is_balanced([&](int64_t r, int64_t, float& b) { b *= r == at ? factor : 1; }))
+          << at << factor;
+      EXPECT_FALSE(is_balanced([&](int64_t, int64_t c, float& b) { b *= c == n - 1 - at ? factor : 1; }))
           << at << factor;
     }
     for (const float bad : {kNaN, kInfinity, -kInfinity})
-      EXPECT_FALSE(even([&](int64_t r, int64_t c, float& b) { b = r == at && c == n - 1 - at ? bad : b; }))
-          << at;
+      EXPECT_FALSE(is_balanced([&](int64_t r, int64_t c, float& b) {
+        b = r == at && c == n - 1 - at ? bad : b;
+      })) << at;
   }
-  EXPECT_FALSE(even([](int64_t, int64_t, float& b) { b *= 2e38f; })) << "sums overflow";
+  EXPECT_FALSE(is_balanced([](int64_t, int64_t, float& b) { b *= 2e38f; })) << "sums overflow";
 }
 
 TEST_P(StrassenLevels, SumsOfHugeRowsDoNotOverflow) {
@@ -201,18 +204,19 @@ TEST(Strassen, Accuracy) {
     const PanelProduct p = plain.Product();
     std::vector<float> scratch(PanelScratch(p, 1) / sizeof(float) + 1);
     MultiplyPanels(p, scratch.data(), Workers(1));
-    double most = 0, squares = 0, worst[2] = {0, 0}, error[2] = {0, 0};
+    double largest = 0, squares = 0, worst[2] = {0, 0}, error[2] = {0, 0};
     for (int64_t i = 0; i < t.m * t.n; ++i) {
       const double sum = t.Sum(i / t.n, i % t.n);
-      most = std::max(most, std::fabs(sum)), squares += sum * sum;
+      largest = std::max(largest, std::fabs(sum)), squares += sum * sum;
       const float got[2] = {plain.c[static_cast<size_t>(i)], t.c[static_cast<size_t>(i)]};
       for (int w = 0; w < 2; ++w)
         worst[w] = std::max(worst[w], std::fabs(got[w] - sum)), error[w] += (got[w] - sum) * (got[w] - sum);
     }
     std::printf("| %d, %d, %d |", 64, static_cast<int>(t.n), static_cast<int>(size));
-    for (int w = 0; w < 2; ++w) std::printf(" %.1e / %.1e |", worst[w] / most, std::sqrt(error[w] / squares));
+    for (int w = 0; w < 2; ++w)
+      std::printf(" %.1e / %.1e |", worst[w] / largest, std::sqrt(error[w] / squares));
     std::printf("\n");
-    EXPECT_LT(worst[1] / most, 5e-6) << size;
+    EXPECT_LT(worst[1] / largest, 5e-6) << size;
   }
 }
 

@@ -1,4 +1,4 @@
-// The register tile of matrix products, for *_simd.cc files. Ops, which the including file defines, says what
+// The register tile of matrix products, for *_simd.cc files. The including file defines Ops, which says what
 // a dword of a and a vector of b hold and how their product is accumulated.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
@@ -8,7 +8,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The register tile: its accumulators, one row of b and one element of a fill the registers.
+// Size of the register tile. Its accumulators, one row of b and one element of a fill the registers.
 #if defined(__AVX512F__)
 constexpr int kRows = 14, kVectors = 2;
 #elif defined(__AVX2__)
@@ -30,8 +30,8 @@ constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
 
-// Hides the value of p from the optimizer. Otherwise the compiler keeps one pointer per row, more than there
-// are registers, instead of using the addressing mode base + row stride.
+// Hides the value of p from the optimizer. Otherwise the compiler keeps one pointer per row, which needs more
+// registers than there are. With the value hidden, it uses the addressing mode base + row stride.
 template <class T> inline void Hide(T& p) {
 #if defined(__x86_64__)
   asm volatile("" : "+r"(p));
@@ -105,8 +105,8 @@ template <class Dword> inline Dword LaneAt(const float* p) {
   return v;
 }
 
-// Tiles of few rows have too few independent sums to hide the latency of multiply-adds: four steps of k use
-// separate accumulators.
+// Tiles of few rows have too few independent sums to hide the latency of multiply-adds. So four steps of k
+// use separate accumulators.
 template <class Ops, int R, int N> inline void MultiplyFewRows(const Tile& t, Floats (&sum)[R][N]) {
   using Dword = typename Ops::Dword;
   constexpr int kSteps = 4;
@@ -144,7 +144,7 @@ template <class Ops, int R, int N> inline void MultiplyFewRows(const Tile& t, Fl
     for (int j = 0; j < N; ++j) sum[i][j] = (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
 }
 
-// Address of element `at` of a bf16 array.
+// Returns the address of element `at` of a bf16 array.
 inline const void* Bf16At(const float* p, int64_t at) { return reinterpret_cast<const char*>(p) + 2 * at; }
 inline float* Bf16At(float* p, int64_t at) {
   return reinterpret_cast<float*>(reinterpret_cast<char*>(p) + 2 * at);
@@ -205,14 +205,14 @@ template <class Ops, bool kFull, int R, int N> inline void Finish(const Tile& t,
 }
 
 #if defined(__AVX512F__)
-// If at most half of the last vector is used, it is computed as a 256-bit vector: faster on processors that
-// execute 512-bit operations in two steps, and not slower on others.
+// If at most half of the last vector is used, it is computed as a 256-bit vector. This is faster on
+// processors that execute 512-bit operations in two steps, and not slower on others.
 constexpr int kHalf = kLanes<float> / 2;
 typedef float Halves __attribute__((vector_size(kVectorBytes / 2)));
 
 inline Halves LoadHalf(const float* p, __mmask8 mask) { return Halves(_mm256_maskz_loadu_ps(mask, p)); }
 
-// Finish for the 256-bit vector of columns from `at` on.
+// Does the same as Finish for the 256-bit vector of columns that starts at `at`.
 template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
   constexpr bool kBf16 = Ops::kPerLane == 2;
   const auto mask = static_cast<__mmask8>((1u << (t.columns - at)) - 1);
@@ -266,7 +266,7 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
     for (int i = 0; i < R; ++i) _mm256_mask_storeu_ps(t.c + i * t.c_row + at, mask, __m256(sum[i]));
 }
 
-// Tiles of W full vectors and one 256-bit vector of columns.
+// Computes tiles of W full vectors and one 256-bit vector of columns.
 template <class Ops, int R, int W> void RunHalf(const Tile& t) {
   Floats sum[R][W ? W : 1];
   Halves half[R];

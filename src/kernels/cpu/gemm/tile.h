@@ -6,7 +6,7 @@
 
 namespace tern::cpu {
 
-constexpr int kMaxTileRows = 14;  // the most rows of a tile in any instruction set
+constexpr int kMaxTileRows = 14;  // maximum rows of a tile in any instruction set
 
 // c[rows, columns] = clip(a·b + c? + bias? + residual?).
 struct Tile {
@@ -14,25 +14,27 @@ struct Tile {
   int64_t a_row = 0;         // row stride in dwords; the dwords of a row are contiguous
   const float* b = nullptr;  // a panel: [segments * k][table.columns]
   int64_t k = 0;             // dwords
-  // Data to prefetch into the L2 cache, or null: `prefetch_step` dwords per dword of k, from `prefetch` on.
+  // Data to prefetch into the L2 cache, or null. Each dword of k prefetches the next `prefetch_step` dwords.
   const float* prefetch = nullptr;
   int64_t prefetch_step = 0;
-  // A row of a may consist of several segments of k dwords each, as a window over an image does: segment i
+  // A row of a may consist of several segments of k dwords each, as a window over an image does. Segment i
   // starts at a + starts[i].
   int64_t segments = 1;
   const int64_t* starts = nullptr;  // null: one segment at offset 0
   float* c = nullptr;
   int64_t c_row = 0;
-  // c or the residual is bf16 in memory: only in tables for bf16 operands; bf16_c excludes `accumulate`.
+  // Whether c and the residual are bf16 in memory. Only tables for bf16 operands support this. With bf16_c,
+  // `accumulate` must be false.
   bool bf16_c = false, bf16_residual = false;
   int64_t columns = 0;              // 1 … table.columns
   const float* bias = nullptr;      // one per column
   const float* residual = nullptr;  // laid out like c
   int64_t residual_row = 0;
   bool accumulate = false;  // adds to c
-  // More accumulators per sum, for tiles that have registers to spare. Changes the order of additions.
+  // Uses more accumulators per sum in tiles that have registers to spare. This changes the order of
+  // additions.
   bool few_rows = false;
-  bool clip = false;  // to [low, high]; NaN stays
+  bool clip = false;  // clips to [low, high]; NaN stays NaN
   float low = 0, high = 0;
 };
 
@@ -42,10 +44,10 @@ struct TileTable {
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
   // Indexed by the number of rows, 1 … rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
-  // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. For weights:
-  // bf16 is rounded so that the sum of each column is preserved (docs/reports/accuracy.md).
+  // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This is for
+  // weights: bf16 is rounded so that the sum of each column is preserved (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
-  // The same for operands that are packed in every run: rounds to nearest even.
+  // The same for operands that are packed in every run. bf16 is rounded to nearest even.
   void (*pack_nearest)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                        float* to);
   // Packs `count` contiguous elements into dwords, zero-padded. `to` may be `from`.
@@ -56,7 +58,7 @@ struct TileTable {
   void RunRows(Tile tile, int64_t count) const;
 };
 TERN_SIMD_TABLE(TileTable, TileSimd)
-// Without bf16 instructions: operands are rounded, then multiplied as f32.
+// These tables use no bf16 instructions. Operands are rounded, then multiplied as f32.
 TERN_SIMD_TABLE(TileTable, TileBf16Simd)
 namespace avx512_bf16 {
 extern const TileTable kTileBf16Simd;  // x86-64 only
@@ -64,7 +66,8 @@ extern const TileTable kTileBf16Simd;  // x86-64 only
 
 // The type that operands of a product are rounded to before they are multiplied.
 enum class Operands : uint8_t { kF32, kBf16 };
-// The table of the active instruction set; for bf16 the one with AVX512-BF16 if the processor has it.
+// Returns the table of the active instruction set. For bf16 it is the table with AVX512-BF16 if the processor
+// has that.
 const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu

@@ -4,7 +4,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Two bf16 as one dword; `low` is in the lower 16 bits.
+// Joins two bf16 into one dword. `low` is in the lower 16 bits.
 inline uint32_t Pair(float low, float high) {
   return ToBFloat(low).bits | static_cast<uint32_t>(ToBFloat(high).bits) << 16;
 }
@@ -18,11 +18,11 @@ inline Floats Abs(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 
 // Rounds rows of weights, [rows][kWidth], to bf16 so that the sum of each column is preserved. Weights are
 // first rounded to nearest even. Then weights near the middle between two bf16 numbers change to the other
-// neighbour where this reduces the error of their column's sum, closest to the middle first. This reduces the
-// error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of others. off:
-// error of the sum of each column, updated from call to call.
+// neighbour if this reduces the error of their column's sum. Those closest to the middle change first. This
+// reduces the error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of
+// others. `off` is the error of the sum of each column. It is updated from call to call.
 inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded, float* off) {
-  // Least distance from the rounded number, relative to the distance between the two neighbours.
+  // Minimum distance from the rounded number, relative to the distance between the two neighbours.
   constexpr float kMinDistance[] = {0.45f, 0.375f, 0.25f};
   for (int64_t c = 0; c < kWidth; c += kLanes<float>) {
     Floats sum = LoadVector(off + c);
@@ -31,13 +31,13 @@ inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded
       StoreVector(rounded + i, r);
       sum += r - w;
     }
-    for (const float least : kMinDistance)
+    for (const float min_distance : kMinDistance)
       for (int64_t i = c; i < rows * kWidth; i += kWidth) {
         const Floats w = LoadVector(exact + i), r = LoadVector(rounded + i), error = r - w;
         const Bits away = (BitsOf(error) ^ BitsOf(r)) >> 31;  // 1: w is farther from zero than r
         const Floats other = Floats(BitsOf(r) - 0x10000u + (away << 17)), step = other - r,
                      after = sum + step;
-        const auto better = (Abs(error) > least * Abs(step)) & (Abs(after) < Abs(sum));
+        const auto better = (Abs(error) > min_distance * Abs(step)) & (Abs(after) < Abs(sum));
         StoreVector(rounded + i, better ? other : r);
         sum = better ? after : sum;
       }
@@ -89,7 +89,7 @@ struct Bf16Pairs {
 #endif
 #endif
 
-  // Packs kSteps of k as floats first, then joins each two of them into dwords.
+  // Packs kSteps of k as floats first, then joins pairs of them into dwords.
   template <bool kPreserveSums>
   static void PackSteps(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                         float* to) {
@@ -116,7 +116,7 @@ struct Bf16Pairs {
 
   static constexpr auto Pack = PackSteps<true>, PackNearest = PackSteps<false>;
 
-  // Each two neighbours become a dword; an odd last element is paired with zero.
+  // Two neighbours become one dword. An odd last element is paired with zero.
   static void Copy(const float* from, int64_t count, float* to) {
 #if defined(__AVX512BF16__)
     for (; count >= 32; count -= 32, from += 32, to += 16)

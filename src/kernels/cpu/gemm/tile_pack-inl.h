@@ -6,36 +6,36 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// b is row-major: rows are read as vectors.
+// b must be row-major. Rows are read as vectors.
 void PackRowMajor(const float* b, int64_t row, int64_t k, int64_t columns, float factor, float* to) {
   constexpr int lanes = kLanes<float>;
   for (int64_t i = 0; i < k; ++i, b += row, to += kWidth)
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      const int64_t left = columns - j * lanes;
-      const Floats v = left >= lanes ? LoadVector(b + j * lanes)
-                       : left > 0    ? LoadPart(b + j * lanes, left)
-                                     : Floats{};
+      const int64_t remaining = columns - j * lanes;
+      const Floats v = remaining >= lanes ? LoadVector(b + j * lanes)
+                       : remaining > 0    ? LoadPart(b + j * lanes, remaining)
+                                          : Floats{};
       StoreVector(to + j * lanes, factor * v);
     }
 }
 
-// b is column-major: square blocks are transposed in registers.
+// b must be column-major. Square blocks are transposed in registers.
 void PackColumnMajor(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
   constexpr int64_t lanes = kLanes<float>;
   for (int64_t i = 0; i < k; i += lanes)
     for (int64_t c = 0; c < kWidth; c += lanes) {
-      const int64_t depth = MinOf(lanes, k - i), columns_here = MaxOf<int64_t>(0, MinOf(lanes, columns - c));
+      const int64_t depth = MinOf(lanes, k - i), block_columns = MaxOf<int64_t>(0, MinOf(lanes, columns - c));
       float* block = to + i * kWidth + c;
-      TransposeBlock(b + i + c * column, column, columns_here, depth, block, kWidth,
+      TransposeBlock(b + i + c * column, column, block_columns, depth, block, kWidth,
                      [factor](Floats v) { return factor * v; });
-      if (columns_here == lanes) continue;
+      if (block_columns == lanes) continue;
       for (int64_t r = 0; r < depth; ++r)
-        for (int64_t e = columns_here; e < lanes; ++e) block[r * kWidth + e] = 0;
+        for (int64_t e = block_columns; e < lanes; ++e) block[r * kWidth + e] = 0;
     }
 }
 
-// Any strides; in blocks of rows, so that each cache line of b is read once.
+// b may have any strides. It is read in blocks of rows, so that each cache line is read once.
 void PackStrided(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
                  float* to) {
   constexpr int64_t kBlockRows = 16;
@@ -47,7 +47,7 @@ void PackStrided(const float* b, int64_t row, int64_t column, int64_t k, int64_t
   }
 }
 
-// One panel: [k][kWidth].
+// Packs one panel, [k][kWidth].
 void PackPanel(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
                float* to) {
   if (column == 1)

@@ -9,7 +9,7 @@ namespace {
 class TileProductLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, TileProductLevels, testing::ValuesIn(LevelsAndBf16Here()));
 
-// The granule is a vector; in AVX-512 half a vector.
+// The granule is one vector, or half a vector with AVX-512.
 TEST_P(TileProductLevels, CountColumnsThatAreComputed) {
   for (const Operands operands : {Operands::kF32, Operands::kBf16}) {
     const TileTable& table = TileFor(operands);

@@ -10,16 +10,16 @@
 namespace tern::cpu {
 namespace {
 
-// Columns of c per block: a multiple of the tile height of every instruction set.
+// Columns of c per block. This is a multiple of the tile height of every instruction set.
 constexpr int64_t kColumns = 168;
-constexpr int64_t kMaxRows = 1024;              // most rows of a, which are packed
+constexpr int64_t kMaxRows = 1024;              // maximum rows of a, which are packed
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 
 size_t PanelBytes(const GemmParams& p) {
   return Aligned(static_cast<size_t>(PanelsSize(p.k, p.m)) * sizeof(float));
 }
 
-// The product whose rows are columns [first, first + count) of c.
+// Returns the product whose rows are columns [first, first + count) of c.
 PanelProduct ProductOf(const GemmParams& p, int64_t first, int64_t count) {
   PanelProduct product;
   product.m = count, product.n = p.m, product.k = p.k;
@@ -30,17 +30,17 @@ PanelProduct ProductOf(const GemmParams& p, int64_t first, int64_t count) {
 }
 
 struct Memory {
-  size_t block, rest;  // bytes per thread
+  size_t block, product;  // bytes per thread
   explicit Memory(const GemmParams& p)
       : block(Aligned(static_cast<size_t>(kColumns * p.m) * sizeof(float))),
-        rest(Aligned(PanelScratch(ProductOf(p, 0, std::min(p.n, kColumns)), 1))) {}
+        product(Aligned(PanelScratch(ProductOf(p, 0, std::min(p.n, kColumns)), 1))) {}
 };
 
 void RunBlock(const GemmParams& p, PanelProduct product, int64_t first, char* scratch, const Memory& memory) {
-  const Workers alone(1);
+  const Workers one_thread(1);
   const int64_t count = product.m;
   product.c = reinterpret_cast<float*>(scratch);
-  MultiplyPanels(product, scratch + memory.block, alone);
+  MultiplyPanels(product, scratch + memory.block, one_thread);
   float* c = static_cast<float*>(p.c) + first;
   TransposeSimd().x32(product.c, p.m, count, p.m, c, p.c_row);
   if (p.column_bias)
@@ -59,7 +59,7 @@ bool WorthTransposing(const GemmParams& p) {
 
 size_t TransposedScratch(const GemmParams& p, int threads) {
   const Memory memory(p);
-  return PanelBytes(p) + (memory.block + memory.rest) * static_cast<size_t>(threads);
+  return PanelBytes(p) + (memory.block + memory.product) * static_cast<size_t>(threads);
 }
 
 void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers) {
@@ -70,12 +70,12 @@ void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers) 
   const int64_t count = (p.n + kColumns - 1) / kColumns;
   const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, kColumns * p.m * p.k));
   workers.ParallelFor(count, grain, [&](int64_t begin, int64_t end, int worker) {
-    char* mine = blocks + (memory.block + memory.rest) * static_cast<size_t>(worker);
+    char* thread_scratch = blocks + (memory.block + memory.product) * static_cast<size_t>(worker);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i * kColumns;
       PanelProduct product = ProductOf(p, first, std::min(kColumns, p.n - first));
       product.panels = panels;
-      RunBlock(p, product, first, mine, memory);
+      RunBlock(p, product, first, thread_scratch, memory);
     }
   });
 }

@@ -1,13 +1,14 @@
-// c = a·b for a column-major b, such as weights [n, k]: b is read in place as the left operand of cᵀ = bᵀ·aᵀ,
+// c = a·b for a column-major b, such as weights [n, k]. b is read in place as the left operand of cᵀ = bᵀ·aᵀ,
 // and blocks of the result are transposed.
 #pragma once
 #include "kernels/cpu/gemm/gemm.h"
 
 namespace tern::cpu {
 
-// Whether this is faster than packing b. Depends on sizes, types and strides only.
+// Whether this is faster than packing b. Depends on sizes, strides, `accumulate`, and whether `row_bias` is
+// null.
 bool WorthTransposing(const GemmParams& p);
-// As GemmScratch and Gemm.
+// Have the contracts of GemmScratch and Gemm.
 size_t TransposedScratch(const GemmParams& p, int threads);
 void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers);
 

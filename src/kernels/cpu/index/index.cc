@@ -34,7 +34,7 @@ template <class T> void JoinRun(ScatterKind kind, const T* updates, T* y, int64_
   for (int64_t i = 0; i < n; ++i) y[i] = Joined(kind, y[i], updates[i]);
 }
 
-// Combines elements [from, from + n) of updates with those of y from `to` on.
+// Combines elements [from, from + n) of updates with the elements of y that start at `to`.
 void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
                int64_t n) {
   const auto run = [&](auto zero) {
@@ -111,12 +111,12 @@ void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Work
 }
 
 int64_t Elements::OffsetOf(int64_t element) const {
-  int64_t at = 0, rest = element;
+  int64_t at = 0, remaining = element;
   for (int i = rank; i-- > 0;) {
     const auto k = static_cast<size_t>(i);
-    const int64_t place = i == axis ? Wrapped(indices[element], length) : rest % dims[k];
-    at += place * steps[k];
-    rest /= dims[k];
+    const int64_t index = i == axis ? Wrapped(indices[element], length) : remaining % dims[k];
+    at += index * steps[k];
+    remaining /= dims[k];
   }
   return at;
 }

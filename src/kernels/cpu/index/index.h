@@ -1,4 +1,5 @@
-// Gather and scatter. Indices may be negative; callers have checked their range (CheckIndices).
+// Gather and scatter. Indices may be negative. Callers must check their range with FindBadIndex, except for
+// OneHot.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,18 +20,18 @@ struct Indices {
   }
 };
 
-// The position of the first of n indices with this stride that is outside [-size, size); -1 when all are
-// inside.
+// Checks n indices with this stride. Returns the position of the first one outside [-size, size), or -1 if
+// all are inside.
 int64_t FindBadIndex(const Indices& indices, int64_t first, int64_t stride, int64_t n, int64_t size);
 
-// y [outer, count, inner] from x [outer, length, inner].
+// Gathers y [outer, count, inner] from x [outer, length, inner].
 void Gather(const AxisShape& x, const Indices& indices, int64_t count, const void* from, void* y, int width,
             const Workers& workers);
 
-// Tuples of `size` indices, each of which selects a slice of x.
+// Tuples of `size` indices. Each tuple selects a slice of x.
 struct Tuples {
   Indices indices;
-  int64_t count = 0, size = 0;                    // tuples, and indices in each
+  int64_t count = 0, size = 0;                    // number of tuples, and of indices per tuple
   std::array<int64_t, kMaxRank> dims{}, steps{};  // of the indexed axes of x
   int64_t per_batch = 1, batch_step = 0;          // tuples per batch item; stride of a batch item in x
   int64_t slice = 1;                              // elements
@@ -43,7 +44,7 @@ struct Elements {
   Indices indices;
   int rank = 0;
   int axis = 0;
-  std::array<int64_t, kMaxRank> dims{}, steps{};  // of indices; of x
+  std::array<int64_t, kMaxRank> dims{}, steps{};  // dims of indices, strides of x
   int64_t length = 0;                             // of x along the axis
   int64_t count = 0;
   int64_t OffsetOf(int64_t element) const;
@@ -57,7 +58,7 @@ bool HasScatter(ScatterKind kind, DType type);
 void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y);
 void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y);
 
-// y [outer, depth, inner] is off_on[1] at the index given for (outer, inner), off_on[0] elsewhere.
+// y is [outer, depth, inner]. It is off_on[1] at the index given for (outer, inner), and off_on[0] elsewhere.
 void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y,
             int width, const Workers& workers);
 

@@ -4,11 +4,11 @@
 
 namespace tern::cpu {
 
-enum class RowSize { kMax, kL1, kL2 };
+enum class RowNorm { kMax, kL1, kL2 };
 
 // y = x / norm of the row, computed in double; rows with a norm of 0 are copied. T is float, double, int32_t
 // or int64_t; integers are converted to float first.
 template <class T>
-void NormalizeRows(RowSize size, int64_t rows, int64_t width, const T* x, float* y, const Workers& workers);
+void NormalizeRows(RowNorm kind, int64_t rows, int64_t width, const T* x, float* y, const Workers& workers);
 
 }  // namespace tern::cpu

@@ -1,18 +1,19 @@
-// Similarity of rows to support vectors, for many rows at once.
+// Computes the similarity of rows to support vectors, for many rows at once.
 #pragma once
 #include "kernels/cpu/ml/svm_simd.h"
 
 namespace tern::cpu {
 
-// Support vectors packed for SvmSimd(), in the caller's memory, which must outlive this and its copies.
+// Support vectors packed for SvmSimd(). They are in the caller's memory, which must outlive this object and
+// its copies.
 class SupportVectors {
  public:
   struct Form {
-    SvmFunction function = SvmFunction::kLinear;  // not kAffine
+    SvmFunction function = SvmFunction::kLinear;  // must not be kAffine
     float gamma = 0, coef0 = 0, degree = 0;
   };
   SupportVectors() = default;
-  // vectors: [count, width], not read after the constructor. packed: PackedSize() floats.
+  // `vectors` is [count, width] and is not read after the constructor. `packed` has PackedSize() floats.
   SupportVectors(const float* vectors, int64_t count, int64_t width, const Form& form, float* packed);
   static int64_t PackedSize(int64_t count, int64_t width);
 
@@ -21,14 +22,14 @@ class SupportVectors {
   int64_t row() const {
     return panels_.count * kSvmPanel;
   }  // row stride of results in floats, at least count()
-  // y[r][v]: the similarity of row r of x to vector v. Elements from count() on are arbitrary. Each result
-  // depends only on its row and vector.
+  // Sets y[r][v] to the similarity of row r of x to vector v. Elements beyond count() are arbitrary. Each
+  // result depends only on its row and vector.
   void Compare(const float* x, int64_t rows, float* y) const;
 
  private:
   int64_t count_ = 0;
   float degree_ = 0;
-  bool general_power_ = false;  // the degree is not a small integer: std::pow per element
+  bool general_power_ = false;  // the degree is not a small integer, so std::pow is called per element
   SvmPanels panels_;
 };
 

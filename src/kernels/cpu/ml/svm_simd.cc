@@ -10,9 +10,9 @@ constexpr int kColumns = 2;  // vectors of lanes in a tile
 
 inline Floats Power(Floats x, int power) {
   Floats y = power & 1 ? x : All(1.f);
-  for (int rest = power >> 1; rest; rest >>= 1) {
+  for (int bits = power >> 1; bits; bits >>= 1) {
     x *= x;
-    if (rest & 1) y *= x;
+    if (bits & 1) y *= x;
   }
   return y;
 }
@@ -33,7 +33,7 @@ inline Floats Finish(const SvmPanels& p, Floats sum) {
   return sum * p.gamma + p.coef0;
 }
 
-// R rows of x against kColumns * kWide vectors of a panel, with accumulators in registers.
+// Compares R rows of x with kColumns * kWide vectors of a panel. Accumulators are in registers.
 template <int R, bool kDistance>
 inline void Tile(const SvmPanels& p, const float* panel, const float* x, float* y, int64_t y_row) {
   Floats sum[R][kColumns] = {};

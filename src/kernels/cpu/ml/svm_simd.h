@@ -25,9 +25,10 @@ struct SvmPanels {
 };
 
 struct SvmTable {
-  // y[r][v] for rows of x against all vectors; row strides are `width` for x and count * kSvmPanel for y.
+  // Computes y[r][v] for rows of x and all vectors. Row strides are `width` for x and count * kSvmPanel for
+  // y.
   void (*similarity)(const SvmPanels& p, const float* x, int64_t rows, float* y);
-  // The sum of a[i] * b[i].
+  // Returns the sum of a[i] * b[i].
   float (*dot)(const float* a, const float* b, int64_t n);
 };
 TERN_SIMD_TABLE(SvmTable, SvmSimd)

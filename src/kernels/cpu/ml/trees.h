@@ -7,11 +7,11 @@ namespace tern::cpu {
 
 enum class TreeTest : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
 
-// T: float or double, of thresholds and rows.
+// T is the type of thresholds and rows: float or double.
 template <class T> struct TreeNode {
   T value;
   int32_t feature;
-  int32_t next[2];  // the node if the test fails, and if it holds; below 0: leaf -1 - next
+  int32_t next[2];  // next node if the test fails, and if it holds; a negative value means leaf -1 - next
 };
 
 template <class T> struct Trees {
@@ -21,12 +21,12 @@ template <class T> struct Trees {
     int32_t set_begin, set_end;
   };
   std::vector<TreeNode<T>> nodes;
-  std::vector<int32_t> roots;  // below 0: leaf -1 - root
-  std::vector<Test> tests;     // per node; empty: all are x <= value, which NaN fails
+  std::vector<int32_t> roots;  // a negative value means leaf -1 - root
+  std::vector<Test> tests;     // one per node; if empty, all tests are x <= value, which NaN fails
   std::vector<T> members;      // of the sets
 };
 
-// The leaf of each row of x [rows, width]. Nodes must form trees, and features must be below width.
+// Writes the leaf of each row of x [rows, width]. Nodes must form trees, and features must be below width.
 template <class T>
 void WalkTree(const Trees<T>& trees, int32_t root, const T* x, int64_t width, int64_t rows, int32_t* leaf);
 

@@ -22,7 +22,7 @@ template <class T> void CopyRun(const T* x, T* y, int64_t n) {
     for (int64_t i = 0; i < n; ++i) y[i] = x[i];
 }
 
-// Rows [begin, end) of a plane with column stride 1 on both sides.
+// Copies rows [begin, end) of a plane with column stride 1 on both sides.
 template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
   x += begin * p.rows.from, y += begin * p.rows.to;
@@ -33,7 +33,7 @@ template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin
   for (int64_t r = begin; r < end; ++r, x += p.rows.from, y += p.rows.to) CopyRun(x, y, p.columns.size);
 }
 
-// The kernel that transposes elements of `width` bytes; null when there is none.
+// Returns the kernel that transposes elements of `width` bytes, or null if there is none.
 TransposeTable::Transpose* KernelFor(size_t width) {
   const TransposeTable& table = TransposeSimd();
   return width == 1   ? table.x8
@@ -73,8 +73,8 @@ template <class T> void CopyBlock(const Plane& p, const T* x, T* y, const PlaneB
   }
 }
 
-// The axis that is paired with the innermost axis of y: the one that reads with stride 1, if any, else the
-// next inner one; -1 when there is one axis only.
+// Returns the axis that is paired with the innermost axis of y. It is the axis that reads with stride 1 if
+// there is one, otherwise the axis next to the innermost one. Returns -1 if there is only one axis.
 int RowsAxis(const StridedCopy& plan) {
   const auto at = [&](int i) { return plan.axes[static_cast<size_t>(i)]; };
   if (plan.rank < 2) return -1;
@@ -99,12 +99,12 @@ template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Wor
   const int64_t grain = std::max<int64_t>(1, kWork / blocks.work());
   workers.ParallelFor(outer * blocks.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
-      int64_t rest = job / blocks.count(), from = plan.from, to = plan.to;
+      int64_t remaining = job / blocks.count(), from = plan.from, to = plan.to;
       for (int i = plan.rank - 1; i-- > 0;) {
         if (i == rows) continue;
         const StridedCopy::Axis& a = plan.axes[static_cast<size_t>(i)];
-        from += rest % a.size * a.from, to += rest % a.size * a.to;
-        rest /= a.size;
+        from += remaining % a.size * a.from, to += remaining % a.size * a.to;
+        remaining /= a.size;
       }
       CopyBlock(plane, x + from, y + to, blocks[job % blocks.count()]);
     }
@@ -116,22 +116,22 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
   int64_t outer = 1;
   for (size_t i = 0; i < last; ++i) outer *= plan.dims[i];
   const int64_t n = plan.dims[last];
-  int64_t same = 0;  // length of the prefix of the last axis that maps to itself
-  while (same < n && plan.sources[last][same] == same) ++same;
+  int64_t identity_length = 0;  // length of the prefix of the last axis that maps to itself
+  while (identity_length < n && plan.sources[last][identity_length] == identity_length) ++identity_length;
   workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t row = begin; row < end; ++row) {
-                          int64_t rest = row, from = 0;
+                          int64_t remaining = row, from = 0;
                           bool inside = true;
-                          for (size_t i = last; i-- > 0; rest /= plan.dims[i]) {
-                            const int64_t at = plan.sources[i][rest % plan.dims[i]];
+                          for (size_t i = last; i-- > 0; remaining /= plan.dims[i]) {
+                            const int64_t at = plan.sources[i][remaining % plan.dims[i]];
                             inside = inside && at >= 0;
                             from += at * plan.steps[i];
                           }
                           if (!inside) continue;
                           const int64_t* map = plan.sources[last];
                           T* to = y + row * n;
-                          if (same == n && plan.steps[last] == 1) {
+                          if (identity_length == n && plan.steps[last] == 1) {
                             CopyRun(x + from, to, n);
                             continue;
                           }
@@ -144,7 +144,7 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
 // Elements that always move together.
 template <int Bytes> struct Group { char bytes[Bytes]; };
 
-// The same copy with the innermost axis as one element.
+// Returns the same copy with the innermost axis as one element.
 StridedCopy Grouped(const StridedCopy& plan) {
   StridedCopy groups = plan;
   const int64_t n = plan.axes[static_cast<size_t>(plan.rank - 1)].size;
@@ -157,7 +157,7 @@ StridedCopy Grouped(const StridedCopy& plan) {
   return groups;
 }
 
-// The bytes of the innermost axis if it can be copied as one element, else 0.
+// Returns the bytes of the innermost axis if it can be copied as one element, otherwise 0.
 int64_t GroupOf(const StridedCopy& plan, int width) {
   if (plan.rank < 3) return 0;
   const StridedCopy::Axis& last = plan.axes[static_cast<size_t>(plan.rank - 1)];

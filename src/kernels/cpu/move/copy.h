@@ -19,13 +19,13 @@ struct StridedCopy {
   int64_t from = 0, to = 0;
   std::array<Axis, kMaxRank> axes;
 
-  // Adds axes from the outermost of y to its innermost; at most kMaxRank longer than 1. Merges adjacent axes
-  // where the strides allow it.
+  // Adds an axis. Axes must be added from the outermost of y to the innermost. At most kMaxRank may be longer
+  // than 1. Adjacent axes are merged if their strides allow it.
   void Add(const Axis& axis);
 };
 void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers);
 
-// n elements of y become *value.
+// Sets n elements of y to *value.
 void Fill(const void* value, void* y, int64_t n, int width, const Workers& workers);
 
 // y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements with a negative source are not written.

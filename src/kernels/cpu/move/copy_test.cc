@@ -16,7 +16,7 @@ struct Case {
   Dims dims;
   std::vector<size_t> perm;
 };
-// Sizes around the squares, few rows, few columns, groups of 2 and 4 elements, more axes.
+// The cases have sizes around the squares, few rows, few columns, groups of 2 and 4 elements, and more axes.
 const Case kCases[] = {{{16, 16}, {1, 0}},
                        {{17, 33}, {1, 0}},
                        {{2, 58}, {1, 0}},
@@ -65,8 +65,9 @@ template <class T> void Check(const Case& c, int threads) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 7 + 1);
   Copy(plan, x.data(), y.data(), sizeof(T), Workers(threads));
   for (int64_t i = 0; i < CountOf(out); ++i) {
-    int64_t rest = i, at = 0;
-    for (size_t axis = out.size(); axis-- > 0; rest /= out[axis]) at += rest % out[axis] * from[c.perm[axis]];
+    int64_t remaining = i, at = 0;
+    for (size_t axis = out.size(); axis-- > 0; remaining /= out[axis])
+      at += remaining % out[axis] * from[c.perm[axis]];
     ASSERT_EQ(y[static_cast<size_t>(i)], x[static_cast<size_t>(at)])
         << "element " << i << " of " << sizeof(T);
   }
@@ -99,13 +100,14 @@ TEST_P(CopyLevels, TransposesLargeOnes) {
   CheckLarge<uint64_t>();
 }
 
-// Row strides larger than the rows, any offset, also negative strides; nothing else is written.
-template <class T> void CheckSteps(int64_t rows, int64_t columns, bool back) {
+// Copies with offsets and with row strides that are larger than the rows, or negative. Nothing else may be
+// written.
+template <class T> void CheckSteps(int64_t rows, int64_t columns, bool reversed) {
   const int64_t from_row = columns + 3, to_row = rows + 5;
   StridedCopy plan;
-  plan.from = back ? 1 + (rows - 1) * from_row : 1, plan.to = 2;
+  plan.from = reversed ? 1 + (rows - 1) * from_row : 1, plan.to = 2;
   plan.Add({columns, 1, to_row});
-  plan.Add({rows, back ? -from_row : from_row, 1});
+  plan.Add({rows, reversed ? -from_row : from_row, 1});
   std::vector<T> x(static_cast<size_t>(rows * from_row + 1)), y(static_cast<size_t>(columns * to_row + 2));
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 7 + 1);
   std::vector<T> expected(y.size(), T(77));
@@ -113,7 +115,7 @@ template <class T> void CheckSteps(int64_t rows, int64_t columns, bool back) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       expected[static_cast<size_t>(2 + j * to_row + i)] =
-          x[static_cast<size_t>(1 + (back ? rows - 1 - i : i) * from_row + j)];
+          x[static_cast<size_t>(1 + (reversed ? rows - 1 - i : i) * from_row + j)];
   Copy(plan, x.data(), y.data(), sizeof(T), Workers(1));
   ASSERT_EQ(y, expected) << rows << " x " << columns << " of " << sizeof(T);
 }
@@ -121,11 +123,11 @@ TEST_P(CopyLevels, TransposesPartsOfMatrices) {
   const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130};
   for (int64_t rows : sizes)
     for (int64_t columns : sizes)
-      for (bool back : {false, true}) {
-        CheckSteps<uint8_t>(rows, columns, back);
-        CheckSteps<uint16_t>(rows, columns, back);
-        CheckSteps<uint32_t>(rows, columns, back);
-        CheckSteps<uint64_t>(rows, columns, back);
+      for (bool reversed : {false, true}) {
+        CheckSteps<uint8_t>(rows, columns, reversed);
+        CheckSteps<uint16_t>(rows, columns, reversed);
+        CheckSteps<uint32_t>(rows, columns, reversed);
+        CheckSteps<uint64_t>(rows, columns, reversed);
       }
 }
 

@@ -5,8 +5,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Vectors with a full permute instruction: 16 bytes for 8-bit elements, and for 16-bit elements before
-// AVX-512.
+// Size of the vectors that have a full permute instruction: 16 bytes for 8-bit elements, and for 16-bit
+// elements before AVX-512.
 #if defined(__AVX512F__)
 template <class T> constexpr int kPickBytes = sizeof(T) == 1 ? 16 : kVectorBytes;
 #else
@@ -32,7 +32,7 @@ template <int Lanes, int C, int K, int I> struct Deinterleaved {
   static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
 };
 
-// Lane I comes from vector From::row, lane From::at; each shuffle adds one more input vector.
+// Lane I comes from vector From::row, lane From::at. Each shuffle adds one more input vector.
 template <template <int, int, int, int> class From, int K, class V, int N, int... I>
 inline V Pick(const V (&v)[N], Indices<I...>) {
   constexpr int lanes = sizeof...(I);
@@ -50,33 +50,34 @@ inline V Pick(const V (&v)[N], Indices<I...>) {
 }
 
 template <template <int, int, int, int> class From, class T, int K = 0, int N>
-inline void PickEach(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
+inline void PickAll(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
   out[K] = Pick<From, K>(v, typename MakeIndices<kPickLanes<T>>::Type{});
-  if constexpr (K + 1 < N) PickEach<From, T, K + 1>(v, out);
+  if constexpr (K + 1 < N) PickAll<From, T, K + 1>(v, out);
 }
 
-// R rows of n to n groups of R. T may stand for a group of smaller elements, with their alignment.
+// Converts R rows of n elements to n groups of R. T may stand for a group of smaller elements, with their
+// alignment.
 template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     PickVector<T> v[R], out[R];
     for (int r = 0; r < R; ++r) v[r] = LoadPick(x + r * row + i);
-    PickEach<Interleaved, T>(v, out);
+    PickAll<Interleaved, T>(v, out);
     for (int r = 0; r < R; ++r) StorePick(y + i * R + r * lanes, out[r]);
   }
   for (; i < n; ++i)
     for (int r = 0; r < R; ++r) __builtin_memcpy(y + i * R + r, x + r * row + i, sizeof(T));
 }
 
-// n groups of C to C rows of n.
+// Converts n groups of C elements to C rows of n.
 template <int C, class T> void Separate(const T* x, int64_t n, T* y, int64_t row) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     PickVector<T> v[C], out[C];
     for (int c = 0; c < C; ++c) v[c] = LoadPick(x + i * C + c * lanes);
-    PickEach<Deinterleaved, T>(v, out);
+    PickAll<Deinterleaved, T>(v, out);
     for (int c = 0; c < C; ++c) StorePick(y + c * row + i, out[c]);
   }
   for (; i < n; ++i)

@@ -6,7 +6,7 @@ namespace tern::cpu {
 
 struct Plane {
   StridedCopy::Axis rows, columns;
-  // Read along one axis and written along the other: a matrix transpose.
+  // Returns whether the plane is read along one axis and written along the other, as in a matrix transpose.
   bool Transposed() const {
     return rows.from == 1 && columns.to == 1 && columns.from != 1 && columns.from != 0;
   }
@@ -17,15 +17,15 @@ struct PlaneBlock {
   int64_t row, row_end, column, column_end;
 };
 
-// Splits a plane into blocks. A block is a number of full rows, except in a transpose. There it is long on
-// the side with the larger stride, so that the hardware prefetcher sees few streams, and short on the other
-// side, so that the touched lines stay in cache. Blocks are ordered along the short side.
+// Splits a plane into blocks. A block is a number of full rows, except in a transpose. There a block is long
+// on the side with the larger stride, so that the hardware prefetcher sees few streams. It is short on the
+// other side, so that the touched lines stay in the cache. Blocks are ordered along the short side.
 class PlaneBlocks {
  public:
-  // width: bytes of an element; bytes: of the entire copy.
+  // `width` is the bytes of an element; `bytes` are those of the entire copy.
   PlaneBlocks(const Plane& plane, int64_t width, int64_t bytes);
   int64_t count() const { return count_; }
-  int64_t cells() const { return rows_ * columns_; }  // elements of a block, at most
+  int64_t cells() const { return rows_ * columns_; }  // maximum elements of a block
   int64_t work() const;                               // cost of a block, as a number of contiguous elements
   PlaneBlock operator[](int64_t i) const;
 

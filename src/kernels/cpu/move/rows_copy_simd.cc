@@ -5,7 +5,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Copies in chunks of N bytes; the last one may overlap the one before. bytes is at least N.
+// Copies in chunks of N bytes. The last chunk may overlap the one before it. `bytes` must be at least N.
 template <int N> inline void CopyChunks(const char* from, char* to, int64_t bytes) {
   int64_t i = 0;
   for (; i + N <= bytes; i += N) __builtin_memcpy(to + i, from + i, N);

@@ -37,8 +37,8 @@ template <class T> inline int64_t LaneColumn(int64_t k, int64_t w) {
   return w / 4 * part + 4 * k + w % 4;
 }
 
-// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. Not inlined: inside a loop, compilers hoist
-// every multiple of the strides and run out of registers.
+// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. It is not inlined, because inside a loop
+// compilers hoist every multiple of the strides and run out of registers.
 template <class T>
 __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
   if constexpr (sizeof(T) >= 4) {
@@ -70,49 +70,49 @@ __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, 
   }
 }
 
-// Loads the first n elements, 0 <= n <= kSide; the others are 0 and their memory is not accessed.
-template <class T> inline Vector<T> LoadSome(const T* p, int64_t n) {
+// Loads the first n elements, 0 <= n <= kSide. The others are 0, and their memory is not accessed.
+template <class T> inline Vector<T> LoadFirst(const T* p, int64_t n) {
   Vector<T> v{};
   __builtin_memcpy(&v, p, static_cast<uint64_t>(n) * sizeof(T));
   return v;
 }
-template <class T> inline void StoreSome(T* p, Vector<T> v, int64_t n) {
+template <class T> inline void StoreFirst(T* p, Vector<T> v, int64_t n) {
   __builtin_memcpy(p, &v, static_cast<uint64_t>(n) * sizeof(T));
 }
-inline Vector<float> LoadSome(const float* p, int64_t n) { return LoadPart(p, n); }
-inline void StoreSome(float* p, Vector<float> v, int64_t n) { StorePart(p, v, n); }
+inline Vector<float> LoadFirst(const float* p, int64_t n) { return LoadPart(p, n); }
+inline void StoreFirst(float* p, Vector<float> v, int64_t n) { StorePart(p, v, n); }
 #if defined(__AVX512F__)
 inline uint64_t FirstBytes(int64_t n) { return _bzhi_u64(~uint64_t{0}, static_cast<unsigned>(n)); }
-inline Vector<uint8_t> LoadSome(const uint8_t* p, int64_t n) {
+inline Vector<uint8_t> LoadFirst(const uint8_t* p, int64_t n) {
   return Vector<uint8_t>(_mm512_maskz_loadu_epi8(FirstBytes(n), p));
 }
-inline void StoreSome(uint8_t* p, Vector<uint8_t> v, int64_t n) {
+inline void StoreFirst(uint8_t* p, Vector<uint8_t> v, int64_t n) {
   _mm512_mask_storeu_epi8(p, FirstBytes(n), __m512i(v));
 }
-inline Vector<uint16_t> LoadSome(const uint16_t* p, int64_t n) {
+inline Vector<uint16_t> LoadFirst(const uint16_t* p, int64_t n) {
   return Vector<uint16_t>(_mm512_maskz_loadu_epi16(static_cast<__mmask32>(FirstBytes(n)), p));
 }
-inline void StoreSome(uint16_t* p, Vector<uint16_t> v, int64_t n) {
+inline void StoreFirst(uint16_t* p, Vector<uint16_t> v, int64_t n) {
   _mm512_mask_storeu_epi16(p, static_cast<__mmask32>(FirstBytes(n)), __m512i(v));
 }
-inline Vector<double> LoadSome(const double* p, int64_t n) {
+inline Vector<double> LoadFirst(const double* p, int64_t n) {
   return Vector<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(FirstBytes(n)), p));
 }
-inline void StoreSome(double* p, Vector<double> v, int64_t n) {
+inline void StoreFirst(double* p, Vector<double> v, int64_t n) {
   _mm512_mask_storeu_pd(p, static_cast<__mmask8>(FirstBytes(n)), __m512d(v));
 }
 #endif
 
-// TransposeSquare for i < rows, j < columns, both at most kSide.
+// Does the same as TransposeSquare for i < rows and j < columns. Both are at most kSide.
 template <class T>
 __attribute__((noinline)) void TransposePart(const T* from, int64_t from_row, int64_t rows, int64_t columns,
                                              T* to, int64_t to_row) {
   if constexpr (sizeof(T) == 4) return TransposeBlock(from, from_row, rows, columns, to, to_row);
   SquareOf<T> in, out;
   for (int64_t i = 0; i < kSide<T>; ++i)
-    in[i] = i < rows ? LoadSome(from + i * from_row, columns) : Vector<T>{};
+    in[i] = i < rows ? LoadFirst(from + i * from_row, columns) : Vector<T>{};
   TransposeSquare(reinterpret_cast<const T*>(in), kSide<T>, reinterpret_cast<T*>(out), kSide<T>);
-  for (int64_t j = 0; j < columns; ++j) StoreSome(to + j * to_row, out[j], rows);
+  for (int64_t j = 0; j < columns; ++j) StoreFirst(to + j * to_row, out[j], rows);
 }
 
 }  // namespace

@@ -11,27 +11,25 @@ template <class T>
 void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   constexpr int64_t side = kSide<T>;
   for (int64_t j = 0; j < columns; j += side, x += side, y += side * to_row) {
-    const int64_t wide = MinOf(side, columns - j);
+    const int64_t width = MinOf(side, columns - j);
     int64_t i = 0;
-    if (wide == side)
+    if (width == side)
       for (; i + side <= rows; i += side) TransposeSquare(x + i * from_row, from_row, y + i, to_row);
     for (; i < rows; i += side)
-      TransposePart(x + i * from_row, from_row, MinOf(side, rows - i), wide, y + i, to_row);
+      TransposePart(x + i * from_row, from_row, MinOf(side, rows - i), width, y + i, to_row);
   }
 }
 
-// Rows of x with a large stride may map to the same sets of the cache. Where a square is narrower than a
-// cache line, only the rows of one square are read at a time, so that their lines are not evicted before
-// reuse.
+// Rows of x with a large stride may map to the same sets of the cache. If a square is narrower than a cache
+// line, only the rows of one square are read at a time. So their lines are not evicted before reuse.
 template <class T>
 void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
-  const int64_t some = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);
-  for (int64_t i = 0; i < rows; i += some)
-    Squares(x + i * from_row, from_row, MinOf(some, rows - i), columns, y + i, to_row);
+  const int64_t rows_at_once = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);
+  for (int64_t i = 0; i < rows; i += rows_at_once)
+    Squares(x + i * from_row, from_row, MinOf(rows_at_once, rows - i), columns, y + i, to_row);
 }
 
-// 2 to 4 contiguous rows or columns are interleaved or deinterleaved; other matrices are transposed by
-// squares.
+// Interleaves or deinterleaves 2 to 4 contiguous rows or columns. Transposes other matrices by squares.
 template <class T>
 void TransposeAll(const void* from, int64_t from_row, int64_t rows, int64_t columns, void* to,
                   int64_t to_row) {

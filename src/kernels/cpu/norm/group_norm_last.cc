@@ -14,7 +14,7 @@ struct Columns {
   int64_t pixels, stride, width;
 };
 
-// sums[c] = sum over pixels of term(x, c); `part` is scratch for `width` floats.
+// Sets sums[c] to the sum over pixels of term(x, c). `part` is scratch memory for `width` floats.
 template <class F> void SumColumns(const Columns& in, double* sums, float* part, const F& term) {
   std::fill_n(sums, in.width, 0.0);
   for (int64_t begin = 0; begin < in.pixels; begin += kBlock) {
@@ -28,7 +28,7 @@ template <class F> void SumColumns(const Columns& in, double* sums, float* part,
   }
 }
 
-// The mean of each group, repeated for each of its channels.
+// Writes the mean of each group, repeated for each of its channels.
 void SpreadMeans(const double* sums, int64_t width, int64_t members, int64_t pixels, float* means) {
   for (int64_t c = 0; c < width; c += members) {
     double sum = 0;
@@ -46,9 +46,9 @@ size_t GroupNormLast::Scratch() const {
 
 void GroupNormLast::Run(const float* x, const float* scale, const float* bias, float* y, void* scratch,
                         const Workers& workers) const {
-  const int64_t members = channels / groups, all = batch * channels;
+  const int64_t members = channels / groups, total = batch * channels;
   auto* sums = static_cast<double*>(scratch);
-  auto *part = reinterpret_cast<float*>(sums + all), *means = part + all, *factors = means + all;
+  auto *part = reinterpret_cast<float*>(sums + total), *means = part + total, *factors = means + total;
   const int64_t grain =
       std::max<int64_t>(1, std::max<int64_t>(16, 8192 / std::max<int64_t>(1, pixels)) / members);
   workers.ParallelFor(batch * groups, grain, [&](int64_t begin, int64_t end) {

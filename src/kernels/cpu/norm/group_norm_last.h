@@ -12,8 +12,8 @@ struct GroupNormLast {
   float epsilon = 0;
 
   size_t Scratch() const;  // bytes
-  // Zero mean and unit variance in each group of channels of a sample, then scale and bias per channel. The
-  // same bits for any number of threads.
+  // Normalizes each group of channels of a sample to zero mean and unit variance. Then applies scale and bias
+  // per channel. The result is bit-identical for any number of threads.
   void Run(const float* x, const float* scale, const float* bias, float* y, void* scratch,
            const Workers& workers) const;
 };

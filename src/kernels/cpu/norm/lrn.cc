@@ -6,10 +6,9 @@
 namespace tern::cpu {
 namespace {
 
-// Elements per tile.
-constexpr int64_t kTile = 256;
+constexpr int64_t kTile = 256;  // elements
 
-// v ^ -beta, with a fast path for beta = 0.75, the value that networks use.
+// Computes v ^ -beta. There is a fast path for beta = 0.75, the value that networks use.
 void Powers(float* v, int64_t n, float beta) {
   if (beta == 0.75f) {
     for (int64_t i = 0; i < n; ++i) {
@@ -21,8 +20,8 @@ void Powers(float* v, int64_t n, float beta) {
   for (int64_t i = 0; i < n; ++i) v[i] = std::pow(v[i], -beta);
 }
 
-// n elements of one channel from `begin` on, for inner > 1: elements are contiguous.
-void Along(const Lrn& op, const float* sample, int64_t channel, int64_t begin, int64_t n, float* y) {
+// Computes n elements of one channel that start at `begin`, for inner > 1. The elements are contiguous.
+void AlongInner(const Lrn& op, const float* sample, int64_t channel, int64_t begin, int64_t n, float* y) {
   float sums[kTile] = {};
   const int64_t first = std::max<int64_t>(0, channel - op.before);
   const int64_t last = op.after >= op.channels - channel ? op.channels - 1 : channel + op.after;
@@ -36,8 +35,8 @@ void Along(const Lrn& op, const float* sample, int64_t channel, int64_t begin, i
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * sums[i];
 }
 
-// n channels of one pixel from `begin` on, for inner == 1: channels are contiguous.
-void Across(const Lrn& op, const float* pixel, int64_t begin, int64_t n, float* y) {
+// Computes n channels of one pixel that start at `begin`, for inner == 1. The channels are contiguous.
+void AcrossChannels(const Lrn& op, const float* pixel, int64_t begin, int64_t n, float* y) {
   float sums[kTile] = {};
   const int64_t low = std::max(-op.before, -(begin + n - 1)),
                 high = std::min(op.after, op.channels - 1 - begin);
@@ -63,9 +62,10 @@ void Lrn::Run(const float* x, float* y, const Workers& workers) const {
       for (int64_t at = 0; at < length; at += kTile) {
         const int64_t n = std::min(kTile, length - at);
         if (inner == 1)
-          Across(*this, x + row * channels, at, n, y + row * channels + at);
+          AcrossChannels(*this, x + row * channels, at, n, y + row * channels + at);
         else
-          Along(*this, x + row / channels * channels * inner, row % channels, at, n, y + row * inner + at);
+          AlongInner(*this, x + row / channels * channels * inner, row % channels, at, n,
+                     y + row * inner + at);
       }
   });
 }

@@ -6,8 +6,8 @@
 
 namespace tern::cpu {
 
-// y = x / (bias + alpha / size * squares) ^ beta, where squares are summed over channels [c - before, c +
-// after]. x is [outer, channels, inner].
+// y = x / (bias + alpha / size * squares) ^ beta. `squares` is the sum of squares over channels [c - before,
+// c + after]. x is [outer, channels, inner].
 struct Lrn {
   int64_t outer = 0, channels = 0, inner = 1;
   int64_t before = 0, after = 0;

@@ -7,18 +7,18 @@
 
 namespace tern::cpu {
 
-// [batch, channels, plane]: y = x * factor[channel] + shift[channel].
+// y = x * factor[channel] + shift[channel] for x [batch, channels, plane].
 void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch,
                       int64_t channels, int64_t plane, const Workers& workers);
-// [outer, channels, inner]: the same, without shift where that is null. y may be any operand.
+// The same for x [outer, channels, inner]. If shift is null, nothing is added. y may be any operand.
 void ScaleF32(const float* x, const float* factor, const float* shift, float* y, int64_t outer,
               int64_t channels, int64_t inner, const Workers& workers);
 // Converts stored statistics to y = x * factor + shift.
 void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
                        float epsilon, float* factor, float* shift, int64_t channels);
 
-// [batch, groups x (channels / groups), plane]: zero mean and unit variance in each group, then scale and
-// bias per channel.
+// Normalizes each group of x [batch, groups x (channels / groups), plane] to zero mean and unit variance.
+// Then applies scale and bias per channel.
 void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch,
                   int64_t channels, int64_t plane, int64_t groups, float epsilon, const Workers& workers);
 

@@ -7,13 +7,13 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// y[i] = f(x[i], i, load); f reads other arrays at index i by load(p), which handles the tail.
+// Computes y[i] = f(x[i], i, load). f reads other arrays at index i by load(p), which handles the tail.
 template <class F> inline void Map(const float* x, float* y, int64_t n, const F& f) {
   const auto full = [](const float* p) { return LoadVector(p); };
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) StoreVector(y + i, f(LoadVector(x + i), i, full));
   if (i == n) return;
-  const auto part = [left = n - i](const float* p) { return LoadPart(p, left); };
+  const auto part = [remaining = n - i](const float* p) { return LoadPart(p, remaining); };
   StorePart(y + i, f(LoadPart(x + i, n - i), i, part), n - i);
 }
 

@@ -16,13 +16,13 @@ struct Moments {
 };
 
 struct NormTable {
-  // Rows [begin, end).
+  // Normalize rows [begin, end).
   void (*layer)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   void (*rms)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   Moments (*moments)(const float* x, int64_t n);
   // y[i] = (x[i] - mean) * factor + shift
   void (*affine)(const float* x, float mean, float factor, float shift, float* y, int64_t n);
-  // Each row: y[i] = x[i] * factor[i] + shift[i]; shift may be null.
+  // Computes y[i] = x[i] * factor[i] + shift[i] for each row. shift may be null.
   void (*columns)(const float* x, const float* factor, const float* shift, float* y, int64_t rows, int64_t n);
 };
 TERN_SIMD_TABLE(NormTable, NormSimd)

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;  // numbers of 8 bytes that are worth a thread
 
-std::atomic<uint64_t> read_sum{0};  // uses what is read, so that the compiler keeps the loads
+std::atomic<uint64_t> read_sum{0};  // makes the compiler keep the loads
 
 }  // namespace
 

@@ -5,15 +5,15 @@
 
 namespace tern::cpu {
 
-// Bytes per second that these threads together read from memory beyond the caches. Takes about 50 ms and 64
-// MB.
+// Returns the bytes per second that these threads together read from memory beyond the caches. Takes about 50
+// ms and 64 MB.
 double ReadBandwidth(const Workers& workers);
 
-// Memory that is read over and over, to see how long as many bytes take.
+// Memory that is read repeatedly, to measure how long reading that many bytes takes.
 class ReadProbe {
  public:
-  ReadProbe(size_t bytes, const Workers& workers);  // writes all of it once
-  double Seconds() const;                           // that one pass over it takes
+  ReadProbe(size_t bytes, const Workers& workers);  // writes all bytes once
+  double Seconds() const;                           // reads all bytes once and returns the time
 
  private:
   Buffer buffer_;

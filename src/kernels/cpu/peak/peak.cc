@@ -14,8 +14,8 @@ constexpr double kMaxTime = 2e8;  // nanoseconds
 constexpr double kGain = 1.005;
 constexpr int64_t kRounds = 100'000;  // one or two milliseconds
 
-// The best rate of repeated trials, in each of which every thread runs `chains` once. Stops after kMaxStale
-// trials without improvement, since the machine may be busy for a while, or after kMaxTime.
+// Returns the best rate of repeated trials. In each trial every thread runs `chains` once. The machine may be
+// busy for a while, so trials end after kMaxStale trials without improvement, or after kMaxTime.
 template <class F> double BestRate(const Workers& workers, int64_t flops, const F& chains) {
   using Clock = std::chrono::steady_clock;
   double best = 0, time = 0;

@@ -14,9 +14,9 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) float Bf16Chains
   for (int64_t i = 0; i < rounds; ++i)
 #pragma GCC unroll 12
     for (int k = 0; k < kChains; ++k) sum[k] = _mm512_dpbf16_ps(sum[k], f, f);
-  __m512 all = sum[0];
-  for (int k = 1; k < kChains; ++k) all = _mm512_add_ps(all, sum[k]);
-  return _mm512_cvtss_f32(all);
+  __m512 total = sum[0];
+  for (int k = 1; k < kChains; ++k) total = _mm512_add_ps(total, sum[k]);
+  return _mm512_cvtss_f32(total);
 }
 
 }  // namespace tern::cpu

@@ -5,7 +5,7 @@
 
 namespace tern::cpu {
 
-// Chains of bf16 pair products, `rounds` long. Only where HasBf16Products().
+// Runs chains of `rounds` bf16 pair products. HasBf16Products() must be true.
 float Bf16Chains(int64_t rounds, float factor);
 constexpr int64_t kBf16RoundFlops = 2 * 2 * 16 * 12;
 

@@ -6,7 +6,8 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using F = Vector<float>;
-// More than latency x ports of any core, and few enough to stay in 16 registers with factor and term.
+// There are more chains than latency x ports of any core. They fit into 16 registers together with factor and
+// term.
 constexpr int kChains = 12;
 
 float Chains(int64_t rounds, float factor, float term) {
@@ -16,9 +17,9 @@ float Chains(int64_t rounds, float factor, float term) {
   for (int64_t i = 0; i < rounds; ++i)
 #pragma GCC unroll 12
     for (int k = 0; k < kChains; ++k) sum[k] = sum[k] * f + t;
-  F all = sum[0];
-  for (int k = 1; k < kChains; ++k) all += sum[k];
-  return all[0];
+  F total = sum[0];
+  for (int k = 1; k < kChains; ++k) total += sum[k];
+  return total[0];
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The maximum of max pooling, for scalars and vectors. Included by the files of every instruction set, so
-// that everything in it is local to them.
+// The maximum of max pooling, for scalars and vectors. The files of every instruction set include it, so
+// everything in it is local to them.
 #pragma once
 
 namespace tern::cpu {
 namespace {
 
-// The larger of both; NaN if either is NaN.
+// Returns the larger of a and b, or NaN if either is NaN.
 template <class T> inline T Larger(T a, T b) { return (a > b) | (a != a) ? a : b; }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kLine = 2048;  // elements of the longest input row for which rows are combined on the stack
+constexpr int64_t kLine = 2048;  // input rows of up to this many elements are combined on the stack
 
 // The initial value and the combination step of a pooling kind.
 template <class Number> struct MaxMath {
@@ -36,8 +36,8 @@ struct SumMath {
   }
 };
 
-// Combines the taps along the last axis of one input row (or of several combined rows) into an output row:
-// tap by tap with contiguous access, or window by window where most taps are outside.
+// Combines the taps along the last axis of one input row, or of several combined rows, into an output row.
+// Works tap by tap with contiguous access, or window by window if most taps are outside the image.
 template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
   if (s.kernel[2] > s.input[2]) {
     for (int64_t o = 0; o < s.output[2]; ++o) {
@@ -55,7 +55,7 @@ template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* 
   }
 }
 
-// One output row. The input rows of its windows are combined first, with contiguous access.
+// Computes one output row. The input rows of its windows are combined first, with contiguous access.
 template <class Math>
 void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t line, typename Math::T* y) {
   typename Math::T joined[kLine];

@@ -7,11 +7,11 @@
 
 namespace tern::cpu {
 
-// shape.batch counts the planes.
+// shape.batch is the number of planes.
 bool HasMaxPool(DType type);
 void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers);
 
-// divisors: for each axis and output position, the number of taps that count; an average over 0 taps is 0.
+// The number of taps that count, for each axis and output position. An average over 0 taps is 0.
 using PoolDivisors = std::array<std::vector<float>, 3>;
 void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y,
                     const Workers& workers);

@@ -19,7 +19,8 @@ NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
 
-// Pointers to the input rows of an output row and to the pixels of a window, counted in floats.
+// Returns the size of the pointers to the input rows of an output row and to the pixels of a window, in
+// floats.
 int64_t NhwcPool::PointerFloats() const {
   return LineAligned(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }
@@ -39,7 +40,7 @@ void NhwcPool::Join(const float* const* x, int64_t count, int64_t channels, floa
     PoolNhwcSimd().sum(x, count, channels, divisor, y);
 }
 
-// Stores pointers to the input rows that the windows of an output row read; returns their number.
+// Stores pointers to the input rows that the windows of an output row read. Returns their number.
 int64_t NhwcPool::Rows(const float* x, int64_t index, const float** rows) const {
   const ConvShape& s = shape_;
   const int64_t line = index % s.output[1], plane = index / s.output[1] % s.output[0],
@@ -92,11 +93,12 @@ void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& worke
   const int64_t floats = PointerFloats() + LineFloats();
   workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
                       [&](int64_t begin, int64_t end, int worker) {
-                        float* mine = static_cast<float*>(scratch) + worker * floats;
-                        const WorkerScratch own{reinterpret_cast<const float**>(mine),
-                                                by_lines_ ? mine + PointerFloats() : nullptr};
+                        float* thread_floats = static_cast<float*>(scratch) + worker * floats;
+                        const WorkerScratch thread_scratch{
+                            reinterpret_cast<const float**>(thread_floats),
+                            by_lines_ ? thread_floats + PointerFloats() : nullptr};
                         for (int64_t i = begin; i < end; ++i)
-                          RunLine(x, i, own, y, pixel_stride ? pixel_stride : s.channels);
+                          RunLine(x, i, thread_scratch, y, pixel_stride ? pixel_stride : s.channels);
                       });
 }
 

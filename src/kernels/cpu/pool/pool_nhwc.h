@@ -9,17 +9,17 @@ class NhwcPool {
   enum class Kind : uint8_t { kMax, kAverage };
 
   NhwcPool() = default;
-  // shape.batch counts the images. divisors: for averages.
+  // shape.batch is the number of images. `divisors` are used by averages only.
   NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors);
   size_t Scratch(int threads) const;  // bytes
-  // pixel_stride: elements from one pixel of y to the next; 0: contiguous.
+  // pixel_stride is the number of elements from one pixel of y to the next; 0 means contiguous.
   void Run(const float* x, float* y, void* scratch, const Workers& workers, int64_t pixel_stride = 0) const;
 
  private:
   // Scratch memory of a worker.
   struct WorkerScratch {
     const float** pixels;
-    float* line;  // the combined input rows of an output row; null: windows read the input rows
+    float* line;  // the combined input rows of an output row, or null if windows read the input rows
   };
   void Join(const float* const* x, int64_t count, int64_t channels, float divisor, float* y) const;
   void RunLine(const float* x, int64_t index, const WorkerScratch& scratch, float* y, int64_t pixel) const;
@@ -30,7 +30,7 @@ class NhwcPool {
   Kind kind_ = Kind::kMax;
   ConvShape shape_;
   PoolDivisors divisors_;
-  bool by_lines_ = false;  // combine the input rows of an output row first
+  bool by_lines_ = false;  // the input rows of an output row are combined first
 };
 
 }  // namespace tern::cpu

@@ -10,7 +10,8 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kVector = kLanes<float>;
 
-// Larger in fewer instructions: the max instruction returns b if either operand is NaN or both are 0.
+// Computes Larger in fewer instructions. The max instruction returns b if either operand is NaN or both are
+// 0.
 inline Floats LargerOf(Floats a, Floats b) {
 #if defined(__AVX512F__)
   const __mmask16 number = _mm512_cmp_ps_mask(__m512(a), __m512(a), _CMP_ORD_Q);

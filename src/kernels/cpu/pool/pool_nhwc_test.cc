@@ -25,7 +25,7 @@ const std::vector<NhwcCase> kCases = {
     {"no channel", {1, 0, 0, 1, {1, 3, 3}, {1, 2, 2}}},
 };
 
-// Taps inside the image, along each axis.
+// Counts the taps inside the image, along each axis.
 PoolDivisors DivisorsOf(const ConvShape& s) {
   PoolDivisors divisors;
   for (size_t axis = 0; axis < 3; ++axis)
@@ -49,7 +49,7 @@ std::vector<float> Pool(const NhwcCase& c, NhwcPool::Kind kind, const std::vecto
   return y;
 }
 
-// Every value of a window, one by one.
+// Calls f(index) for every tap of a window that is inside the image.
 template <class F> void EachTap(const NhwcCase& c, int64_t pixel, const F& f) {
   const ConvShape& s = c.shape;
   const Spatial o{pixel / (s.output[2] * s.output[1]) % s.output[0], pixel / s.output[2] % s.output[1],
@@ -105,12 +105,12 @@ TEST_P(NhwcPoolLevels, WritesWithAPixelStride) {
       }
 }
 
-// Extreme attributes of a model: taps outside the image take neither memory nor time.
+// A model may have such extreme attributes. Taps outside the image must take neither memory nor time.
 TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
-  constexpr int64_t kMost = int64_t{1} << 30;
+  constexpr int64_t kLarge = int64_t{1} << 30;
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
-  c.shape.kernel = {kMost, kMost, kMost}, c.shape.stride = {kMost, kMost, kMost};
-  c.shape.begin = {kMost - 1, kMost - 1, 0}, c.shape.output = {2, 2, 1};
+  c.shape.kernel = {kLarge, kLarge, kLarge}, c.shape.stride = {kLarge, kLarge, kLarge};
+  c.shape.begin = {kLarge - 1, kLarge - 1, 0}, c.shape.output = {2, 2, 1};
   const std::vector<float> x = Random(2 * 3 * 4 * 2, 1);
   for (const auto kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage}) {
     const NhwcPool pool(kind, c.shape, {{{1, 1}, {1, 2}, {4}}});
@@ -136,7 +136,7 @@ TEST_P(NhwcPoolLevels, NaNWins) {
   }
 }
 
-// Also for pairs of zeros and of NaNs. One channel per pair.
+// This must hold for pairs of zeros and of NaNs, too. Each channel compares one pair.
 TEST_P(NhwcPoolLevels, KeepsTheBitsOfTheLarger) {
   const uint32_t bits[] = {0x7fc00001, 0xffc00002, 0,          0x80000000,
                            0x3f800000, 0xbf800000, 0x7f800000, 0xff800000};

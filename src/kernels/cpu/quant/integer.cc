@@ -10,7 +10,7 @@ constexpr int64_t kGrain = 16384, kTile = 512, kMaxChunk = int64_t{1} << 23;
 const char* At(const void* bytes, int64_t i) { return static_cast<const char*>(bytes) + i; }
 char* At(void* bytes, int64_t i) { return static_cast<char*>(bytes) + i; }
 
-// Converts elements to float; a broadcast element (step 0) fills the tile.
+// Converts elements to float. A broadcast element (step 0) fills the tile.
 void Widen(const ByteOperand& x, int64_t at, int64_t step, float zero, float* y, int64_t n) {
   QuantSimd().dequantize(x.type, At(x.data, at), zero, 1, y, step ? n : 1);
   if (!step) std::fill(y + 1, y + n, y[0]);
@@ -57,10 +57,10 @@ void RescaleChannels(const ChannelShape& s, const ByteRange& to, const float* su
                       });
 }
 
-void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float rest,
+void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float offset,
              const ByteRange& to, void* y, const Workers& workers) {
   EachTile(plan, a, b, 0, 0, workers, [&](const float* p, const float* q, int64_t at, int64_t n) {
-    IntegerSimd().sum(to, p, a.ratio, q, b.ratio, rest, At(y, at), n);
+    IntegerSimd().sum(to, p, a.ratio, q, b.ratio, offset, At(y, at), n);
   });
 }
 

@@ -17,10 +17,10 @@ struct ByteOperand {
   DType type = DType::kU8;
   const void* data = nullptr;
   float zero = 0;
-  float ratio = 1;  // for sums: its scale divided by the result's
+  float ratio = 1;  // for sums: the operand's scale divided by the result's scale
 };
-// y = round(a * a.ratio + b * b.ratio + rest), saturated; rest is the contribution of the zero points.
-void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float rest,
+// y = round(a * a.ratio + b * b.ratio + offset), saturated. `offset` is the contribution of the zero points.
+void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float offset,
              const ByteRange& to, void* y, const Workers& workers);
 void ByteProduct(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float multiplier,
                  const ByteRange& to, void* y, const Workers& workers);

@@ -1,22 +1,22 @@
-// Compiled with -ffp-contract=off: only explicit calls of fma are fused.
+// This file is compiled with -ffp-contract=off, so that only explicit calls of fma are fused.
 #include "kernels/cpu/quant/integer_simd.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-float Within(float v, float low, float high) {
+float Clamped(float v, float low, float high) {
   v = v < low ? low : v;
   return v > high ? high : v;
 }
 
-// The sum in double, rounded once to float.
+// Computes the sum in double and rounds it once to float.
 float WithBias(float sum, int32_t bias) {
   return static_cast<float>(static_cast<double>(sum) + static_cast<double>(bias));
 }
 
 template <class T> T Rounded(float v, const ByteRange& to) {
   v = v != v ? 0.0f : v;
-  return static_cast<T>(static_cast<int32_t>(__builtin_nearbyintf(Within(v, to.low, to.high)) + to.zero));
+  return static_cast<T>(static_cast<int32_t>(__builtin_nearbyintf(Clamped(v, to.low, to.high)) + to.zero));
 }
 
 template <class F> void Quantize(const ByteRange& given, void* y, int64_t n, const F& f) {
@@ -39,7 +39,7 @@ void RescaleEach(const ByteRange& to, const float* sums, const int32_t* bias, co
   Quantize(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
 }
 
-// The range for values to which the zero point is already added.
+// Returns the range for values to which the zero point is already added.
 ByteRange WithZeroPoint(ByteRange to) {
   to.low += to.zero, to.high += to.zero, to.zero = 0;
   return to;

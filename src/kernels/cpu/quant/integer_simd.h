@@ -17,13 +17,13 @@ struct IntegerTable {
   // The same with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
-  // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), by two fma.
+  // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), computed by two fma.
   void (*sum)(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
               void* y, int64_t n);
   // y = round(clamp(a * b * multiplier + zero)).
   void (*product)(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n);
-  // The sum of i8 or u8 elements.
-  int32_t (*total)(DType type, const void* x, int64_t n);  // n up to 2^23
+  // Returns the sum of i8 or u8 elements.
+  int32_t (*total)(DType type, const void* x, int64_t n);  // n must be at most 2^23
 };
 TERN_SIMD_TABLE(IntegerTable, IntegerSimd)
 

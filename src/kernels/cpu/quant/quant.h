@@ -5,8 +5,8 @@
 
 namespace tern::cpu {
 
-// x is [outer, length, inner]. There is one scale for all (single), one per position of `length`, or one for
-// every `block` positions and each element of inner.
+// x is [outer, length, inner]. There is one scale for all elements (single), one per position of `length`, or
+// one for every `block` positions and each element of inner.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
   int64_t block = 0;  // 0: not blocked
@@ -14,10 +14,10 @@ struct QuantShape {
 };
 
 bool HasQuant(DType type);  // i8, u8, i16, u16
-// zero: zero points of type `to`, as many as scales, or null for 0.
+// `zero` are zero points of type `to`, as many as scales. If it is null, all are 0.
 void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
                  const Workers& workers);
-// From i8, u8, i16, u16 or i32.
+// `from` is i8, u8, i16, u16 or i32.
 void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* scale, const void* zero,
                    float* y, const Workers& workers);
 

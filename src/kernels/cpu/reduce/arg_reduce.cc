@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kColumns = 256;
 
-// Whether a is preferred to b; NaN is preferred to all numbers.
+// Returns whether a is preferred to b. NaN is preferred to all numbers.
 template <class T> bool Better(bool largest, T a, T b) {
   if (a != a || b != b) return a != a && b == b;
   return largest ? a > b : a < b;

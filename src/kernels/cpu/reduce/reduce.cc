@@ -33,7 +33,7 @@ RowSum RowKind(ReduceKind kind) {
   }
 }
 
-// The operation that combines partial results.
+// Returns the operation that combines partial results.
 RowSum OfParts(RowSum kind) { return kind == RowSum::kL1 || kind == RowSum::kSquare ? RowSum::kSum : kind; }
 
 // The arithmetic of one element type.
@@ -66,7 +66,7 @@ template <class Number> struct Plain {
     return false;
   }
   // Integers wrap around.
-  static T One(RowSum kind, T sum, T x) {
+  static T CombineOne(RowSum kind, T sum, T x) {
     using W = std::conditional_t<kReal, T, uint64_t>;
     switch (kind) {
       case RowSum::kMax:
@@ -86,12 +86,12 @@ template <class Number> struct Plain {
   }
   static T Row(RowSum kind, const T* x, int64_t n) {
     T sum = Start(kind);
-    for (int64_t i = 0; i < n; ++i) sum = One(kind, sum, x[i]);
+    for (int64_t i = 0; i < n; ++i) sum = CombineOne(kind, sum, x[i]);
     return sum;
   }
   static void Join(RowSum kind, const T* x, int64_t rows, int64_t step, T* y, int64_t n) {
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t i = 0; i < n; ++i) y[i] = One(kind, y[i], x[r * step + i]);
+      for (int64_t i = 0; i < n; ++i) y[i] = CombineOne(kind, y[i], x[r * step + i]);
   }
 };
 
@@ -135,7 +135,7 @@ typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Mat
   return sum;
 }
 
-// The innermost axis is reduced: each result is a reduction of entire rows.
+// Reduces the innermost axis and others. Each result is a reduction of entire rows.
 template <class Math>
 void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                 int64_t begin, int64_t end) {
@@ -153,13 +153,13 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
   }
 }
 
-// Reduces n columns of rows [begin, end) to y. Splits more rows than one call combines in half recursively
-// (pairwise summation), so that the rounding error grows with the logarithm of their number.
+// Reduces n columns of rows [begin, end) to y. If one call cannot combine all rows, splits them in half
+// recursively (pairwise summation), so that the rounding error grows with the logarithm of their number.
 template <class Math>
 void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,
               typename Math::T* y, int64_t n) {
-  const bool even = p.reduced.rank <= 1;  // the rows have a constant stride
-  const int64_t leaf = even ? kRows : kFewRows, leaves = (end - begin + leaf - 1) / leaf;
+  const bool constant_stride = p.reduced.rank <= 1;
+  const int64_t leaf = constant_stride ? kRows : kFewRows, leaves = (end - begin + leaf - 1) / leaf;
   if (leaves > 1) {
     const int64_t middle = begin + leaves / 2 * leaf;
     typename Math::T part[kColumns];
@@ -169,12 +169,12 @@ void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64
   }
   std::fill(y, y + n, Math::Start(kind));
   const int64_t step = p.reduced.rank ? p.reduced.steps[0] : 0;
-  if (even) return Math::Join(kind, x + begin * step, end - begin, step, y, n);
+  if (constant_stride) return Math::Join(kind, x + begin * step, end - begin, step, y, n);
   for (int64_t i = begin; i < end; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, y, n);
 }
 
-// Few columns of many rows are reduced in kParts parts, then the parts are combined. The split depends only
-// on the plan, so that results do not depend on the number of threads.
+// Returns whether few columns of many rows are reduced in kParts parts, which are combined afterwards. The
+// split depends only on the plan, so that results do not depend on the number of threads.
 bool ByParts(const ReducePlan& p) {
   return p.kept.count == 1 && p.inner <= kColumns && p.reduced.count * p.inner >= kParts * kWork / 2;
 }
@@ -194,7 +194,7 @@ void ReduceParts(ReduceKind kind, const ReducePlan& p, const typename Math::T* x
   for (int64_t k = 0; k < p.inner; ++k) y[k] = Finish(kind, y[k], p.count);
 }
 
-// The innermost axis is kept: contiguous results.
+// Reduces axes before the innermost one. Results are contiguous.
 template <class Math>
 void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                    int64_t begin, int64_t end) {

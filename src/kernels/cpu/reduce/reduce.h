@@ -16,8 +16,8 @@ enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum,
 inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
                                                "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
-// Adjacent axes that are all kept or all reduced are merged. Both lists are outermost first and exclude the
-// innermost axis.
+// Adjacent axes that are all kept or all reduced are merged. `kept` and `reduced` start with the outermost
+// axis and exclude the innermost one.
 struct ReducePlan {
   struct Axes {
     int rank = 0;
@@ -36,8 +36,8 @@ bool HasReduce(ReduceKind kind, DType type);
 void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
             const Workers& workers);
 
-// Index of the largest (or smallest) element along an axis; the first of equal ones, or the last. NaN counts
-// as largest and as smallest.
+// ArgReduce writes the index of the largest (or smallest) element along an axis: the first of equal elements,
+// or the last. NaN counts as largest and as smallest.
 bool HasArgReduce(DType type);
 void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
                const Workers& workers);

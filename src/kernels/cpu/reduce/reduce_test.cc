@@ -19,8 +19,8 @@ struct Sum {
   std::vector<bool> mask;  // the reduced axes
 };
 
-// The largest relative error, in units of f32's half ulp of one. Each result sums equal numbers: that is the
-// hardest case for a chain of additions, which then rounds in the same direction again and again.
+// Returns the largest relative error, in units of half an ulp of 1 in f32. Each result sums equal numbers.
+// That is the hardest case for a chain of additions, because it then rounds in the same direction every time.
 double WorstError(ReduceKind kind, const Sum& sum) {
   int64_t inputs = 1, outputs = 1;
   for (size_t i = 0; i < sum.dims.size(); ++i) {
@@ -30,10 +30,10 @@ double WorstError(ReduceKind kind, const Sum& sum) {
   std::vector<float> value = Random(outputs, 7), x(static_cast<size_t>(inputs)), y(value.size());
   for (float& v : value) v = 0.55f + 0.45f * v;
   for (int64_t i = 0; i < inputs; ++i) {
-    int64_t rest = i, at = 0, step = 1;
-    for (size_t axis = sum.dims.size(); axis-- > 0; rest /= sum.dims[axis]) {
+    int64_t remaining = i, at = 0, step = 1;
+    for (size_t axis = sum.dims.size(); axis-- > 0; remaining /= sum.dims[axis]) {
       if (sum.mask[axis]) continue;
-      at += rest % sum.dims[axis] * step;
+      at += remaining % sum.dims[axis] * step;
       step *= sum.dims[axis];
     }
     x[static_cast<size_t>(i)] = value[static_cast<size_t>(at)];
@@ -54,7 +54,7 @@ TEST_P(ReduceLevels, SumsOfManyRowsStayAccurate) {
       {{512, 77}, {true, false}},
       {{2, 512, 77}, {false, true, false}},
       {{2, 1000, 600}, {false, true, false}},
-      {{20000, 9}, {true, false}},                     // the rows in parts, for several threads
+      {{20000, 9}, {true, false}},                     // rows are split into parts, for several threads
       {{100, 3, 40, 21}, {true, false, true, false}},  // rows at unequal distances
       {{3000, 3, 5}, {true, false, true}},             // short rows
       {{2, 300, 2, 3, 2, 9}, {false, true, false, true, false, true}},

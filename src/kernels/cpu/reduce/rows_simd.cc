@@ -5,17 +5,15 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-inline float Higher(float a, float b) { return a != a || a > b ? a : b; }
-inline float Lower(float a, float b) { return a != a || a < b ? a : b; }
-
-// The maximum or minimum of a row; NaN if an element is NaN. f returns its second operand where one is NaN.
+// Returns the maximum or minimum of a row, or NaN if an element is NaN. f returns its second operand if one
+// operand is NaN.
 template <class F> inline float Extreme(const float* x, int64_t n, float start, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   Floats a = All(start), b = a;
-  Ints odd{};
+  Ints is_nan{};
   const auto join = [&](Floats v, Floats& best) {
     best = f(v, best);
-    odd |= v != v;
+    is_nan |= v != v;
   };
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
@@ -25,7 +23,7 @@ template <class F> inline float Extreme(const float* x, int64_t n, float start, 
   for (; i < n; i += lanes)
     join(i + lanes <= n ? LoadVector(x + i) : Keep(LoadPart(x + i, n - i), n - i, All(start)), a);
   for (int lane = 0; lane < lanes; ++lane)
-    if (odd[lane]) return __builtin_nanf("");
+    if (is_nan[lane]) return __builtin_nanf("");
   return Across(f(a, b), [&](auto p, auto q) { return start < 0 ? (p > q ? p : q) : (p < q ? p : q); });
 }
 
@@ -36,10 +34,10 @@ float Multiplied(const float* x, int64_t n) {
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
     for (int j = 0; j < lanes; ++j) parts[j] *= x[i + j];
-  float all = 1;
-  for (float part : parts) all *= part;
-  for (; i < n; ++i) all *= x[i];
-  return all;
+  float product = 1;
+  for (float part : parts) product *= part;
+  for (; i < n; ++i) product *= x[i];
+  return product;
 }
 
 float Reduce(RowSum kind, const float* x, int64_t n) {
@@ -59,7 +57,7 @@ float Reduce(RowSum kind, const float* x, int64_t n) {
   }
 }
 
-// N vectors of columns, with accumulators in registers.
+// Combines N vectors of columns. Accumulators are in registers.
 template <int N, class F>
 inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
@@ -73,8 +71,9 @@ inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const 
   for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, v[j]);
 }
 
-// The same for sums, as a cascade: kBlock rows make a partial sum, kBlock of these make another. The rounding
-// error grows with the longest chain of additions, which is 2 * kBlock + rows / kBlock^2 instead of rows.
+// Sums N vectors of columns as a cascade: kBlock rows make a partial sum, and kBlock of these make another.
+// The rounding error grows with the longest chain of additions, which is 2 * kBlock + rows / kBlock^2 instead
+// of rows.
 constexpr int64_t kBlock = 8;
 
 template <int N, class F>
@@ -102,7 +101,7 @@ inline void SumColumns(const float* x, int64_t rows, int64_t step, float* y, con
   for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, total[j]);
 }
 
-// Columns that do not fill a vector.
+// Sums columns that do not fill a vector.
 template <class F>
 inline Floats SumPart(Floats total, const float* x, int64_t rows, int64_t step, int64_t n, const F& f) {
   for (int64_t r = 0; r < rows;) {
@@ -120,7 +119,7 @@ inline Floats SumPart(Floats total, const float* x, int64_t rows, int64_t step, 
 }
 
 template <class F>
-inline void Each(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
+inline void CombineRows(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) Columns<4>(x + i, rows, step, y + i, f);
@@ -132,7 +131,7 @@ inline void Each(const float* x, int64_t rows, int64_t step, float* y, int64_t n
 }
 
 template <class F>
-inline void SumEach(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
+inline void SumRows(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) SumColumns<4>(x + i, rows, step, y + i, f);
@@ -143,21 +142,21 @@ inline void SumEach(const float* x, int64_t rows, int64_t step, float* y, int64_
 void Join(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n) {
   switch (kind) {
     case RowSum::kSum:
-      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + b; });
+      return SumRows(x, rows, step, y, n, [](Floats a, Floats b) { return a + b; });
     case RowSum::kL1:
-      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + Absolute(b); });
+      return SumRows(x, rows, step, y, n, [](Floats a, Floats b) { return a + Absolute(b); });
     case RowSum::kSquare:
-      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + b * b; });
+      return SumRows(x, rows, step, y, n, [](Floats a, Floats b) { return a + b * b; });
     case RowSum::kMax:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a > b) ? a : b; });
+      return CombineRows(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a > b) ? a : b; });
     case RowSum::kMin:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a < b) ? a : b; });
+      return CombineRows(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a < b) ? a : b; });
     default:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a * b; });
+      return CombineRows(x, rows, step, y, n, [](Floats a, Floats b) { return a * b; });
   }
 }
 
-// exp(x - top), also where both are infinite.
+// Computes exp(x - top), also if both are infinite.
 inline Floats Share(Floats x, Floats top) { return x == top ? All(1.f) : Exp(x - top); }
 
 float ExpSum(const float* x, float top, int64_t n) {

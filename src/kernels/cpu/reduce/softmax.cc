@@ -9,17 +9,17 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 8192;   // elements that are worth a thread
-constexpr int64_t kColumns = 64;  // columns of a job, where the axis is not the last one
+constexpr int64_t kColumns = 64;  // columns of a job, if the axis is not the last one
 constexpr int64_t kShort = 8;     // elements; a row up to this length would leave most of a vector empty
 
 // Short rows are transposed, so that each row uses one lane.
 void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   float transposed[kShort * kColumns];
   for (int64_t i = 0; i < rows; i += kColumns) {
-    const int64_t some = std::min(kColumns, rows - i);
-    TransposeSimd().x32(x + i * length, length, some, length, transposed, some);
-    SoftmaxSimd().columns(transposed, transposed, length, some, some, log);
-    TransposeSimd().x32(transposed, some, length, some, y + i * length, length);
+    const int64_t row_count = std::min(kColumns, rows - i);
+    TransposeSimd().x32(x + i * length, length, row_count, length, transposed, row_count);
+    SoftmaxSimd().columns(transposed, transposed, length, row_count, row_count, log);
+    TransposeSimd().x32(transposed, row_count, length, row_count, y + i * length, length);
   }
 }
 

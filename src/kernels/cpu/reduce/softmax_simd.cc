@@ -7,14 +7,14 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// y[i] = f(x[i], count) by vectors; count is the number of valid lanes.
+// Computes y[i] = f(x[i], count) by vectors. `count` is the number of valid lanes.
 template <class F> inline void Map(const float* x, float* y, int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) StoreVector(y + i, f(LoadVector(x + i), kWide));
   if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i), n - i), n - i);
 }
 
-float Most(const float* x, int64_t n) {
+float Largest(const float* x, int64_t n) {
   Floats a = All(-kInfinity), b = a;
   int64_t i = 0;
   for (; i + 2 * kWide <= n; i += 2 * kWide) {
@@ -31,7 +31,7 @@ float Most(const float* x, int64_t n) {
 
 // If the maximum is infinite or an element is NaN, the sum is NaN and so is the row.
 inline void SoftmaxRow(const float* x, float* y, int64_t n) {
-  const float top = Most(x, n);
+  const float top = Largest(x, n);
   Floats sum{};
   Map(x, y, n, [&](Floats v, int64_t count) {
     const Floats e = Exp(v - top);
@@ -43,7 +43,7 @@ inline void SoftmaxRow(const float* x, float* y, int64_t n) {
 }
 
 inline void LogSoftmaxRow(const float* x, float* y, int64_t n) {
-  const float top = Most(x, n);
+  const float top = Largest(x, n);
   Floats sum{};
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) sum += Exp(LoadVector(x + i) - top);
@@ -57,7 +57,7 @@ void Rows(const float* x, float* y, int64_t rows, int64_t n, bool log) {
     log ? LogSoftmaxRow(x + i * n, y + i * n, n) : SoftmaxRow(x + i * n, y + i * n, n);
 }
 
-// One vector of columns.
+// Computes softmax of one vector of columns.
 inline void Column(const float* x, float* y, int64_t length, int64_t step, int64_t count, bool log) {
   const auto load = [count](const float* p) { return count == kWide ? LoadVector(p) : LoadPart(p, count); };
   const auto store = [count](float* p, Floats v) {

@@ -6,7 +6,7 @@ namespace tern::cpu {
 
 struct SoftmaxTable {
   void (*rows)(const float* x, float* y, int64_t rows, int64_t n, bool log);
-  // Along the columns of [length, columns] with row stride `step`.
+  // Computes softmax along the columns of [length, columns] with row stride `step`.
   void (*columns)(const float* x, float* y, int64_t length, int64_t step, int64_t columns, bool log);
 };
 TERN_SIMD_TABLE(SoftmaxTable, SoftmaxSimd)

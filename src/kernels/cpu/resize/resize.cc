@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMaxBlendTaps = 16;  // the most taps that one call of blend adds
+constexpr int64_t kMaxBlendTaps = 16;  // maximum taps that one call of blend adds
 
 // Computes one output element. The last axis is resized.
 float BlendOne(const float* x, const int64_t* positions, const float* weights, int64_t taps) {

@@ -46,7 +46,7 @@ void Cell::Finish(const Row& row) const {
   if (row.y) std::copy(row.x, row.x + row.n, row.y);
 }
 
-// x: z r h parts.
+// row.x holds the parts z, r and h.
 void Cell::Gru(const Row& row) const {
   const int64_t n = row.n;
   const bool late = !s_.linear_before_reset;
@@ -66,7 +66,7 @@ void Cell::Gru(const Row& row) const {
   if (row.y) std::copy(h, h + n, row.y);
 }
 
-// x: i o f c parts.
+// row.x holds the parts i, o, f and c.
 void Cell::Lstm(const Row& row) const {
   const int64_t n = row.n, hidden = s_.hidden;
   float *input = row.x, *output = row.x + hidden, *forget = row.x + 2 * hidden, *fresh = row.x + 3 * hidden;

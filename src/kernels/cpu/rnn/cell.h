@@ -1,4 +1,5 @@
-// One step of a recurrent layer for one sample, or for a slice of its state, after the matrix products.
+// Computes one step of a recurrent layer after the matrix products, for one sample or for a slice of its
+// state.
 #pragma once
 #include "kernels/cpu/rnn/rnn.h"
 
@@ -6,12 +7,12 @@ namespace tern::cpu {
 
 class Cell {
  public:
-  // functions: of this direction; peephole: its weights, or null.
+  // `functions` are those of this direction. `peephole` are its weights, or null.
   Cell(const RnnShape& s, const RnnFunction* functions, const float* peephole);
 
   // Elements [first, first + n) of the state of one sample; all pointers point to element `first`. x holds
-  // the pre-activations of the gates with a stride of `hidden`: input and state products, except for a GRU's
-  // candidate, whose state product is in `candidate`.
+  // the pre-activations of the gates with a stride of `hidden`. They are sums of input and state products.
+  // Only the state product of a GRU's candidate is separate, in `candidate`.
   struct Row {
     int64_t first = 0, n = 0;
     float* x = nullptr;
@@ -22,7 +23,7 @@ class Cell {
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
-  // For a GRU whose candidate multiplies reset * h: gated = reset * before.
+  // Computes gated = reset * before, for a GRU whose candidate multiplies reset * h.
   void Reset(const Row& row) const;
   void Finish(const Row& row) const;
 

@@ -1,5 +1,5 @@
-// The gates of one step of a recurrent layer in one pass, for the default activation functions: sigmoid for
-// gates, tanh otherwise.
+// Computes the gates of one step of a recurrent layer in one pass, for the default activation functions:
+// sigmoid for gates, and tanh otherwise.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -14,7 +14,7 @@ struct LstmRow {
   float* h = nullptr;
   float* y = nullptr;  // a second destination of h, or null
   int64_t n = 0;
-  float clip = 0;  // of pre-activations; infinity: none
+  float clip = 0;  // bound of pre-activations; infinity means none
 };
 
 struct GruRow {
@@ -33,7 +33,7 @@ struct GruRow {
 struct CellTable {
   void (*lstm)(const LstmRow& row);
   void (*gru_reset)(const GruRow& row);  // gated = sigmoid(reset) * before
-  void (*gru)(const GruRow& row);        // the new h
+  void (*gru)(const GruRow& row);        // computes the new h
 };
 TERN_SIMD_TABLE(CellTable, CellSimd)
 

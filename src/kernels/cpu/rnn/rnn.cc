@@ -12,7 +12,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications of a step
-constexpr int64_t kFew = 4;                     // samples up to which Tile::few_rows is set
+constexpr int64_t kFew = 4;                     // maximum samples for which Tile::few_rows is set
 
 // Sizes in dwords of the packed weights of one direction. Each gate is packed separately, so that a slice of
 // the state consists of full panels in every gate.
@@ -24,7 +24,8 @@ struct Panels {
         state(LineAligned(PanelsSize(s.hidden, s.hidden, s.operands))) {}
 };
 
-// inner: elements of a row; step: dwords of a packed gate.
+// Packs the weights of all gates. `inner` is the number of elements of a row; `step` is the dwords of a
+// packed gate.
 void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step, float* to,
                const Workers& workers) {
   for (int64_t gate = 0; gate < s.directions * s.gates(); ++gate)
@@ -41,8 +42,9 @@ struct Slice {
 int SlicesOf(const RnnShape& s, int threads) {
   const int64_t panels = CeilDiv(s.hidden, TileFor(s.operands).columns);
   const int64_t work = s.batch * s.gates() * s.hidden * (s.hidden + s.features);
-  const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMaxStepChunks / s.directions});
-  return static_cast<int>(std::clamp<int64_t>(work / kMinWorkPerThread, 1, std::max<int64_t>(1, most)));
+  const int64_t max_slices =
+      std::min<int64_t>({threads / s.directions, panels, kMaxStepChunks / s.directions});
+  return static_cast<int>(std::clamp<int64_t>(work / kMinWorkPerThread, 1, std::max<int64_t>(1, max_slices)));
 }
 
 Slice SliceOf(const RnnShape& s, int slice, int slices) {
@@ -85,7 +87,8 @@ class Direction {
     return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
-  // Phases of a step: 2 for a GRU that multiplies the gated state, which must be complete first.
+  // Returns the number of phases of a step. It is 2 for a GRU that multiplies the gated state, which must be
+  // complete first.
   static int Phases(const RnnShape& s) {
     return s.kind == RnnCellKind::kGru && !s.linear_before_reset ? 2 : 1;
   }
@@ -107,28 +110,29 @@ class Direction {
     AddBiases();
   }
 
-  // Input products of the entire sequence for the gates of a slice. slice: its index.
-  void Input(const Slice& some, int slice, const Workers& workers) const {
-    PanelProduct p = InputProduct(s_, some.end - some.begin);
+  // Computes the input products of the entire sequence for the gates of a slice. `slice` is the index of the
+  // slice.
+  void Input(const Slice& range, int slice, const Workers& workers) const {
+    PanelProduct p = InputProduct(s_, range.end - range.begin);
     void* scratch = static_cast<char*>(product_) + static_cast<size_t>(slice) * PanelScratch(p, 1);
     for (int64_t gate = 0; gate < s_.gates(); ++gate) {
-      const int64_t column = gate * s_.hidden + some.begin;
+      const int64_t column = gate * s_.hidden + range.begin;
       p.a = t_.x, p.c = from_x_ + column;
-      p.panels = input_ + gate * panels_.input + some.begin * table_.dwords(s_.features);
+      p.panels = input_ + gate * panels_.input + range.begin * table_.dwords(s_.features);
       p.tile.bias = b_ ? bias_ + column : nullptr;
       MultiplyPanels(p, scratch, workers);
     }
   }
 
-  void Phase(int64_t step, int phase, const Slice& some) const {
+  void Phase(int64_t step, int phase, const Slice& range) const {
     const bool gru = s_.kind == RnnCellKind::kGru, two = Phases(s_) == 2;
     if (phase == 0) {
-      MultiplyState(step, h_[step % 2], 0, two ? 2 : s_.gates(), some);
-      AddSums(step, gru ? 2 : s_.gates(), some);
+      MultiplyState(step, h_[step % 2], 0, two ? 2 : s_.gates(), range);
+      AddSums(step, gru ? 2 : s_.gates(), range);
     }
-    if (phase == 0 && two) return Reset(step, some);
-    if (two) MultiplyState(step, gated_, 2, 3, some);
-    Finish(step, some);
+    if (phase == 0 && two) return Reset(step, range);
+    if (two) MultiplyState(step, gated_, 2, 3, range);
+    Finish(step, range);
   }
 
   void End() const {
@@ -140,8 +144,8 @@ class Direction {
   }
 
  private:
-  // One row per sample in f32, and the same packed as operand of the products (bf16 pairs, or the f32 row
-  // itself).
+  // A state has one row per sample in f32. `packed` holds the same rows as operand of the products: as bf16
+  // pairs, or the f32 rows themselves.
   struct State {
     float *exact = nullptr, *packed = nullptr;
   };
@@ -154,9 +158,9 @@ class Direction {
     return t.p ? t.p + d * 3 * s.hidden : nullptr;
   }
   static float* Take(float*& at, int64_t n) {
-    float* mine = at;
+    float* start = at;
     at += LineAligned(n);
-    return mine;
+    return start;
   }
   static PanelProduct InputProduct(const RnnShape& s, int64_t columns) {
     PanelProduct p;
@@ -167,26 +171,26 @@ class Direction {
   }
   static size_t ProductScratch(const RnnShape& s, int threads) {
     const int slices = SlicesOf(s, threads);
-    size_t most = PanelScratch(InputProduct(s, s.hidden), threads);
+    size_t bytes = PanelScratch(InputProduct(s, s.hidden), threads);
     for (int i = 0; i < slices; ++i) {
-      const Slice some = SliceOf(s, i, slices);
-      most = std::max(most,
-                      static_cast<size_t>(slices) * PanelScratch(InputProduct(s, some.end - some.begin), 1));
+      const Slice range = SliceOf(s, i, slices);
+      bytes = std::max(
+          bytes, static_cast<size_t>(slices) * PanelScratch(InputProduct(s, range.end - range.begin), 1));
     }
-    return Aligned(most);
+    return Aligned(bytes);
   }
 
   // Adds the biases of input and state, except for a GRU's candidate, whose state bias is added to its state
   // product.
   void AddBiases() {
     if (!b_) return;
-    const int64_t together = s_.kind == RnnCellKind::kGru ? 2 * s_.hidden : width_;
-    for (int64_t i = 0; i < width_; ++i) bias_[i] = i < together ? b_[i] + b_[width_ + i] : b_[i];
+    const int64_t summed = s_.kind == RnnCellKind::kGru ? 2 * s_.hidden : width_;
+    for (int64_t i = 0; i < width_; ++i) bias_[i] = i < summed ? b_[i] + b_[width_ + i] : b_[i];
   }
-  void Round(const State& state, int64_t n, const Slice& some) const {
+  void Round(const State& state, int64_t n, const Slice& range) const {
     if (table_.per_lane == 1) return;
-    table_.copy(state.exact + n * h_row_ + some.begin, some.end - some.begin,
-                state.packed + n * packed_row_ + some.begin / table_.per_lane);
+    table_.copy(state.exact + n * h_row_ + range.begin, range.end - range.begin,
+                state.packed + n * packed_row_ + range.begin / table_.per_lane);
   }
   int64_t LengthOf(int64_t n) const {
     if (!t_.lengths) return s_.length;
@@ -194,13 +198,14 @@ class Direction {
                            : static_cast<const int32_t*>(t_.lengths)[n];
   }
 
-  // The products of a state with gates [first, last). Every other step visits the panels in reverse order,
-  // because the panels that the previous step read last are still in cache.
-  void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last, const Slice& some) const {
-    const int64_t panels = CeilDiv(some.end - some.begin, table_.columns), count = (last - first) * panels;
+  // Computes the products of a state with gates [first, last). Every other step visits the panels in reverse
+  // order, because the panels that the previous step read last are still in cache.
+  void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last,
+                     const Slice& range) const {
+    const int64_t panels = CeilDiv(range.end - range.begin, table_.columns), count = (last - first) * panels;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = step % 2 ? count - 1 - i : i;
-      MultiplyPanel(step, state, first + at / panels, some.begin + at % panels * table_.columns, some.end);
+      MultiplyPanel(step, state, first + at / panels, range.begin + at % panels * table_.columns, range.end);
     }
   }
   void MultiplyPanel(int64_t step, const State& state, int64_t gate, int64_t column, int64_t end) const {
@@ -218,56 +223,56 @@ class Direction {
     t.bias = candidate && b_ ? b_ + width_ + gate * s_.hidden + column : nullptr;
     table_.RunRows(t, s_.batch);
   }
-  // With sequence lengths, samples are at different times: their state products are computed separately and
-  // added here.
-  void AddSums(int64_t step, int64_t gates, const Slice& some) const {
+  // With sequence lengths, samples are at different times. So their state products are computed separately
+  // and added here.
+  void AddSums(int64_t step, int64_t gates, const Slice& range) const {
     if (!t_.lengths) return;
     for (int64_t n = 0; n < s_.batch; ++n) {
       if (step >= LengthOf(n)) continue;
       float* x = from_x_ + (TimeOf(step, n) * s_.batch + n) * width_;
       for (int64_t gate = 0; gate < gates; ++gate)
-        for (int64_t i = gate * s_.hidden + some.begin; i < gate * s_.hidden + some.end; ++i)
+        for (int64_t i = gate * s_.hidden + range.begin; i < gate * s_.hidden + range.end; ++i)
           x[i] += from_h_[n * width_ + i];
     }
   }
 
-  void Reset(int64_t step, const Slice& some) const {
+  void Reset(int64_t step, const Slice& range) const {
     for (int64_t n = 0; n < s_.batch; ++n) {
       if (step >= LengthOf(n)) continue;
-      cell_.Reset(RowOf(step, n, some));
-      Round(gated_, n, some);
+      cell_.Reset(RowOf(step, n, range));
+      Round(gated_, n, range);
     }
   }
-  void Finish(int64_t step, const Slice& some) const {
-    const int64_t count = some.end - some.begin;
+  void Finish(int64_t step, const Slice& range) const {
+    const int64_t count = range.end - range.begin;
     for (int64_t n = 0; n < s_.batch; ++n) {
-      const int64_t at = n * h_row_ + some.begin;
+      const int64_t at = n * h_row_ + range.begin;
       if (step < LengthOf(n)) {
-        cell_.Finish(RowOf(step, n, some));
-      } else {  // Beyond the end of a sample the state is kept and y is 0.
+        cell_.Finish(RowOf(step, n, range));
+      } else {  // Beyond the end of a sample, the state is kept and y is 0.
         std::copy_n(h_[step % 2].exact + at, count, h_[(step + 1) % 2].exact + at);
         if (t_.y)
-          std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden + some.begin, count,
+          std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden + range.begin, count,
                       0.f);
       }
-      Round(h_[(step + 1) % 2], n, some);
+      Round(h_[(step + 1) % 2], n, range);
     }
   }
 
-  // The index in the sequence that sample n reads in this step.
+  // Returns the index in the sequence that sample n reads in this step.
   int64_t TimeOf(int64_t step, int64_t n) const {
     const bool backward = d_ == 1 || s_.reverse;
     return backward ? LengthOf(n) - 1 - step : step;
   }
-  Cell::Row RowOf(int64_t step, int64_t n, const Slice& some) const {
-    const int64_t time = TimeOf(step, n), at = n * h_row_ + some.begin;
+  Cell::Row RowOf(int64_t step, int64_t n, const Slice& range) const {
+    const int64_t time = TimeOf(step, n), at = n * h_row_ + range.begin;
     Cell::Row row;
-    row.first = some.begin, row.n = some.end - some.begin;
-    row.x = from_x_ + (time * s_.batch + n) * width_ + some.begin;
+    row.first = range.begin, row.n = range.end - range.begin;
+    row.x = from_x_ + (time * s_.batch + n) * width_ + range.begin;
     row.before = h_[step % 2].exact + at, row.h = h_[(step + 1) % 2].exact + at;
-    row.c = c_ + n * s_.hidden + some.begin;
-    if (t_.y) row.y = t_.y + ((time * s_.directions + d_) * s_.batch + n) * s_.hidden + some.begin;
-    row.candidate = from_h_ + n * width_ + 2 * s_.hidden + some.begin, row.gated = gated_.exact + at;
+    row.c = c_ + n * s_.hidden + range.begin;
+    if (t_.y) row.y = t_.y + ((time * s_.directions + d_) * s_.batch + n) * s_.hidden + range.begin;
+    row.candidate = from_h_ + n * width_ + 2 * s_.hidden + range.begin, row.gated = gated_.exact + at;
     return row;
   }
 
@@ -286,11 +291,11 @@ class Direction {
 };
 
 void RunAlone(const RnnShape& s, Direction& direction, const Workers& workers) {
-  const Slice all{0, s.hidden};
+  const Slice entire{0, s.hidden};
   direction.Begin();
-  direction.Input(all, 0, workers);
+  direction.Input(entire, 0, workers);
   for (int64_t step = 0; step < s.length; ++step)
-    for (int phase = 0; phase < Direction::Phases(s); ++phase) direction.Phase(step, phase, all);
+    for (int phase = 0; phase < Direction::Phases(s); ++phase) direction.Phase(step, phase, entire);
   direction.End();
 }
 
@@ -313,26 +318,27 @@ size_t RnnScratch(const RnnShape& s, int threads) {
 
 void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers& workers) {
   if (s.batch == 0 || s.hidden == 0) return;
-  const size_t each = Direction::Scratch(s, workers.threads());
+  const size_t direction_bytes = Direction::Scratch(s, workers.threads());
   std::optional<Direction> directions[2];
   for (int64_t d = 0; d < s.directions; ++d)
     directions[d].emplace(
-        s, t, d, reinterpret_cast<float*>(static_cast<char*>(scratch) + each * static_cast<size_t>(d)));
+        s, t, d,
+        reinterpret_cast<float*>(static_cast<char*>(scratch) + direction_bytes * static_cast<size_t>(d)));
   const int slices = SlicesOf(s, workers.threads());
   if (slices == 1 && s.directions == 1) return RunAlone(s, *directions[0], workers);
-  const Workers alone(1);
+  const Workers one_thread(1);
   if (slices == 1)
     return workers.ParallelFor(s.directions, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t d = begin; d < end; ++d) RunAlone(s, *directions[d], alone);
+      for (int64_t d = begin; d < end; ++d) RunAlone(s, *directions[d], one_thread);
     });
   const int phases = Direction::Phases(s);
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->Begin();
   ParallelSteps(workers, s.length * phases, static_cast<int>(s.directions) * slices,
                 [&](int64_t step, int chunk) {
-                  const Slice some = SliceOf(s, chunk % slices, slices);
+                  const Slice range = SliceOf(s, chunk % slices, slices);
                   const Direction& direction = *directions[chunk / slices];
-                  if (step == 0) direction.Input(some, chunk % slices, alone);
-                  direction.Phase(step / phases, static_cast<int>(step % phases), some);
+                  if (step == 0) direction.Input(range, chunk % slices, one_thread);
+                  direction.Phase(step / phases, static_cast<int>(step % phases), range);
                 });
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->End();
 }

@@ -24,22 +24,22 @@ struct RnnShape {
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
   bool reverse = false;  // the first direction is reversed; the second always is
-  float clip = 0;        // 0: none
+  float clip = 0;        // 0: no clipping
   bool linear_before_reset = false, input_forget = false;
   std::vector<RnnFunction> functions;  // per direction: rnn 1, gru 2, lstm 3
 
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
 
-// Packs w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] for the products. Depends on kind,
-// operands, features, hidden and directions of the shape. Sizes are in dwords (4 bytes).
+// Pack w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] for the products. The result depends
+// on kind, operands, features, hidden and directions of the shape. Sizes are in dwords (4 bytes).
 int64_t RnnInputSize(const RnnShape& s);
 int64_t RnnStateSize(const RnnShape& s);
 void PackRnnInput(const RnnShape& s, const float* w, float* to, const Workers& workers);
 void PackRnnState(const RnnShape& s, const float* r, float* to, const Workers& workers);
 
-// Optional tensors may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
-// states [dir, batch, hidden].
+// Optional tensors may be null. b is [dir, 2*gates*hidden], p is [dir, 3*hidden], y is [length, dir, batch,
+// hidden], and states are [dir, batch, hidden].
 struct RnnTensors {
   const float* x = nullptr;
   const float *w = nullptr, *r = nullptr;  // packed

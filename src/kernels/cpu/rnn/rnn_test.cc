@@ -45,7 +45,7 @@ struct Layer {
     PackRnnState(s, r.data(), state_panels.data(), Workers(2));
   }
 
-  // y, then the last states.
+  // Returns y, followed by the last states.
   std::vector<float> Run(int threads) const {
     const int64_t states = s.directions * s.batch * s.hidden;
     std::vector<float> out(static_cast<size_t>((s.length + 2) * states), kNaN);
@@ -59,7 +59,7 @@ struct Layer {
     return out;
   }
 
-  // The pre-activation of gate g, element i, from the input or from a state.
+  // Returns the pre-activation of element i of gate g, from the input or from a state.
   double From(const std::vector<float>& weights, int64_t inner, int64_t d, int64_t g, int64_t i,
               const auto& state, int64_t bias) const {
     const int64_t row = (d * s.gates() + g) * s.hidden + i;

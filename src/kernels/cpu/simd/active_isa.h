@@ -1,5 +1,5 @@
-// Names of the architecture and the instruction set in use, for reports and for files: unlike enum values,
-// names keep their meaning from version to version.
+// Names of the architecture and the instruction set in use, for reports and files. Unlike enum values, names
+// keep their meaning from version to version.
 #pragma once
 
 namespace tern::cpu {

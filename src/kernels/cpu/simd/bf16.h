@@ -5,8 +5,8 @@
 namespace tern::cpu {
 
 bool HasBf16Products();     // the processor has AVX512-BF16
-bool ActiveBf16Products();  // it is in use: at level avx512, unless switched off
-// Switches it on or off, for tests. Must not be called while kernels run.
+bool ActiveBf16Products();  // AVX512-BF16 is in use: the level is avx512, and it is not switched off
+// Switches AVX512-BF16 on or off, for tests. Must not be called while kernels run.
 void LimitBf16Products(bool on);
 bool Bf16ProductsLimit();  // the last setting, at any level; initially HasBf16Products()
 

@@ -1,4 +1,4 @@
-// bf16 in tests: rounding and conversion of arrays.
+// Rounds and converts arrays of bf16 in tests.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,7 +22,7 @@ inline std::vector<float> FromBf16(const std::vector<uint16_t>& from) {
   return to;
 }
 
-// bf16 arrays as kernels take them: through float pointers.
+// Returns bf16 arrays as float pointers, which kernels take.
 inline const float* AsFloats(const std::vector<uint16_t>& bf16) {
   return reinterpret_cast<const float*>(bf16.data());
 }

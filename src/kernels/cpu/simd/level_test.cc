@@ -5,12 +5,12 @@ namespace {
 
 TEST(Levels, EndWithTheActiveOne) {
   const LevelKeeper keeper;
-  for (int most = 0; most <= static_cast<int>(BestSimd()); ++most) {
-    LimitSimd(static_cast<SimdLevel>(most));
+  for (int highest = 0; highest <= static_cast<int>(BestSimd()); ++highest) {
+    LimitSimd(static_cast<SimdLevel>(highest));
     std::vector<int> want;
-    for (int level = 0; level <= most; ++level) want.push_back(level);
+    for (int level = 0; level <= highest; ++level) want.push_back(level);
     EXPECT_EQ(LevelsHere(), want);
-    if (most == static_cast<int>(BestSimd()) && ActiveBf16Products()) want.push_back(kBf16Products);
+    if (highest == static_cast<int>(BestSimd()) && ActiveBf16Products()) want.push_back(kBf16Products);
     EXPECT_EQ(LevelsAndBf16Here(), want);
   }
 }

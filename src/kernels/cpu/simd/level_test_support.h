@@ -11,7 +11,7 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 4;  // follows the SimdLevels 0 to 3: the best level with AVX512-BF16
+constexpr int kBf16Products = 4;  // the best level with AVX512-BF16; the SimdLevels are 0 to 3
 
 // Restores the active level and the switch of AVX512-BF16 in its destructor.
 class LevelKeeper {
@@ -45,20 +45,20 @@ class EachLevel : public testing::TestWithParam<int> {
   const LevelKeeper keeper_;
 };
 
-// All levels up to the active one: the best of the machine, or the one that TERN_ISA sets.
+// Returns all levels up to the active one, which is the best of the machine or the one that TERN_ISA sets.
 inline std::vector<int> LevelsHere() {
   std::vector<int> levels;
   for (int level = 0; level <= static_cast<int>(ActiveSimd()); ++level) levels.push_back(level);
   return levels;
 }
-// For kernels that also compute in bf16.
+// Returns the levels for kernels that also compute in bf16.
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
   if (ActiveBf16Products()) levels.push_back(kBf16Products);
   return levels;
 }
 
-// Random numbers in [-1, 1).
+// Returns random numbers in [-1, 1).
 inline std::vector<float> Random(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> values(-1, 1);

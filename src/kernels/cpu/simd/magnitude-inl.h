@@ -1,5 +1,6 @@
-// Magnitudes: the bits of absolute values as integers, for *_simd.cc files. They are ordered as the absolute
-// values, are nearly proportional to logarithms, and infinity and NaN are larger than all finite numbers.
+// Magnitudes: the bits of absolute values as integers, for *_simd.cc files. They have the order of the
+// absolute values and are nearly proportional to logarithms. Infinity and NaN are larger than all finite
+// numbers.
 #pragma once
 #include "kernels/cpu/simd/vector-inl.h"
 

@@ -10,11 +10,11 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using Floats = Vector<float>;
-// Broadcasts v. Compilers turn the product into a broadcast; unlike a sum with zeros it preserves -0.
+// Broadcasts v. Compilers turn the product into a broadcast. Unlike a sum with zeros, it preserves -0.
 inline Floats All(float v) { return (Floats{} + 1.f) * v; }
 
-// min(x, most) and max(x, least); NaN in x stays. The instructions return their second operand if one is NaN.
-// The masked forms avoid a false warning of gcc 12.
+// Compute min(x, most) and max(x, least). NaN in x stays NaN, because the instructions return their second
+// operand if one is NaN. The masked forms avoid a false warning of gcc 12.
 inline Floats AtMost(Floats x, float most) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
@@ -75,10 +75,10 @@ template <class F> inline void EachVector(int64_t n, const F& f) {
     f(
         i, [](const float* p) { return LoadVector(p); }, [](float* p, Floats v) { StoreVector(p, v); });
   if (i == n) return;
-  const int64_t left = n - i;
+  const int64_t remaining = n - i;
   f(
-      i, [left](const float* p) { return LoadPart(p, left); },
-      [left](float* p, Floats v) { StorePart(p, v, left); });
+      i, [remaining](const float* p) { return LoadPart(p, remaining); },
+      [remaining](float* p, Floats v) { StorePart(p, v, remaining); });
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ SimdLevel Detect() {
 constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
 constexpr int kLevels = 4;
 
-// The level that TERN_ISA sets; the best one if it is not set.
-struct Asked {
+// The level that TERN_ISA sets, or the best one if it is not set.
+struct Requested {
   SimdLevel level = BestSimd();
   std::string problem;
-  Asked() {
+  Requested() {
     const char* name = std::getenv("TERN_ISA");
     if (!name || !*name) return;
     for (int i = 0; i < kLevels; ++i) {
@@ -55,9 +55,9 @@ struct Asked {
     return text;
   }
 };
-const Asked& Environment() {
-  static const Asked asked;
-  return asked;
+const Requested& Environment() {
+  static const Requested requested;
+  return requested;
 }
 
 std::atomic<SimdLevel>& Limit() {

@@ -1,28 +1,29 @@
 // One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the
-// namespace of that level; each defines a table of functions, and the best table is selected at run time.
-// Rule for such files: no standard library beyond <cstdint>, no inline function from elsewhere, everything in
-// an anonymous namespace. Otherwise the linker could keep one copy of an inline function, compiled for the
-// newest instructions, which older machines cannot run.
+// namespace of that level. Each file defines a table of functions. The table of the active level is selected
+// at run time. Such files must not use the standard library beyond <cstdint>, nor inline functions from
+// elsewhere. Everything in them must be in an anonymous namespace. Otherwise the linker could keep one copy
+// of an inline function that is compiled for the newest instructions. Older machines could not run it.
 #pragma once
 #include <cstdint>
 
 namespace tern::cpu {
 
-// kBase is portable: vector extensions of GCC and clang without intrinsics, compiled for the default target
-// (SSE2 on x86-64, NEON on 64-bit ARM, where it is the only level).
+// kBase is portable. It uses vector extensions of GCC and clang, without intrinsics, and is compiled for the
+// default target: SSE2 on x86-64, and NEON on 64-bit ARM, where it is the only level.
 enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
 SimdLevel BestSimd();    // the best level of this machine
 SimdLevel ActiveSimd();  // BestSimd(), unless LimitSimd or TERN_ISA=NAME in the environment sets a lower one
-// What is wrong with TERN_ISA: not a level, or a level that this machine lacks. Empty if nothing is.
+// Says what is wrong with TERN_ISA: it is not a level, or this machine lacks the level. Empty if nothing is
+// wrong.
 const char* SimdProblem();
-// Sets the level, at most BestSimd(), for tests. Must not be called while kernels run.
+// Sets the level, for tests. Levels above BestSimd() become BestSimd(). Must not be called while kernels run.
 void LimitSimd(SimdLevel level);
 
 }  // namespace tern::cpu
 
-// Declares the constant k<Name> of each level, and <Name>(), which returns that of the active level.
+// Declares the constant k<Name> of each level, and <Name>(), which returns the constant of the active level.
 #if defined(__x86_64__)
 #define TERN_SIMD_TABLE(Type, Name) \
   namespace base {                  \

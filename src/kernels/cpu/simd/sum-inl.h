@@ -5,10 +5,10 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The first n lanes of v; the other lanes are those of `rest`.
-inline Floats Keep(Floats v, int64_t n, Floats rest = Floats{}) {
+// Returns the first n lanes of v. The other lanes are those of `others`.
+inline Floats Keep(Floats v, int64_t n, Floats others = Floats{}) {
   static const int32_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return LoadVector(lane) < static_cast<int32_t>(n) ? v : rest;
+  return LoadVector(lane) < static_cast<int32_t>(n) ? v : others;
 }
 
 // Reduces all lanes pairwise with `join`.
@@ -32,12 +32,12 @@ template <class F> inline float Across(Floats v, const F& join) {
 inline float SumAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a + b; });
 }
-// The largest lane. No lane may be NaN.
+// Returns the largest lane. No lane may be NaN.
 inline float MaxAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// Lane-wise maximum; b where a or b is NaN. Smaller: the minimum, with the same rule.
+// Returns the lane-wise maximum, or b where a or b is NaN. Smaller returns the minimum, with the same rule.
 inline Floats Larger(Floats a, Floats b) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
@@ -62,7 +62,7 @@ inline Floats Smaller(Floats a, Floats b) {
 #endif
 }
 
-// Sum of f(vector) over a row of n elements; lanes behind the end are not counted.
+// Returns the sum of f(vector) over a row of n elements. Lanes beyond the end are not counted.
 template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   Floats a{}, b{}, c{}, d{};
@@ -78,7 +78,7 @@ template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
   return SumAcross((a + b) + (c + d));
 }
 
-constexpr int64_t kSumBlock = 4096;  // elements summed in f32; sums of blocks are added in f64
+constexpr int64_t kSumBlock = 4096;  // elements that are summed in f32; sums of blocks are added in f64
 
 template <class F> inline float SumLong(const float* x, int64_t n, const F& f) {
   if (n <= kSumBlock) return SumRow(x, n, f);

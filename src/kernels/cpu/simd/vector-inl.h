@@ -50,11 +50,11 @@ struct BFloat {
 };
 
 inline float Widen(Half h) {
-  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16, rest = (h.bits & 0x7fffu);
-  const uint32_t shifted = (rest << 13) + ((127u - 15u) << 23);
+  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16, magnitude = (h.bits & 0x7fffu);
+  const uint32_t shifted = (magnitude << 13) + ((127u - 15u) << 23);
   const uint32_t special = shifted + ((128u - 16u) << 23);                            // infinity and NaN
   const uint32_t tiny = BitsOf(FloatOf(shifted + (1u << 23)) - FloatOf(113u << 23));  // zero and subnormals
-  const uint32_t exponent = rest & 0x7c00u;
+  const uint32_t exponent = magnitude & 0x7c00u;
   const uint32_t bits = exponent == 0x7c00u ? special : exponent == 0 ? tiny : shifted;
   return FloatOf(bits | sign);
 }
@@ -62,11 +62,11 @@ inline float Widen(BFloat h) { return FloatOf(static_cast<uint32_t>(h.bits) << 1
 
 // Rounds to nearest even.
 inline Half ToHalf(float v) {
-  const uint32_t bits = BitsOf(v), sign = bits & 0x80000000u, size = bits ^ sign;
-  const uint32_t special = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
-  const uint32_t tiny = BitsOf(FloatOf(size) + FloatOf(126u << 23)) - (126u << 23);
-  const uint32_t normal = (size + 0xc8000fffu + ((size >> 13) & 1u)) >> 13;
-  const uint32_t out = size >= (143u << 23) ? special : size < (113u << 23) ? tiny : normal;
+  const uint32_t bits = BitsOf(v), sign = bits & 0x80000000u, magnitude = bits ^ sign;
+  const uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+  const uint32_t tiny = BitsOf(FloatOf(magnitude) + FloatOf(126u << 23)) - (126u << 23);
+  const uint32_t normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
+  const uint32_t out = magnitude >= (143u << 23) ? special : magnitude < (113u << 23) ? tiny : normal;
   return {static_cast<uint16_t>(out | (sign >> 16))};
 }
 inline BFloat ToBFloat(float v) {

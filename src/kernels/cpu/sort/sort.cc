@@ -45,7 +45,7 @@ void RunTopK(const AxisShape& s, int64_t k, bool largest, const void* x, void* v
                       });
 }
 
-// Floats are summed in f64, integers in 64 bits that wrap.
+// Floats are summed in f64. Integers are summed in 64 bits with wrap-around.
 template <class T>
 void RunCumulate(const AxisShape& s, bool product, bool exclusive, bool reverse, const void* x, void* y,
                  const Workers& workers) {

@@ -8,11 +8,11 @@
 
 namespace tern::cpu {
 
-// f32, f64, i32, i64.
+// Whether the type is supported: f32, f64, i32 or i64.
 bool HasOrder(DType type);
 
-// The k largest (or smallest) elements along the axis, in order; equal ones by index. NaN counts as the
-// largest.
+// TopK finds the k largest (or smallest) elements along the axis, in order. Equal elements are ordered by
+// index. NaN counts as the largest. The scratch size is in bytes.
 size_t TopKScratch(const AxisShape& shape, int threads);
 void TopK(DType type, const AxisShape& shape, int64_t k, bool largest, const void* x, void* values,
           int64_t* indices, void* scratch, const Workers& workers);

@@ -1,5 +1,5 @@
-// Arithmetic for blocking: rounding, row strides that avoid cache conflicts, even splits. Not for *_simd.cc
-// files: see simd/simd.h.
+// Arithmetic for blocking: rounding, row strides that avoid cache conflicts, even splits. *_simd.cc files
+// must not include it: see simd/simd.h.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,37 +14,38 @@ inline int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 inline int64_t LineAligned(int64_t floats) { return RoundUp(floats, 16); }
 inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Whether rows with this stride, in floats, collide: a stride that is a multiple of `bytes` maps them to few
-// sets of the L1 cache.
+// Returns whether rows with this stride, in floats, collide. A stride that is a multiple of `bytes` maps rows
+// to few sets of the L1 cache.
 inline bool Collide(int64_t row, int64_t bytes = 2048) { return row * 4 % bytes == 0; }
 
-// Stride for rows of this number of floats: a multiple of cache lines at which rows do not collide.
+// Returns a stride for rows of this number of floats. It is a multiple of cache lines, and rows do not
+// collide.
 inline int64_t PaddedRow(int64_t row) {
   const int64_t lines = LineAligned(row);
   return Collide(lines) ? lines + 16 : lines;
 }
 
-// Strides, in floats, of transformed tiles [tile][position][floats]. Rows of one position, a tile stride from
-// each other, do not share sets of the L1 cache: positions are odd numbers of lines, tiles five lines more
-// than a multiple of its 64 sets.
+// Strides, in floats, of transformed tiles [tile][position][floats]. Rows of the same position in
+// neighbouring tiles do not share sets of the L1 cache. So the stride of positions is an odd number of cache
+// lines. The stride of tiles is five lines more than a multiple of the 64 sets.
 inline int64_t PositionStep(int64_t floats) { return (CeilDiv(floats, 16) | 1) * 16; }
 inline int64_t TileStep(int64_t position_step, int64_t positions) {
   return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
 }
 
-// Splits `size` into the fewest even parts of at most `most`; returns their size, a multiple of `unit`. The
-// last part may be smaller.
-inline int64_t EvenPartSize(int64_t size, int64_t most, int64_t unit) {
-  const int64_t parts = std::max<int64_t>(1, CeilDiv(size, most));
+// Splits `size` into the fewest even parts of at most `max_part`. Returns the size of a part, rounded up to a
+// multiple of `unit`. The last part may be smaller.
+inline int64_t EvenPartSize(int64_t size, int64_t max_part, int64_t unit) {
+  const int64_t parts = std::max<int64_t>(1, CeilDiv(size, max_part));
   return std::max<int64_t>(unit, RoundUp(CeilDiv(size, parts), unit));
 }
 
-// Splits `count` elements into the fewest parts of at most `most` elements. Sizes differ by at most one;
-// larger parts come first.
+// Splits `count` elements into the fewest parts of at most `max_part` elements. Sizes differ by at most one.
+// Larger parts come first.
 class EvenSplit {
  public:
-  EvenSplit(int64_t count, int64_t most)
-      : parts_(CeilDiv(count, most)),
+  EvenSplit(int64_t count, int64_t max_part)
+      : parts_(CeilDiv(count, max_part)),
         size_(parts_ > 0 ? count / parts_ : 0),
         larger_(parts_ > 0 ? count % parts_ : 0) {}
   int64_t parts() const { return parts_; }

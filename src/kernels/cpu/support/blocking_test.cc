@@ -25,7 +25,7 @@ TEST(Blocking, FindsRowsThatCollide) {
 TEST(Blocking, PadsRowsThatWouldCollide) {
   EXPECT_EQ(PaddedRow(0), 16);
   EXPECT_EQ(PaddedRow(100), 112);
-  EXPECT_EQ(PaddedRow(505), 528) << "the row does not collide, rounded to cache lines it does";
+  EXPECT_EQ(PaddedRow(505), 528) << "the row does not collide, but it does when rounded up to cache lines";
   for (int64_t row = 1; row < 5000; ++row) {
     EXPECT_FALSE(Collide(PaddedRow(row))) << row;
     EXPECT_GE(PaddedRow(row), row);
@@ -33,7 +33,7 @@ TEST(Blocking, PadsRowsThatWouldCollide) {
   }
 }
 
-// Rows of one position: no two of 12 neighbouring tiles share a set.
+// Rows of one position in 12 neighbouring tiles must not share a set.
 TEST(Blocking, SpreadsTilesOverTheSetsOfACache) {
   for (int64_t floats : {1, 16, 17, 64, 100, 512})
     for (int64_t positions : {16, 36, 64, 130}) {
@@ -51,14 +51,14 @@ TEST(Blocking, PartSizesAreMultiplesOfTheUnit) {
 }
 
 TEST(Blocking, SplitsEvenly) {
-  for (int64_t most : {1, 3, 14})
+  for (int64_t max_part : {1, 3, 14})
     for (int64_t count = 0; count < 60; ++count) {
-      const EvenSplit split(count, most);
-      EXPECT_EQ(split.parts(), CeilDiv(count, most));
+      const EvenSplit split(count, max_part);
+      EXPECT_EQ(split.parts(), CeilDiv(count, max_part));
       int64_t at = 0;
       for (int64_t i = 0; i < split.parts(); ++i) {
         EXPECT_EQ(split.Start(i), at);
-        EXPECT_LE(split.Size(i), most);
+        EXPECT_LE(split.Size(i), max_part);
         EXPECT_GE(split.Size(i), split.Size(split.parts() - 1));
         EXPECT_LE(split.Size(i), split.Size(split.parts() - 1) + 1);
         at += split.Size(i);

@@ -1,11 +1,12 @@
-// Addresses in arrays that are f32 or bf16 in memory. Not for *_simd.cc files: see simd/simd.h.
+// Addresses in arrays that are f32 or bf16 in memory. *_simd.cc files must not include it: see simd/simd.h.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 namespace tern::cpu {
 
-// Address of an element. bf16: elements have two bytes, though the pointer is to a 32-bit type.
+// Returns the address of an element. If `bf16`, elements have two bytes, although the pointer is to a 32-bit
+// type.
 template <class T> inline T* ElementAt(T* p, int64_t elements, bool bf16) {
   static_assert(sizeof(T) == 4);
   using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
