@@ -1,5 +1,5 @@
-// Adapters: kernels that run another kernel on converted copies (other element type or layout) of operands
-// and results. The copies are in scratch memory.
+// Adapters are kernels that run another kernel on converted copies of operands and results. The copies have
+// another element type or layout and are in scratch memory.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/support/blocking.h"
@@ -17,7 +17,7 @@ class AdapterKernel : public Kernel {
   explicit AdapterKernel(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
   AdapterKernel(const AdapterKernel& other) : inner_(other.inner_->Clone()), context_(other.context_) {}
 
-  // A tensor at offset `bytes` of scratch memory; adds its size to `bytes`.
+  // Returns a tensor at offset `bytes` of scratch memory, and adds its size to `bytes`.
   static AdaptedTensor MakeAdapted(int index, const TensorInfo& info, size_t& bytes) {
     const size_t size = BytesOf(info.dtype, static_cast<size_t>(CountOf(info.dims)));
     AdaptedTensor s{index, bytes,
@@ -36,7 +36,8 @@ class AdapterKernel : public Kernel {
     return {};
   }
 
-  // Passes all operands and results to the inner kernel unchanged; UseAsInput and UseAsOutput replace some.
+  // Passes all operands and results to the inner kernel unchanged. UseAsInput and UseAsOutput replace single
+  // ones.
   void Begin(const RunContext& c) {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;

@@ -29,7 +29,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
   }
 
-  // The past keys and values may be a state with spare capacity: new ones are appended in place.
+  // The past keys and values may be a state with spare capacity. Then new ones are appended in place.
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
     if (q.attrs().Bool("stacked")) return past == 4 && present == 1;
     return (past == 4 && present == 1) || (past == 5 && present == 2);
@@ -49,8 +49,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
                    : static_cast<float>(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, s_.size))));
     s_.softcap = softcap_, s_.causal = causal_, s_.guarded = guarded_;
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
-    const bool all = s_.mask[3] <= 1 || s_.mask[3] == s_.keys;
-    s_.operands = all ? kOperands : cpu::Operands::kF32;
+    const bool covers_keys = s_.mask[3] <= 1 || s_.mask[3] == s_.keys;
+    s_.operands = covers_keys ? kOperands : cpu::Operands::kF32;
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     if (capacity_ && !(k_out_ && v_out_))
       return InvalidArgument("an in-place state needs both outputs, present_k and present_v");
@@ -133,18 +133,18 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     if (!q.Has(past)) return {};
     const Dims& dims = q.InDims(past);
     const size_t lead = stacked_ ? 1 : 0;
-    const auto no = [&] {
+    const auto mismatch = [&] {
       return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not match [", ListOf(now),
                              "]");
     };
-    if (dims.size() != 4 + lead || (stacked_ && dims[0] != 2)) return no();
+    if (dims.size() != 4 + lead || (stacked_ && dims[0] != 2)) return mismatch();
     for (size_t i : {0, 1, 3})
-      if (dims[lead + i] != now[i]) return no();
-    return stacked_ || dims[2] == q.InDims(4)[2] ? Status() : no();
+      if (dims[lead + i] != now[i]) return mismatch();
+    return stacked_ || dims[2] == q.InDims(4)[2] ? Status() : mismatch();
   }
 
-  // k_ and v_ are the strides of the inputs; s_.k and s_.v those of what attention reads: the inputs, or past
-  // and new keys joined.
+  // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of what attention reads: the
+  // inputs, or past and new rows joined.
   void SetStrides(const KernelQuery& query) {
     const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
@@ -164,7 +164,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   Status SetMask(DType type, const Dims& mask) {
-    if (mask.size() > 4) return InvalidArgument("mask has rank ", mask.size(), ", at most 4 is supported");
+    if (mask.size() > 4)
+      return InvalidArgument("mask has rank ", mask.size(), ", but at most 4 is supported");
     HeadDims m{1, 1, 1, 1};
     std::copy(mask.begin(), mask.end(), m.end() - static_cast<int64_t>(mask.size()));
     const int64_t scores[] = {s_.batch, s_.heads, s_.queries};
@@ -178,7 +179,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return {};
   }
 
-  // Past and new rows joined, in `out` or, if null, in `scratch`. Without a past and `out`, x itself.
+  // Returns past and new rows joined: in `out`, or in `scratch` if `out` is null. Returns x itself if there
+  // is neither a past nor `out`.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
                       const cpu::HeadStrides& strides, int64_t size, const cpu::HeadStrides& to_strides,
                       std::byte* scratch) const {
@@ -192,7 +194,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return to;
   }
 
-  // Copies the new rows behind those of the past.
+  // Copies the new rows behind the rows of the past.
   void Append(RunContext& c, const float* x, const cpu::HeadStrides& strides, int64_t size, float* to,
               const cpu::HeadStrides& to_strides) const {
     CopyRows(c, x, strides, s_.keys - s_.past, size, to + s_.past * to_strides.row, to_strides);
@@ -215,7 +217,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   float scale_ = 0, softcap_ = 0;
   int64_t q_heads_ = 0, kv_heads_ = 0;
   bool k_out_ = false, v_out_ = false;
-  int64_t capacity_ = 0;  // most keys of the in-place state; 0: past and present are separate tensors
+  int64_t capacity_ = 0;  // maximum keys of the in-place state; 0: past and present are separate tensors
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which products a bf16 session computes in bf16, and that their results are those of rounded operands.
+// Tests which products a bf16 session computes in bf16, and that their results are those of rounded operands.
 #include <cmath>
 #include <cstring>
 
@@ -23,17 +23,17 @@ std::string LastKernel(Session& session, const Tensor& x) {
   return steps.empty() ? "" : steps.back().kernel;
 }
 
-// x[N, k] times weights [k, n] of 1/3, which bf16 cannot represent.
+// Multiplies x[N, k] with weights [k, n] of 1/3, which bf16 cannot represent.
 std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
   return ParseOrDie(StrCat("graph @g(%x: f32[N,", k, "]) -> (%y) {\n  #s: i64[2] = (", k, ", ", n,
                            ")\n  %w = Fill(#s) {value=f32[] (0.33333333)}\n  %y = MatMul(%x, %w)\n}"));
 }
 
-// Inputs are rounded to nearest even, weights so that the sum of each column is preserved.
+// Inputs are rounded to nearest even. Weights are rounded so that the sum of each column is preserved.
 TEST(Bf16, RoundsProductsWithWeights) {
   auto session = SessionOf(Product(64, 48), In(Precision::kBf16));
   const Tensor ones =
-      Tensor::Of(DType::kF32, {3, 64}, std::vector<double>(3 * 64, 1.00390625));  // a tie: to 1
+      Tensor::Of(DType::kF32, {3, 64}, std::vector<double>(3 * 64, 1.00390625));  // a tie, which rounds to 1
   EXPECT_EQ(LastKernel(*session, ones), "cpu.gemm.packed.bf16");
   const auto got = session->Run(DatumList{ones});
   ASSERT_TRUE(got.ok()) << got.status().ToString();
@@ -54,12 +54,14 @@ TEST(Bf16, PacksHalfTheBytes) {
 
 TEST(Bf16, LeavesTheRestAlone) {
   auto plain = SessionOf(Product(64, 48));
-  EXPECT_EQ(LastKernel(*plain, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32") << "not asked for";
+  EXPECT_EQ(LastKernel(*plain, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32")
+      << "bf16 was not requested";
   auto small = SessionOf(Product(8, 48), In(Precision::kBf16));
-  EXPECT_EQ(LastKernel(*small, Tensor(DType::kF32, {3, 8})), "cpu.gemm.packed.f32") << "too small to gain";
+  EXPECT_EQ(LastKernel(*small, Tensor(DType::kF32, {3, 8})), "cpu.gemm.packed.f32")
+      << "the product is too small to gain";
   auto open = SessionOf(ParseOrDie("graph @g(%x: f32[64,64]) -> (%y) {\n  %y = MatMul(%x, %x)\n}"),
                         In(Precision::kBf16));
-  EXPECT_EQ(LastKernel(*open, Tensor(DType::kF32, {64, 64})), "cpu.gemm") << "no weights";
+  EXPECT_EQ(LastKernel(*open, Tensor(DType::kF32, {64, 64})), "cpu.gemm") << "there are no weights";
   auto reference = In(Precision::kAuto);
   reference.reference = true;
   auto exact = SessionOf(Product(64, 48), reference);
@@ -100,13 +102,13 @@ TEST(Bf16, RecurrentLayers) {
       y[i] = session->Run(DatumList{x});
       ASSERT_TRUE(y[i].ok()) << y[i].status().ToString();
     }
-    double moved = 0;
+    double largest = 0;
     const Tensor &exact = (*y[0])[0].tensor, &rounded = (*y[1])[0].tensor;
     for (int64_t i = 0; i < exact.size(); ++i)
-      moved =
-          std::max<double>(moved, std::abs(exact.data<const float>()[i] - rounded.data<const float>()[i]));
-    EXPECT_GT(moved, 0) << kind;
-    EXPECT_LT(moved, 0.02) << kind;
+      largest =
+          std::max<double>(largest, std::abs(exact.data<const float>()[i] - rounded.data<const float>()[i]));
+    EXPECT_GT(largest, 0) << kind;
+    EXPECT_LT(largest, 0.02) << kind;
   }
 }
 

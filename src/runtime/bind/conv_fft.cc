@@ -1,5 +1,5 @@
-// Binds channels-last convolutions with large kernels to FFT convolution: one kernel per tile size. Each has
-// its own packed weights; the image size decides which one is chosen.
+// Binds channels-last convolutions with large kernels to FFT convolution. There is one kernel per tile size.
+// Each has its own packed weights. The image size decides which one is chosen.
 #include "kernels/cpu/conv/fft_conv.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/cost/cost_model.h"
@@ -33,7 +33,7 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   // Nanoseconds per product on the machine that Cost is calibrated for.
   static constexpr double kCalibratedProduct = 0.0173;
   static constexpr bool kDepthwise = std::is_same_v<Conv, cpu::FftDepthwise>;
-  // Whether the kernel is large enough: FFT is never faster for smaller ones.
+  // Returns whether the kernel is large enough. FFT is never faster for smaller ones.
   static bool Large(const cpu::ConvShape& s) {
     const bool line = s.kernel[1] == 1 || s.kernel[2] == 1;
     if (cpu::FftDepthwise::Fits(s) != kDepthwise) return false;
@@ -41,9 +41,9 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   }
   // Limits the size of transformed weights, per weight and in total.
   static bool Packable(const cpu::ConvShape& s) {
-    constexpr int64_t kMaxEach = 16, kMax = int64_t{16} << 20, kFew = int64_t{1} << 20;
+    constexpr int64_t kMaxPerWeight = 16, kMax = int64_t{16} << 20, kAlwaysAllowed = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();
-    return size <= std::max(kFew, std::min(kMax, kMaxEach * weights));
+    return size <= std::max(kAlwaysAllowed, std::min(kMax, kMaxPerWeight * weights));
   }
 };
 

@@ -11,7 +11,8 @@ namespace {
 using cpu::NhwcWindows;
 using cpu::Operands;
 
-// 1x1 kernel, stride 1, no padding: the image is the left matrix. Depends on attributes and weights only.
+// Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the image is the left
+// matrix. This depends on attributes and weights only.
 bool IsPointwise(const KernelQuery& q) {
   const auto ones = [](const Dims& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
@@ -32,8 +33,8 @@ template <Operands kOperands, NhwcWindows kWindows> class Windows : public cpu::
   }
 };
 
-// kAny: pointwise. bf16 gives the same results on processors without bf16 instructions: operands are rounded
-// and multiplied in f32.
+// kAny stands for pointwise convolutions. bf16 gives the same results on processors without bf16
+// instructions, where operands are rounded and multiplied in f32.
 template <Operands kOperands, NhwcWindows kWindows>
 class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOperands, kWindows>> {
  public:
@@ -73,7 +74,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
 
  private:
-  // Whether the in-place kernel would use im2col; then the im2col kernel is the only candidate.
+  // Returns whether the in-place kernel would use im2col. Then the im2col kernel is the only candidate.
   static bool FallsBackToIm2col(const KernelQuery& q) {
     if (kWindows != NhwcWindows::kInPlace) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
@@ -81,13 +82,13 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
 };
 
-// Depthwise with one map per channel.
+// Depthwise convolution with one output channel per input channel.
 class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
  public:
   static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && IsDepthwise(q); }
   static std::string WhyNot(const KernelQuery& q) {
     const std::string why = NhwcKernel::WhyNot(q);
-    return !why.empty() ? why : "needs groups = maps = channels";
+    return !why.empty() ? why : "needs as many groups and output channels as input channels";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);

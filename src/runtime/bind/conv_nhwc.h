@@ -13,7 +13,7 @@ inline Result<cpu::ConvShape> NhwcShape(const KernelQuery& q) {
   return s;
 }
 
-// The part of the shape that weights and attributes give: all that packing needs.
+// Returns the part of the shape that weights and attributes determine. Packing needs nothing else.
 inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transposed) {
   cpu::ConvShape s;
   s.group = attrs.Int("group");
@@ -24,20 +24,21 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
   return s;
 }
 
-// Whether this operand may be bf16 in memory: the result and the residual, which are converted in registers.
+// Returns whether this operand may be bf16 in memory. The result and the residual may, because they are
+// converted in registers.
 inline bool Bf16Result(const KernelQuery& q, int operand) {
   return (operand == KernelAbilities::kResult || operand == 3) && TileBound::InRegisters(q, {3});
 }
 
-// Weights are packed once; the epilogue runs in registers or in cache. Work: a class of src/kernels/cpu/conv,
-// such as NhwcConv. kTransposed: for ConvTranspose.
+// Packs weights once. The epilogue runs in registers or in the cache. Work is a class of
+// src/kernels/cpu/conv, such as NhwcConv. kTransposed is true for ConvTranspose.
 template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
  public:
   static bool Legal(const KernelQuery& q) {
     return HasSupportedSpatialAxes(q) && IsChannelsLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
            BoundEpilogue::Fits(q, 3);
   }
-  // Which requirement of all these kernels is not met; empty: none.
+  // Returns which requirement of these kernels is not met, or an empty string.
   static std::string WhyNot(const KernelQuery& q) {
     if (!HasSupportedSpatialAxes(q)) return "needs one to three spatial axes";
     if (!IsChannelsLast(q)) return "needs channels last";
@@ -81,7 +82,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   TileBound tile_;
 };
 
-// Registers T; its static members declare its abilities, see AbilitiesOf.
+// Registers T. Its static members declare its abilities: see AbilitiesOf.
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry = EntryOf<T>(op, name, T::Legal);
   entry.can.row_stride = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };

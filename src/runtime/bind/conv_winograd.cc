@@ -1,5 +1,5 @@
-// Binds channels-last convolutions to Winograd convolution: one kernel per unit F(m, r). Each has its own
-// packed weights; the image size decides which one is chosen.
+// Binds channels-last convolutions to Winograd convolution. There is one kernel per unit F(m, r). Each has
+// its own packed weights. The image size decides which one is chosen.
 #include "kernels/cpu/conv/winograd.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/bind/conv_work.h"
@@ -51,12 +51,12 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     return "";
   }
 
-  // x must be f32: rounding before the transform would add to the error.
+  // x must be f32, because rounding before the transform would add to the error.
   static bool Bf16Storage(const KernelQuery& q, int operand) {
     return kOperands == Operands::kBf16 && operand != 0 && Bf16Result(q, operand);
   }
 
-  // Max pooling 2 x 2 with stride 2: each pooling window is inside one tile.
+  // Fuses max pooling 2 x 2 with stride 2, because each pooling window is inside one tile.
   static bool FusesNext(const KernelQuery& q, const KernelQuery& next) {
     if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !IsChannelsLast(next) ||
         !TileBound::InRegisters(q, {3}) || next.InRank(0) != 4 || next.InType(0) != DType::kF32)
@@ -84,7 +84,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
 
 TERN_KERNELS(ConvWinograd) {
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23>>(table, "cpu.conv.winograd.f2x3.f32");
-  // Twice the error of direct products in bf16; larger units have five times that and more
+  // Its error is twice that of direct products in bf16. Larger units have at least five times that error
   // (docs/reports/accuracy.md).
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23, Operands::kBf16>>(table, "cpu.conv.winograd.f2x3.bf16");
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF43>>(table, "cpu.conv.winograd.f4x3.f32");

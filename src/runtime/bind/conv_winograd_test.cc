@@ -1,4 +1,5 @@
-// Which convolutions Winograd kernels are chosen for. tests/cases/op/conv_winograd.case checks their results.
+// Tests which convolutions Winograd kernels are chosen for. tests/cases/op/conv_winograd.case checks their
+// results.
 #include "kernels/cpu/simd/simd.h"
 #include "runtime/test_support.h"
 
@@ -8,9 +9,9 @@ namespace {
 TEST(ConvWinograd, UnitsByShape) {
   const std::string same = "pads=[1,1,1,1]", wide = "pads=[2,2,2,2]";
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
-  // Rounding errors grow with the number of channels: a smaller unit.
+  // Rounding errors grow with the number of channels, so a smaller unit is chosen.
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
-  // Few tiles: where products are fast, reading the larger weights of F(4,3) costs more than it saves.
+  // There are few tiles. If products are fast, reading the larger weights of F(4,3) costs more than it saves.
   const bool fast = cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2;
   EXPECT_EQ(ConvKernelChosen({1, 7, 7, 512}, {512, 512, 3, 3}, same),
             fast ? "cpu.conv.winograd.f2x3.f32" : "cpu.conv.winograd.f4x3.f32");
@@ -25,12 +26,12 @@ TEST(ConvWinograd, NotForOthers) {
   for (const std::string& kernel :
        {ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],strides=[2,2]"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],dilations=[2,2]"),
-        // Groups have fewer maps than a panel.
+        // Groups have fewer output channels than a panel has columns.
         ConvKernelChosen({1, 56, 56, 64}, {64, 1, 3, 3}, "pads=[1,1,1,1],group=64"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1")})
     EXPECT_EQ(kernel.find("winograd"), std::string::npos) << kernel;
-  // A first layer: too few channels to gain where products are fast.
+  // A first layer has too few channels to gain if products are fast.
   const std::string first = ConvKernelChosen({1, 56, 56, 3}, {16, 3, 3, 3}, "pads=[1,1,1,1]");
   EXPECT_EQ(first.find("winograd") == std::string::npos, cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2) << first;
 }

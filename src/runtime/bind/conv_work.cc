@@ -7,7 +7,7 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to - 1) / to * to; }
 
-// Effective multiply-adds of `count` products. rows is a double: it may exceed int64_t.
+// Returns the effective multiply-adds of `count` products. `rows` is a double, because it may exceed int64_t.
 double Products(double count, double rows, int64_t columns, int64_t dwords) {
   constexpr double kMaxRows = 1e9;
   const double parts = rows > kMaxRows ? rows / kMaxRows : 1;
@@ -37,11 +37,11 @@ Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands) {
 
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
-  const double each = s.kernel[2] <= 7 ? 1 : 2.3;  // wider kernels have no specialized functions
+  const double cost = s.kernel[2] <= 7 ? 1 : 2.3;  // wider kernels have no specialized functions
   const double results =
       ProductOf({s.batch, RoundUp(s.maps, cpu::TileSimd().columns / 2)}) * ProductOf(s.output);
   work.algorithm = algorithm;
-  work.products = each * results * ProductOf(s.kernel);
+  work.products = cost * results * ProductOf(s.kernel);
   work.transformed = results;
   return work;
 }

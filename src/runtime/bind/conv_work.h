@@ -1,4 +1,4 @@
-// Work of convolution kernels, for estimates of their time.
+// Computes the work of convolution kernels, for estimates of their time.
 #pragma once
 #include <initializer_list>
 
@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Product of sizes, in double: it may exceed int64_t for an empty batch of huge images.
+// Returns the product of sizes in double, because it may exceed int64_t for an empty batch of huge images.
 inline double ProductOf(std::initializer_list<int64_t> sizes) {
   double product = 1;
   for (int64_t size : sizes) product *= static_cast<double>(size);
@@ -15,14 +15,14 @@ inline double ProductOf(std::initializer_list<int64_t> sizes) {
 }
 inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s[2]}); }
 
-// Bytes of x, w and y in f32, no products yet.
+// Returns work with the bytes of x, w and y in f32, and without products.
 Work ConvOperands(const cpu::ConvShape& s);
-// A 1x1 kernel over channels-last images.
+// Work of a 1x1 kernel over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
 // s.input is the size of x. col2im: products are written to memory before they are added to y.
 Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im = false);
-// A product of weights and the im2col matrix, which is generated block by block.
+// Work of a product of weights and the im2col matrix, which is generated block by block.
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s);
 
 }  // namespace tern

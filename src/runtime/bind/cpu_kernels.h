@@ -4,7 +4,7 @@
 
 namespace tern {
 
-// Filled by the TERN_KERNELS functions of runtime/bind on first use.
+// The TERN_KERNELS functions of runtime/bind fill the table on first use.
 const KernelTable& CpuKernels();
 
 }  // namespace tern

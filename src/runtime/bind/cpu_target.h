@@ -11,7 +11,7 @@ class CpuTarget : public Target {
   CpuTarget();
   explicit CpuTarget(const KernelTable& kernels) : CpuTarget(std::vector<const KernelTable*>{&kernels}) {}
   explicit CpuTarget(std::vector<const KernelTable*> tables);
-  // With other devices in front of the CPU.
+  // Puts other devices in front of the CPU.
   explicit CpuTarget(std::vector<Device> others, std::vector<const KernelTable*> tables);
 
   std::string isa() const override;
@@ -20,7 +20,7 @@ class CpuTarget : public Target {
 
 // The CPU with the hand-written kernels.
 const Target& DefaultTarget();
-// The CPU without kernels: every node runs by its reference evaluator.
+// The CPU without kernels. The reference evaluator runs every node.
 const Target& ReferenceTarget();
 
 }  // namespace tern

@@ -16,7 +16,7 @@ bool Contains(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-bool HasTwice(Labels labels) {
+bool HasDuplicates(Labels labels) {
   std::sort(labels.begin(), labels.end());
   return std::adjacent_find(labels.begin(), labels.end()) != labels.end();
 }
@@ -33,7 +33,7 @@ struct Operand {
   const Labels& labels;
   const Dims& dims;
   Dims strides = ContiguousStrides(dims);
-  // Stride of the axis with this label; 0 if the operand is broadcast along it.
+  // Returns the stride of the axis with this label, or 0 if the operand is broadcast along it.
   int64_t StrideOf(int label) const {
     const auto at = std::find(labels.begin(), labels.end(), label);
     if (at == labels.end()) return 0;
@@ -50,7 +50,7 @@ class Einsum : public KernelOf<Einsum> {
     if (!labels.ok() || labels->output.size() + labels->inputs[0].size() > static_cast<size_t>(cpu::kMaxRank))
       return false;
     for (const Labels& list : labels->inputs)
-      if (HasTwice(list) || list.size() > static_cast<size_t>(cpu::kMaxRank)) return false;
+      if (HasDuplicates(list) || list.size() > static_cast<size_t>(cpu::kMaxRank)) return false;
     if (q.InputCount() == 1) return labels->inputs[0].size() == labels->output.size();
     return cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0));
   }
@@ -93,8 +93,8 @@ class Einsum : public KernelOf<Einsum> {
     for (int l : labels) n *= sizes.at(l);
     return n;
   }
-  // A copy between the layout of `side` and a contiguous tensor whose axes are `groups` of labels. pack: to
-  // the contiguous tensor, otherwise from it.
+  // Returns a copy between the layout of `side` and a contiguous tensor whose axes are `groups` of labels. If
+  // `pack`, it copies to the contiguous tensor, otherwise from it.
   static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
                                   const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
     Labels order;

@@ -1,4 +1,4 @@
-// Epilogue of a kernel from the attributes and inputs of a node: added operands and activation.
+// Makes the epilogue of a kernel from the attributes and inputs of a node.
 #pragma once
 #include "kernels/cpu/elementwise/epilogue.h"
 #include "ops/support/epilogue.h"
@@ -29,7 +29,7 @@ class BoundEpilogue {
                               IndexOf(EpilogueNames(), kind));
   }
 
-  // The epilogue with the operands of this run; null if it is empty.
+  // Returns the epilogue with the operands of this run, or null if it is empty.
   const cpu::Epilogue* For(const RunContext& c) {
     for (int i = 0; i < epilogue_.terms(); ++i)
       epilogue_.SetTerm(i, c.In(inputs_[static_cast<size_t>(i)]).raw());

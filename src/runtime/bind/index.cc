@@ -40,7 +40,7 @@ class Gather : public KernelOf<Gather> {
   cpu::AxisShape shape_;
 };
 
-// Index tuples of GatherND and ScatterND.
+// Sets the index tuples of GatherND and ScatterND.
 Status TuplesOf(const Dims& x, const Dims& indices, int64_t batch_dims, cpu::Tuples& t) {
   t = {};
   t.size = indices.back();
@@ -48,7 +48,7 @@ Status TuplesOf(const Dims& x, const Dims& indices, int64_t batch_dims, cpu::Tup
   const Dims steps = ContiguousStrides(x);
   const auto batch = static_cast<size_t>(batch_dims), size = static_cast<size_t>(t.size);
   if (batch + size > x.size())
-    return InvalidArgument("index tuples have length ", t.size, ", x has rank ", x.size());
+    return InvalidArgument("index tuples have length ", t.size, ", but x has rank ", x.size());
   for (size_t i = 0; i < size; ++i) t.dims[i] = x[batch + i], t.steps[i] = steps[batch + i];
   const int64_t batches = CountFrom(x, 0, batch);
   t.per_batch = batches ? t.count / batches : 0;

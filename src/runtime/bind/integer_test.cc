@@ -1,4 +1,5 @@
-// Kernels that must not run where sums of integers must be exact, and costs of sizes beyond memory.
+// Tests that kernels which round do not run if sums of integers must be exact, and costs of sizes beyond
+// memory.
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"
@@ -20,7 +21,7 @@ KernelQuery QueryFor(const Node& node, const std::vector<Dims>& inputs, const st
   return q;
 }
 
-// Number of legal kernels of the op that round intermediate values.
+// Returns the number of legal kernels of the op that round intermediate values.
 int RoundingKernels(const KernelQuery& q) {
   int count = 0;
   for (const KernelEntry* entry : CpuKernels().Of(q.op().name))

@@ -17,12 +17,12 @@ namespace {
 
 using BatchDims = std::span<const int64_t>;
 
-// Offset of each matrix of a batch in an operand that may be broadcast.
+// Computes the offset of each matrix of a batch in an operand that may be broadcast.
 void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
   int64_t step = matrix;
-  // From the innermost axis outwards: each axis repeats the offsets so far.
+  // The loop goes from the innermost axis outwards. Each axis repeats the offsets so far.
   for (size_t i = batch.size(); i-- > 0;) {
     const int64_t size = i >= lead ? operand[i - lead] : 1, n = static_cast<int64_t>(at.size());
     for (int64_t j = 1; j < batch[i]; ++j)
@@ -32,8 +32,8 @@ void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<
   }
 }
 
-// An operand as a batch of matrices; a vector is one row (a) or one column (b). Refers to dims that it does
-// not own.
+// An operand as a batch of matrices. A vector is one row (a) or one column (b). The operand refers to dims
+// that it does not own.
 struct Operand {
   BatchDims batch;
   int64_t rows = 1, columns = 1;
@@ -46,23 +46,23 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
-// Work of all products of a batch. If b is shared by the batch, they are one tall product.
+// Returns the work of all products of a batch. If the batch shares b, they are one tall product.
 Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
-  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
                 b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
-  const int64_t one = a.rows * b.columns, all = CountOf(q.OutDims(0));
-  const int64_t count = one > 0 ? all / one : 0;
+  const int64_t matrix_size = a.rows * b.columns, total = CountOf(q.OutDims(0));
+  const int64_t count = matrix_size > 0 ? total / matrix_size : 0;
   const bool tall = CountIn(b.batch) == 1;
   const cpu::TileTable& table = cpu::TileFor(operands);
   Work work;
   work.algorithm = algorithm;
-  work.products = (tall ? 1 : number(count)) * cpu::TileProducts(table, tall ? count * a.rows : a.rows,
-                                                                 b.columns, table.dwords(a.columns));
-  const double elements = number(CountOf(q.InDims(1)));
+  work.products = (tall ? 1 : to_double(count)) * cpu::TileProducts(table, tall ? count * a.rows : a.rows,
+                                                                    b.columns, table.dwords(a.columns));
+  const double elements = to_double(CountOf(q.InDims(1)));
   work.weights = elements * (operands == cpu::Operands::kBf16 ? 2 : 4);
-  work.moved = 4 * (number(CountOf(q.InDims(0))) + number(all));
-  work.transformed = operands == cpu::Operands::kBf16 ? number(CountOf(q.InDims(0))) : elements;
+  work.moved = 4 * (to_double(CountOf(q.InDims(0))) + to_double(total));
+  work.transformed = operands == cpu::Operands::kBf16 ? to_double(CountOf(q.InDims(0))) : elements;
   return work;
 }
 
@@ -100,7 +100,7 @@ class MatMul : public KernelOf<MatMul> {
     epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     a_at_.clear();
     if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !transposed_a) {
-      p_.m *= CountIn(batch);  // b is shared by the batch: one tall product
+      p_.m *= CountIn(batch);  // the batch shares b, so that it is one tall product
     } else {
       SetBatch(a, b, batch);
     }
@@ -139,7 +139,7 @@ class MatMul : public KernelOf<MatMul> {
   std::vector<int64_t> a_at_, b_at_, c_at_;
 };
 
-// All dims but the last two are 1.
+// Returns whether all dims but the last two are 1.
 bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
 // Strategies of PackedMatMul: how weights are packed and multiplied.
@@ -158,7 +158,7 @@ struct Strassen : Panels<cpu::Operands::kF32> {
   static constexpr auto Fits = cpu::StrassenBalanced;  // other weights are multiplied by plain panels
 };
 
-// The right operand is one matrix of weights, packed once; the left operand has any number of rows.
+// The right operand is one matrix of weights, which is packed once. The left operand has any number of rows.
 template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Strategy>> {
  public:
   static constexpr cpu::Operands kOperands = Strategy::kOperands;
@@ -238,7 +238,8 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
   }
 
  private:
-  // Rounding the rows of a must not take longer than bf16 saves: not for few columns or short rows.
+  // Returns whether bf16 saves more time than rounding the rows of a takes. It does not for few columns or
+  // short rows.
   static bool PaysInBf16(const KernelQuery& q) {
     const Dims& b = q.InDims(1);
     const int64_t rows = b[b.size() - 2], columns = b.back();
@@ -272,7 +273,7 @@ std::string StrassenWhyNot(const KernelQuery& q) {
 }
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
-// Estimated time: that of the plain product, less the expected saving.
+// Estimates the time as that of the plain product, less the expected saving.
 double StrassenMicroseconds(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountFrom(q.InDims(0), 0, q.InDims(0).size() - 1);

@@ -1,4 +1,4 @@
-// Kernels of ai.onnx.ml ops against their reference functions.
+// Compares kernels of ai.onnx.ml ops with their reference functions.
 #include <cmath>
 #include <random>
 
@@ -20,7 +20,7 @@ std::vector<double> Random(int64_t count, unsigned seed, bool halves = false) {
   return out;
 }
 
-// Runs the op with 1 and 3 threads: a kernel must run it, and results must equal those of the reference
+// Runs the op with 1 and 3 threads. A kernel must run it, and results must equal those of the reference
 // function.
 void Check(const char* op, const Tensor& x, const AttrList& attrs, int outputs, double tolerance = 0) {
   InitOps();
@@ -60,7 +60,7 @@ Tensor Rows(DType type, const Dims& dims, unsigned seed) {
   return Tensor::Of(type, dims, values);
 }
 
-// Trees of seven nodes and eight leaves; the first tree is a single leaf.
+// Makes trees of seven nodes and eight leaves. The first tree is a single leaf.
 AttrList Forest(int trees, DType work, int64_t mode, int64_t targets, unsigned seed) {
   Ints roots{-1}, feature, modes, on_true, on_false, missing, starts{0, 1}, target{0};
   std::mt19937 engine(seed);
@@ -105,8 +105,8 @@ AttrList Forest(int trees, DType work, int64_t mode, int64_t targets, unsigned s
   return attrs;
 }
 
-AttrList With(AttrList attrs, const AttrList& more) {
-  attrs.insert(attrs.end(), more.begin(), more.end());
+AttrList With(AttrList attrs, const AttrList& extra) {
+  attrs.insert(attrs.end(), extra.begin(), extra.end());
   return attrs;
 }
 

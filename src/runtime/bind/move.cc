@@ -74,13 +74,13 @@ class Blocks : public StridedMove<Blocks> {
   }
 
  private:
-  // std::rotate of both lists.
+  // Applies std::rotate to both lists.
   static void Rotate(Dims& loop, Dims& from, int first, int middle, int last) {
     for (Dims* d : {&loop, &from}) std::rotate(d->begin() + first, d->begin() + middle, d->begin() + last);
   }
 };
 
-// Concat and Split: parts of one tensor along an axis, which Concat writes and Split reads.
+// Concat and Split. One tensor consists of parts along an axis: Concat writes it, and Split reads it.
 class ConcatSplit : public KernelOf<ConcatSplit> {
  public:
   Status Resize(ResizeContext& c) override {
@@ -121,7 +121,7 @@ class ConcatSplit : public KernelOf<ConcatSplit> {
 
 class Slice : public KernelOf<Slice> {
  public:
-  // Bounds are read in each run: they need not be constant.
+  // Bounds are read in each run, because they need not be constant.
   Status Run(RunContext& c) override {
     const Tensor &x = c.In(0), &y = c.Out(0);
     const int64_t rank = x.rank();
@@ -221,7 +221,7 @@ class Trilu : public KernelOf<Trilu> {
   bool upper_ = true;
 };
 
-// Copies the bytes of a reshaped input, where the result cannot share the memory of the input.
+// Copies the bytes of a reshaped input if the result cannot share the memory of the input.
 class ViewCopy : public KernelOf<ViewCopy> {
  public:
   static bool Legal(const KernelQuery& q) {

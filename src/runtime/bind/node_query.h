@@ -1,11 +1,11 @@
-// The KernelQuery of a node from a graph in text form, for the tests of this folder.
+// Makes the KernelQuery of a node from a graph in text form, for the tests of this folder.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "runtime/test_support.h"
 
 namespace tern {
 
-// Parses a graph; inputs whose names begin with w become constants, and so weights.
+// Parses a graph. Inputs whose names begin with w become constants, and so weights.
 inline std::unique_ptr<Graph> ParseNode(const std::string& text) {
   InitOps();
   auto parsed = ParseGraph(text);
@@ -18,7 +18,8 @@ inline std::unique_ptr<Graph> ParseNode(const std::string& text) {
   return std::move(*parsed);
 }
 
-// The query of the last node of the graph; its dims must be concrete. The graph must outlive it.
+// Returns the query of the last node of the graph, whose dims must be concrete. The graph must outlive the
+// query.
 inline KernelQuery QueryOf(const Graph& graph) {
   const Node& node = *graph.nodes().back();
   KernelQuery query(*node.op, node.attrs);

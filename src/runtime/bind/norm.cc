@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// [batch, channels, plane]; a vector is a batch of single-channel scalars.
+// A tensor as [batch, channels, plane]. A vector is a batch of single-channel scalars.
 struct Planes {
   int64_t batch = 1, channels = 1, plane = 1;
 };
@@ -52,8 +52,8 @@ class Scale : public KernelOf<Scale> {
     const Dims channels = {c->InDims(0)[axis]};
     for (int i : {1, 2})
       if (c->Has(i) && c->InDims(i) != channels)
-        return InvalidArgument(i == 1 ? "scale [" : "bias [", Join(c->InDims(i), ","), "] for ", channels[0],
-                               " elements along axis ", axis);
+        return InvalidArgument(i == 1 ? "scale [" : "bias [", Join(c->InDims(i), ","),
+                               "] does not match the ", channels[0], " elements along axis ", axis);
     return {};
   }
   Status Run(RunContext& c) override {
@@ -134,7 +134,7 @@ class Lrn : public KernelOf<Lrn> {
 
 size_t FirstAxis(const KernelQuery& q) { return AxisOf(q.attrs().Int("axis"), q.InDims(0).size()); }
 
-// Whether input i (scale or bias) is absent or has exactly one value per normalized element.
+// Returns whether input i (scale or bias) is absent or has exactly one value per normalized element.
 bool Covers(const KernelQuery& q, int i) {
   if (!q.Has(i)) return true;
   const Dims &x = q.InDims(0), &s = q.InDims(i);

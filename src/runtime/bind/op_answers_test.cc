@@ -1,4 +1,4 @@
-// Answers of ops (ir/op_answers.h) against the registered kernels.
+// Compares the answers of ops (ir/op_answers.h) with the registered kernels.
 #include <string_view>
 
 #include "runtime/bind/cpu_kernels.h"
@@ -9,7 +9,7 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// An op that gets a kernel must no longer answer kNoKernel: plans then use the answer.
+// An op that gets a kernel must no longer answer kNoKernel, because plans then use the answer.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

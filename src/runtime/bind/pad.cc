@@ -48,7 +48,7 @@ class Pad : public KernelOf<Pad> {
   }
 
  private:
-  // Copy of the part of x that remains after cropping into y, which Run fills with the constant first.
+  // Plans the copy of the part of x that remains after cropping. Run fills y with the constant first.
   Status PlanConstant(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
     plan_ = {};
@@ -60,7 +60,7 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Source index of each position of y, per axis.
+  // Plans the source index of each position of y, per axis.
   Status PlanMapped(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), steps = ContiguousStrides(x);
     sources_.clear();
@@ -79,7 +79,8 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Index, among the `kept` elements of an axis, that position i of the padded axis copies.
+  // Returns the index of the element that position i of the padded axis copies. It counts the `kept` elements
+  // of the axis.
   int64_t SourceOf(int64_t i, int64_t kept) const {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
     if (i >= 0 && i < kept) return i;

@@ -5,8 +5,8 @@
 
 namespace tern {
 
-// Number of taps of each window inside the input, or inside the padded input (with_padding), per axis. Empty
-// if the result is empty.
+// Counts the taps of each window that are inside the input, or inside the padded input (with_padding), per
+// axis. Empty if the result is empty.
 inline cpu::PoolDivisors PoolDivisorsOf(const cpu::ConvShape& s, const Window& window, bool with_padding) {
   cpu::PoolDivisors divisors;
   if (s.batch == 0 || s.channels == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0) return divisors;

@@ -1,6 +1,7 @@
-// Binds quantized ops to the f32 kernels of the real ops: operands are dequantized into scratch memory
-// (weights once, in Prepare) and the result is quantized. 8-bit convolutions and matrix products run on the
-// integers, converted to f32, which represents their sums exactly up to 2^24; scales are applied to the sums.
+// Binds quantized ops to the f32 kernels of the real ops. Operands are dequantized into scratch memory, and
+// the result is quantized. Weights are dequantized once, in Prepare. 8-bit convolutions and matrix products
+// run on the integers, converted to f32, which represents their sums exactly up to 2^24. Scales are applied
+// to the sums.
 #include "ops/quant/quantized.h"
 
 #include "kernels/cpu/quant/integer.h"
@@ -36,7 +37,7 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
 // Requantizes sums of integers to the result, channel by channel.
 class Rescaler {
  public:
-  // Reserves scratch memory behind `bytes` for multipliers and biases per channel; returns the new number of
+  // Reserves scratch memory behind `bytes` for multipliers and biases per channel. Returns the new number of
   // bytes.
   size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
     const Dims& y = q.OutDims(0);
@@ -77,7 +78,7 @@ class Rescaler {
 
 class Quantized : public Kernel {
  public:
-  // real: the table that has the kernels of the real op.
+  // `real` is the table with the kernels of the real op.
   Quantized(const QuantizedForm& form, const KernelTable& real) : form_(form), real_(real) {}
   Quantized(const Quantized& other)
       : form_(other.form_),
@@ -155,10 +156,10 @@ class Quantized : public Kernel {
       rescaler_.Run(form_, c, result_.datum.tensor.data<const float>());
       return {};
     }
-    cpu::QuantShape all;
-    all.inner = c.Out(0).size();
+    cpu::QuantShape shape;
+    shape.inner = c.Out(0).size();
     const int at = form_.result();
-    cpu::QuantizeF32(all, c.Out(0).dtype(), result_.datum.tensor.data<const float>(), c.In<float>(at),
+    cpu::QuantizeF32(shape, c.Out(0).dtype(), result_.datum.tensor.data<const float>(), c.In<float>(at),
                      c.Has(at + 1) ? c.In(at + 1).raw() : nullptr, c.Out(0).raw(), c.workers());
     return {};
   }
@@ -203,13 +204,14 @@ class Quantized : public Kernel {
     return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
-  // Attributes of the real op. On integers the Rescaler applies bias and activation, not the inner kernel.
+  // Returns the attributes of the real op. On integers, the Rescaler applies bias and activation instead of
+  // the inner kernel.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
     return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
   }
 
-  // The query for the kernel of the real op.
+  // Returns the query for the kernel of the real op.
   static KernelQuery RealQuery(const QuantizedForm& form, const KernelQuery& q, const Attrs& attrs,
                                const std::vector<Tensor>& packed) {
     KernelQuery real(*FindOp(form.real), attrs);
@@ -222,14 +224,14 @@ class Quantized : public Kernel {
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {
       if (packed[i].defined())
-        real.known[i] = &packed[i];  // not a weight: the inner kernel is never prepared
+        real.known[i] = &packed[i];  // it is not a weight, because the inner kernel is never prepared
     }
     return real;
   }
 
   const QuantizedForm& form_;
   const KernelTable& real_;
-  std::vector<Tensor> packed_;  // by input of the real op; undefined where it is not a weight
+  std::vector<Tensor> packed_;  // one per input of the real op; undefined if it is not a weight
   Attrs attrs_;
   std::unique_ptr<Kernel> inner_;
   std::vector<RealTensor> operands_;
@@ -251,7 +253,7 @@ class NotOnIntegers : public Quantized {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotOnIntegers>(*this); }
 };
 
-// A function of 8-bit codes: computes a table of 256 results, then looks up each element.
+// Computes a function of 8-bit codes: makes a table of 256 results, then looks up each element.
 class ByTable : public Kernel {
  public:
   ByTable(const QuantizedForm& form, const KernelTable& real) : results_(form, real) {}

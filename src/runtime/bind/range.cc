@@ -18,8 +18,8 @@ class Range : public KernelOf<Range> {
   }
 
  private:
-  // Sums: the type that sums are computed in. Unsigned wraps around without overflow; double is exact for
-  // f32.
+  // Sums is the type that sums are computed in. Unsigned types wrap around without overflow, and double is
+  // exact for f32.
   template <class T, class Sums> static Status Fill(const RunContext& c) {
     const auto first = static_cast<Sums>(*c.In<T>(0)), step = static_cast<Sums>(*c.In<T>(2));
     T* y = c.Out<T>(0);

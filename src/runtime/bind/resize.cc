@@ -130,14 +130,14 @@ class Interpolate : public KernelOf<Interpolate> {
     int64_t outer, inner;
   };
   static Status SetTaps(const ResizeFilter& filter, const ResizeAxis& axis, cpu::AxisTaps& out) {
-    std::vector<std::vector<Tap>> all;
+    std::vector<std::vector<Tap>> taps_of_outputs;
     for (int64_t i = 0; i < axis.output; ++i) {
       TERN_ASSIGN(auto taps, TapsAt(filter, axis, SourcePosition(filter.coordinates, axis, i)));
       out.taps = std::max(out.taps, static_cast<int64_t>(taps.size()));
-      all.push_back(std::move(taps));
+      taps_of_outputs.push_back(std::move(taps));
     }
     out.input = axis.input, out.output = axis.output;
-    for (const auto& taps : all)
+    for (const auto& taps : taps_of_outputs)
       for (size_t t = 0; t < static_cast<size_t>(out.taps); ++t) {
         out.positions.push_back(t < taps.size() ? taps[t].position : 0);
         out.weights.push_back(t < taps.size() ? static_cast<float>(taps[t].weight) : 0.f);

@@ -1,4 +1,4 @@
-// Kernels of a decoder are resized for every token; Resize must not allocate.
+// Kernels of a decoder are resized for every token. So Resize must not allocate.
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/bind/node_query.h"
 #include "runtime/memory/allocation_counter.h"
@@ -50,7 +50,7 @@ const Layer kLayers[] = {
     {"%x: f32[1,4,N,16], %c: f32[1,N,8], %s: f32[1,N,8]", "RotaryEmbedding(%x, %c, %s)"},
 };
 
-// Replaces N by n and M by n + 1, where they are single letters between delimiters.
+// Replaces N by n and M by n + 1 if they are single letters between delimiters.
 std::string WithLength(const std::string& text, int64_t n) {
   const auto edge = [](char c) { return c == '[' || c == ']' || c == ',' || c == '(' || c == ')'; };
   std::string out;
@@ -68,7 +68,7 @@ std::unique_ptr<Graph> GraphOf(const Layer& layer, int64_t n) {
                               n));
 }
 
-// Number of heap allocations when Resize is called for each query.
+// Calls Resize for each query and returns the number of heap allocations.
 int AllocationsOf(Kernel& kernel, const std::vector<KernelQuery>& queries) {
   bool ok = true;
   int count = 0;

@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Activation of a recurrent layer by name, with its default parameters.
+// Returns the activation of a recurrent layer by name, with its default parameters.
 std::optional<cpu::RnnFunction> FunctionOf(const std::string& name) {
   struct Row {
     const char* name;
@@ -36,7 +36,7 @@ std::vector<std::string> Texts(const Attrs& attrs, const char* name) {
   return {};
 }
 
-// All activations of the layer; nullopt if one has no kernel.
+// Returns all activations of the layer, or nullopt if one has no kernel.
 std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind,
                                                          int64_t directions) {
   static const std::vector<std::string> defaults[] = {
@@ -75,7 +75,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     return q.OutType(0) == DType::kF32 &&
            FunctionsOf(q.attrs(), KindOf(q.attrs()), DirectionsOf(q)).has_value();
   }
-  // Packs constant weights; others are packed in each run.
+  // Packs constant weights. Others are packed in each run.
   Status Prepare(PrepareContext& c) override {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
@@ -129,7 +129,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
       for (int64_t i = 0; i < s_.batch; ++i) {
         const int64_t n = LoadLong(c.In(4), i);
         if (n < 0 || n > s_.length)
-          return InvalidArgument("sequence_lens[", i, "] is ", n, ", outside [0, ", s_.length, "]");
+          return InvalidArgument("sequence_lens[", i, "] is ", n, ", which is outside [0, ", s_.length, "]");
       }
     }
     t.y = c.Out<float>(0);
@@ -140,7 +140,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
   }
 
  private:
-  static constexpr int64_t kWorthRounding = 32;  // smallest hidden size for which bf16 pays
+  static constexpr int64_t kWorthRounding = 32;  // minimum hidden size for which bf16 pays
   void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
     s_.kind = kind;
     s_.operands = kOperands;

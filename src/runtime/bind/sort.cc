@@ -16,7 +16,7 @@ class TopK : public KernelOf<TopK> {
     k_ = c->OutDims(0)[axis];
     largest_ = c->attrs().Bool("largest");
     if (k_ > shape_.length)
-      return InvalidArgument("k is ", k_, ", the axis has ", shape_.length, " elements");
+      return InvalidArgument("k is ", k_, ", but the axis has ", shape_.length, " elements");
     c.SetScratch(cpu::TopKScratch(shape_, c.threads()));
     return {};
   }

@@ -1,4 +1,4 @@
-// Attention that appends keys and values to a state in place, against the reference evaluator.
+// Compares Attention that appends keys and values to a state in place with the reference evaluator.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -57,7 +57,7 @@ std::string TextOf(const Case& c, int64_t past) {
                 c.stacked ? ", %pk" : ", %pv", ") {", attrs, "}\n}");
 }
 
-// A state [rows, length, size] in memory of [rows, capacity, size]; the rest is NaN.
+// A state [rows, length, size] in memory of [rows, capacity, size]. The spare capacity is NaN.
 class Cache {
  public:
   Cache(const Tensor& past, int64_t capacity) : capacity_(capacity), size_(past.dim(-1)) {

@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// Index of a text in a list of names; -1 if it is not there.
+// Returns the index of a text in a list of names, or -1 if it is not there.
 template <class Names> int IndexOf(const Names& names, const std::string& text) {
   for (size_t i = 0; i < std::size(names); ++i)
     if (text == names[i]) return static_cast<int>(i);
@@ -19,20 +19,20 @@ template <class Names> int IndexOf(const Names& names, const std::string& text) 
 
 inline bool RankFits(const Dims& dims) { return dims.size() <= static_cast<size_t>(cpu::kMaxRank); }
 
-// Index of an axis that shape inference has checked; negative axes count from the end.
+// Returns the index of an axis that shape inference has checked. Negative axes count from the end.
 inline size_t AxisOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-// Product of dims; overflow fails a check.
+// Returns the product of dims. Overflow fails a check.
 inline int64_t CountIn(std::span<const int64_t> dims) {
   int64_t count = 1;
-  bool beyond = false;
+  bool overflows = false;
   for (int64_t d : dims) {
     if (d == 0) return 0;
-    beyond |= __builtin_mul_overflow(count, d, &count);
+    overflows |= __builtin_mul_overflow(count, d, &count);
   }
-  TERN_CHECK(!beyond, "impossible dims [", Join(Dims(dims.begin(), dims.end()), ","), "]");
+  TERN_CHECK(!overflows, "impossible dims [", Join(Dims(dims.begin(), dims.end()), ","), "]");
   return count;
 }
 

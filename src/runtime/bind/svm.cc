@@ -18,21 +18,22 @@ cpu::SupportVectors::Form FormOf(const SvmModel& m) {
   return {kFunctions[static_cast<size_t>(m.kernel)], m.gamma, m.coef0, m.degree};
 }
 
-// Compares blocks of rows, in f32, with all support vectors; T::Write computes the results of a row from its
+// Compares blocks of rows, in f32, with all support vectors. T::Write computes the results of a row from its
 // similarities.
 template <class T> class SvmRows : public KernelOf<T> {
  public:
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
     if (x.back() != vectors_.width())
-      return InvalidArgument("x has ", x.back(), " features, the model has ", vectors_.width());
+      return InvalidArgument("x has ", x.back(), " features, but the model has ", vectors_.width());
     rows_ = x.size() == 1 ? 1 : x[0];
     as_is_ = c->InType(0) == DType::kF32;
     block_ = cpu::SvmBlock(vectors_);
     similar_at_ = Aligned(static_cast<size_t>(static_cast<const T&>(*this).RowDoubles()) * sizeof(double));
     x_at_ = similar_at_ + Aligned(static_cast<size_t>(block_ * vectors_.row()) * sizeof(float));
-    each_ = x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * vectors_.width()) * sizeof(float)));
-    c.SetScratch(each_ * static_cast<size_t>(c.threads()));
+    thread_bytes_ =
+        x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * vectors_.width()) * sizeof(float)));
+    c.SetScratch(thread_bytes_ * static_cast<size_t>(c.threads()));
     return {};
   }
 
@@ -40,7 +41,7 @@ template <class T> class SvmRows : public KernelOf<T> {
     const int64_t products = vectors_.row() * vectors_.width();
     const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, products));
     c.workers().ParallelFor(rows_, grain, [&](int64_t begin, int64_t end, int worker) {
-      std::byte* scratch = c.scratch<std::byte>() + each_ * static_cast<size_t>(worker);
+      std::byte* scratch = c.scratch<std::byte>() + thread_bytes_ * static_cast<size_t>(worker);
       for (int64_t r = begin; r < end; r += block_) RunBlock(c, r, std::min(block_, end - r), scratch);
     });
     return {};
@@ -80,7 +81,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   cpu::SupportVectors vectors_;  // in packed_
   int64_t rows_ = 0, block_ = 1;
   bool as_is_ = true;
-  size_t similar_at_ = 0, x_at_ = 0, each_ = 0;  // offsets in a thread's scratch memory, and its size
+  size_t similar_at_ = 0, x_at_ = 0, thread_bytes_ = 0;  // offsets in a thread's scratch memory, and its size
 };
 
 class SvmClasses : public SvmRows<SvmClasses> {

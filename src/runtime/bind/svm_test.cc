@@ -1,4 +1,4 @@
-// Kernels of support vector machines against the reference functions, at every instruction set.
+// Compares kernels of support vector machines with the reference functions, at every instruction set.
 #include <cmath>
 #include <random>
 
@@ -20,8 +20,8 @@ std::vector<double> Random(int64_t count, unsigned seed) {
 
 class SvmLevels : public cpu::EachLevel {
  protected:
-  // Runs with 1 and 3 threads. A kernel must run the op; labels must equal those of the reference function,
-  // scores must be within `tolerance`.
+  // Runs with 1 and 3 threads. A kernel must run the op. Labels must equal those of the reference function,
+  // and scores must be within `tolerance`.
   void Check(const char* op, const Tensor& x, const AttrList& attrs, int outputs, double tolerance = 2e-5) {
     InitOps();
     auto graph = std::make_shared<Graph>();
@@ -46,8 +46,8 @@ class SvmLevels : public cpu::EachLevel {
     ASSERT_EQ(got.Describe(), want.Describe());
     for (int64_t j = 0; j < got.size(); ++j) {
       const double a = LoadDouble(got, j), e = LoadDouble(want, j);
-      const double most = IsInt(got.dtype()) ? 0 : tolerance * (1 + std::fabs(e));
-      ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e)) || std::fabs(a - e) <= most)
+      const double max_error = IsInt(got.dtype()) ? 0 : tolerance * (1 + std::fabs(e));
+      ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e)) || std::fabs(a - e) <= max_error)
           << "element " << j << " of " << got.Describe() << ": " << a << " for " << e;
     }
   }
@@ -139,7 +139,7 @@ TEST_P(SvmLevels, Regressors) {
       }
 }
 
-TEST_P(SvmLevels, NumbersThatAreNone) {
+TEST_P(SvmLevels, NanAndInfinity) {
   std::vector<double> values = Random(24, 1);
   values[1] = std::nan(""), values[7] = INFINITY, values[13] = -INFINITY;
   for (const char* kernel : {"linear", "rbf"})

@@ -1,4 +1,5 @@
-// Classifiers with string labels: kernels compute class indices; only the lookup of strings runs on the host.
+// Classifiers may have string labels. Kernels compute class indices. Only the lookup of strings runs on the
+// host.
 #include "ir/builder.h"
 #include "runtime/test_support.h"
 

@@ -1,4 +1,4 @@
-// Epilogue of a node, applied in registers if possible, otherwise to blocks in cache.
+// The epilogue of a node. It is applied in registers if possible, otherwise to blocks in the cache.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -8,11 +8,11 @@
 
 namespace tern {
 
-// For results [rows…, columns] that a PanelProduct writes as one matrix.
+// Results are [rows…, columns]. A PanelProduct writes them as one matrix.
 class TileBound {
  public:
   TileBound() = default;
-  // inputs: the indices of inputs that are added.
+  // `inputs` are the indices of inputs that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
   // Resets for other dims; does not allocate.
@@ -20,7 +20,7 @@ class TileBound {
     tile_ = {};
     residual_ = -1;
     in_registers_ = InRegisters(q, inputs);
-    if (!in_registers_) return rest_.Set(q, inputs);
+    if (!in_registers_) return block_epilogue_.Set(q, inputs);
     const std::string kind = q.attrs().Text("activation");
     const bool clip = kind == "relu" || kind == "clip";
     residual_ = FirstOf(q, inputs);
@@ -46,11 +46,11 @@ class TileBound {
     p.tile = tile_;
     p.tile.bias = bias;
     if (residual_ >= 0) p.tile.residual = c.In<float>(residual_);
-    p.epilogue = in_registers_ ? nullptr : rest_.For(c);
+    p.epilogue = in_registers_ ? nullptr : block_epilogue_.For(c);
   }
 
  private:
-  // The first of these inputs that is present; -1 if none is.
+  // Returns the first of these inputs that is present, or -1 if none is.
   static int FirstOf(const KernelQuery& q, std::initializer_list<int> inputs) {
     for (int i : inputs)
       if (q.Has(i)) return i;
@@ -60,7 +60,7 @@ class TileBound {
   cpu::TileEpilogue tile_;
   int residual_ = -1;
   bool in_registers_ = true;
-  BoundEpilogue rest_;
+  BoundEpilogue block_epilogue_;
 };
 
 }  // namespace tern

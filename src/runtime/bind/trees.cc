@@ -38,9 +38,9 @@ template <class T> struct VotingForest {
            {static_cast<int32_t>(f.false_child[i]), static_cast<int32_t>(f.true_child[i])}});
       columns = std::max(columns, f.feature[i] + 1);
     }
-    const auto one = [](int64_t v) { return v != 0; };
-    if (std::any_of(f.mode.begin(), f.mode.end(), one) ||
-        std::any_of(f.missing_true.begin(), f.missing_true.end(), one))
+    const auto is_set = [](int64_t v) { return v != 0; };
+    if (std::any_of(f.mode.begin(), f.mode.end(), is_set) ||
+        std::any_of(f.missing_true.begin(), f.missing_true.end(), is_set))
       AddTests(f);
   }
 
@@ -97,7 +97,7 @@ class RegressorOutput {
   std::vector<double> base_;
 };
 
-// Results of classification: labels and scores. Integer labels only.
+// Results of classification: labels and scores. Labels must be integers.
 class ClassifierOutput {
  public:
   using Op = TreeEnsembleClassifier;
@@ -155,8 +155,8 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
     block_ = std::clamp<int64_t>(4096 / std::max<int64_t>(targets_, as_is_ ? 1 : width_ / 4), 1, kMaxRows);
     votes_at_ = Aligned(static_cast<size_t>(std::max<int64_t>(targets_, 2)) * sizeof(double));
     x_at_ = votes_at_ + Aligned(static_cast<size_t>(block_ * targets_) * sizeof(VoteSum));
-    each_ = x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * width_) * sizeof(T)));
-    c.SetScratch(each_ * static_cast<size_t>(c.threads()));
+    thread_bytes_ = x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * width_) * sizeof(T)));
+    c.SetScratch(thread_bytes_ * static_cast<size_t>(c.threads()));
     return {};
   }
 
@@ -164,7 +164,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
     const int64_t grain =
         std::max<int64_t>(1, kWork / (static_cast<int64_t>(forest_->trees.roots.size()) + 1));
     c.workers().ParallelFor(rows_, grain, [&](int64_t begin, int64_t end, int worker) {
-      std::byte* scratch = c.scratch<std::byte>() + each_ * static_cast<size_t>(worker);
+      std::byte* scratch = c.scratch<std::byte>() + thread_bytes_ * static_cast<size_t>(worker);
       for (int64_t r = begin; r < end; r += block_) RunBlock(c, r, std::min(block_, end - r), scratch);
     });
     return {};
@@ -206,7 +206,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
   int64_t targets_ = 1, rows_ = 0, width_ = 0, block_ = 1;
   Aggregate aggregate_ = Aggregate::kSum;
   bool as_is_ = true;
-  size_t votes_at_ = 0, x_at_ = 0, each_ = 0;  // offsets in a thread's scratch memory, and its size
+  size_t votes_at_ = 0, x_at_ = 0, thread_bytes_ = 0;  // offsets in a thread's scratch memory, and its size
 };
 
 template <class T, class Output> void AddTrees(KernelTable& table, const char* op, const char* name) {

@@ -78,7 +78,7 @@ KernelEntry ViaF32Entry(const KernelEntry& f32) {
   entry.cost = 3 * f32.cost;
   entry.can.in_place = f32.can.in_place;
   entry.can.why_not = [why_not = f32.can.why_not](const KernelQuery& q) -> std::string {
-    if (!HasHalf(q)) return "for f16 and bf16";
+    if (!HasHalf(q)) return "only for f16 and bf16";
     return why_not ? why_not(WidenQuery(q)) : "";
   };
   if (f32.can.work_of)

@@ -1,11 +1,11 @@
-// Adapter that runs f16 and bf16 by an f32 kernel: converts inputs to f32 in scratch memory, and results
-// back.
+// An adapter that runs f16 and bf16 by an f32 kernel. It converts inputs to f32 in scratch memory, and
+// results back.
 #pragma once
 #include "runtime/bind/adapter.h"
 
 namespace tern {
 
-// The same query with f32 in place of f16 and bf16.
+// Returns the same query with f32 in place of f16 and bf16.
 KernelQuery WidenQuery(const KernelQuery& query);
 // Whether an input or output is f16 or bf16.
 bool HasHalf(const KernelQuery& query);
@@ -23,8 +23,8 @@ class ViaF32Kernel : public AdapterKernel {
   std::vector<AdaptedTensor> inputs_, outputs_;
 };
 
-// Entry for f16 and bf16 that runs an f32 kernel. It inherits the abilities that also hold on converted
-// copies: work estimates, why_not, in_place.
+// Returns an entry for f16 and bf16 that runs an f32 kernel. It inherits the abilities that also hold on
+// converted copies: work estimates, why_not, in_place.
 KernelEntry ViaF32Entry(const KernelEntry& f32);
 
 // Registers T, and T through ViaF32Entry for f16 and bf16. T::Legal must not depend on constant data.

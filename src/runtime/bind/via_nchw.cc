@@ -14,7 +14,7 @@ Attrs WithoutOrder(Attrs attrs) {
   return attrs;
 }
 
-// The inputs that are transposed: x, and the residual, which may have fewer dims.
+// Returns the inputs that are transposed: x, and the residual, which may have fewer dims.
 std::vector<size_t> TransposedInputs(const KernelQuery& q) {
   std::vector<size_t> list = {0};
   const auto residual = static_cast<size_t>(3);
@@ -25,12 +25,13 @@ std::vector<size_t> TransposedInputs(const KernelQuery& q) {
 
 }  // namespace
 
-NchwQuery::NchwQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
-  query.outputs[0].dims = kLast.ToChannelsFirst(own.OutDims(0));
-  for (size_t i : TransposedInputs(own)) {
+NchwQuery::NchwQuery(const KernelQuery& given)
+    : attrs(WithoutOrder(given.attrs())), query(given.op(), attrs, given) {
+  query.outputs[0].dims = kLast.ToChannelsFirst(given.OutDims(0));
+  for (size_t i : TransposedInputs(given)) {
     Dims& dims = query.inputs[i].dims;
-    if (dims.size() < own.OutDims(0).size())
-      dims.insert(dims.begin(), own.OutDims(0).size() - dims.size(), 1);
+    if (dims.size() < given.OutDims(0).size())
+      dims.insert(dims.begin(), given.OutDims(0).size() - dims.size(), 1);
     dims = kLast.ToChannelsFirst(dims);
     query.known[i] = nullptr;
     query.weight[i] = false;

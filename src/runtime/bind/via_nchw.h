@@ -1,5 +1,5 @@
-// Adapter that runs channels_last by a kernel for [N, C, spatial…]: transposes operands into scratch memory,
-// and the result back. For ops without a channels-last kernel.
+// An adapter that runs channels_last by a kernel for [N, C, spatial…]. It transposes operands into scratch
+// memory, and the result back. It is for ops without a channels-last kernel.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/move/copy.h"
@@ -10,7 +10,7 @@ namespace tern {
 
 // The same query with x, y and the residual in [N, C, spatial…].
 struct NchwQuery {
-  explicit NchwQuery(const KernelQuery& own);
+  explicit NchwQuery(const KernelQuery& given);
   NchwQuery(const NchwQuery&) = delete;
   Attrs attrs;
   KernelQuery query;
@@ -51,7 +51,7 @@ template <class T> class ViaNchw : public ViaNchwKernel {
 // Registers T, which must not accept channels_last, and T through adapters for f16, bf16 and channels_last.
 template <class T>
 void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
-  constexpr double kTransposing = 20;  // without T::WorkOf: any native channels-last kernel is preferred
+  constexpr double kTransposing = 20;  // if T has no WorkOf, any native channels-last kernel is preferred
   AddWithHalf<T>(table, op, name, cost);
   AddWithHalf<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
 }

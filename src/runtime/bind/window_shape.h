@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// One to three spatial axes.
+// Returns whether there are one to three spatial axes.
 inline bool HasSupportedSpatialAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
 
 inline AutoPad AutoPadOf(const Attrs& attrs) {
@@ -17,19 +17,19 @@ inline AutoPad AutoPadOf(const Attrs& attrs) {
   return static_cast<AutoPad>(at - kAutoPadNames.begin());
 }
 
-// Values of one to three spatial axes, right-aligned, with leading ones.
+// Returns the values of one to three spatial axes, right-aligned, with leading ones.
 inline cpu::Spatial SpatialOf(const Dims& list) {
   cpu::Spatial out{1, 1, 1};
   for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];
   return out;
 }
 
-// Whether x, y and the residual are [N, spatial…, C] instead of [N, C, spatial…].
+// Returns whether x, y and the residual are [N, spatial…, C] instead of [N, C, spatial…].
 inline bool IsChannelsLast(const KernelQuery& q) {
   return q.attrs().Has("channels_last") && q.attrs().Bool("channels_last");
 }
 
-// Window and spatial sizes; the caller sets batch, channels, maps and group.
+// Computes the window and the spatial sizes. The caller sets batch, channels, maps and group.
 inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kernel, Window& window) {
   const Dims &x = q.InDims(0), &y = q.OutDims(0);
   const int last = IsChannelsLast(q);
@@ -49,8 +49,8 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   return s;
 }
 
-// Crop at the front of the output of a transposed convolution: the pads attribute, or half of the excess over
-// the required output size.
+// Returns the crop at the front of the output of a transposed convolution. It is the pads attribute, or half
+// of the excess over the required output size.
 inline cpu::Spatial CropOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
   const AutoPad mode = AutoPadOf(a);
   const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;
