@@ -13,7 +13,7 @@ std::optional<double> BytesOfValue(const Value* v) {
   return v ? Times(count, BitWidth(v->type.dtype) / 8.0) : count;
 }
 
-// Whether the op reads only as many elements of its input as it returns.
+// Returns whether the op reads only as many elements of its input as it returns.
 bool Picks(const OpDef& op) {
   return op.movement && op.movement->FirstInputOnly() &&
          (op.movement->amount == Movement::Amount::kFewer || op.movement->amount == Movement::Amount::kAny);
@@ -36,10 +36,11 @@ std::optional<double> Bytes(const Node& n) {
   return total;
 }
 
-// Floating-point, complex and quantized types; not types of indices, shapes, booleans and strings.
+// Returns whether a type is floating-point, complex or quantized. Types of indices, shapes, booleans and
+// strings are not.
 bool IsReal(DType t) { return IsFloat(t) || IsComplex(t) || (IsInt(t) && BitWidth(t) <= 16); }
 
-// Whether the node reads this input as a parameter; see IsParameter.
+// Returns whether the node reads this input as a parameter: see IsParameter.
 bool ReadsParameter(const Node& node, int input) {
   if (node.op->HasRole(input, Port::Role::kWeight)) return true;
   return node.op->HasRole(input, Port::Role::kData) && !node.op->Is(kReadsDims) && !node.outputs().empty() &&

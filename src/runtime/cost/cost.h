@@ -7,8 +7,9 @@
 namespace tern {
 
 // A multiply-accumulate is one MAC and two FLOPs. Any other arithmetic operation, including transcendental
-// functions, is one FLOP per element; moving data is none. Bytes: inputs, weights and outputs, each counted
-// once. Views have none; ops that read a part of an input (Gather, Slice) count only that part.
+// functions, is one FLOP per element. Moving data takes no FLOPs. Bytes are those of inputs, weights and
+// outputs, each counted once. Views have no bytes. Ops that read a part of an input (Gather, Slice) count
+// only that part.
 struct Cost {
   double macs = 0;
   double flops = 0;
@@ -18,17 +19,18 @@ struct Cost {
   Cost& operator+=(const Cost& other);
 };
 
-// Nullopt if a dim that it depends on is unknown. Does not include the bodies of control flow.
+// Returns nullopt if a dim that the cost depends on is unknown. The cost does not include the bodies of
+// control flow.
 std::optional<Cost> CostOf(const Node& node);
-// Cost of two nodes in one step: the intermediate value is neither written nor read.
+// Returns the cost of two nodes in one step. The intermediate value is neither written nor read.
 std::optional<Cost> CostOfFused(const Node& first, const Node& next);
 
-// The op's name, with the attribute `kind` if it has one: "Binary.add", "Pool.max".
+// Returns the op's name, with the attribute `kind` if it has one: "Binary.add", "Pool.max".
 std::string KindOf(const Node& node);
 
 // Whether a constant is a parameter of the model: a node reads it as weights, or as data for a floating-point
 // or quantized result. Settings of ops (axes, shapes, indices, bounds) and operands of integer shape
-// arithmetic are not.
+// arithmetic are not parameters.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

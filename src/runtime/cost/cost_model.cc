@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// Nanoseconds per multiply-add, byte of weights, byte moved and element transformed; start: per run.
+// Nanoseconds per multiply-add, byte of weights, byte moved and element transformed. `start` is per run.
 struct RatesRow {
   const char* algorithm;
   const char* isa;
@@ -36,10 +36,11 @@ const RatesRow& RatesOf(std::string_view algorithm) {
 class CpuRatesOfIsa : public Rates {
  public:
   double Microseconds(const Work& w) const override {
-    constexpr double kCache = 16 << 20, kMiss = 2;  // bytes of weights that stay in a cache; factor beyond
+    constexpr double kCache = 16 << 20,
+                     kMiss = 2;  // bytes of weights that stay in a cache; factor for more bytes
     const RatesRow& r = RatesOf(w.algorithm);
     const double weights = w.weights * r.weight * (w.weights > kCache ? kMiss : 1);
-    // Loading weights overlaps with multiply-adds: the longer of the two counts.
+    // Loading weights overlaps with multiply-adds, so the longer of the two counts.
     return 1e-3 * (std::max(w.products * r.product, weights) + w.moved * r.moved +
                    w.transformed * r.transformed + r.start);
   }

@@ -56,7 +56,7 @@ TEST(CostModel, RefusesAlgorithmsWithoutRates) {
   EXPECT_THROW(CpuRates().Microseconds(work), InternalError);
 }
 
-// The kernel choices for a graph that reads %x and the constants %w.
+// Returns the kernel choices for graphs that read %x and %w, with %w as constant and as input.
 std::vector<Choice> ChoicesOf(DType dtype, Precision precision, const Dims& x, const Dims& w,
                               const std::string& node) {
   const char* type = DTypeName(dtype);

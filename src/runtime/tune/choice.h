@@ -31,9 +31,10 @@ struct Choice {
   const Node* node = nullptr;
   std::string kernel;
   Reason reason = Reason::kOnly;
-  std::vector<Candidate> candidates;  // legal ones first, by estimated time
+  std::vector<Candidate> candidates;  // legal kernels come first, sorted by estimated time
   int64_t slices = 1;                 // slices of a split batch with this choice; times are of one slice
-  bool in_run = false;                // of a dynamic step, chosen in each run; this is the last choice
+  bool in_run =
+      false;  // the node is a dynamic step, whose kernel is chosen in each run; this is the last choice
 };
 
 }  // namespace tern

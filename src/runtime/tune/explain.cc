@@ -60,13 +60,13 @@ Choice Explain(const Node& node, const KernelQuery& query, const Target& target,
   });
   const bool only = choice.candidates.size() < 2 || !choice.candidates[1].legal;
   if (reason == Reason::kEstimated && only) choice.reason = Reason::kOnly;
-  double least = 0, own = 0;  // measured times: the lowest, and that of `chosen`
+  double lowest = 0, chosen_us = 0;  // measured times: the lowest, and that of `chosen`
   for (const Candidate& c : choice.candidates) {
-    if (c.measured_us > 0 && (least == 0 || c.measured_us < least)) least = c.measured_us;
-    if (c.kernel == chosen.name) own = c.measured_us;
+    if (c.measured_us > 0 && (lowest == 0 || c.measured_us < lowest)) lowest = c.measured_us;
+    if (c.kernel == chosen.name) chosen_us = c.measured_us;
   }
   const bool measured = reason == Reason::kMeasured || reason == Reason::kRecorded;
-  if (measured && own > least) choice.reason = Reason::kClose;
+  if (measured && chosen_us > lowest) choice.reason = Reason::kClose;
   return choice;
 }
 

@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// chosen: the kernel that runs. times: measurements; may be empty. released: weights were released after
-// packing, so only kernels with the pack layout of `chosen` are listed.
+// `chosen` is the kernel that runs. `times` are measurements, or empty. `released` means that weights were
+// released after packing, so that only kernels with the pack layout of `chosen` are listed.
 Choice Explain(const Node& node, const KernelQuery& query, const Target& target, const KernelEntry& chosen,
                Reason reason, const std::vector<Measured>& times, bool released);
 
-// Merges the equal choices of a split batch's slices into one, at the position of the first.
+// Merges equal choices of the slices of a split batch into one, at the position of the first.
 std::vector<Choice> MergeSlices(const std::vector<Choice>& choices);
 
 }  // namespace tern

@@ -7,7 +7,7 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes: typical cache sizes
+constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes, typical cache sizes
 constexpr int kMinRuns = 3, kMaxRuns = 15;
 constexpr double kEnoughTime = 5000;  // microseconds of all runs of a kernel
 
@@ -17,7 +17,7 @@ double Since(Clock::time_point start) {
 
 size_t BytesOf(const TensorInfo& t) { return BytesOf(t.dtype, static_cast<size_t>(CountOf(t.dims))); }
 
-// Numbers in [-1, 1) for f32. Other types stay zero, which is a valid index.
+// Fills f32 with numbers in [-1, 1). Other types stay zero, which is a valid index.
 void FillRandom(Tensor& t) {
   if (t.dtype() != DType::kF32) return;
   uint32_t state = 1;
@@ -68,7 +68,7 @@ bool NodeTimer::Allocate() {
   return true;
 }
 
-// Brings the caches into the state between two runs of a node in a model: reading other data has evicted the
+// Brings the caches into the state between two runs of a node in a model. Reading other data has evicted the
 // weights, while the operands were just written.
 void NodeTimer::FlushCaches() {
   // Uses all threads, so that they are awake as in a run.
@@ -99,7 +99,7 @@ std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, dou
   return best;
 }
 
-// Packing, operands and scratch memory may exceed the available memory. That must not fail the run: another
+// Packing, operands and scratch memory may exceed the available memory. That must not fail the run. Another
 // kernel is chosen instead.
 std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double cutoff) {
   const Result<std::optional<double>> taken =

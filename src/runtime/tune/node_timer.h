@@ -11,18 +11,18 @@ namespace tern {
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
-  size_t flush = 0;   // bytes to read between two runs, as the model does: the size of its weights
+  size_t flush = 0;   // bytes to read between two runs: the size of the model's weights, which a run reads
   Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt them
 };
 
 class NodeTimer {
  public:
-  // Inputs that are not Known get random data. The query must outlive the timer.
+  // Inputs that are not known get random data. The query must outlive the timer.
   NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
 
-  // The lowest time of at least three runs, in microseconds. Stops after three if all are slower than
-  // `cutoff`. Nullopt if the kernel fails, or memory or time do not suffice for three runs. Frees what the
-  // kernel packed.
+  // Returns the lowest time of at least three runs, in microseconds. Stops after three runs if all are slower
+  // than `cutoff`. Returns nullopt if the kernel fails, or if memory or time do not suffice for three runs.
+  // Frees the weights that the kernel packed.
   std::optional<double> Measure(const KernelEntry& entry, double cutoff);
 
  private:
@@ -39,7 +39,7 @@ class NodeTimer {
   TimerLimits limits_;
   size_t bytes_ = 0;
   DatumList inputs_, outputs_;
-  std::vector<bool> generated_;  // by input: whether it has random data
+  std::vector<bool> generated_;  // whether each input has random data
   Buffer flush_;                 // read between runs to displace the caches
 };
 

@@ -92,7 +92,8 @@ std::string FormatRecord(const Measurements& fresh, const RecordLines& old, cons
     if (!Recordable(node) || times.size() < 2 || count == kMaxNodes) return;
     const std::string line = LineOf(node, times);
     std::string name;
-    std::vector<Measured> read;  // parses the line again: a rounded time can be 0, or its text too long
+    std::vector<Measured>
+        read;  // the line is parsed again, because a rounded time can be 0, or its text too long
     if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMaxRecordBytes) return;
     out += line + "\n";
     ++count;

@@ -1,5 +1,5 @@
-// Tuning record: measurements as text on disk, one file per processor, instruction set and version of the
-// kernels. The file is untrusted: lines that cannot be parsed are ignored.
+// A tuning record holds measurements as text on disk. There is one file per processor, instruction set and
+// version of the kernels. The file is untrusted: lines that cannot be parsed are ignored.
 #pragma once
 #include <chrono>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace tern {
 
-// Increase it when kernels change their speed: older measurements are then ignored.
+// Must be increased when kernels change their speed. Older measurements are then ignored.
 constexpr int kKernelsVersion = 1;
 
 struct Measured {
@@ -26,27 +26,27 @@ struct RecordKey {
   std::string isa;  // "avx512 bf16"
   int kernels = kKernelsVersion;
 };
-RecordKey RecordKeyFor(const std::string& isa);  // for this processor; isa: Target::isa()
+RecordKey RecordKeyFor(const std::string& isa);  // for this processor; `isa` is Target::isa()
 
-// Parses the text of a record. Lines are in their order; of several lines for a node, the first counts. Empty
-// if the text has another key.
+// Parses the text of a record. Lines keep their order. If a node has several lines, the first one counts.
+// Returns no lines if the text has another key.
 using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
 RecordLines ParseRecord(std::string_view text, const RecordKey& key);
-// The text of a record: fresh measurements, then the old lines of other nodes in their order. If the record
-// is full, the last lines are dropped, which are the oldest.
+// Returns the text of a record: fresh measurements, then the old lines of other nodes in their order. If the
+// record is full, the last lines are dropped, which are the oldest.
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
 // Whether the record can store a node with this key.
 bool Recordable(const std::string& node);
 
-// Default folder of records: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. Empty if none of
-// TERN_CACHE_DIR, XDG_CACHE_HOME and HOME is set.
+// Returns the default folder of records: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. Empty if
+// none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME is set.
 std::string DefaultCacheDir();
 std::string RecordPath(const std::string& folder, const RecordKey& key);
 
 constexpr size_t kMaxRecordBytes = size_t{64} << 20;
 
-// Empty if the file does not exist. Fails if it cannot be read, is not a regular file, or is larger than
-// kMaxRecordBytes.
+// Returns no measurements if the file does not exist. Fails if it cannot be read, is not a regular file, or
+// is larger than kMaxRecordBytes.
 Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key);
 // Adds the measurements to the file and replaces it atomically. Fails if the existing file cannot be read, or
 // if another process holds its lock longer than `timeout`.

@@ -19,7 +19,7 @@ namespace {
 
 class File {
  public:
-  // O_NONBLOCK: if the path is a pipe, open must not wait for its other end.
+  // O_NONBLOCK is set because open must not wait for the other end if the path is a pipe.
   File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   File(const File&) = delete;
   ~File() {
@@ -59,7 +59,7 @@ Status Replace(const std::string& path, std::string_view bytes) {
   return status;
 }
 
-// Empty if the file or its folder does not exist.
+// Returns the text of a file, or nothing if the file or its folder does not exist.
 Result<std::string> ReadText(const std::string& path) {
   const File file(path, O_RDONLY);
   if (file.fd() < 0 && errno == ENOENT) return std::string();
@@ -84,7 +84,7 @@ Result<std::string> ReadText(const std::string& path) {
   return text;
 }
 
-// Waits at most `timeout`, because the process that holds the lock may be suspended.
+// Locks the file. Waits at most `timeout`, because the process that holds the lock may be suspended.
 Status Lock(int fd, const std::string& path, std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + timeout;
@@ -104,7 +104,7 @@ std::string Variable(const char* name) {
   return value ? value : "";
 }
 
-// Lower-case letters and digits; every run of other characters becomes one dash.
+// Converts text to lower-case letters and digits. Every run of other characters becomes one dash.
 std::string Slug(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -135,7 +135,7 @@ RecordKey RecordKeyFor(const std::string& isa) {
 }
 
 std::string DefaultCacheDir() {
-  if (const std::string own = Variable("TERN_CACHE_DIR"); !own.empty()) return own;
+  if (const std::string folder = Variable("TERN_CACHE_DIR"); !folder.empty()) return folder;
   if (const std::string xdg = Variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/tern";
   const std::string home = Variable("HOME");
   return home.empty() ? "" : home + "/.cache/tern";

@@ -42,14 +42,14 @@ class RecordFile : public testing::Test {
 };
 
 TEST(Record, IsParsedAsItWasWritten) {
-  const Measurements some = {{"Conv{} f32[1,2] -> f32[3] threads=1", {{"cpu.a", 1.5}, {"cpu.b", 2.25}}},
-                             {"MatMul{}", {{"cpu.c", 0.001}, {"cpu.d", 3e6}}}};
-  const RecordLines back = ParseRecord(FormatRecord(some, {}, kKey), kKey);
+  const Measurements measured = {{"Conv{} f32[1,2] -> f32[3] threads=1", {{"cpu.a", 1.5}, {"cpu.b", 2.25}}},
+                                 {"MatMul{}", {{"cpu.c", 0.001}, {"cpu.d", 3e6}}}};
+  const RecordLines back = ParseRecord(FormatRecord(measured, {}, kKey), kKey);
   ASSERT_EQ(back.size(), 2u);
   EXPECT_EQ(back[0].first, "Conv{} f32[1,2] -> f32[3] threads=1");
   EXPECT_EQ(back[0].second[0].kernel, "cpu.a");
   EXPECT_EQ(back[0].second[1].microseconds, 2.25);
-  EXPECT_EQ(FormatRecord({}, back, kKey), FormatRecord(some, {}, kKey));
+  EXPECT_EQ(FormatRecord({}, back, kKey), FormatRecord(measured, {}, kKey));
 }
 
 TEST(Record, OfAnotherMachineIsIgnored) {

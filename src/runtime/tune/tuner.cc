@@ -55,7 +55,7 @@ std::string NodeKey(const KernelQuery& q, int threads) {
     key += StrCat(" ", TextOf(q.inputs[static_cast<size_t>(i)]), q.IsWeight(i) ? "!" : q.Known(i) ? "?" : "");
   key += " ->";
   for (const TensorInfo& out : q.outputs) key += " " + TextOf(out);
-  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.exact_integers ? " whole" : "");
+  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.exact_integers ? " exact_integers" : "");
 }
 
 struct Tuner::Job {
@@ -83,8 +83,8 @@ class Tuner::Spending {
 };
 
 std::shared_ptr<Tuner> Tuner::For(const SessionOptions& options) {
-  const bool asked = options.cache_dir && !options.cache_dir->empty();
-  if (options.reference || (options.tune_ms == 0 && !asked)) return nullptr;
+  const bool has_folder = options.cache_dir && !options.cache_dir->empty();
+  if (options.reference || (options.tune_ms == 0 && !has_folder)) return nullptr;
   return std::make_shared<Tuner>(options);
 }
 
@@ -169,7 +169,7 @@ double Tuner::LeftMicroseconds() const {
   return static_cast<double>(budget_ms_) * 1e3 - spent_us_;
 }
 
-// The times of the candidates in their order. Stops at the first candidate that cannot be measured.
+// Returns the times of the candidates in their order. Stops at the first candidate that cannot be measured.
 std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                      Clock::time_point deadline) {
   NodeTimer timer(*job.query, workers, {deadline, limits.memory, limits.weights, limits.stop});
@@ -184,12 +184,12 @@ std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, con
   return times;
 }
 
-// Stores the times only if all candidates were measured: a record must allow a choice between them.
+// Stores the times only if all candidates were measured, because a record must allow a choice between them.
 bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
-  double least = 0;
-  for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
+  double min_us = 0;
+  for (const auto& [estimate, entry] : job.candidates) min_us += estimate * kRuns / workers.threads();
   const double left = LeftMicroseconds();
-  if (least > left) return false;
+  if (min_us > left) return false;
   std::vector<Measured> times;
   {
     const Spending spending(*this);
@@ -208,7 +208,7 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                  const Limits& limits) {
   const bool measured = MeasureMissing(queries, target, workers, limits);
-  if (!limits.stop.Check().ok()) return;  // a disk may be slow: a later call or the destructor writes
+  if (!limits.stop.Check().ok()) return;  // a disk may be slow, so a later call or the destructor writes
   if (measured)
     Write(kLockTimeout);
   else if (MayRetry())
@@ -226,7 +226,8 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   if (LeftMicroseconds() <= 0) return false;
   const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
-  // Sessions that measure at the same time would disturb each other. After a stop, use what is known already.
+  // Sessions that measure at the same time would disturb each other. After a stop, the known measurements are
+  // used.
   const auto lock = measuring_.Acquire(limits.stop, "another session that measures kernels");
   if (!lock.ok()) return false;
   bool measured = false;

@@ -16,18 +16,18 @@ struct TuneReport {
   int64_t measured = 0,
           recorded = 0;     // distinct NodeKeys: measured by the model's sessions; used from the record
   double milliseconds = 0;  // spent on measuring
-  std::string record;       // path of the record; empty: none
+  std::string record;       // path of the record; empty if there is none
   Status read, written;     // errors of reading and writing the record
 };
 
 // Key of a measurement: op, attributes, types, dims, which operands are weights, threads, precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
-// One per model, shared by its sessions. Thread-safe. One session measures at a time; Find and Report do not
-// wait for it.
+// A model has one tuner, which its sessions share. Thread-safe. One session measures at a time. Find and
+// Report do not wait for it.
 class Tuner {
  public:
-  // Null if the options have neither a time budget nor a cache folder.
+  // Returns null if the options have neither a time budget nor a cache folder.
   static std::shared_ptr<Tuner> For(const SessionOptions& options);
   explicit Tuner(const SessionOptions& options);
   Tuner(const Tuner&) = delete;
@@ -38,15 +38,15 @@ class Tuner {
     size_t weights = 0;  // bytes of the model's weights
     Stop stop;
   };
-  // Measures the queries that are not known yet, those with the largest estimated time first, equal keys
-  // once. Ends when the budget is spent or limits.stop fires, at the latest after the current Prepare or Run
-  // of a kernel; a stop also ends the wait for another session that measures. Then writes all unwritten
-  // measurements to the record. Without new measurements it retries a failed write at most once a second and
+  // Measures the queries that are not known yet. Those with the largest estimated time come first. Equal keys
+  // are measured once. Ends when the budget is spent or limits.stop fires, but not during a Prepare or Run of
+  // a kernel. A stop also ends the wait for another session that measures. Then writes all unwritten
+  // measurements to the record. Without new measurements, it retries a failed write at most once a second and
   // does not wait for the file's lock. After a stop it does not write; a later call does.
   void Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
             const Limits& limits);
 
-  // The measurements of a query, the kernel to use first; empty if there are none.
+  // The measurements of a query. The kernel to use comes first. Empty if there are none.
   struct Found {
     std::vector<Measured> times;
     bool recorded = false;  // read from the record
@@ -70,10 +70,10 @@ class Tuner {
   bool MayRetry() const;
   void Write(std::chrono::milliseconds timeout);
 
-  const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: use the record only
+  const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: only the record is used
   const double within_;      // candidates are kernels whose estimate is at most this multiple of the lowest
-  const bool store_;         // store measurements on disk
-  const bool fast_bf16_;     // the target's
+  const bool store_;         // whether measurements are stored on disk
+  const bool fast_bf16_;     // Target::fast_bf16()
   const RecordKey key_;
   std::string path_;
   CancellableMutex measuring_;

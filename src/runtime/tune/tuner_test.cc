@@ -15,11 +15,11 @@
 namespace tern {
 namespace {
 
-// Calls of two kernels for Unary. The faster one has the higher estimate.
+// Counts the calls of two kernels for Unary. The faster one has the higher estimate.
 struct Calls {
   int slow = 0, quick = 0, alive = 0, max_alive = 0;
   int disturbed = 0;  // number of slow calls of the quick kernel, after its first call
-  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: its Prepare does
+  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: its Prepare sets it
 };
 Calls calls;
 std::atomic<bool> stopped{false};
@@ -154,13 +154,13 @@ TEST_F(TunerTest, MeasuresOnceAndRemembers) {
   }
   for (const int64_t ms : {1000, 0}) {
     calls = {};
-    const auto again = Ran(Options(ms));
+    const auto second = Ran(Options(ms));
     EXPECT_EQ(calls.slow, 0);
     EXPECT_EQ(calls.quick, 2) << "the run itself, no measurement";
-    EXPECT_EQ(again->Choices()[0].kernel, "test.quick");
-    EXPECT_EQ(again->Choices()[0].reason, Reason::kRecorded);
-    EXPECT_EQ(again->Tuning().measured, 0);
-    EXPECT_EQ(again->Tuning().recorded, 1);
+    EXPECT_EQ(second->Choices()[0].kernel, "test.quick");
+    EXPECT_EQ(second->Choices()[0].reason, Reason::kRecorded);
+    EXPECT_EQ(second->Tuning().measured, 0);
+    EXPECT_EQ(second->Tuning().recorded, 1);
   }
   const auto other = Ran(Options(1000), 16);
   EXPECT_EQ(other->Tuning().measured, 1) << "other dims";
@@ -183,7 +183,7 @@ TEST_F(TunerTest, MeasuresAtLeastThreeRuns) {
   }
 }
 
-// One warm-up run and three measured ones.
+// There is one warm-up run and three measured runs.
 TEST_F(TunerTest, StopsAfterThreeRunsOfASlowKernel) {
   calls.disturbed = 1000;
   EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
@@ -280,9 +280,9 @@ TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
       if (c.kernel == kernel) return c.measured_us;
     return -1.0;
   };
-  const auto again = Ran(all);
-  EXPECT_EQ(again->Tuning().measured, 1);
-  EXPECT_GT(measured_of(*again, "test.far"), 0);
+  const auto second = Ran(all);
+  EXPECT_EQ(second->Tuning().measured, 1);
+  EXPECT_GT(measured_of(*second, "test.far"), 0);
   EXPECT_EQ(Ran(all)->Tuning().measured, 0);
   const auto plain = Ran(Options(1000));
   EXPECT_EQ(plain->Tuning().measured, 0) << "all candidates are recorded";
@@ -400,7 +400,7 @@ TEST_F(TunerTest, AKernelThatRunsOutOfMemoryIsNotChosenAndDoesNotFailTheRun) {
   }
 }
 
-// Weights that are all different, so that swapped weights change the result.
+// Returns weights that are all different, so that swapped weights change the result.
 std::string RandomWeights(int64_t count) {
   std::string text;
   uint32_t state = 7;
@@ -411,7 +411,7 @@ std::string RandomWeights(int64_t count) {
   return text;
 }
 
-// CPU kernels: each legal one is measured, and the result equals the reference up to rounding.
+// Uses CPU kernels. Each legal one is measured, and the result equals the reference up to rounding.
 TEST_F(TunerTest, TunesConvolutions) {
   const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[1,20,20,16]) -> (%y) {\n  #w: f32[32,16,3,3] = (",
                                        RandomWeights(32 * 16 * 9),
@@ -428,9 +428,9 @@ TEST_F(TunerTest, TunesConvolutions) {
   ASSERT_EQ(a.size(), b.size());
   double sum = 0;
   for (double v : b) sum += v * v;
-  const double size = std::sqrt(sum / static_cast<double>(b.size()));
-  EXPECT_GT(size, 1);
-  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-4 * size) << i;
+  const double magnitude = std::sqrt(sum / static_cast<double>(b.size()));
+  EXPECT_GT(magnitude, 1);
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-4 * magnitude) << i;
   int measured = 0;
   const Choice choice = tuned->Choices().back();
   for (const Candidate& c : choice.candidates) {
