@@ -10,7 +10,7 @@ struct RuleExample {
   std::unique_ptr<Graph> before, after;
 };
 
-// For rules in code. An error when there is no example, or when the rule does not fire on it.
+// For rules in code. Fails if there is no example, or if the rule does not fire on it.
 Result<RuleExample> RunExample(const Rule& rule);
 
 }  // namespace tern

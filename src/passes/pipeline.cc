@@ -106,8 +106,8 @@ class Optimizer {
       for (const auto* passes : {&AllPasses(), &options_.more_passes})
         for (const Pass& pass : *passes) {
           if (pass.level > stage.level || (!pass.stage.empty() && pass.stage != stage.name)) continue;
-          TERN_ASSIGN(const int some, RunPass(pass));
-          changes += some;
+          TERN_ASSIGN(const int changed, RunPass(pass));
+          changes += changed;
         }
       TERN_ASSIGN(const int applied, RunRules(index));
       changes += applied;
@@ -118,10 +118,10 @@ class Optimizer {
 
   Result<int> RunPass(const Pass& pass) {
     if (!context_.Enabled(pass.name)) return 0;
-    TERN_ASSIGN(const int some, pass.run(graph_, context_));
-    if (some) context_.Hit(pass.name, some);
-    if (some) TERN_TRY(VerifyGraph(graph_).While(StrCat("pass '", pass.name, "'")));
-    return some;
+    TERN_ASSIGN(const int changed, pass.run(graph_, context_));
+    if (changed) context_.Hit(pass.name, changed);
+    if (changed) TERN_TRY(VerifyGraph(graph_).While(StrCat("pass '", pass.name, "'")));
+    return changed;
   }
 
   Result<int> RunRules(const RuleIndex& index) {

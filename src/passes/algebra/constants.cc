@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// value ∘ constant, or constant ∘ value.
+// A sum or product of a value and a constant.
 struct Term {
   Value *value = nullptr, *constant = nullptr;
   bool adds = false;      // else: multiplies
@@ -34,7 +34,7 @@ std::optional<Term> TermOf(const Node* node) {
   return t;
 }
 
-Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) {
+Value* EmitBinary(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
@@ -42,14 +42,15 @@ Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) {
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
-  return Do(r, "div", r.Scalar(t.constant->type.dtype, 1), t.constant);
+  return EmitBinary(r, "div", r.Scalar(t.constant->type.dtype, 1), t.constant);
 }
 
-bool Small(const Value* made, const Value* a, const Value* b) {
-  return made->constant.size() <= std::max(a->constant.size(), b->constant.size());
+bool NotLarger(const Value* result, const Value* a, const Value* b) {
+  return result->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// The term that produces outer.value, which only the root may read.
+// The term that produces outer.value. Only the root may read that value. nullopt, with a Skip reason,
+// otherwise.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -68,15 +69,15 @@ bool MergeSums(Rewrite& r) {
   if (!outer || !outer->adds) return r.Skip("no operand is a constant");
   const auto inner = InnerTerm(r, *outer);
   if (!inner) return false;
-  if (!inner->adds) return r.Skip("a product, not a sum");
+  if (!inner->adds) return r.Skip("the inner node is a product, not a sum");
   const DType dtype = r.root().output(0)->type.dtype;
   if (!IsFloat(dtype) && !IsSignedInt(dtype)) return r.Skip("the type has no sign");
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
-  Value* c = outer->reversed ? Do(r, "sub", b, a) : Do(r, "add", a, b);
-  if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  Value* c = outer->reversed ? EmitBinary(r, "sub", b, a) : EmitBinary(r, "add", a, b);
+  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
   const bool minus = outer->reversed != inner->reversed;
-  return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
+  return r.Replace(minus ? EmitBinary(r, "sub", c, inner->value) : EmitBinary(r, "add", inner->value, c));
 }
 
 // (x * a) * b, (x * a) / b, (x / a) * b, (x / a) / b.
@@ -85,7 +86,7 @@ bool MergeProducts(Rewrite& r) {
   if (!outer || outer->adds) return r.Skip("no operand is a constant");
   const auto inner = InnerTerm(r, *outer);
   if (!inner) return false;
-  if (inner->adds) return r.Skip("a sum, not a product");
+  if (inner->adds) return r.Skip("the inner node is a sum, not a product");
   const DType dtype = r.root().output(0)->type.dtype;
   if (IsFloat(dtype)) {
     if (!AllFiniteAndNotZero(inner->constant) || !AllFiniteAndNotZero(outer->constant))
@@ -94,37 +95,38 @@ bool MergeProducts(Rewrite& r) {
     return r.Skip("integer division truncates");
   }
   // x * (a / b) instead of x * a * (1 / b): the quotient is rounded once.
-  Value* c = inner->inverse == outer->inverse ? Do(r, "mul", inner->constant, outer->constant)
-             : inner->inverse                 ? Do(r, "div", outer->constant, inner->constant)
-                                              : Do(r, "div", inner->constant, outer->constant);
-  if (!Small(c, inner->constant, outer->constant))
+  Value* c = inner->inverse == outer->inverse ? EmitBinary(r, "mul", inner->constant, outer->constant)
+             : inner->inverse                 ? EmitBinary(r, "div", outer->constant, inner->constant)
+                                              : EmitBinary(r, "div", inner->constant, outer->constant);
+  if (!NotLarger(c, inner->constant, outer->constant))
     return r.Skip("the product of the constants is larger than each of them");
   if (IsFloat(dtype) && !AllNormal(c))
     return r.Skip("the product of the constants is too small or not finite");
   const bool divides = inner->inverse && outer->inverse;
-  return r.Replace(Do(r, divides ? "div" : "mul", inner->value, c));
+  return r.Replace(EmitBinary(r, divides ? "div" : "mul", inner->value, c));
 }
 
 // (x * a + b) * c is x * (a c) + b c.
 bool MergeAffine(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || outer->adds) return r.Skip("no operand is a constant");
-  if (!IsFloatValue(r.root().output(0))) return r.Skip("not of floats");
+  if (!IsFloatValue(r.root().output(0))) return r.Skip("the type is not a float");
   const auto sum = InnerTerm(r, *outer);
   if (!sum) return false;
-  if (!sum->adds || sum->reversed) return r.Skip("no sum with a constant");
+  if (!sum->adds || sum->reversed) return r.Skip("the inner node is not a sum with a constant");
   const auto inner = InnerTerm(r, *sum);
   if (!inner) return false;
-  if (inner->adds) return r.Skip("a sum of sums");
+  if (inner->adds) return r.Skip("the innermost node is a sum, not a product");
   if (!AllFiniteAndNotZero(inner->constant) || !AllFiniteAndNotZero(outer->constant))
     return r.Skip("a constant is zero or not finite");
   const char* kind = outer->inverse ? "div" : "mul";
-  Value* scale = Do(r, kind, Plain(r, *inner), outer->constant);
-  Value* shift = Do(r, kind, Plain(r, *sum), outer->constant);
-  if (!Small(scale, inner->constant, outer->constant) || !Small(shift, sum->constant, outer->constant))
+  Value* scale = EmitBinary(r, kind, Plain(r, *inner), outer->constant);
+  Value* shift = EmitBinary(r, kind, Plain(r, *sum), outer->constant);
+  if (!NotLarger(scale, inner->constant, outer->constant) ||
+      !NotLarger(shift, sum->constant, outer->constant))
     return r.Skip("the new constants are larger than the old ones");
   if (!AllNormal(scale)) return r.Skip("the product of the constants is too small or not finite");
-  return r.Replace(Do(r, "add", Do(r, "mul", inner->value, scale), shift));
+  return r.Replace(EmitBinary(r, "add", EmitBinary(r, "mul", inner->value, scale), shift));
 }
 
 // (x + a) + (y + b) is (x + y) + (a + b).
@@ -138,10 +140,10 @@ bool GatherConstants(Rewrite& r) {
     if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
     if (!IsFloatValue(v) && !IsSignedInt(v->type.dtype)) return r.Skip("the type has no sign");
   }
-  Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = Do(r, "add", a, b);
-  if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = EmitBinary(r, "add", a, b);
+  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
-  return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
+  return r.Replace(EmitBinary(r, "add", EmitBinary(r, "add", sides[0]->value, sides[1]->value), c));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace tern {
 namespace {
 
 bool SameTerms(const Match& m) {
-  if (!IsFloatValue(m.At("y"))) return m.Skip("not of floats");
+  if (!IsFloatValue(m.At("y"))) return m.Skip("the type is not a float");
   return SameShape(m.At("b"), m.At("c")) || m.Skip("the terms do not provably have the same shape");
 }
 
@@ -27,8 +27,8 @@ TERN_RULE(FactorOutOfDifference) {
               .when = SameTerms};
 }
 
-// E[x²] - E[x]² loses precision by cancellation. E[(x - E[x])²] does not, and the LayerNorm patterns expect
-// it.
+// E[x²] - E[x]² loses precision by cancellation, but E[(x - E[x])²] does not. The LayerNorm patterns expect
+// the second form.
 TERN_RULE(ReplaceVarianceOfMoments) {
   return Rule{.summary = "E[x²] - E[x]² is E[(x - E[x])²]",
               .level = Level::kExtended,
@@ -44,7 +44,7 @@ TERN_RULE(ReplaceVarianceOfMoments) {
                   "%d = %x - %m"
                   "%y = ReduceMean(%d * %d, #axes) {keep_dims=true}",
               .when = [](const Match& m) {
-                if (!IsFloatValue(m.At("x"))) return m.Skip("not of floats");
+                if (!IsFloatValue(m.At("x"))) return m.Skip("the type is not a float");
                 return m["axes"].size() > 0 || m.Skip("the axes are not given");
               }};
 }

@@ -7,11 +7,11 @@ namespace {
 
 constexpr int64_t kMaxElements = 1 << 16;  // a larger result is cheaper to compute than to store
 
-// All elements of the root's result are v.
+// Replaces the root's result by a constant with all elements equal to v.
 bool ReplaceAll(Rewrite& r, double v) {
   const Value* y = r.root().output(0);
   const auto count = CountOf(y);
-  if (!count || *count > kMaxElements) return r.Skip("the shape is not known, or large");
+  if (!count || *count > kMaxElements) return r.Skip("the shape is not known, or is large");
   Tensor t(y->type.dtype, y->type.shape.Concrete());
   for (int64_t i = 0; i < t.size(); ++i) StoreDouble(t, i, v);
   return r.Replace(r.Const(std::move(t)));

@@ -56,7 +56,7 @@ bool Merge(Rewrite& r) {
   return r.Replace(r.Op("Reduce", {inner->input(0), r.Ints(all)}, {{"kind", kind}, {"keep_dims", keep}}));
 }
 
-// sum(x) / count, sum(x) * (1 / count).
+// Replaces sum(x) / count and sum(x) * (1 / count) by a mean.
 bool ToMean(Rewrite& r) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");
@@ -66,7 +66,7 @@ bool ToMean(Rewrite& r) {
   Node* reduce = MadeBy(sum, "Reduce", "sum");
   if (!reduce) return r.Skip("'", sum->name, "' is not a sum");
   if (!OnlyUse(sum)) return r.Skip("'", sum->name, "' is also read by another node");
-  if (!IsFloatValue(sum)) return r.Skip("not of floats");
+  if (!IsFloatValue(sum)) return r.Skip("the type is not a float");
   const auto axes = AxesOf(*reduce);
   if (!axes) return r.Skip("the axes are not known");
   double count = 1;

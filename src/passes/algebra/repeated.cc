@@ -11,7 +11,7 @@ bool IsOneOf(const std::string& kind, std::initializer_list<const char*> list) {
   return false;
 }
 
-// abs, cos and cosh are even.
+// Removes a Neg or Abs before an even function: abs, cos or cosh.
 bool IgnoreSign(Rewrite& r) {
   const Node* inner = MadeBy(r.root().input(0), "Unary");
   if (!inner || !IsOneOf(KindName(*inner), {"neg", "abs"}))

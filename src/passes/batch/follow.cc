@@ -11,7 +11,7 @@ int64_t CountOf(const Dims& dims, size_t end) {
                          std::multiplies<>());
 }
 
-// The elements of a small integer value, where all are known.
+// The elements of a small integer value; nullopt unless all are known.
 std::optional<std::vector<int64_t>> NumbersOf(const Value* v) {
   std::vector<int64_t> out;
   if (v->is_constant())
@@ -43,25 +43,25 @@ Result<Value*> Insert(Node& before, const char* op, const std::vector<Value*>& i
   return node->output(0);
 }
 
-// The Reshape target with 0 (copy) and -1 (the rest) replaced by sizes; nullopt where a dim is 0.
+// The Reshape target with 0 (copied) and -1 (inferred) replaced by sizes; nullopt if a dim is 0.
 std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, bool zero_copies) {
   Dims out = target;
-  int64_t known = 1, rest = -1;
+  int64_t known = 1, inferred = -1;
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == 0 && zero_copies && i < x.size()) out[i] = x[i];
     if (out[i] == 0) return std::nullopt;
     if (out[i] < 0)
-      rest = static_cast<int64_t>(i);
+      inferred = static_cast<int64_t>(i);
     else
       known *= out[i];
   }
-  if (rest >= 0) out[static_cast<size_t>(rest)] = CountOf(x, x.size()) / known;
+  if (inferred >= 0) out[static_cast<size_t>(inferred)] = CountOf(x, x.size()) / known;
   return out;
 }
 
-// The dim of `target` that contains the batch, given the number of elements outer to the batch. At the border
-// of two dims either may contain it: a dim that is the batch alone is preferred, then the inner one unless it
-// is the last (features), then the outer one.
+// The dim of `target` that contains the batch. outer: the number of elements outer to the batch. At the
+// border of two dims, either may contain it. A dim that is the batch alone is preferred, then the inner one
+// unless it is the last (features), then the outer one.
 std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size) {
   std::optional<size_t> best;
   int least = 4;
@@ -244,14 +244,14 @@ Status BatchFollower::RecordOuterCount(const Node& node) {
 // Fails for a node with the batch in an input's type but in none of its outputs: items would be lost.
 Status BatchFollower::CheckKept(const Node& node) const {
   const auto holds = [&](const Value* v) { return v && Holds(v->type); };
-  const auto open = [&](const Value* v) {
+  const auto may_hold = [&](const Value* v) {
     const auto& dims = v->type.shape.dims;
     return !v->type.tensor() || !v->type.shape.ranked || v->content ||
            std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d.known(); });
   };
   if (std::none_of(node.inputs().begin(), node.inputs().end(), holds)) return {};
   if (node.op->name == "Shape" || node.op->name == "Size") return {};
-  if (std::any_of(node.outputs().begin(), node.outputs().end(), open)) return {};
+  if (std::any_of(node.outputs().begin(), node.outputs().end(), may_hold)) return {};
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());

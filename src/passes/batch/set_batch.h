@@ -10,8 +10,8 @@ namespace tern {
 // - Reshape to a constant shape: the dim that contains the batch becomes -1;
 // - Expand to a constant shape that holds the old size;
 // - Concat and recurrent layers with other operands for one item: these are repeated.
-// kInvalidArgument, with the name of the node, when a node fails with the new size or its result would lose
-// items. The graph must then not be used any more.
+// Fails with kInvalidArgument and the name of a node if the node fails with the new size, or if its result
+// would lose items. The graph must not be used after a failure.
 Status SetBatch(Graph& graph, int64_t batch);
 
 }  // namespace tern

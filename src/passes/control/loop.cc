@@ -13,21 +13,22 @@ constexpr size_t kFirstState =
 
 bool Given(const Value* v) { return v != nullptr; }
 
-// The body never ends the loop: its condition output is constant true or its condition input.
+// True if the body never ends the loop: its condition output is constant true, or is its condition input.
 bool NeverStops(const Graph& body) {
-  const Value* go = body.outputs()[0];
-  while (go->producer && go->graph == &body && IsOp(*go->producer, "Identity")) go = go->producer->input(0);
-  if (go == body.inputs()[1]) return true;
-  const auto constant = ScalarOf(go);
+  const Value* goes_on = body.outputs()[0];
+  while (goes_on->producer && goes_on->graph == &body && IsOp(*goes_on->producer, "Identity"))
+    goes_on = goes_on->producer->input(0);
+  if (goes_on == body.inputs()[1]) return true;
+  const auto constant = ScalarOf(goes_on);
   return constant && *constant != 0;
 }
 
 // The number of iterations; nullopt when it is unknown.
 std::optional<int64_t> IterationsOf(const Node& loop) {
   const Value *trips = loop.input(0), *condition = loop.input(1);
-  const auto go = ScalarOf(condition), count = ScalarOf(trips);
-  if ((go && *go == 0) || (count && *count < 1)) return 0;
-  if (Given(condition) && !go) return std::nullopt;
+  const auto goes_on = ScalarOf(condition), count = ScalarOf(trips);
+  if ((goes_on && *goes_on == 0) || (count && *count < 1)) return 0;
+  if (Given(condition) && !goes_on) return std::nullopt;
   if (!count) return std::nullopt;
   const auto iterations = static_cast<int64_t>(*count);
   if (iterations > 1 && !NeverStops(*loop.subgraphs()[0])) return std::nullopt;
@@ -57,9 +58,9 @@ bool UnrollLoop(Rewrite& r) {
     StoreLong(number, 0, iteration);
     std::vector<Value*> inputs = {r.Const(number), always};
     inputs.insert(inputs.end(), states.begin(), states.end());
-    const auto made = r.Inline(body, inputs);
-    states.assign(made.begin() + 1, made.begin() + 1 + static_cast<long>(states.size()));
-    for (size_t i = 0; i < slices.size(); ++i) slices[i].push_back(made[1 + states.size() + i]);
+    const auto body_outputs = r.Inline(body, inputs);
+    states.assign(body_outputs.begin() + 1, body_outputs.begin() + 1 + static_cast<long>(states.size()));
+    for (size_t i = 0; i < slices.size(); ++i) slices[i].push_back(body_outputs[1 + states.size() + i]);
   }
   std::vector<Value*> outputs = states;
   for (const auto& list : slices) outputs.push_back(Stack(r, list));

@@ -18,14 +18,14 @@ bool Eligible(const Node& node) {
   return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // folding it would enlarge the weights
 }
 
-// Read as weights only, directly or through views and transposes.
+// True if the value is read as weights only, directly or through views and transposes.
 bool IsWeights(const Value& v) {
-  const auto is_read_so = [&](const std::pair<Node*, int>& use) {
+  const auto is_weight_read = [&](const std::pair<Node*, int>& use) {
     const Node& reader = *use.first;
     if (reader.op->HasRole(use.second, Port::Role::kWeight)) return true;
     return use.second == 0 && (IsView(reader) || IsOp(reader, "Transpose")) && IsWeights(*reader.output(0));
   };
-  return v.output_uses == 0 && !v.uses.empty() && std::all_of(v.uses.begin(), v.uses.end(), is_read_so);
+  return v.output_uses == 0 && !v.uses.empty() && std::all_of(v.uses.begin(), v.uses.end(), is_weight_read);
 }
 
 bool Affordable(const Node& node, const PassContext& context) {
@@ -45,13 +45,13 @@ bool Affordable(const Node& node, const PassContext& context) {
 }
 
 bool FoldNode(Node& node) {
-  auto made = EvaluateConstantNode(node);
-  // An op that fails on these constants is left for the run to report, which may never reach it.
-  if (!made.ok() || !*made) return false;
+  auto results = EvaluateConstantNode(node);
+  // An op that fails on these constants stays. The run reports the failure if it reaches the op.
+  if (!results.ok() || !*results) return false;
   Graph& graph = *node.graph;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value* old = node.outputs()[i];
-    if (!old->unused()) graph.ReplaceUses(old, graph.AddConstant((**made)[i], old->name));
+    if (!old->unused()) graph.ReplaceUses(old, graph.AddConstant((**results)[i], old->name));
   }
   RemoveUnread(node);
   return true;

@@ -20,8 +20,8 @@ struct Terms {
 
 constexpr size_t kMaxTerms = 16;
 
-// Replaces a term by the terms of the node that produces it, which has no other reader; all have the shape of
-// y. False: v remains a term.
+// Adds the terms of the node that produces v, instead of v itself. v must have no other reader, and all terms
+// must have the shape of y. Returns false if v remains a term.
 bool ExpandTerm(const Value* v, const Value* y, double factor, Terms& out) {
   const Node* node = v->producer;
   if (!node || !OnlyUse(v) || node->graph != y->producer->graph) return false;
@@ -57,7 +57,7 @@ bool FuseSum(Rewrite& r) {
   Node& root = r.root();
   const Value* y = root.output(0);
   if (!IsFloatValue(y) || y->type.dtype == DType::kF64) return r.Skip("the type is not f32, f16 or bf16");
-  if (y->type.shape.rank() < 1) return r.Skip("a single number");
+  if (y->type.shape.rank() < 1) return r.Skip("the sum is a single number");
   Terms terms;
   for (int i : {0, 1}) {
     Value* v = root.input(i);
@@ -70,19 +70,19 @@ bool FuseSum(Rewrite& r) {
   }
   const bool expanded =
       terms.values.size() > 2 || terms.values[0] != root.input(0) || terms.values[1] != root.input(1);
-  if (!expanded) return r.Skip("only two terms without coefficients");
-  if (terms.values.size() > kMaxTerms) return r.Skip("more than ", kMaxTerms, " terms");
+  if (!expanded) return r.Skip("there are only two terms without coefficients");
+  if (terms.values.size() > kMaxTerms) return r.Skip("there are more than ", kMaxTerms, " terms");
   Attrs attrs = FindOp("Eltwise")->defaults;
   SetAttr(attrs, "kind", "sum");
   if (terms.scaled()) SetAttr(attrs, "coefficients", terms.factors);
   return r.Replace(r.Op(*FindOp("Eltwise"), attrs, terms.values));
 }
 
-// kind(kind(a, b), c).
+// Fuses kind(kind(a, b), c).
 bool FuseChain(Rewrite& r, const char* binary, const char* kind) {
   Node& root = r.root();
   const Value* y = root.output(0);
-  if (!IsFloatValue(y)) return r.Skip("not of floats");
+  if (!IsFloatValue(y)) return r.Skip("the type is not a float");
   std::vector<Value*> values;
   bool expanded = false;
   for (int i : {0, 1}) {
@@ -99,7 +99,7 @@ bool FuseChain(Rewrite& r, const char* binary, const char* kind) {
     expanded |= same;
   }
   if (!expanded) return r.Skip("no operand is made by the same function and read only here");
-  if (values.size() > kMaxTerms) return r.Skip("more than ", kMaxTerms, " operands");
+  if (values.size() > kMaxTerms) return r.Skip("there are more than ", kMaxTerms, " operands");
   return r.Replace(r.Op("Eltwise", values, {{"kind", kind}}));
 }
 

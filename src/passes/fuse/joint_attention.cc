@@ -1,4 +1,4 @@
-// Attention reads q, k and v from one packed value, the result of one MatMul.
+// Makes Attention read q, k and v from one packed value, the result of one MatMul.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// q, k and v are packed, and the head size is the same in all of them.
+// True if q, k and v are packed and have the same head size.
 bool EvenHeads(Rewrite& r) {
   const Attrs& a = r.root().attrs;
   const int64_t q_heads = a.Int("q_heads"), kv_heads = a.Int("kv_heads");
@@ -17,7 +17,8 @@ bool EvenHeads(Rewrite& r) {
   int64_t sizes[3] = {0, 0, 0};
   for (int i = 0; i < 3; ++i) {
     const Shape& s = r.root().input(i)->type.shape;
-    if (s.rank() != 3 || !s[2].known()) return r.Skip("q, k and v are not packed, or their widths unknown");
+    if (s.rank() != 3 || !s[2].known())
+      return r.Skip("q, k and v are not packed, or their widths are unknown");
     sizes[i] = s[2].value() / (i == 0 ? q_heads : kv_heads);
   }
   return (sizes[0] > 0 && sizes[0] == sizes[1] && sizes[1] == sizes[2]) ||
@@ -46,7 +47,7 @@ bool FuseSplit(Rewrite& r) {
   return EvenHeads(r) && ReplaceByJoint(r, split->input(0));
 }
 
-// v is a MatMul of the same input as `first` by a constant matrix, with a constant [N] bias or none.
+// True if v is a MatMul of the same input as `first` by a constant matrix, with a constant [N] bias or none.
 bool IsProjection(Rewrite& r, const Value* v, const Node* first) {
   const Node* m = MadeBy(v, "MatMul");
   if (!m || m->graph != &r.graph()) return r.Skip("'", v->name, "' is not made by MatMul");

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// The input of the MatMul is before = kind(x, constant), without other readers.
+// The input of the MatMul, which `before` computes as kind(x, constant). It has no other readers.
 struct ConstantInput {
   Node* before = nullptr;
   Value *x = nullptr, *constant = nullptr;
@@ -64,7 +64,7 @@ bool FoldMul(Rewrite& r) {
   return r.Replace(r.Op(*r.root().op, r.root().attrs, inputs));
 }
 
-// (x ± c) W = x W ± c W.
+// Applies (x ± c) W = x W ± c W.
 bool FoldAdd(Rewrite& r) {
   const auto p = Find(r, {"add", "sub"});
   if (!p) return false;

@@ -29,7 +29,7 @@ bool ToScale(Rewrite& r) {
   Node* mul = MadeBy(product, "Binary", "mul");
   if (!mul) return r.Skip("'", product->name, "' is not a product");
   if (!OnlyUse(product)) return r.Skip("'", product->name, "' is also read by another node");
-  if (!IsFloatValue(product)) return r.Skip("not of floats");
+  if (!IsFloatValue(product)) return r.Skip("the type is not a float");
   const int from = mul->input(0)->is_constant() ? 0 : 1;
   Value *x = mul->input(1 - from), *scale = mul->input(from);
   const int axis = AxisOfVector(scale, x);

@@ -1,4 +1,4 @@
-// Attention reads and writes a KV cache that stacks keys and values in one tensor [2, ...].
+// Makes Attention read and write a KV cache that stacks keys and values in one tensor [2, ...].
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// The tensor [2, ...] of which v is element `which`, by a Gather or by a Split and a Squeeze; null when v is
-// not.
+// The tensor [2, ...] of which v is element `which`. A Gather, or a Split and a Squeeze, selects the element.
+// Null if v is not such an element.
 Value* StackedSource(const Value* v, int which) {
   Value* stacked = nullptr;
   if (const Node* gather = MadeBy(v, "Gather")) {
@@ -27,13 +27,14 @@ Value* StackedSource(const Value* v, int which) {
 
 // The Concat of two inputs along a new first axis that has v as input `position`; null when there is none.
 Node* StackOf(const Value* v, size_t position) {
-  Node* tall = OnlyReader(v);
-  if (!tall || !IsOp(*tall, "Unsqueeze")) return nullptr;
-  const auto axes = IntsOf(tall->input(1));
-  Node* concat = OnlyReader(tall->output(0));
-  if (!axes || axes->size() != 1 || AxisOf((*axes)[0], tall->output(0)) != 0) return nullptr;
+  Node* unsqueeze = OnlyReader(v);
+  if (!unsqueeze || !IsOp(*unsqueeze, "Unsqueeze")) return nullptr;
+  const auto axes = IntsOf(unsqueeze->input(1));
+  Node* concat = OnlyReader(unsqueeze->output(0));
+  if (!axes || axes->size() != 1 || AxisOf((*axes)[0], unsqueeze->output(0)) != 0) return nullptr;
   if (!concat || !IsOp(*concat, "Concat") || concat->inputs().size() != 2) return nullptr;
-  if (concat->inputs()[position] != tall->output(0) || tall->graph != v->graph || concat->graph != v->graph)
+  if (concat->inputs()[position] != unsqueeze->output(0) || unsqueeze->graph != v->graph ||
+      concat->graph != v->graph)
     return nullptr;
   return AxisOf(concat->attrs.Int("axis"), concat->output(0)) == 0 ? concat : nullptr;
 }
@@ -45,22 +46,22 @@ bool Fuse(Rewrite& r) {
   if (node.outputs().size() != 3) return r.Skip("the present keys and values are not its only other outputs");
   Node* concat = StackOf(node.output(1), 0);
   if (!concat || StackOf(node.output(2), 1) != concat)
-    return r.Skip("present keys and values are not stacked, or read elsewhere");
+    return r.Skip("present keys and values are not stacked, or are read elsewhere");
   std::vector<Value*> inputs = node.inputs();
   if (node.input(4) || node.input(5)) {
     Value *k = StackedSource(node.input(4), 0), *v = StackedSource(node.input(5), 1);
     if (!k || k != v) return r.Skip("past keys and values are not halves of one value");
     inputs[4] = inputs[5] = k;
   }
-  const auto made = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
+  const auto outputs = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
   // The Unsqueezes lose their readers, but are removed later; until then they need valid inputs.
   const auto half = [&](int64_t i) {
-    return r.Op("Gather", {made[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
+    return r.Op("Gather", {outputs[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
   };
-  return r.ReplaceValues({{node.output(0), made[0]},
+  return r.ReplaceValues({{node.output(0), outputs[0]},
                           {node.output(1), half(0)},
                           {node.output(2), half(1)},
-                          {concat->output(0), made[1]}});
+                          {concat->output(0), outputs[1]}});
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
 // Every node that supports both layouts is assigned to one of two sides, channels first or channels last. A
 // value that crosses between the sides is transposed once. Costs are bytes of memory traffic:
 //
-//   crossing          each element is read once and written once; 0 where only dims of size 1 move, and 0
-//   where
-//                     the model has a Transpose that does the same or its inverse
-//   a convolution     bytes per FLOP when its channels come first: channels-last kernels save about a third
-//   of
-//                     the time, and a core that computes 100 GFLOP/s moves 30 GB/s; more where a group has
-//                     few output channels, because its im2col copies serve few operations
-//   a pool            half its input when its channels come first: it cannot vectorize along channels
-//   a MatMul with a transposed left operand: half of that operand
+// - A crossing costs one read and one write of each element. It costs 0 if only dims of size 1 move, or if
+// the
+//   model has a Transpose that does the same or its inverse.
+// - A convolution with channels first costs bytes per FLOP. Channels-last kernels save about a third of the
+//   time, and a core that computes 100 GFLOP/s moves 30 GB/s. It costs more if a group has few output
+//   channels, because its im2col copies serve few operations.
+// - A pool with channels first costs half its input: it cannot vectorize along channels.
+// - A MatMul with a transposed left operand costs half of that operand.
 //
-// The assignment is a minimum cut, which is optimal: no greedy growth of regions.
+// The assignment is a minimum cut, which is optimal.
 #include "passes/layout/channels_last.h"
 
 #include <algorithm>
@@ -24,7 +23,7 @@
 namespace tern {
 namespace {
 
-// A node with the attribute channels_last and with weights.
+// True for a node with the attribute channels_last and with weights.
 bool IsConvolution(const Node& node) {
   return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
 }
@@ -119,7 +118,7 @@ class Chooser {
 
   void AddCosts() {
     for (const auto& [node, candidate] : forms_) {
-      // The source side is channels first, the sink side channels last.
+      // The source side is channels first; the sink side is channels last.
       const bool wanted = eager_ && IsConvolution(*node);
       cut_.AddEdge(candidate.number, MinCut::kSink, wanted ? MinCut::kInfinite : CostFirst(*node, costs_));
     }
@@ -150,8 +149,9 @@ class Chooser {
       return i >= out.size() || out[i].empty() ? MinCut::kSource : it->second.number;
     }
     if (!IsOp(*v.producer, "Transpose")) return MinCut::kSource;
-    const auto perm = PermutationOf(*v.producer);  // a Transpose gives either layout at the same cost,
-    return perm && *perm == Inverse(Last(v)) ? MinCut::kSink : -1;  // or one of them for free
+    // A Transpose gives either layout at the same cost, or one of them for free.
+    const auto perm = PermutationOf(*v.producer);
+    return perm && *perm == Inverse(Last(v)) ? MinCut::kSink : -1;
   }
 
   int ReaderSide(const Value& v, const Node& reader, int input) const {

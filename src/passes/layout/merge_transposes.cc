@@ -18,7 +18,7 @@ struct Factor {
 std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
   std::vector<Factor> factors;
   int i = 0, j = 0;
-  Dim a, b;  // what is left of the dims at i and j; unknown: all of it
+  Dim a, b;  // what remains of the dims at i and j; unknown: the entire dims
   while (true) {
     if (a.unknown()) {
       while (i < from.rank() && from[i].Is(1)) ++i;

@@ -11,7 +11,7 @@ void MinCut::AddEdge(int from, int to, int64_t cost) {
   in.push_back({from, static_cast<int>(out.size()) - 1, 0});
 }
 
-// `any` is on the source side when one of the nodes is, `all` on the sink side when one of them is.
+// `any` is on the source side if one of the nodes is. `all` is on the sink side if one of them is.
 void MinCut::Join(const std::vector<int>& nodes, int64_t cost) {
   if (nodes.size() < 2 || cost <= 0) return;
   const int any = AddNode(), all = AddNode();

@@ -60,7 +60,7 @@ class FormBuilder {
     return true;
   }
 
-  // Ops whose operands broadcast or are concatenated.
+  // For ops whose operands broadcast or are concatenated.
   bool Joined(const AxisMap& map, const Value& y) {
     const bool concat = map.operands == AxisMap::Operands::kJoined;
     const int rank = y.type.shape.rank();
@@ -86,7 +86,7 @@ class FormBuilder {
     return true;
   }
 
-  // Ops whose layout follows from the first operand.
+  // For ops whose layout follows from the first operand.
   bool Follows(const std::optional<AxisMap>& map, const Value& x) {
     if (!Begin(x)) return false;
     form_.in[0] = form_.perm;
@@ -97,7 +97,7 @@ class FormBuilder {
     return IsView(node_) && View(x);
   }
 
-  // Ops with the attribute channels_last.
+  // For ops with the attribute channels_last.
   bool Image() {
     if (ChannelsLast(node_) || form_.channel_axes != 1) return false;
     if (node_.outputs().size() > 1) {  // indices
@@ -122,18 +122,18 @@ class FormBuilder {
     return true;
   }
 
-  // Reductions that drop axes.
+  // For reductions that drop axes.
   bool Reduction(const std::vector<int64_t>& dropped) {
     const auto rank = static_cast<int64_t>(form_.perm.size());
-    std::vector<bool> gone(form_.perm.size(), false);
-    for (int64_t a : dropped) gone[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+    std::vector<bool> is_dropped(form_.perm.size(), false);
+    for (int64_t a : dropped) is_dropped[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
     // The index of each remaining dim after the dropped ones are removed.
-    std::vector<int64_t> index(gone.size(), 0);
-    int64_t left = 0;
-    for (size_t i = 0; i < gone.size(); ++i) index[i] = gone[i] ? -1 : left++;
+    std::vector<int64_t> index(is_dropped.size(), 0);
+    int64_t next = 0;
+    for (size_t i = 0; i < is_dropped.size(); ++i) index[i] = is_dropped[i] ? -1 : next++;
     Permutation out;
     for (int64_t p : form_.perm)
-      if (!gone[static_cast<size_t>(p)]) out.push_back(index[static_cast<size_t>(p)]);
+      if (!is_dropped[static_cast<size_t>(p)]) out.push_back(index[static_cast<size_t>(p)]);
     return SetResult(out);
   }
 

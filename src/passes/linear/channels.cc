@@ -92,7 +92,7 @@ Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias) {
 }
 
 bool AllAre(const std::vector<int64_t>& list, int64_t v) {
-  return std::all_of(list.begin(), list.end(), [v](int64_t each) { return each == v; });
+  return std::all_of(list.begin(), list.end(), [v](int64_t number) { return number == v; });
 }
 
 bool Unpadded(const Attrs& conv) {

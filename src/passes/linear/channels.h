@@ -33,14 +33,14 @@ Value* BiasOf(Rewrite& r, const Channels& c);
 // The node with other weights and bias.
 Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias);
 
-// Every number of the list is v.
+// True if every number of the list is v.
 bool AllAre(const std::vector<int64_t>& list, int64_t v);
-// The Conv has no padding.
+// True if the Conv has no padding.
 bool Unpadded(const Attrs& conv);
 // Copies the activation attributes of one Conv or MatMul to another.
 void CopyEpilogue(const Attrs& from, Attrs& to);
 
-// Short forms for arithmetic on constants (and values).
+// Emit arithmetic on constants and other values.
 inline Value* Add(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "add"}}); }
 inline Value* Sub(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "sub"}}); }
 inline Value* Mul(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "mul"}}); }

@@ -11,13 +11,14 @@ std::vector<int64_t> Or(std::vector<int64_t> list, size_t size, int64_t otherwis
   return list.empty() ? std::vector<int64_t>(size, otherwise) : list;
 }
 
-// A 1x1 kernel, one group, no pads.
+// True for a 1x1 kernel with one group and no pads.
 bool Pointwise(const Node& conv) {
   const Dims& w = conv.input(1)->constant.dims();
   return AllAre({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
 }
 
-// Both Convs have constant float weights and one group; the first has no epilogue and no other reader.
+// The first of two Convs. Both must have constant float weights and one group. The first must have no
+// epilogue and no other reader. nullopt, with a Skip reason, otherwise.
 std::optional<Channels> FirstOf(Rewrite& r) {
   Node& second = r.root();
   auto first = ChannelsOf(r, second.input(0), "Conv");
@@ -48,27 +49,28 @@ bool MergeAfter(Rewrite& r) {
   const int64_t taps = CountOf(d1) / d1[0];
   if (d2[0] * taps >= d1[0] * taps + d2[0] * d1[0]) return r.Skip("one Conv would be more work than two");
   Attrs attrs = first->node->attrs;
-  const auto more = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
+  const auto second_strides = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
   auto strides = Or(attrs.Ints("strides"), d1.size() - 2, 1);
   const std::string automatic = attrs.Text("auto_pad");
-  if (!AllAre(more, 1) && automatic != "none" && automatic != "valid")
+  if (!AllAre(second_strides, 1) && automatic != "none" && automatic != "valid")
     return r.Skip("the pads follow from auto_pad");
-  for (size_t i = 0; i < strides.size(); ++i) strides[i] *= more[i];
-  if (!AllAre(more, 1)) SetAttr(attrs, "strides", strides);
+  for (size_t i = 0; i < strides.size(); ++i) strides[i] *= second_strides[i];
+  if (!AllAre(second_strides, 1)) SetAttr(attrs, "strides", strides);
   CopyEpilogue(second.attrs, attrs);
-  Value* map = Reshape(r, second.input(1), {d2[0], d2[1]});
+  Value* matrix = Reshape(r, second.input(1), {d2[0], d2[1]});
   Dims dims = d1;
   dims[0] = d2[0];
-  Value* weights = Reshape(r, r.Op("MatMul", {map, Reshape(r, first->weights, {d1[0], taps})}), dims);
+  Value* weights = Reshape(r, r.Op("MatMul", {matrix, Reshape(r, first->weights, {d1[0], taps})}), dims);
   Value* bias = second.input(2);
   if (first->bias) {
-    Value* moved = r.Op("MatMul", {map, first->bias});
+    Value* moved = r.Op("MatMul", {matrix, first->bias});
     bias = bias ? Add(r, bias, moved) : moved;
   }
   return r.Replace(r.Op(*second.op, attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// The first Conv is 1x1. Not if it has a bias and the second one pads: the bias is not added to the padding.
+// The first Conv is 1x1. Does not apply if it has a bias and the second one pads: the bias is not added to
+// the padding.
 bool MergeBefore(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
@@ -96,7 +98,7 @@ bool MergeBefore(Rewrite& r) {
   return r.Replace(r.Op(*second.op, second.attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// Conv, Transpose to channels last, MatMul over the channels: folds the MatMul into the weights of the Conv.
+// Folds a MatMul over the channels into the weights of a Conv. Between them is a Transpose to channels last.
 bool MergeMatMul(Rewrite& r) {
   Node& product = r.root();
   Node* move = MadeBy(product.input(0), "Transpose");
@@ -137,7 +139,7 @@ bool MergeMatMul(Rewrite& r) {
 
 TERN_RULE(MergePointwiseConvAfterConv) {
   return Rule{.summary = "Conv then 1x1 Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // inf - inf may come out otherwise
+              .level = Level::kExtended,  // inf - inf may give another result
               .roots = {"Conv"},
               .apply = MergeAfter,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -148,7 +150,7 @@ TERN_RULE(MergePointwiseConvAfterConv) {
 
 TERN_RULE(MergePointwiseConvBeforeConv) {
   return Rule{.summary = "1x1 Conv then Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // inf - inf may come out otherwise
+              .level = Level::kExtended,  // inf - inf may give another result
               .roots = {"Conv"},
               .apply = MergeBefore,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -160,7 +162,7 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 TERN_RULE(MergeMatMulIntoConv) {
   return Rule{
       .summary = "Conv, Transpose to channels last, MatMul: the MatMul is folded into the Conv's weights",
-      .level = Level::kExtended,  // inf - inf may come out otherwise
+      .level = Level::kExtended,  // inf - inf may give another result
       .roots = {"MatMul"},
       .apply = MergeMatMul,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

@@ -37,7 +37,7 @@ bool Scale(Attrs& attrs, double factor, DType dtype) {
 
 bool FuseAfter(Rewrite& r) {
   const auto scaling = ScalingOf(&r.root());
-  if (!scaling) return r.Skip("not a multiplication by a constant scalar");
+  if (!scaling) return r.Skip("the node is not a multiplication by a constant scalar");
   Value* y = scaling->value;
   Node* node = MadeBy(y, "MatMul");
   if (!node) return r.Skip("'", y->name, "' is not made by MatMul");
@@ -73,8 +73,8 @@ bool FuseBefore(Rewrite& r) {
     found = true;
   }
   if (!found) {
-    const bool any = ScalingOf(inputs[0]->producer) || ScalingOf(inputs[1]->producer);
-    return any ? false : r.Skip("no operand is multiplied by a constant scalar");
+    const bool has_scaling = ScalingOf(inputs[0]->producer) || ScalingOf(inputs[1]->producer);
+    return has_scaling ? false : r.Skip("no operand is multiplied by a constant scalar");
   }
   return r.Replace(r.Op(*root.op, attrs, inputs));
 }

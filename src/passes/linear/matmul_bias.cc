@@ -21,8 +21,8 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   return node;
 }
 
-// v is a vector as long as the rows of y, or a scalar. An attention mask with one row looks the same: it has
-// rank 2 or more, and its MatMul has no constant operand.
+// True if v is a vector as long as the rows of y, or a scalar. An attention mask with one row looks the same,
+// but has rank 2 or more, and its MatMul has no constant operand.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
     return r.Skip("'", v->name, "' does not provably broadcast into the rows of '", y->name, "'");
@@ -39,7 +39,7 @@ Value* AsVector(Rewrite& r, Value* v) {
   return v->is_constant() && v->constant.rank() != 1 ? Reshape(r, v, {-1}) : v;
 }
 
-// y + v, y - #v, #v - y.
+// Fuses y + v, y - #v and #v - y.
 bool FuseAdd(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");
@@ -58,7 +58,7 @@ bool FuseAdd(Rewrite& r) {
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
 
-// (a b + #bias) + #c, and with minus.
+// Adds the constant of (a b + #bias) + #c to the bias; the same with minus signs.
 bool MergeBias(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");

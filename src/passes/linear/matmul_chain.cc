@@ -1,4 +1,5 @@
-// Chains of MatMuls: multiplies constant matrices ahead of time, and chooses the cheapest order for the rest.
+// Chains of MatMuls: multiplies constant matrices ahead of time, and chooses the cheapest order of the
+// others.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Rows and columns of an operand after its transpose flag.
+// Rows and columns of an operand after its transpose flag is applied.
 Dim Rows(const Value* v, bool transposed) { return v->type.shape[transposed ? -1 : -2]; }
 Dim Columns(const Value* v, bool transposed) { return v->type.shape[transposed ? -2 : -1]; }
 
@@ -51,7 +52,7 @@ bool SameBatch(const Value* a, const Value* b) {
 // Assumed values of symbolic dims: a small and a large one.
 constexpr int64_t kTypicalSizes[] = {32, 1024};
 
-// first > second for all typical sizes of the symbols.
+// True if first > second for all typical sizes of the symbols.
 bool MoreWork(const Dim& first, const Dim& second) {
   if (first.unknown() || second.unknown()) return false;
   std::vector<std::string> symbols;
@@ -66,8 +67,8 @@ bool MoreWork(const Dim& first, const Dim& second) {
   return true;
 }
 
-// The MatMul that produces v, without bias, epilogue and other readers, and with the batch dims of `beside`;
-// else null, with a Skip reason.
+// The MatMul that produces v. It must have no bias, no epilogue and no other readers, and the batch dims of
+// `beside`. Null, with a Skip reason, otherwise.
 Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   Node* inner = MadeBy(v, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -81,7 +82,7 @@ Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   return inner;
 }
 
-// (A B) C to A (B C).
+// Rewrites (A B) C as A (B C).
 bool ToTheRight(Rewrite& r) {
   Node& root = r.root();
   Value* c = root.input(1);
@@ -102,7 +103,7 @@ bool ToTheRight(Rewrite& r) {
   return r.Replace(r.Op(*root.op, attrs, {a, right, root.input(2), root.input(3)}));
 }
 
-// A (B C) to (A B) C.
+// Rewrites A (B C) as (A B) C.
 bool ToTheLeft(Rewrite& r) {
   Node& root = r.root();
   Value* a = root.input(0);
@@ -135,7 +136,7 @@ bool Reorder(Rewrite& r) {
 TERN_RULE(MergeMatMuls) {
   return Rule{
       .summary = "two MatMuls by constant matrices are one MatMul by their product, where that is less work",
-      .level = Level::kExtended,  // inf - inf may come out otherwise
+      .level = Level::kExtended,  // inf - inf may give another result
       .roots = {"MatMul"},
       .apply = MergeConstants,
       .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
@@ -146,7 +147,7 @@ TERN_RULE(MergeMatMuls) {
 
 TERN_RULE(ReorderMatMulChain) {
   return Rule{.summary = "a product of three matrices is computed in the cheaper order",
-              .level = Level::kExtended,  // inf - inf may come out otherwise
+              .level = Level::kExtended,  // inf - inf may give another result
               .roots = {"MatMul"},
               .apply = Reorder,
               .example = R"(graph @g(%a: f32[64,8], %b: f32[8,64], %c: f32[64,8]) -> (%y) {

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Swaps the last two axes and nothing else.
+// True if the Transpose swaps the last two axes and nothing else.
 bool SwapsLastTwo(const Node& transpose) {
   const int rank = transpose.output(0)->type.shape.rank();
   if (rank < 2) return false;

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// sums * c, sums / c.
+// Folds sums * c and sums / c.
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");

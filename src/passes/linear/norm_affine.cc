@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// The BatchNorm that produces y, with constant scale and bias and without other readers of y; else null, with
-// a Skip reason.
+// The BatchNorm that produces y. It must have constant scale and bias, and y must have no other readers.
+// Null, with a Skip reason, otherwise.
 Node* NormBefore(Rewrite& r, Value* y) {
   Node* norm = MadeBy(y, "BatchNorm");
   const auto no = [&](const auto&... reason) {

@@ -89,7 +89,7 @@ bool AnyPads(const Attrs& attrs) {
   return false;
 }
 
-// The pads are smaller than the window, as Pool requires.
+// True if the pads are smaller than the window, as Pool requires.
 bool FitWindow(const Attrs& attrs) {
   const auto pads = attrs.Ints("pads"), kernel = attrs.Ints("kernel"), dilations = attrs.Ints("dilations");
   for (size_t i = 0; i < pads.size(); ++i) {

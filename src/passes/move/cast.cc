@@ -5,12 +5,12 @@
 namespace tern {
 namespace {
 
-// The op only moves elements of its first input. Views do not count: they move no data.
+// True if the op only moves elements of its first input. Views do not count: they move no data.
 bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
 
 using Amount = Movement::Amount;
 
-// The op has one output, which holds each input element at most once.
+// True if the op has one output, which holds each input element at most once.
 bool MovesWithoutRepeating(const OpDef& op) {
   return MovesData(op) && (op.movement->amount == Amount::kSame || op.movement->amount == Amount::kFewer) &&
          op.outputs[0].arity == Port::Arity::kRequired;
@@ -18,7 +18,7 @@ bool MovesWithoutRepeating(const OpDef& op) {
 
 int Bits(DType t) { return BitWidth(t); }
 
-// cast(move(x)) to move(cast(x)), for a cast to fewer bits.
+// Rewrites cast(move(x)) as move(cast(x)), for a cast to fewer bits.
 bool MoveUp(Rewrite& r) {
   Node& cast = r.root();
   Value* v = cast.input(0);
@@ -37,7 +37,7 @@ bool MoveUp(Rewrite& r) {
   return r.Replace(r.Op(*move.op, move.attrs, inputs));
 }
 
-// move(cast(x)) to cast(move(x)), for a cast to more bits.
+// Rewrites move(cast(x)) as cast(move(x)), for a cast to more bits.
 bool MoveDown(Rewrite& r) {
   Node& move = r.root();
   Value* v = move.input(0);

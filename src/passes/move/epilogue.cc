@@ -18,7 +18,7 @@ Node* FusionTarget(Value* v) {
   return &node;
 }
 
-// op(move(x)) to move(op(x)).
+// Rewrites op(move(x)) as move(op(x)).
 bool Swap(Rewrite& r, int main) {
   Node& root = r.root();
   Value* v = root.input(main);
@@ -38,7 +38,8 @@ bool MoveActivation(Rewrite& r) {
   for (size_t i = 1; i < root.inputs().size(); ++i)
     if (root.inputs()[i] && !root.inputs()[i]->is_constant()) return r.Skip("the bounds are not constant");
   const std::string kind = KindName(root);
-  if (kind == "not" || kind == "isnan" || kind == "bitwise_not") return r.Skip("no activation");
+  if (kind == "not" || kind == "isnan" || kind == "bitwise_not")
+    return r.Skip("the function is not an activation");
   return Swap(r, 0);
 }
 

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// kind(x, #number), read only by the root.
+// The input of the root: kind(x, #number). Only the root reads it.
 struct Before {
   Node* node = nullptr;
   Value *x = nullptr, *number = nullptr;

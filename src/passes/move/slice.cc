@@ -9,7 +9,7 @@ namespace {
 
 bool IsVariable(const Value* v) { return v && !v->is_constant(); }
 
-// An elementwise op with one non-constant operand.
+// True for an elementwise op with one non-constant operand.
 bool IsPointwise(const Node& node) {
   return node.op->Is(kElementwise) && !node.op->Is(kHostOnly) &&
          std::count_if(node.inputs().begin(), node.inputs().end(), IsVariable) == 1;
@@ -21,7 +21,7 @@ int MainInput(const Node& node) {
                           node.inputs().begin());
 }
 
-// The constant operands have one element along each sliced axis, so that they need not be sliced.
+// True if the constant operands have one element along each sliced axis, so that they need not be sliced.
 bool FitsAnyPart(const Node& node, int main, const std::vector<int64_t>& axes) {
   const int rank = node.output(0)->type.shape.rank();
   for (size_t i = 0; i < node.inputs().size(); ++i) {

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Dequantize then Quantize with the same parameters returns every integer unchanged.
+// True if Dequantize then Quantize returns every integer unchanged: both have the same parameters.
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
@@ -17,7 +17,7 @@ bool UndoneExactly(const Match& m) {
   if (!SameParameter(m.At("s"), m.At("t"))) return m.Skip("the scales differ");
   if (!SameZeroPoint(m.At("z"), m.At("o"))) return m.Skip("the zero points differ");
   if (!OrdinaryScale(m.At("s")))
-    return m.Skip("the scale is not constant, or too large or small to be exact");
+    return m.Skip("the scale is not constant, or is too large or small to be exact");
   const bool one = m["s"].size() == 1;
   if (!one && (d.Int("axis") != q.Int("axis") || d.Int("block_size") != q.Int("block_size")))
     return m.Skip("the scales are along different axes");
@@ -54,8 +54,8 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
 
 TERN_RULE(RemoveDequantizeQuantize) {
   return Rule{.summary =
-                  "Dequantize then Quantize with the same scale and zero point; of two "
-                  "Quantize-Dequantize pairs in a row that leaves one",
+                  "Dequantize then Quantize with the same scale and zero point is removed; of two "
+                  "Quantize-Dequantize pairs in a row, one remains",
               .match = {"%a = Dequantize(%x, %s, %z?) {@d} shared  %y = Quantize(%a, %t, %o?) {@q}"},
               .emit = "%y = %x",
               .when = UndoneExactly};

@@ -11,7 +11,8 @@ constexpr int kMaxDepth = 12;
 
 bool LastAxis(int64_t axis, const Value* v) { return axis == -1 || axis == v->type.shape.rank() - 1; }
 
-// Emits the producers of a value again, on rows without copies. A null result: not provably copies.
+// Emits the producers of a value again, for rows without copies. Functions return null if the rows are not
+// provably made of copies.
 class CopyRemover {
  public:
   CopyRemover(Rewrite& r, Copies copies) : r_(r), copies_(copies) {}
@@ -56,8 +57,8 @@ class CopyRemover {
   // The value that the node repeats twice: Concat(x, x), or for pairs a repeated last axis of 1.
   Value* Copied(const Node& n) {
     if (copies_ == Copies::kHalves) {
-      const bool both = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
-      return both && LastAxis(n.attrs.Int("axis"), n.output(0)) ? n.input(0) : nullptr;
+      const bool repeats_input = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
+      return repeats_input && LastAxis(n.attrs.Int("axis"), n.output(0)) ? n.input(0) : nullptr;
     }
     // Pairs: [..., n, 1] is copied to [..., n, 2] and reshaped to [..., 2n].
     if (!IsOp(n, "Reshape") || !n.input(0)->producer) return nullptr;

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// softmax(scores), optionally with NaN replaced by 0, optionally cast.
+// softmax(scores). NaN may be replaced by 0, and the result may be cast.
 struct Probabilities {
   Node* softmax = nullptr;
   bool guarded = false;  // NaN is replaced by 0
@@ -65,16 +65,16 @@ bool IsIdentity(const std::vector<int64_t>& perm) {
 Keys ReadKeys(Value* v, bool rows) {
   Keys keys;
   const Scaled outer = PeelFactor(v);
-  keys.base = outer.rest, keys.factor = outer.factor;
+  keys.base = outer.value, keys.factor = outer.factor;
   if (rows) return keys;
   const int rank = v->type.shape.rank();
   keys.perm.resize(static_cast<size_t>(rank));
   for (int i = 0; i < rank; ++i) keys.perm[static_cast<size_t>(i)] = i;
-  if (const Node* transpose = MadeBy(outer.rest, "Transpose")) {
+  if (const Node* transpose = MadeBy(outer.value, "Transpose")) {
     keys.perm = transpose->attrs.Ints("perm");
     const Scaled inner =
-        OnlyUse(outer.rest) ? PeelFactor(transpose->input(0)) : Scaled{1, transpose->input(0)};
-    keys.base = inner.rest, keys.factor *= inner.factor;
+        OnlyUse(outer.value) ? PeelFactor(transpose->input(0)) : Scaled{1, transpose->input(0)};
+    keys.base = inner.value, keys.factor *= inner.factor;
   }
   std::swap(keys.perm[keys.perm.size() - 1], keys.perm[keys.perm.size() - 2]);
   if (IsIdentity(keys.perm)) keys.perm.clear();
@@ -101,13 +101,13 @@ std::string ShapeProblem(const Shape& q, const Shape& k, const Shape& v) {
   return "";
 }
 
-// mask + scores provably has the shape of the scores.
+// True if mask + scores provably has the shape of the scores.
 bool BroadcastsIntoScores(const Value* mask, const Value* scores) {
   const auto joined = BroadcastShapes(mask->type.shape, scores->type.shape);
   return joined.ok() && scores->type.shape.ranked && *joined == scores->type.shape;
 }
 
-// All elements are provably finite: a constant, or a Where over two constants.
+// True if all elements are provably finite, in a constant or in a Where over two constants.
 bool IsFinite(const Value* mask) {
   if (AllFinite(mask)) return true;
   const Node* choice = MadeBy(mask, "Where");
@@ -165,8 +165,8 @@ bool RecomposeAttentionAt(Rewrite& r) {
   const Keys keys = ReadKeys(product.input(1), product.attrs.Bool("transpose_b"));
   Value* v = root.input(1);
   const DType dtype = root.output(0)->type.dtype;
-  if (q.rest->type.dtype != dtype || keys.base->type.dtype != dtype) return r.Skip("the types differ");
-  const Shape& shape = q.rest->type.shape;
+  if (q.value->type.dtype != dtype || keys.base->type.dtype != dtype) return r.Skip("the types differ");
+  const Shape& shape = q.value->type.shape;
   const Shape key_shape = Permuted(keys.base->type.shape, keys.perm);
   if (auto problem = ShapeProblem(shape, key_shape, v->type.shape); !problem.empty()) return r.Skip(problem);
   if (auto problem = MaskProblem(scores, dtype); !problem.empty()) return r.Skip(problem);
@@ -178,7 +178,7 @@ bool RecomposeAttentionAt(Rewrite& r) {
       {"scale", AttributeScale(scale, shape[-1])}, {"softcap", scores.softcap}, {"guarded", p.guarded}};
   if (shape.rank() == 3)
     attrs.insert(attrs.end(), {{"q_heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"merged", true}});
-  Value* queries = q.rest;
+  Value* queries = q.value;
   if (scores.head_scale)
     queries = r.Op("Binary", {queries, scores.head_scale}, {{"kind", std::string("mul")}});
   std::vector<Value*> inputs = {queries, k, v};

@@ -1,5 +1,5 @@
-// Attention reads packed heads and shared key/value heads itself: removes the nodes that split, merge and
-// repeat heads around it.
+// Removes the nodes around Attention that split, merge and repeat heads: Attention reads packed heads and
+// shared key/value heads itself.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -78,17 +78,18 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   if (!IsSwap(transpose) || !OnlyUse(root.input(0))) return r.Skip("the input is not a transpose of heads");
   Node* attention = MadeBy(transpose->input(0), "Attention");
   if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
-    return r.Skip("not the result of an Attention, read nowhere else");
+    return r.Skip("the value is not the result of an Attention that is read nowhere else");
   if (attention->attrs.Bool("merged") || !OthersHaveNoReaders(*attention))
     return r.Skip("the heads are merged already, or other outputs are read");
-  const std::vector<Value*> made = RebuildAllOutputs(r, *attention, attention->inputs(), {{"merged", true}});
+  const std::vector<Value*> new_outputs =
+      RebuildAllOutputs(r, *attention, attention->inputs(), {{"merged", true}});
   std::vector<std::pair<Value*, Value*>> pairs;
-  for (size_t i = 1; i < made.size(); ++i) pairs.emplace_back(attention->outputs()[i], made[i]);
+  for (size_t i = 1; i < new_outputs.size(); ++i) pairs.emplace_back(attention->outputs()[i], new_outputs[i]);
   const auto replace = [&](Value* y) {
     pairs.emplace_back(root.output(0), y);
     return r.ReplaceValues(pairs);
   };
-  Value* merged = made[0];
+  Value* merged = new_outputs[0];
   if (SameShape(merged, root.output(0))) return replace(merged);
   // The inputs of both Reshapes agree in dims 0 and 1 only: a target of 0 further back would copy another
   // dim.
@@ -150,7 +151,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   const bool single =
       node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 && node.attrs.Bool("merged");
   if (!single || node.attrs.Bool("joint") || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
-    return r.Skip("not one head per batch");
+    return r.Skip("there is not one head per batch");
   std::vector<Value*> inputs = node.inputs();
   for (size_t i = 0; i < 3; ++i) {
     inputs[i] = Unflattened(inputs[i]);

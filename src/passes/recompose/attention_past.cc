@@ -1,4 +1,4 @@
-// Attention appends new keys and values to the KV cache (past_key, past_value) itself.
+// Makes Attention append new keys and values to the KV cache (past_key, past_value).
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,7 +6,8 @@
 namespace tern {
 namespace {
 
-// v = Concat(past, now) along the length of [batch, heads, length, size]; null when it is not.
+// The Concat that produces v from past and new rows, along the length of [batch, heads, length, size]. Null,
+// with a Skip reason, if there is none.
 const Node* Appended(Rewrite& r, const Value* v, const char* what) {
   const Node* concat = MadeBy(v, "Concat");
   if (!concat || concat->inputs().size() != 2 || v->type.shape.rank() != 4 ||
@@ -43,8 +44,9 @@ bool Fuse(Rewrite& r) {
   inputs.resize(std::max<size_t>(inputs.size(), 6), nullptr);
   inputs[1] = k->input(1), inputs[2] = v->input(1);
   inputs[4] = k->input(0), inputs[5] = v->input(0);
-  const auto made = r.Ops(*node.op, node.attrs, inputs, 3);
-  return r.ReplaceValues({{node.output(0), made[0]}, {k->output(0), made[1]}, {v->output(0), made[2]}});
+  const auto outputs = r.Ops(*node.op, node.attrs, inputs, 3);
+  return r.ReplaceValues(
+      {{node.output(0), outputs[0]}, {k->output(0), outputs[1]}, {v->output(0), outputs[2]}});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Transposes of the last two axes that are written with the leading axes flattened.
+// Recomposes transposes of the last two axes that are written with the leading axes flattened.
 #include <numeric>
 
 #include "passes/rewrite/rule.h"
@@ -13,12 +13,13 @@ bool RecomposeBatchTransposeAt(Rewrite& r) {
   const Node* transpose = MadeBy(r.root().input(0), "Transpose");
   const Node* flat = transpose ? MadeBy(transpose->input(0), "Reshape") : nullptr;
   if (!flat || !OnlyUse(r.root().input(0)) || !OnlyUse(transpose->input(0)))
-    return r.Skip("not a transpose between reshapes, read nowhere else");
+    return r.Skip("the input is not a transpose between reshapes that is read nowhere else");
   const Shape &from = flat->output(0)->type.shape, &x = flat->input(0)->type.shape, &to = y->type.shape;
   const int rank = to.rank();
   if (rank < 4 || from.rank() != 3 || x.rank() < 4)
     return r.Skip("the leading axes are not flattened and restored");
-  if (transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1}) return r.Skip("not the last two axes");
+  if (transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1})
+    return r.Skip("the Transpose does not swap the last two axes");
   if (from[1] != x[-2] || from[2] != x[-1]) return r.Skip("the first Reshape changes the last two axes");
   if (to[-2] != x[-1] || to[-1] != x[-2])
     return r.Skip("the second Reshape does not restore the last two axes");

@@ -1,10 +1,10 @@
-// Functions written with exp and log.
+// Recomposes functions that are written with exp and log.
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a float"); }
+bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// MatMul and Softmax between a Reshape that flattens the batch and one that restores it: removes the
-// Reshapes.
+// Removes the Reshapes around MatMul and Softmax that flatten the batch and restore it.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
@@ -32,7 +31,8 @@ bool SameDims(const std::vector<Dim>& a, const Dim* b) {
 
 bool RecomposeBatchMatMulAt(Rewrite& r) {
   Node* product = MadeBy(r.root().input(0), "MatMul");
-  if (!product || !OnlyUse(r.root().input(0))) return r.Skip("not a product, read nowhere else");
+  if (!product || !OnlyUse(r.root().input(0)))
+    return r.Skip("the input is not a product that is read nowhere else");
   if (product->input(2) || product->input(3)) return r.Skip("the product has more inputs");
   const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
   if (!a || !b) return r.Skip("the operands are not flattened batches");
@@ -48,9 +48,10 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
 bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
   Node& softmax = r.root();
   const auto flat = FlatOf(softmax.input(0));
-  if (!flat || !OnlyUse(softmax.input(0))) return r.Skip("not a flattened batch, read nowhere else");
+  if (!flat || !OnlyUse(softmax.input(0)))
+    return r.Skip("the input is not a flattened batch that is read nowhere else");
   const int64_t axis = softmax.attrs.Int("axis");
-  if (axis != -1 && axis != 2) return r.Skip("not over the last axis");
+  if (axis != -1 && axis != 2) return r.Skip("the Softmax is not over the last axis");
   Attrs attrs = WithAttrs(softmax.attrs, {{"axis", int64_t{-1}}});
   const Node* reshape = softmax.input(0)->producer;
   Value* y = r.Op(*softmax.op, std::move(attrs), {flat->x});
@@ -85,7 +86,7 @@ TERN_RULE(MoveReshapeBehindSoftmax) {
 
 namespace {
 
-// The shift is constant along the softmax axis, such as the maximum.
+// True if the shift, such as the maximum, is constant along the softmax axis.
 bool SharedShift(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   const Shape &x = m.ShapeOf("x"), &shift = m.ShapeOf("m");

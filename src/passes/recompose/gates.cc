@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a float"); }
+bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
 bool ScalarSlope(const Match& m) {
   if (!ScalarOf(m.At("a"))) return m.Skip("the slope is not one number");
@@ -60,7 +60,7 @@ TERN_RULE(RecomposeHardSwish) {
                 if (!IsOp(h, "Activation")) return Floats(m);
                 const bool fits =
                     std::abs(h.attrs.Float("alpha") - 1.0f / 6) < 1e-6f && h.attrs.Float("beta") == 0.5f;
-                return fits || m.Skip("the slope is not 1/6 or the offset not 1/2");
+                return fits || m.Skip("the slope is not 1/6 or the offset is not 1/2");
               }};
 }
 

@@ -18,14 +18,14 @@ struct Gate {
 std::optional<Gate> GateOf(Value* v) {
   if (!OnlyUse(v)) return std::nullopt;
   const Scaled outer = PeelFactor(v);
-  const Node* sum = MadeBy(outer.rest, "Binary", "add");
-  if (!sum || !OnlyUse(outer.rest)) return std::nullopt;
+  const Node* sum = MadeBy(outer.value, "Binary", "add");
+  if (!sum || !OnlyUse(outer.value)) return std::nullopt;
   for (int side : {0, 1}) {
     const auto shift = ScalarOf(sum->input(side));
     const Scaled inner = PeelFactor(sum->input(1 - side));
-    Node* function = MadeBy(inner.rest, "Unary", "erf");
-    if (!function) function = MadeBy(inner.rest, "Unary", "tanh");
-    if (!shift || !function || !OnlyUse(inner.rest)) continue;
+    Node* function = MadeBy(inner.value, "Unary", "erf");
+    if (!function) function = MadeBy(inner.value, "Unary", "tanh");
+    if (!shift || !function || !OnlyUse(inner.value)) continue;
     return Gate{outer.factor * *shift, outer.factor * inner.factor, function};
   }
   return std::nullopt;
@@ -41,7 +41,7 @@ const char* FormulaOf(const Node& function, const Value* x) {
   return Near(*argument, {{1, slope}, {3, slope * 0.044715}}, dtype) ? "tanh" : nullptr;
 }
 
-// The only reader multiplies v by a constant number: that product is the better root.
+// True if the only reader multiplies v by a constant number. That product is the better root.
 bool ScaledNext(const Value* v) {
   if (!OnlyUse(v)) return false;
   const Node& reader = *v->uses[0].first;
@@ -62,22 +62,23 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     std::swap(left, right);
     gate = GateOf(right);
   }
-  if (!gate) return r.Skip("no factor is a number plus Erf or Tanh, read nowhere else");
+  if (!gate) return r.Skip("no factor is a number plus Erf or Tanh that is read nowhere else");
   const Scaled x = PeelFactor(left);
   // The argument of GELU is the other operand, or the value that it is a multiple of.
   for (const Scaled& candidate : {Scaled{1, left}, x}) {
-    const DType dtype = candidate.rest->type.dtype;
-    const char* formula = FormulaOf(*gate->function, candidate.rest);
+    const DType dtype = candidate.value->type.dtype;
+    const char* formula = FormulaOf(*gate->function, candidate.value);
     if (!formula) continue;
     const double outer = factor * candidate.factor, scale = 2 * outer * gate->shift;
     if (scale == 0 || !Near(gate->slope, gate->shift, dtype))
       return r.Skip("the gate is ", outer * gate->shift, " + ", outer * gate->slope,
                     " * function, expected 0.5");
-    Value* in = WithRank(r, candidate.rest, r.root().output(0)->type.shape);
+    Value* in = WithRank(r, candidate.value, r.root().output(0)->type.shape);
     if (!in) return r.Skip("the dims are not known");
     Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});
     if (Near(scale, 1, dtype)) return r.Replace(gelu);
-    // Another rule may have folded a factor into weights that follow; a product with the rest remains.
+    // Another rule may have folded part of the factor into weights that follow. The remaining factor is
+    // emitted.
     if (ScaledNext(r.root().output(0))) return r.Skip("a product with a number comes next");
     return r.Replace(r.Op("Binary", {gelu, r.Scalar(dtype, scale)}, {{"kind", std::string("mul")}}));
   }
@@ -86,17 +87,17 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
 
 bool RecomposeGeluAt(Rewrite& r) {
   const Node& root = r.root();
-  if (!IsFloatValue(root.output(0))) return r.Skip("not a float");
+  if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
   // (x * gate) * 0.5 and (x * gate) / 2: the product is one level deeper.
   for (int side : {0, 1}) {
     const auto number = ScalarOf(root.input(side));
     if (!number || (side == 0 && KindName(root) == "div")) continue;
     const Node* product = MadeBy(root.input(1 - side), "Binary", "mul");
-    if (!product || !OnlyUse(root.input(1 - side))) return r.Skip("no product of two values");
+    if (!product || !OnlyUse(root.input(1 - side))) return r.Skip("there is no product of two values");
     const double factor = KindName(root) == "div" ? 1 / *number : *number;
     return ReplaceByGelu(r, factor, product->input(0), product->input(1));
   }
-  if (KindName(root) == "div") return r.Skip("no division by a number");
+  if (KindName(root) == "div") return r.Skip("there is no division by a number");
   return ReplaceByGelu(r, 1, root.input(0), root.input(1));
 }
 

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// One number per group, repeated for each of its channels.
+// Repeats the number of each group for each of its channels.
 Tensor PerChannel(const Tensor& groups, int64_t channels) {
   const std::vector<double> from = ToDoubles(groups);
   std::vector<double> values;
@@ -20,12 +20,13 @@ bool RecomposeGroupNormAt(Rewrite& r) {
   const Node* norm = MadeBy(root.input(0), "InstanceNorm");
   const Node* flat = norm ? MadeBy(norm->input(0), "Reshape") : nullptr;
   if (!flat || !OnlyUse(root.input(0)))
-    return r.Skip("not an InstanceNorm between reshapes, read nowhere else");
+    return r.Skip("the input is not an InstanceNorm between reshapes that is read nowhere else");
   const Shape &y = root.output(0)->type.shape, &groups = norm->input(0)->type.shape;
   if (y.rank() < 2 || groups.rank() != 3 || y[0] != groups[0]) return r.Skip("the Reshapes change the batch");
   if (!y[1].known() || !groups[1].known() || groups[1].value() < 1 || y[1].value() % groups[1].value())
     return r.Skip("the groups do not divide the channels");
-  if (!norm->input(1)->is_constant() || !norm->input(2)->is_constant()) return r.Skip("not constant scales");
+  if (!norm->input(1)->is_constant() || !norm->input(2)->is_constant())
+    return r.Skip("the scales are not constant");
   Value* x = ViewAs(r, flat->input(0), y);
   if (!x) return r.Skip("the shape cannot be expressed with constants");
   const int64_t channels = y[1].value();
@@ -35,7 +36,7 @@ bool RecomposeGroupNormAt(Rewrite& r) {
                         {{"groups", groups[1].value()}, {"epsilon", double{norm->attrs.Float("epsilon")}}}));
 }
 
-// w is one number per channel of x, [channels, 1, …].
+// True if w is one number per channel of x, [channels, 1, …].
 bool OnePerChannel(const Match& m) {
   const Shape &x = m.ShapeOf("x"), &w = m.ShapeOf("w");
   if (x.rank() < 2 || !x[1].known()) return m.Skip("the channels are not known");

@@ -27,7 +27,7 @@ std::optional<Normalised> NormalisedAt(const Node& root) {
 std::optional<Normalised> Find(Rewrite& r) {
   const auto parts = NormalisedAt(r.root());
   if (!parts || !IsFloatValue(r.root().output(0))) {
-    r.Skip("not x / sqrt(v + epsilon)");
+    r.Skip("the node is not x / sqrt(v + epsilon)");
     return std::nullopt;
   }
   if (!parts->x->type.shape.ranked) {
@@ -38,7 +38,7 @@ std::optional<Normalised> Find(Rewrite& r) {
 }
 
 constexpr const char* kOtherSquares =
-    "the value under the root is not the mean square of the dividend, read nowhere else";
+    "the value under the root is not the mean square of the dividend, or is read elsewhere";
 
 bool RecomposeLayerNormAt(Rewrite& r) {
   const auto found = Find(r);
@@ -59,7 +59,8 @@ bool RecomposeRmsNormAt(Rewrite& r) {
   const auto squares = MeanSquareOf(found->under.variance);
   if (!squares || squares->x != found->x) return r.Skip(kOtherSquares);
   if (CentredOf(found->x, squares->axes)) return r.Skip("this is a LayerNorm");
-  if (!AreLastAxes(squares->axes, found->x->type.shape.rank())) return r.Skip("not the last axes");
+  if (!AreLastAxes(squares->axes, found->x->type.shape.rank()))
+    return r.Skip("the axes are not the last axes");
   return r.Replace(EmitNorm(r, "RmsNorm", found->x, squares->axes, found->under.epsilon));
 }
 

@@ -89,23 +89,24 @@ bool Emit(Rewrite& r, const ScaledRoot& norm, const Term& beta) {
 
 bool RecomposeShiftedLayerNormAt(Rewrite& r) {
   const Node& root = r.root();
-  if (!IsFloatValue(root.output(0))) return r.Skip("not floats");
+  if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
   std::vector<Term> terms;
   AddTerms(root.input(0), false, terms);
   AddTerms(root.input(1), IsOp(root, "Binary", "sub"), terms);
-  if (terms.size() > kMaxTerms) return r.Skip("more than three terms");
+  if (terms.size() > kMaxTerms) return r.Skip("there are more than three terms");
   for (size_t i = 0; i < terms.size(); ++i)
     for (size_t k = 0; k < terms.size(); ++k) {
       const auto norm = i == k ? std::nullopt : NormOf(terms[i], terms[k]);
       if (norm) return Emit(r, *norm, terms.size() == 2 ? Term() : terms[3 - i - k]);
     }
   return r.Skip(
-      "not x * root - mean(x) * root, with root one over the standard deviation of x, read nowhere else");
+      "the sum is not x * root - mean(x) * root, where root is one over the standard deviation of x and is read "
+      "nowhere else");
 }
 
 bool RecomposeScaledLayerNormAt(Rewrite& r) {
   const Node& root = r.root();
-  if (!IsFloatValue(root.output(0))) return r.Skip("not floats");
+  if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
   for (int side : {0, 1}) {
     Value *factor = root.input(side), *centred = root.input(1 - side);
     const auto norm = OnlyUse(factor) ? ScaledRootOf(factor) : std::nullopt;
@@ -114,7 +115,8 @@ bool RecomposeScaledLayerNormAt(Rewrite& r) {
       return r.Skip("the other factor is not the value minus its mean over the same axes");
     return Emit(r, *norm, Term());
   }
-  return r.Skip("neither factor is a scale over the standard deviation of a value, read nowhere else");
+  return r.Skip(
+      "neither factor is a scale over the standard deviation of a value, or that factor is read elsewhere");
 }
 
 }  // namespace

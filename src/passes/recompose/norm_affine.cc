@@ -12,7 +12,7 @@ std::optional<int> Width(const Match& m) {
   return axis ? std::optional<int>(m.Rank("x") - *axis) : std::nullopt;
 }
 
-// The constant has exactly the normalised axes; leading dims of 1 are allowed.
+// True if the constant has exactly the normalised axes. Leading dims of 1 are allowed.
 bool Covers(const Match& m, const char* name) {
   const auto width = Width(m);
   if (!width) return m.Skip("the rank is not known");
@@ -87,11 +87,12 @@ TERN_RULE(RemoveCastsAroundRmsNorm) {
               .when = Widens};
 }
 
-// A scale or bias [C,1,1] after the Transpose that moves the channels back to axis 1.
+// True for a scale or bias [C,1,1] after the Transpose that moves the channels back to axis 1.
 namespace {
 
 bool PerChannel(const Match& m) {
-  if (m.Rank("y") < 0 || m.Int("axis") != -1) return m.Skip("not exactly the last axis is normalised");
+  if (m.Rank("y") < 0 || m.Int("axis") != -1)
+    return m.Skip("the normalised axes are not exactly the last axis");
   const auto perm = m.Ints("perm");
   const int rank = m.Rank("y");
   const auto channel =

@@ -91,7 +91,7 @@ class Reader {
   const Value* x_;
 };
 
-// One step of PeelFactor: v = factor * rest.
+// One step of PeelFactor: v = factor * value.
 std::optional<Scaled> Step(Value* v) {
   Node* n = v->producer;
   if (!n || !OnlyUse(v)) return std::nullopt;
@@ -126,11 +126,11 @@ bool Near(const Polynomial& found, const Polynomial& expected, DType dtype) {
 Scaled PeelFactor(Value* v) {
   Scaled s{1, v};
   for (int depth = 0; depth < kMaxDepth; ++depth) {
-    const auto step = Step(s.rest);
+    const auto step = Step(s.value);
     // A constant of higher rank would have raised the rank of the product.
-    const int rank = s.rest->type.shape.rank();
-    if (!step || !IsFloatValue(step->rest) || rank < 0 || step->rest->type.shape.rank() != rank) break;
-    s = {s.factor * step->factor, step->rest};
+    const int rank = s.value->type.shape.rank();
+    if (!step || !IsFloatValue(step->value) || rank < 0 || step->value->type.shape.rank() != rank) break;
+    s = {s.factor * step->factor, step->value};
   }
   return s;
 }

@@ -14,16 +14,16 @@ using Polynomial = std::map<int, double>;  // coefficients by the power of the v
 // add or remove leading dims of 1 are ignored. nullopt when another op is between, or the degree exceeds 4.
 std::optional<Polynomial> PolynomialOf(const Value* v, const Value* x);
 
-// Equal up to the rounding of constants of this type.
+// True if the numbers are equal up to the rounding of constants of this type.
 bool Near(double found, double expected, DType dtype);
-// The same powers, with coefficients that are Near.
+// True if the powers are the same and the coefficients are Near.
 bool Near(const Polynomial& found, const Polynomial& expected, DType dtype);
 
-// v = factor * rest, with a constant factor that is collected from Mul, Div and Neg nodes without other
-// readers. rest is v when there are none.
+// v = factor * value, with a constant factor that is collected from Mul, Div and Neg nodes without other
+// readers. value is v when there are none.
 struct Scaled {
   double factor = 1;
-  Value* rest = nullptr;
+  Value* value = nullptr;
 };
 Scaled PeelFactor(Value* v);
 

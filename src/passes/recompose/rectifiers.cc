@@ -4,9 +4,9 @@
 namespace tern {
 namespace {
 
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a float"); }
+bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
-// A negative slope that leaves max(x, a * x) a rectifier.
+// The slope of negative inputs must be above 0 and at most 1: then max(x, a * x) is a rectifier.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
   if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0, up to 1");
@@ -17,7 +17,7 @@ bool ScalarSlope(const Match& m) {
   return ScalarOf(m.At("a")) ? Floats(m) : m.Skip("the slope is not one number");
 }
 
-// The slopes broadcast into x, so that the result keeps its shape.
+// True if the slopes broadcast into x, so that the result keeps its shape.
 bool SlopesFit(const Match& m) {
   return (Floats(m) && BroadcastsInto(m.At("a"), m.At("x"))) || m.Skip("the slopes do not broadcast into x");
 }

@@ -12,14 +12,14 @@ bool LastAxis(const Node& concat) {
   return axis == -1 || axis == concat.output(0)->type.shape.rank() - 1;
 }
 
-// v is elements [start, end) of x along its last axis, of a size that is known.
+// True if v is elements [start, end) of x along its last axis, whose size must be known.
 bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
   const auto part = ReadPart(v);
   return part && part->x == x && part->axis == x->type.shape.rank() - 1 && part->start == start &&
          part->end == end;
 }
 
-// v is every second element of x along its last axis.
+// True if v is every second element of x along its last axis, from `start` on.
 bool IsEverySecond(const Value* v, const Value* x, int64_t start) {
   const Node* slice = MadeBy(v, "Slice");
   if (!slice || slice->input(0) != x) return false;
@@ -34,7 +34,7 @@ std::optional<int64_t> EvenWidth(const Value* x) {
   return s[-1].value();
 }
 
-// v = concat(-x2, x1), where x1 and x2 are the halves of x along the last axis.
+// True if v = concat(-x2, x1), where x1 and x2 are the halves of x along the last axis.
 bool IsRotatedHalves(const Value* v, const Value* x) {
   const Node* concat = MadeBy(v, "Concat");
   const auto width = EvenWidth(x);
@@ -127,7 +127,7 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
 
 bool RecomposeRotaryAt(Rewrite& r) {
   const auto found = RotationAt(r.root());
-  if (!found) return r.Skip("not x * cos + rotated(x) * sin");
+  if (!found) return r.Skip("the sum is not x * cos + rotated(x) * sin");
   Value* cos = WithoutCopies(r, found->cos, found->copies);
   Value* sin = WithoutCopies(r, found->sin, found->copies);
   if (!cos || !sin) return r.Skip("the angles of a pair are not provably equal");
@@ -139,7 +139,7 @@ struct Product {
   Value *part = nullptr, *angle = nullptr;
 };
 
-// Both orders of the operands of a product; empty when v is none or has other readers.
+// Both orders of the operands of a product. Empty if v is not a product or has other readers.
 std::vector<Product> OperandOrders(Value* v) {
   const Node* n = OnlyUse(v) ? MadeBy(v, "Binary", "mul") : nullptr;
   if (!n) return {};
@@ -148,11 +148,12 @@ std::vector<Product> OperandOrders(Value* v) {
 
 bool RecomposeSplitRotaryAt(Rewrite& r) {
   const Node& root = r.root();
-  if (root.inputs().size() != 2 || !LastAxis(root)) return r.Skip("not two parts along the last axis");
+  if (root.inputs().size() != 2 || !LastAxis(root))
+    return r.Skip("the Concat does not join two parts along the last axis");
   const Node *difference = MadeBy(root.input(0), "Binary", "sub"),
              *sum = MadeBy(root.input(1), "Binary", "add");
   if (!difference || !sum || !OnlyUse(root.input(0)) || !OnlyUse(root.input(1)))
-    return r.Skip("not a difference and a sum");
+    return r.Skip("the parts are not a difference and a sum");
   for (const Product& a : OperandOrders(difference->input(0)))
     for (const Product& b : OperandOrders(difference->input(1)))
       for (int side : {0, 1})
@@ -166,7 +167,7 @@ bool RecomposeSplitRotaryAt(Rewrite& r) {
               continue;
             return Emit(r, first->x, {a.angle, a.angle, b.angle, b.angle}, false);
           }
-  return r.Skip("not the halves of one value rotated by the same angles");
+  return r.Skip("the parts are not the halves of one value rotated by the same angles");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// RotaryEmbedding reads packed heads and rotates only their first features itself: removes the nodes that
-// split and rearrange heads around it.
+// Removes the nodes around RotaryEmbedding that split and rearrange heads: RotaryEmbedding reads packed heads
+// itself, and can rotate only their first features.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -8,14 +8,14 @@
 namespace tern {
 namespace {
 
-// The last axis of x from `start` to `end`.
+// True if v is elements [start, end) of x along its last axis.
 bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
   const auto part = ReadPart(v);
   return part && part->x == x && part->axis == x->type.shape.rank() - 1 && part->start == start &&
          part->end == end;
 }
 
-// The RotaryEmbedding that produces v and its input, both as [batch, ?, ?, size]. A view may be on either
+// The RotaryEmbedding that produces v, and its input. Both are [batch, ?, ?, size]; a view may be on either
 // side.
 struct Inner {
   Node* rotary = nullptr;
@@ -37,7 +37,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
   const Node& root = r.root();
   const int64_t axis = root.attrs.Int("axis");
   if (root.inputs().size() != 2 || (axis != -1 && axis != root.output(0)->type.shape.rank() - 1))
-    return r.Skip("not two parts along the last axis");
+    return r.Skip("the Concat does not join two parts along the last axis");
   const Inner inner = InnerOf(root.input(0));
   if (!inner.rotary || inner.rotary->attrs.Int("size"))
     return r.Skip("the first part is not a RotaryEmbedding of all its features");

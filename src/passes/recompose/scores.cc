@@ -57,7 +57,7 @@ class ScoreReader {
     return left && Read(n.input(1), factor * *left, depth + 1);
   }
 
-  // A constant [heads, 1, 1].
+  // Reads a constant factor [heads, 1, 1].
   bool ReadHeadScale(Node& n, double factor, int depth) {
     if (!IsOp(n, "Binary", "mul") || scores_.head_scale || scores_.softcap > 0) return false;
     for (int side : {0, 1}) {
@@ -105,7 +105,7 @@ class ScoreReader {
       scores_.masks.push_back(step);
       return Read(n.input(side), factor, depth + 1);
     }
-    return Problem("a Where between two scores");
+    return Problem("a Where chooses between two scores");
   }
 
   bool ReadCap(Node& n, double factor, int depth) {

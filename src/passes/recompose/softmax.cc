@@ -6,13 +6,13 @@ namespace {
 
 bool OneAxis(const Match& m) {
   const auto axes = IntsOf(m.At("axes"));
-  if (!axes || axes->size() != 1) return m.Skip("not over one axis");
-  return IsFloatValue(m.At("x")) || m.Skip("not a float");
+  if (!axes || axes->size() != 1) return m.Skip("the reduction is not over one axis");
+  return IsFloatValue(m.At("x")) || m.Skip("the type is not a float");
 }
 
 void SetAxis(Match& m) { m.SetAttr("axis", (*IntsOf(m.At("axes")))[0]); }
 
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a float"); }
+bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
 }  // namespace
 

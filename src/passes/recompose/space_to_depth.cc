@@ -10,7 +10,8 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-// Reshape(Transpose(Reshape(x, six axes)), four axes); x and the result are [batch, channels, height, width].
+// A node Reshape(Transpose(Reshape(x, six axes)), four axes). x and the result are
+// [batch, channels, height, width].
 struct SixAxes {
   Value* x = nullptr;
   Shape before, split, after;
@@ -88,11 +89,12 @@ std::optional<Grid> GridOf(Value* v) {
   return grid;
 }
 
-// Concat of strided slices that together hold all pixels: SpaceToDepth, and a Gather where the order differs.
+// Replaces a Concat of strided slices that together hold all pixels by SpaceToDepth, and a Gather if the
+// order differs.
 bool RecomposeFocusAt(Rewrite& r) {
   const Node& root = r.root();
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
-    return r.Skip("not images joined along the channels");
+    return r.Skip("the inputs are not images joined along the channels");
   const auto first = GridOf(root.input(0));
   if (!first || first->x->type.shape.rank() != 4 || !first->x->type.shape[1].known())
     return r.Skip("the parts are not strided slices");
@@ -115,22 +117,22 @@ bool RecomposeFocusAt(Rewrite& r) {
   return r.Replace(y);
 }
 
-// Conv(Gather(x, order)): reorders the weights instead of the channels of x.
+// Rewrites Conv(Gather(x, order)): reorders the weights instead of the channels of x.
 bool FuseChannelOrderAt(Rewrite& r) {
   const Node& conv = r.root();
   const Node* gather = MadeBy(conv.input(0), "Gather");
   if (!gather || !OnlyUse(conv.input(0)) || gather->attrs.Int("axis") != 1)
-    return r.Skip("no channels are gathered, read nowhere else");
+    return r.Skip("the input is not a Gather of channels that is read nowhere else");
   const auto order = IntsOf(gather->input(1));
   const Shape& x = gather->input(0)->type.shape;
   if (!order || gather->input(1)->type.shape.rank() != 1 || !conv.input(1)->is_constant() ||
       conv.attrs.Int("group") != 1 || x.rank() < 3 || !x[1].Is(static_cast<int64_t>(order->size())))
-    return r.Skip("not an order of all channels, or weights that are not constant");
+    return r.Skip("the indices are not an order of all channels, or the weights are not constant");
   Perm inverse(order->size(), -1);
   for (size_t i = 0; i < order->size(); ++i) {
     const int64_t at = (*order)[i];
     if (at < 0 || at >= static_cast<int64_t>(order->size()) || inverse[static_cast<size_t>(at)] >= 0)
-      return r.Skip("not an order of all channels");
+      return r.Skip("the indices are not an order of all channels");
     inverse[static_cast<size_t>(at)] = static_cast<int64_t>(i);
   }
   std::vector<Value*> inputs = conv.inputs();

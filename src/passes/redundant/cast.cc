@@ -20,7 +20,7 @@ bool WidensFloat(DType from, DType to) {
   return to == DType::kF32 && from != DType::kF64;
 }
 
-// Every value of `from` is a value of `to`.
+// True if every value of `from` is a value of `to`.
 bool Lossless(DType from, DType to) {
   if (from == to) return true;
   if (from == DType::kBool) return IsInt(to) || ExactIntBits(to) > 0;
@@ -28,7 +28,7 @@ bool Lossless(DType from, DType to) {
   return IsFloat(from) && IsFloat(to) && WidensFloat(from, to);
 }
 
-// a to b to c gives the same as a to c.
+// True if Casts from a to b to c give the same as one Cast from a to c.
 bool MiddleIsRedundant(DType a, DType b, DType c) {
   if (c == DType::kString || a == DType::kString || IsComplex(a)) return false;
   // Integer casts drop high bits, in one step or two. A float in between would saturate instead.

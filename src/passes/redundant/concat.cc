@@ -41,7 +41,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
   return r.Replace(EmitConcat(r, inputs));
 }
 
-// If the inputs from `first` on are all outputs of one Split along the axis, in order: their number, else 0.
+// The number of outputs of a Split along the axis if all of them, in order, are the inputs from `first` on;
+// else 0.
 size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis) {
   const Node* split = MadeBy(inputs[first], "Split");
   if (!split || AxisOf(split->attrs.Int("axis"), split->input(0)) != axis) return 0;

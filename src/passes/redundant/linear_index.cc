@@ -14,8 +14,8 @@ constexpr int64_t kMaxElements = 1 << 20;
 
 std::optional<Strides> Read(const Value* v, int depth);
 
-// The strides of elements that are given by linear position, derived from the first element along each dim
-// and checked against all; nullopt when they are not linear.
+// The strides of elements that at(position) returns. They follow from the first element along each dim, and
+// all elements are checked against them. nullopt if the elements are not linear.
 std::optional<Strides> ReadElements(const Dims& dims, const std::function<int64_t(int64_t)>& at) {
   const int64_t count = CountOf(dims);
   if (count == 0 || count > kMaxElements || at(0) != 0) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Strides> ReadRange(const Node& range) {
   return Strides{Dim(1)};
 }
 
-// Through a view that only adds or removes dims of size 1.
+// The strides of a view that only adds or removes dims of size 1.
 std::optional<Strides> ThroughView(const Value* v, int depth) {
   const Value* x = v->producer->input(0);
   const auto inner = Read(x, depth);
@@ -127,10 +127,10 @@ std::optional<std::vector<Strides>> ReadConstantTuples(const Tensor& t) {
   const Dims dims(t.dims().begin(), t.dims().end() - 1);
   std::vector<Strides> all;
   for (int64_t k = 0; k < t.dim(-1); ++k) {
-    const auto one =
+    const auto strides =
         ReadElements(dims, [&](int64_t i) { return elements[static_cast<size_t>(i * t.dim(-1) + k)]; });
-    if (!one) return std::nullopt;
-    all.push_back(*one);
+    if (!strides) return std::nullopt;
+    all.push_back(*strides);
   }
   return all;
 }
@@ -146,9 +146,9 @@ std::optional<std::vector<Strides>> LinearTuples(const Value* v) {
     return std::nullopt;
   std::vector<Strides> all;
   for (const Value* part : concat->inputs()) {
-    const auto one = part->type.shape.ranked && part->type.shape[-1].Is(1) ? Read(part, 0) : std::nullopt;
-    if (!one) return std::nullopt;
-    all.push_back(*one);
+    const auto strides = part->type.shape.ranked && part->type.shape[-1].Is(1) ? Read(part, 0) : std::nullopt;
+    if (!strides) return std::nullopt;
+    all.push_back(*strides);
   }
   return WithoutLast(std::move(all));
 }

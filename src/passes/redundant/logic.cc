@@ -22,14 +22,14 @@ bool IsOneOf(std::string_view kind, std::initializer_list<const char*> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-// The result is never negative; NaN is allowed.
+// True if the result is never negative. NaN is allowed.
 bool NotNegative(const Node& node) {
   if (IsOp(node, "Unary")) return IsOneOf(KindName(node), {"abs", "relu", "sigmoid", "exp", "softplus"});
   if (IsOp(node, "Reduce")) return IsOneOf(KindName(node), {"l1", "l2", "sum_square"});
   return IsOp(node, "Softmax", "softmax");
 }
 
-// kind(v) = v.
+// True if kind(v) = v.
 bool IsRedundant(const std::string& kind, const Value* v) {
   if (!v->producer) return false;
   const Node& inner = *v->producer;
@@ -75,7 +75,7 @@ TERN_RULE(RemoveIdempotent) {
   return Rule{
       .summary =
           "a Relu or Abs of values that are never negative, a Ceil, Floor or Round of integers, and a Sign of "
-          "Sign",
+          "Sign are removed",
       .roots = {"Unary:relu", "Unary:abs", "Unary:ceil", "Unary:floor", "Unary:round", "Unary:sign"},
       .apply = RemoveIdempotent,
       .example = R"(graph @g(%x: f32[N,4]) -> (%y) { %y = Tanh(Relu(Sigmoid(%x))) })"};

@@ -25,7 +25,7 @@ bool UnitPool(const Match& m) {
   return AllAre(a.Ints("pads"), 0) || m.Skip("there are pads");
 }
 
-// A sum, mean, max, min or product over dims of size 1 is the element itself.
+// A sum, mean, maximum, minimum or product over dims of size 1 is the element itself.
 bool RemoveUnitReduce(Rewrite& r) {
   const Node& node = r.root();
   const std::string kind = KindName(node);

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The index is the row-major position.
+// True if the index is the row-major position.
 bool IsRowMajor(const Strides& strides, const Shape& shape) {
   Dim step = 1;
   for (size_t i = strides.size(); i-- > 0;) {
@@ -43,8 +43,8 @@ bool OrderedGather(Rewrite& r) {
   return ReplaceByView(r, x);
 }
 
-// Component k of the index tuples counts up dim k of x along one dim of the indices, in the order of the
-// dims.
+// True if component k of the index tuples counts up dim k of x along one dim of the indices, in the order of
+// the dims.
 bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
   size_t at = 0;
   const auto skip_ones = [&] {
@@ -52,10 +52,10 @@ bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, 
   };
   for (size_t k = 0; k < parts.size(); ++k) {
     skip_ones();
-    const bool one = x.dims[k].Is(1);
+    const bool is_one = x.dims[k].Is(1);
     for (size_t i = 0; i < parts[k].size(); ++i)
-      if (!indices.dims[i].Is(1) && !parts[k][i].Is(i == at && !one ? 1 : 0)) return false;
-    if (one) continue;
+      if (!indices.dims[i].Is(1) && !parts[k][i].Is(i == at && !is_one ? 1 : 0)) return false;
+    if (is_one) continue;
     if (at + 1 >= indices.dims.size() || indices.dims[at] != x.dims[k]) return false;
     ++at;
   }

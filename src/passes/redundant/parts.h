@@ -14,7 +14,7 @@ struct SliceAxis {
 constexpr int64_t kToTheEnd = INT64_MAX;
 constexpr int64_t kFarBound = INT32_MAX;  // a bound from here on means "to the end"
 
-// A Slice whose bounds are constants; axes counted from the front.
+// The axes of a Slice with constant bounds, counted from the front; nullopt for other Slices.
 std::optional<std::vector<SliceAxis>> ReadSlice(const Node& slice);
 Value* EmitSlice(Rewrite& rewrite, Value* x, const std::vector<SliceAxis>& axes);
 
@@ -25,7 +25,7 @@ struct Part {
   int64_t start = 0, end = 0;
   bool CoversAll() const;  // all of x
 };
-// v as a part of the input of a Slice with one axis and step 1, or of a Split. nullopt when sizes are not
+// v as a part of a tensor, taken by a Slice with one axis and step 1, or by a Split. nullopt if sizes are not
 // known.
 std::optional<Part> ReadPart(const Value* v);
 

@@ -13,7 +13,7 @@ bool StepsAreOne(const Value* steps) {
   return content && std::all_of(content->begin(), content->end(), [](const Dim& d) { return d.Is(1); });
 }
 
-// A Slice with step 1 and a result of the input's shape takes all elements.
+// True if the Slice takes all elements: its steps are 1, and its result has the input's shape.
 bool TakesAll(const Match& m) {
   if (!StepsAreOne(m.At("steps"))) return m.Skip("the steps are not known to be 1");
   return SameType(m.At("x"), m.At("y")) || m.Skip("it may not take all elements");
@@ -25,16 +25,16 @@ bool Small(int64_t v) { return v > -kFarBound && v < kFarBound; }
 std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   if (a.step != 1 || b.step != 1 || a.start < 0 || b.start < 0 || !Small(a.start) || !Small(b.start))
     return std::nullopt;
-  SliceAxis both{a.axis, a.start + b.start, 0, 1};
+  SliceAxis joined{a.axis, a.start + b.start, 0, 1};
   if (b.end >= kFarBound)
-    both.end = a.end;
+    joined.end = a.end;
   else if (a.end >= kFarBound)
-    both.end = b.end < 0 ? b.end : a.start + b.end;
+    joined.end = b.end < 0 ? b.end : a.start + b.end;
   else if (a.end >= 0 && b.end >= 0)
-    both.end = std::min(a.end, a.start + b.end);
+    joined.end = std::min(a.end, a.start + b.end);
   else
     return std::nullopt;
-  return both;
+  return joined;
 }
 
 // The first index and the number of elements of a range in a dim of n.
@@ -47,12 +47,12 @@ std::pair<int64_t, int64_t> RangeOf(const SliceAxis& s, int64_t n) {
 std::optional<SliceAxis> MergeAxis(const SliceAxis& a, const SliceAxis& b, const Dim& dim) {
   if (!dim.known() || a.step < 1 || b.step < 1 || !Small(a.step) || !Small(b.step)) return MergeOpen(a, b);
   const auto [first, count] = RangeOf(a, dim.value());
-  const auto [second, left] = RangeOf(b, count);
-  SliceAxis both{a.axis, 0, 0, a.step * b.step};
-  if (left == 0) return both;
-  both.start = first + second * a.step;
-  both.end = std::min(dim.value(), both.start + (left - 1) * both.step + 1);
-  return both;
+  const auto [second, remaining] = RangeOf(b, count);
+  SliceAxis joined{a.axis, 0, 0, a.step * b.step};
+  if (remaining == 0) return joined;
+  joined.start = first + second * a.step;
+  joined.end = std::min(dim.value(), joined.start + (remaining - 1) * joined.step + 1);
+  return joined;
 }
 
 bool MergeSlices(Rewrite& r) {
@@ -61,18 +61,19 @@ bool MergeSlices(Rewrite& r) {
   if (!OnlyUse(first->output(0))) return r.Skip("the first Slice is also read by another node");
   const auto a = ReadSlice(*first), b = ReadSlice(r.root());
   if (!a || !b) return r.Skip("the bounds are not constant");
-  std::vector<SliceAxis> both = *a;
+  std::vector<SliceAxis> joined = *a;
   for (const SliceAxis& s : *b) {
-    const auto same = std::find_if(both.begin(), both.end(), [&](const auto& o) { return o.axis == s.axis; });
-    if (same == both.end()) {
-      both.push_back(s);
+    const auto same =
+        std::find_if(joined.begin(), joined.end(), [&](const auto& o) { return o.axis == s.axis; });
+    if (same == joined.end()) {
+      joined.push_back(s);
       continue;
     }
     const auto merged = MergeAxis(*same, s, first->input(0)->type.shape[s.axis]);
     if (!merged) return r.Skip("the ranges along axis ", s.axis, " cannot be merged for every size");
     *same = *merged;
   }
-  return r.Replace(EmitSlice(r, first->input(0), both));
+  return r.Replace(EmitSlice(r, first->input(0), joined));
 }
 
 // The bound as a number; a bound equal to the dim's size is kToTheEnd.

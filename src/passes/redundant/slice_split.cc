@@ -11,17 +11,17 @@ namespace {
 
 bool SplitToSlice(Rewrite& r) {
   const Node& split = r.root();
-  const Value* used = nullptr;
+  const Value* read_output = nullptr;
   for (const Value* v : split.outputs()) {
     if (v->unused()) continue;
-    if (used) return r.Skip("several outputs are read");
-    used = v;
+    if (read_output) return r.Skip("several outputs are read");
+    read_output = v;
   }
-  const auto part = ReadPart(used);
+  const auto part = ReadPart(read_output);
   if (!part || part->CoversAll() || part->start == part->end)
     return r.Skip("the sizes are not known, or the part covers all");
   std::vector<Value*> values(split.outputs().size());
-  values[static_cast<size_t>(used->output)] =
+  values[static_cast<size_t>(read_output->output)] =
       EmitSlice(r, part->x, {{part->axis, part->start, part->end, 1}});
   return r.Replace(values);
 }

@@ -16,9 +16,9 @@ bool MergeTransposes(Rewrite& r) {
   if (!first) return r.Skip("its input is not made by a Transpose");
   const auto p = PermutationOf(*first), q = PermutationOf(r.root());
   if (!p || !q) return r.Skip("the rank is not known");
-  const Permutation both = Compose(*p, *q);
+  const Permutation composed = Compose(*p, *q);
   Value* x = first->input(0);
-  return r.Replace(IsIdentity(both) ? x : r.Op("Transpose", {x}, {{"perm", both}}));
+  return r.Replace(IsIdentity(composed) ? x : r.Op("Transpose", {x}, {{"perm", composed}}));
 }
 
 }  // namespace

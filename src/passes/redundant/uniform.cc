@@ -13,12 +13,12 @@ std::optional<Tensor> Repeated(const Value* v) {
   for (int steps = 0; v && steps < 16; ++steps) {
     if (v->is_constant()) {
       if (!UniformOf(v)) return std::nullopt;
-      Tensor one(v->constant.dtype(), {});
-      if (IsInt(one.dtype()) || one.dtype() == DType::kBool)
-        StoreLong(one, 0, ToLongs(v->constant)[0]);
+      Tensor element(v->constant.dtype(), {});
+      if (IsInt(element.dtype()) || element.dtype() == DType::kBool)
+        StoreLong(element, 0, ToLongs(v->constant)[0]);
       else
-        StoreDouble(one, 0, *UniformOf(v));
-      return one;
+        StoreDouble(element, 0, *UniformOf(v));
+      return element;
     }
     if (!v->producer) return std::nullopt;
     const Node& node = *v->producer;
@@ -33,12 +33,12 @@ bool ExpandUniform(Rewrite& r) {
   const Node& node = r.root();
   Value* x = node.input(0);
   if (x->is_constant() && x->constant.size() == 1) return r.Skip("it expands a single constant already");
-  const auto one = Repeated(x);
-  if (!one) return r.Skip("the elements of its input are not provably equal");
+  const auto element = Repeated(x);
+  if (!element) return r.Skip("the elements of its input are not provably equal");
   const auto target = ContentOf(node.input(1));
   if (!target || !node.output(0)->type.shape.ranked || !(Shape(*target) == node.output(0)->type.shape))
     return r.Skip("the target may differ from the result's shape");
-  return r.Replace(r.Op("Expand", {r.Const(*one), node.input(1)}));
+  return r.Replace(r.Op("Expand", {r.Const(*element), node.input(1)}));
 }
 
 // Replaces an operand that gathers the same row everywhere by that row.
@@ -48,11 +48,11 @@ bool GatherUniform(Rewrite& r) {
     const Value* indices = gather ? gather->input(1) : nullptr;
     if (!gather || indices->is_constant() || !indices->type.shape.ranked || gather->attrs.Int("axis") != 0)
       continue;
-    const auto one = Repeated(indices);
-    if (!one) continue;
+    const auto element = Repeated(indices);
+    if (!element) continue;
     const Dims ones(static_cast<size_t>(indices->type.shape.rank()), 1);
     std::vector<Value*> inputs = r.root().inputs();
-    inputs[i] = r.Op(*gather->op, gather->attrs, {gather->input(0), r.Const(one->Reshaped(ones))});
+    inputs[i] = r.Op(*gather->op, gather->attrs, {gather->input(0), r.Const(element->Reshaped(ones))});
     Value* y = r.Op(*r.root().op, r.root().attrs, inputs);
     if (SameShape(y, r.root().output(0))) return r.Replace(y);
   }
@@ -66,12 +66,12 @@ bool ConcatUniform(Rewrite& r) {
   for (size_t i : {size_t{1}, size_t{0}}) {
     const Value *border = node.inputs()[i], *x = node.inputs()[1 - i];
     if (border->is_constant() || !x->type.shape.ranked || !border->type.shape.ranked) continue;
-    const auto one = Repeated(border);
-    if (!one || !border->type.shape[*axis].known()) continue;
+    const auto element = Repeated(border);
+    if (!element || !border->type.shape[*axis].known()) continue;
     const auto rank = static_cast<size_t>(x->type.shape.rank());
     std::vector<int64_t> pads(2 * rank, 0);
     pads[static_cast<size_t>(*axis) + (i == 1 ? rank : 0)] = border->type.shape[*axis].value();
-    return r.Replace(r.Op("Pad", {node.inputs()[1 - i], r.Ints(pads), r.Const(*one)}));
+    return r.Replace(r.Op("Pad", {node.inputs()[1 - i], r.Ints(pads), r.Const(*element)}));
   }
   return r.Skip("no computed input has all elements equal");
 }

@@ -13,14 +13,14 @@ bool RemoveView(Rewrite& r) {
   return r.Replace(x);
 }
 
-// d is a dim of the shape: if d is 0, the tensor is empty.
+// True if d is a dim of the shape. If d is 0, the tensor is then empty.
 bool CountsIn(const Dim& d, const Shape& shape) {
-  return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& each) { return each == d; });
+  return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& dim) { return dim == d; });
 }
 
 // Applies the second Reshape's computed target to the first one's input x. A computed size of 0 means "copy
-// the input's dim", which now is a dim of x. That is right where the dims of both inputs equal the size;
-// otherwise allow_zero must be set.
+// the input's dim", which then is a dim of x. That is right if the dims of both inputs equal the size.
+// Otherwise allow_zero must be set.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;
@@ -29,16 +29,16 @@ Value* ReshapeByInput(Rewrite& r, Value* x) {
   const auto stays = [](const Shape& s, size_t i, const Dim& d) {
     return i < s.dims.size() && s.dims[i] == d;
   };
-  bool rest = false, zeros = root.attrs.Bool("allow_zero");
+  bool has_inferred = false, zeros = root.attrs.Bool("allow_zero");
   for (size_t i = 0; i < target->size(); ++i) {
     const Dim& d = (*target)[i];
     if (d.unknown() || d.Is(0)) return nullptr;
-    rest |= d.Is(-1);
+    has_inferred |= d.Is(-1);
     if (d.known()) continue;
     if (!stays(between, i, d) && !CountsIn(d, from)) return nullptr;
     zeros |= !stays(from, i, d);
   }
-  if (rest && zeros) return nullptr;
+  if (has_inferred && zeros) return nullptr;
   return r.Op("Reshape", {x, root.input(1)}, {{"allow_zero", zeros}});
 }
 
@@ -47,22 +47,22 @@ bool MergeViews(Rewrite& r) {
   const Node* first = MadeByView(r.root().input(0));
   if (!first) return r.Skip("its input is not made by another view");
   Value* x = first->input(0);
-  Value* now = ViewAs(r, x, y->type.shape);
-  if (!now) now = ReshapeByInput(r, x);
-  if (!now)
+  Value* result = ViewAs(r, x, y->type.shape);
+  if (!result) result = ReshapeByInput(r, x);
+  if (!result)
     return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
-  return r.Replace(now);
+  return r.Replace(result);
 }
 
 bool FixViewTarget(Rewrite& r) {
   const Node& root = r.root();
   if (!root.input(1)) return r.Skip("the dims to drop are not given");
   if (root.input(1)->is_constant()) return r.Skip("the target is constant already");
-  Value* now = ViewAs(r, root.input(0), root.output(0)->type.shape);
-  if (!now || now == root.input(0))
+  Value* result = ViewAs(r, root.input(0), root.output(0)->type.shape);
+  if (!result || result == root.input(0))
     return r.Skip("the target ", root.output(0)->type.shape.ToString(),
                   " cannot be expressed with constants");
-  return r.Replace(now);
+  return r.Replace(result);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 bool ToScale(Rewrite& r) {
   Value* x = r.root().input(0);
-  if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or 1");
+  if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or is 1");
   Affine affine;
   if (!AffineOf(r, r.root(), x->type.dtype, affine)) return false;
   return r.Replace(r.Op("Scale", {x, affine.factor, affine.shift}, {{"axis", int64_t{1}}}));
@@ -34,7 +34,7 @@ TERN_RULE(ReplacePreluByLeakyRelu) {
       .emit = "%y = LeakyRelu(%x) {alpha=@slope}",
       .when =
           [](const Match& m) {
-            if (!IsFloatValue(m.At("x"))) return m.Skip("not of floats");
+            if (!IsFloatValue(m.At("x"))) return m.Skip("the type is not a float");
             const auto slope = UniformOf(m.At("slope"));
             if (!slope) return m.Skip("the slopes differ");
             if (m.DTypeOf("x") == DType::kF64 && static_cast<double>(static_cast<float>(*slope)) != *slope)

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The kernel covers the entire input, so that there is one output position.
+// True if the kernel covers the entire input, so that there is one output position.
 bool CoversInput(const Node& conv) {
   const Shape& x = conv.input(0)->type.shape;
   const Shape& w = conv.input(1)->type.shape;
@@ -54,10 +54,11 @@ bool FromMatMul(Rewrite& r) {
   Node* move = MadeBy(in, "Transpose");
   if (!move) return r.Skip("'", in->name, "' is not made by Transpose");
   if (!OnlyUse(y) || !OnlyUse(in)) return r.Skip("a value between the nodes is also read by another node");
-  if (product->graph != &r.graph() || move->graph != &r.graph()) return r.Skip("made outside of this graph");
+  if (product->graph != &r.graph() || move->graph != &r.graph())
+    return r.Skip("a node is made outside of this graph");
   const int rank = y->type.shape.rank();
   const auto first = PermutationOf(*move), last = PermutationOf(r.root());
-  if (rank < 3 || !first || !last) return r.Skip("the rank is not known, or below 3");
+  if (rank < 3 || !first || !last) return r.Skip("the rank is not known, or is below 3");
   Permutation to_end = {0};
   for (int i = 2; i < rank; ++i) to_end.push_back(i);
   to_end.push_back(1);

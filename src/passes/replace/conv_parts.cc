@@ -16,11 +16,11 @@ bool SplitGroups(Rewrite& r) {
   Node& conv = r.root();
   const int64_t group = conv.attrs.Int("group");
   Value* w = conv.input(1);
-  if (group == 1) return r.Skip("one group");
+  if (group == 1) return r.Skip("the Conv has one group");
   if (!w->is_constant()) return r.Skip("the weights are not constant");
   const Dims dims = w->constant.dims();
-  if (dims[1] == 1) return r.Skip("depthwise");
-  if (group > kMaxGroups) return r.Skip("more than ", kMaxGroups, " groups");
+  if (dims[1] == 1) return r.Skip("the Conv is depthwise");
+  if (group > kMaxGroups) return r.Skip("the Conv has more than ", kMaxGroups, " groups");
   if (!NoEpilogue(conv)) return r.Skip("the Conv has a residual or an activation");
   if (conv.input(2) && !conv.input(2)->is_constant()) return r.Skip("the bias is not constant");
   Attrs attrs = conv.attrs;
@@ -44,7 +44,7 @@ bool DropDepth(Rewrite& r) {
   Node& conv = r.root();
   Value *x = conv.input(0), *w = conv.input(1);
   if (!w->is_constant() || w->constant.rank() != 5)
-    return r.Skip("not a Conv over three axes with constant weights");
+    return r.Skip("the node is not a Conv over three axes with constant weights");
   if (x->type.shape.rank() != 5 || !x->type.shape[2].Is(1) || w->constant.dim(2) != 1)
     return r.Skip("the depth is not known to be 1");
   const auto pads = conv.attrs.Ints("pads");

@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// A MatMul of x by a constant [K, N] with a constant [N] bias or none, and without an epilogue. A node
-// without readers was merged earlier in this sweep.
+// True for a MatMul of x by a constant [K, N] with a constant [N] bias or none, and without an epilogue. A
+// node without readers was merged earlier in this sweep.
 bool Joins(const Node& node, const Value* x) {
   if (node.unused() || !IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
   const Value *w = node.input(1), *bias = node.input(2);
@@ -31,8 +31,8 @@ bool ComesFirst(const Node& node, const Value* x) {
 bool Merge(Rewrite& r) {
   Node& root = r.root();
   Value* x = root.input(0);
-  if (!Joins(root, x)) return r.Skip("not a plain MatMul by a constant matrix");
-  if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or 1");
+  if (!Joins(root, x)) return r.Skip("the node is not a plain MatMul by a constant matrix");
+  if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or is 1");
   if (x->uses.size() < 2) return r.Skip("no other MatMul reads '", x->name, "'");
   const bool first = ComesFirst(root, x);
   if (!first && !r.explains()) return false;  // the rest is linear in the readers of x

@@ -5,14 +5,14 @@
 namespace tern {
 namespace {
 
-// Mean or maximum over all spatial axes of an image.
+// Replaces the mean or maximum over all spatial axes of an image.
 bool ToGlobalPool(Rewrite& r) {
   const Node& reduce = r.root();
   const Value* x = reduce.input(0);
   const int rank = x->type.shape.rank();
-  if (rank < 4) return r.Skip("not of an image");
+  if (rank < 4) return r.Skip("the reduction is not of an image");
   if (!reduce.attrs.Bool("keep_dims")) return r.Skip("the dims are dropped");
-  if (!IsFloatValue(x)) return r.Skip("not of floats");
+  if (!IsFloatValue(x)) return r.Skip("the type is not a float");
   const auto axes = IntsOf(reduce.input(1));
   if (!axes) return r.Skip("the axes are not known");
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
@@ -37,12 +37,13 @@ TERN_RULE(ReplaceReduceByGlobalPool) {
 })"};
 }
 TERN_RULE(ReplaceSumOfProducts) {
-  return Rule{.summary = "the sum of x * x is a sum of squares",
-              .level = Level::kExtended,
-              .match = {"%y = ReduceSum(%x * %x, %axes?) {keep_dims=@keep, noop_if_empty=@noop}",
-                        "%y = ReduceSum(Pow(%x, 2), %axes?) {keep_dims=@keep, noop_if_empty=@noop}"},
-              .emit = "%y = ReduceSumSquare(%x, %axes?) {keep_dims=@keep, noop_if_empty=@noop}",
-              .when = [](const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not of floats"); }};
+  return Rule{
+      .summary = "the sum of x * x is a sum of squares",
+      .level = Level::kExtended,
+      .match = {"%y = ReduceSum(%x * %x, %axes?) {keep_dims=@keep, noop_if_empty=@noop}",
+                "%y = ReduceSum(Pow(%x, 2), %axes?) {keep_dims=@keep, noop_if_empty=@noop}"},
+      .emit = "%y = ReduceSumSquare(%x, %axes?) {keep_dims=@keep, noop_if_empty=@noop}",
+      .when = [](const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }};
 }
 
 }  // namespace tern

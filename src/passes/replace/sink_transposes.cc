@@ -169,7 +169,7 @@ bool PullTranspose(Rewrite& r) {
 
 bool PushTransposes(Rewrite& r) {
   Node& root = r.root();
-  if (PermutedOperands(root).empty()) return r.Skip("operands of several ranks");
+  if (PermutedOperands(root).empty()) return r.Skip("the operands have several ranks");
   Region region({});
   region.Start(&root);
   for (const Value* v : region.Leaves()) {

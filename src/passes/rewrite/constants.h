@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// The node is pure, has no nested graph and reads constants only, so its result is always the same.
+// True if the node is pure, has no nested graph and reads constants only, so that its result is always the
+// same.
 bool IsConstantNode(const Node& node);
 // The cost of evaluating a constant node in arithmetic operations. Outputs with unknown dims count as 0.
 double WorkOf(const Node& node);

@@ -8,9 +8,9 @@
 
 namespace tern {
 
-// nullopt for a node whose axes cannot be permuted.
+// The axis map of a node; nullopt if its axes cannot be permuted.
 std::optional<AxisMap> AxisMapOf(const Node& node);
-// All operands are permuted together, not only the first: they broadcast or are concatenated.
+// True if all operands are permuted together, not only the first: they broadcast or are concatenated.
 bool JoinsOperands(const AxisMap& map);
 
 // Permutes the attributes and inputs that name axes, for operands that are permuted. `ints` makes a constant.

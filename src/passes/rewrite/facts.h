@@ -10,26 +10,27 @@ namespace tern {
 
 // The value of a constant with one element, where a double represents it exactly.
 std::optional<double> ScalarOf(const Value* v);
-// A constant with one element that equals `expected` up to the rounding of its type.
+// True for a constant with one element that equals `expected` up to the rounding of its type.
 bool IsScalar(const Value* v, double expected);
 // The value that all elements of a constant share, where a double represents it exactly.
 std::optional<double> UniformOf(const Value* v);
-// A float constant without NaN and infinity; AllFiniteAndNotZero: and without 0, so that it can be a divisor.
+// True for a float constant without NaN and infinity. AllFiniteAndNotZero: also without 0, so that it can be
+// a divisor.
 bool AllFinite(const Value* v);
 bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
-// A finite constant without zeros and subnormal numbers.
+// True for a finite constant without zeros and subnormal numbers.
 bool AllNormal(const Value* v);
-// Whether (x + a) + b may differ from x + sum because adding a large `a` rounds x: (x + 12582912) - 12582912
-// rounds x to the nearest integer.
+// True if (x + a) + b may differ from x + sum because adding a large `a` rounds x. For example,
+// (x + 12582912) - 12582912 rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
 // The same for constants; sum may be broadcast.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
 // The elements of an integer constant (IntsOf) or of a shape computation, whose elements may be symbolic.
 std::optional<Content> ContentOf(const Value* v);
 
-// The node works on [N, spatial…, C]. Rules assume [N, C, spatial…]: patterns and MadeBy ignore channels-last
-// nodes, and such a node is never a root.
+// True if the node works on [N, spatial…, C]. Rules assume [N, C, spatial…]: patterns and MadeBy ignore
+// channels-last nodes, and such a node is never a root.
 bool ChannelsLast(const Node& node);
 
 // The producer of v if it is this op (and kind), else null.
@@ -40,17 +41,17 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind);
 // The attribute `kind`, or "".
 std::string KindName(const Node& node);
 
-// For Conv, ConvTranspose and MatMul: the node has neither a residual nor an activation.
+// For Conv, ConvTranspose and MatMul: true if the node has neither a residual nor an activation.
 bool NoEpilogue(const Node& node);
 
-// One reader, and not an output of any graph.
+// True if v has one reader and is not an output of any graph.
 bool OnlyUse(const Value* v);
 Node* OnlyReader(const Value* v);  // null unless OnlyUse
 
-// Provably the same shape.
+// True if the shapes are provably the same.
 bool SameShape(const Value* a, const Value* b);
 bool SameType(const Value* a, const Value* b);
-// v broadcasts to the shape of `target`: every dim of v, from the right, is 1 or provably the same.
+// True if v broadcasts to the shape of `target`: every dim of v, from the right, is 1 or provably the same.
 bool BroadcastsInto(const Value* v, const Value* target);
 bool IsFloatValue(const Value* v);
 

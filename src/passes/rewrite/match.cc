@@ -51,8 +51,8 @@ void Match::SetAttr(std::string name, AttrValue value) {
   made_attrs_.emplace_back(std::move(name), std::move(value));
 }
 
-// Backtracking matcher. Goals are pairs of a pattern operand and a value, last first; each alternative for a
-// goal is tried until all remaining goals match too.
+// A backtracking matcher. Goals are pairs of a pattern operand and a value, last first. Each alternative for
+// a goal is tried until all other goals match too.
 class Matcher {
  public:
   Matcher(Match& match, const std::function<bool(const Match&)>& accept, MatchFailure* failure)
@@ -122,14 +122,14 @@ class Matcher {
       const AttrValue found = node.attrs.Get(a.name);
       if (a.value) {
         if (!SameNumberOrText(found, *a.value))
-          return failure_ && Fail(node.Describe(), " has ", a.name, "=", AttrToText(found), ", needed is ",
-                                  AttrToText(*a.value));
+          return failure_ && Fail(node.Describe(), " has ", a.name, "=", AttrToText(found), ", but ",
+                                  AttrToText(*a.value), " is needed");
         continue;
       }
       const auto v = static_cast<size_t>(a.variable);
       if (match_.attribute_bound_[v] && !SameAttr(match_.attributes_[v], found))
         return failure_ && Fail(node.Describe(), " has ", a.name, "=", AttrToText(found),
-                                ", elsewhere it is ", AttrToText(match_.attributes_[v]));
+                                ", but elsewhere it is ", AttrToText(match_.attributes_[v]));
       match_.attribute_bound_[v] = true;
       match_.attributes_[v] = found;
     }
@@ -156,12 +156,12 @@ class Matcher {
 
   bool TakeInputs(const PatternNode& p, Node& node, const std::vector<Goal>& goals) {
     const auto with = [&](bool swapped) {
-      std::vector<Goal> more = goals;
+      std::vector<Goal> extended = goals;
       for (size_t k = p.inputs.size(); k-- > 0;) {
         const size_t from = swapped ? 1 - k : k;
-        more.push_back({&p.inputs[k], node.input(static_cast<int>(from))});
+        extended.push_back({&p.inputs[k], node.input(static_cast<int>(from))});
       }
-      return more;
+      return extended;
     };
     if (Solve(with(false))) return true;
     return p.commutative && node.input(0) != node.input(1) && Solve(with(true));
@@ -179,7 +179,7 @@ class Matcher {
       Node* producer = goal.value->producer;
       if (!producer || goal.value->output != o.output)
         return Fail("'", goal.value->name, "' is ", producer ? "another output" : "not made by a node",
-                    ", needed is ", pattern_.nodes[static_cast<size_t>(o.node)].op->name);
+                    ", but ", pattern_.nodes[static_cast<size_t>(o.node)].op->name, " is needed");
       return TakeNode(o.node, *producer, std::move(goals));
     }
     if (o.kind == Kind::kLiteral) {
@@ -223,7 +223,7 @@ class Matcher {
     return accept_(match_) || Fail(reason_.empty() ? "the rule's condition does not hold" : reason_);
   }
 
-  // Values that the pattern produces and reads have no reader outside of it.
+  // Checks that values which the pattern produces and reads have no reader outside of it.
   bool Exclusive() {
     const Node& root = *match_.nodes_.back();
     for (size_t i = 0; i < pattern_.nodes.size(); ++i) {

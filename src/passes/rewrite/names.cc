@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
+// True if the op computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
 bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
 // 2: computes multiply-accumulates, 1: other arithmetic, 0: moves data or casts.

@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// What is needed of a removed node to name the nodes that replace it.
+// The properties of a removed node after which the nodes that replace it are named.
 struct ReplacedNode {
   explicit ReplacedNode(const Node& node);
 
@@ -15,13 +15,13 @@ struct ReplacedNode {
   std::string kind, name, origin;
 };
 
-// RemoveUnread (passes/rewrite/rewrite.h) that also appends the removed nodes to a list, `node` first.
+// Like RemoveUnread in passes/rewrite/rewrite.h. Also appends the removed nodes to a list, `node` first.
 void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 
-// Names the new nodes of a rewrite, with their origins, after the nodes that did the same work: Conv + Add +
-// Relu becomes a Conv named as the Conv was, attention is named after one of its products. `replaced` has the
-// root first. A new node that has no counterpart keeps the root's name; one that has another name than the
-// root keeps that.
+// Names the new nodes of a rewrite, with their origins, after the nodes that did the same work. Conv + Add +
+// Relu becomes a Conv with the name of the Conv. Attention is named after one of its products. `replaced` has
+// the root first. A new node without a counterpart keeps the root's name. A new node with another name than
+// the root keeps its own name.
 void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<ReplacedNode>& replaced);
 
 // Makes all node names in the graph and its nested graphs unique. Of nodes with the same name, the one with

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMinElements = 4096;  // elements
+constexpr int64_t kMinElements = 4096;  // smaller results are left to the reference evaluator
 
 int64_t DimAt(const Dims& dims, size_t axis, size_t rank) {
   const size_t lead = rank - dims.size();
@@ -62,7 +62,7 @@ template <class F> void EachRow(const Tensor& a, const Tensor& b, Tensor& y, F f
 template <class F> void Apply(const Tensor& a, const Tensor& b, Tensor& y) { EachRow(a, b, y, F()); }
 
 using Loop = void (*)(const Tensor& a, const Tensor& b, Tensor& y);
-Loop LoopOf(const std::string& kind) {  // null: none
+Loop LoopOf(const std::string& kind) {  // null if there is none
   if (kind == "add") return Apply<std::plus<float>>;
   if (kind == "sub") return Apply<std::minus<float>>;
   if (kind == "mul") return Apply<std::multiplies<float>>;

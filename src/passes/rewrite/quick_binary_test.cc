@@ -53,7 +53,7 @@ TEST(QuickBinary, GivesTheBitsOfTheReference) {
   }
 }
 
-TEST(QuickBinary, LeavesTheRestAlone) {
+TEST(QuickBinary, LeavesOtherNodesAlone) {
   InitOps();
   Graph graph("g");
   Attrs attrs = FindOp("Binary")->defaults;

@@ -9,20 +9,20 @@ bool HasEmptyDim(const Shape& s) {
   return std::any_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(0); });
 }
 
-// The axes at which dims of 1 must be inserted into `less` to get `more`. Dims that are 1 in both are paired
-// in order, which does not change the order of elements.
-std::optional<std::vector<int64_t>> OnesBetween(const Shape& less, const Shape& more) {
+// The axes at which dims of 1 must be inserted into `smaller` to get `larger`. Dims that are 1 in both are
+// paired in order, which does not change the order of elements.
+std::optional<std::vector<int64_t>> OnesBetween(const Shape& smaller, const Shape& larger) {
   std::vector<int64_t> axes;
   int at = 0;
-  for (int i = 0; i < more.rank(); ++i) {
-    if (at < less.rank() && less[at] == more[i])
+  for (int i = 0; i < larger.rank(); ++i) {
+    if (at < smaller.rank() && smaller[at] == larger[i])
       ++at;
-    else if (more[i].Is(1))
+    else if (larger[i].Is(1))
       axes.push_back(i);
     else
       return std::nullopt;
   }
-  if (at < less.rank()) return std::nullopt;
+  if (at < smaller.rank()) return std::nullopt;
   return axes;
 }
 
@@ -33,15 +33,15 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
   int open = 0;  // number of unknown or symbolic dims
   for (const Dim& d : to.dims) open += !d.known();
   std::vector<int64_t> numbers;
-  int rest = 0;
+  int inferred = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const bool stays = i < from.rank() && from[i] == to[i];
     // A single unknown dim is -1 rather than 0, which is right for any input.
     const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
-    rest += n == -1;
+    inferred += n == -1;
     numbers.push_back(n);
   }
-  if (rest > 1) return std::nullopt;
+  if (inferred > 1) return std::nullopt;
   return numbers;
 }
 

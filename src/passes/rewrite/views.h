@@ -24,16 +24,16 @@ bool IsView(const Node& node);
 // The producer of v if it is a view, else null.
 Node* MadeByView(const Value* v);
 
-// Equal up to leading dims of 1.
+// True if the shapes are equal up to leading dims of 1.
 bool SameButForOnes(const Shape& a, const Shape& b);
 
 // The permutation of a Transpose, with axes counted from the front; nullopt when the rank is unknown.
 std::optional<Permutation> PermutationOf(const Node& transpose);
 bool IsIdentity(const Permutation& p);
-// First p, then q.
+// The permutation that applies p, then q.
 Permutation Compose(const Permutation& p, const Permutation& q);
 Permutation Inverse(const Permutation& p);
-// The dims larger than 1 stay in order, so that the transpose moves no data.
+// True if the dims larger than 1 stay in order, so that the transpose moves no data.
 bool OnlyOnesMove(const Permutation& p, const Shape& x);
 
 }  // namespace tern
