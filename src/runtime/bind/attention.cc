@@ -17,7 +17,8 @@ namespace {
 
 std::string ListOf(const HeadDims& dims) { return Join(Dims(dims.begin(), dims.end()), ","); }
 
-// Inputs: q k v mask past_k past_v lengths; outputs: y present_k present_v scores.
+// The inputs are q, k, v, mask, past_k, past_v and lengths. The outputs are y, present_k, present_v and
+// scores.
 template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -221,7 +222,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 
-// Inputs: x cos sin positions.
+// The inputs are x, cos, sin and positions.
 class Rotary : public KernelOf<Rotary> {
  public:
   static bool Legal(const KernelQuery& q) {

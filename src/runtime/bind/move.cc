@@ -48,7 +48,7 @@ class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
-    // Strides of a channel, a pixel, a row and a sample.
+    // channel, pixel, row and sample are strides.
     const ChannelOrder order{c->attrs().Bool("channels_last")};
     const Dims x = order.ToChannelsFirst(c->InDims(0));
     const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];

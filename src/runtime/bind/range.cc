@@ -4,7 +4,7 @@
 namespace tern {
 namespace {
 
-// Inputs: start limit delta. Shape inference has computed the number of elements.
+// The inputs are start, limit and delta. Shape inference has computed the number of elements.
 class Range : public KernelOf<Range> {
  public:
   static bool Legal(const KernelQuery& q) {

@@ -21,7 +21,7 @@ struct HeadStrides {
   int64_t At(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
 
-// size: features of queries and keys; value_size: features of values.
+// `size` is the number of features of queries and keys; `value_size` is that of values.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, size = 0, value_size = 0;
   int64_t past = 0;  // for the causal mask: query i attends to keys up to past + i
@@ -48,7 +48,7 @@ struct AttentionTensors {
   float* y = nullptr;                      // heads of queries × value_size
 };
 
-// Bytes of scratch memory for ComputeAttention with this number of threads.
+// Returns the bytes of scratch memory that ComputeAttention needs with this number of threads.
 size_t AttentionScratch(const AttentionShape& s, int threads);
 void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,
                       const Workers& workers);

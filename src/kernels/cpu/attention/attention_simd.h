@@ -19,8 +19,8 @@ struct ScoreBlock {
   int64_t mask_row = 0, mask_step = 1;
   // Row i attends to keys below seen + i * seen_step only.
   int64_t seen = 0, seen_step = 0;
-  // Per row: the largest score so far, the sum of probabilities so far, and the factor that rescales earlier
-  // results to the new largest score.
+  // Each row has the largest score so far, the sum of probabilities so far, and the factor that rescales
+  // earlier results to the new largest score.
   float *top = nullptr, *sum = nullptr, *rescale = nullptr;
   bool first = true;  // first block of keys
 };

@@ -113,7 +113,7 @@ struct Problem {
         at(j, s.mask[3]));
     return s.bool_mask ? (shown[m] ? sum : -kInf) : sum + mask[m];
   }
-  // A row of y, computed in f64.
+  // Computes a row of y in f64.
   std::vector<double> Expected(int64_t b, int64_t h, int64_t i) const {
     std::vector<double> p, row(static_cast<size_t>(s.value_size), 0.0);
     double top = -kInf, total = 0;

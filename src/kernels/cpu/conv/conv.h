@@ -23,7 +23,7 @@ struct ConvShape {
   // Maximum number of taps of a window that are inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
-  // Extent of this number of neighbouring windows along an axis, in elements.
+  // Returns the extent of this number of neighbouring windows along an axis, in elements.
   int64_t span(size_t axis, int64_t windows) const {
     return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
@@ -57,7 +57,7 @@ class ConvAsGemm {
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 
-// Depthwise convolution: one input channel per group, computed plane by plane.
+// Computes a depthwise convolution, plane by plane. There must be one input channel per group.
 void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
                   const Epilogue* epilogue, float* y, const Workers& workers);
 
@@ -73,7 +73,7 @@ class ConvTransposeF32 {
            void* scratch, const Workers& workers) const;
 
  private:
-  // Planes [first, first + maps) of the result, and kernel taps [tap0, tap1).
+  // Planes [first, first + maps) of the result, to which kernel taps [tap0, tap1) are added.
   struct Planes {
     int64_t first, maps;
     const float* bias;  // of the first plane

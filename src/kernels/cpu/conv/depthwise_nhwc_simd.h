@@ -29,9 +29,9 @@ struct DepthwiseNhwcTable {
   // A specialization for a square kernel without dilation, with the same stride on both axes.
   struct Kind {
     int kernel, stride, rows, pixels;  // rows and pixels: the maximum number of outputs of one call
-    // Indexed by the numbers of rows and pixels.
+    // The indices are the numbers of rows and pixels.
     void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
-    // For one row and fewer channels than lanes. Indexed by the number of pixels.
+    // These are for one row and fewer channels than lanes. The index is the number of pixels.
     void (*part[kMaxDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];

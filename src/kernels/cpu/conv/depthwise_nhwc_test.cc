@@ -7,7 +7,7 @@
 namespace tern::cpu {
 namespace {
 
-// A case with one image of size x (size + 1) and square windows.
+// Returns a case with one image of size x (size + 1) and square windows.
 NhwcCase Square(const char* name, int64_t channels, int64_t size, int64_t kernel, int64_t stride,
                 int64_t dilation, int64_t begin) {
   return {name,

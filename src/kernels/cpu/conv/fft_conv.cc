@@ -183,8 +183,8 @@ int64_t FftConv::PackedSize(const ConvShape& s, int log) {
   return SpectraSize(s, FftSize(s, log)) + RoundUp(s.maps, Pair());
 }
 
-// Layout: [frequency][group][panel][re of all channels, then im][column], then MapBack of each output
-// channel.
+// The layout is [frequency][group][panel][re of all channels, then im][column]. MapBack of each output
+// channel follows.
 void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
@@ -326,8 +326,8 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
 
 namespace {
 
-// Floats of the packed kernels of two vectors of channels. Layout: `back`, then [frequency][re, im of the
-// first, re, im of the second].
+// Returns the floats of the packed kernels of two vectors of channels. The layout is `back`, then
+// [frequency][re, im of the first, re, im of the second].
 int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
 
 }  // namespace

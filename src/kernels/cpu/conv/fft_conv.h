@@ -25,7 +25,7 @@ class FftSize {
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
-  // Whether the kernel fits: at least a quarter of a tile's side remains for results.
+  // Returns whether the kernel fits, so that at least a quarter of a tile's side remains for results.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
@@ -76,7 +76,7 @@ class FftConv {
  public:
   static int64_t PackedSize(const ConvShape& s, int log);  // floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log);
-  // Estimated time in microseconds, on a core with 100 GFLOP/s.
+  // Estimates the time in microseconds, on a core with 100 GFLOP/s.
   static double Cost(const ConvShape& s, int log);
 
   FftConv() = default;

@@ -138,7 +138,7 @@ inline void Zeros(float* p, int64_t numbers) {
 
 void Input(const FftTile& t, const FftInput& in) {
   const int64_t rows = int64_t{1} << t.rows_log, columns = int64_t{1} << t.columns_log;
-  // The position in the tile of row or column `index` of the image, clamped to the tile.
+  // Returns the position in the tile of row or column `index` of the image, clamped to the tile.
   const auto in_tile = [](int64_t first, int64_t index, int64_t size) {
     return MaxOf<int64_t>(0, MinOf(index - first, size));
   };

@@ -29,7 +29,7 @@ constexpr double kWinogradErrorAllowed = 1e-5;
 // Whether the unit supports the kernel, stride, dilation and groups of the shape.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
 
-// Size of the transformed and packed weights [maps, channels, r, r], in dwords.
+// Returns the size of the transformed and packed weights [maps, channels, r, r], in dwords.
 int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps,
                             Operands operands = Operands::kF32);
 void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
@@ -54,7 +54,7 @@ class Winograd {
   };
   Counts Count() const;
 
-  // args.w: packed weights. scratch: 64-byte aligned.
+  // args.w must be packed weights, and scratch must be 64-byte aligned.
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:

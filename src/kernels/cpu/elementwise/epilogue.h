@@ -17,7 +17,7 @@ class Epilogue {
   Epilogue() = default;
   // Prepares for results of this type and these dims (at most kMaxRank axes).
   Epilogue(DType type, const Dims& dims) { Reset(type, dims); }
-  // Reinitializes for other results; reuses its memory.
+  // Prepares for other results. Reuses the memory of this object.
   void Reset(DType type, const Dims& dims);
 
   // Adds an operand of the result's type that broadcasts to the result, and returns its index. SetTerm sets

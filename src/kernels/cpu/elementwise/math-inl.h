@@ -49,7 +49,7 @@ inline Floats Exp(Floats x) {
 inline Floats Log(Floats x) {
   const Ints tiny = x < 1.17549435e-38f;
   const Uints bits = UintsOf(tiny ? x * 8388608.f : x);
-  // m in [sqrt(1/2), sqrt(2))
+  // m + 1 is in [sqrt(1/2), sqrt(2))
   const Uints offset = bits - 0x3f3504f3u;
   const Floats m = Floats((offset & 0x007fffffu) + 0x3f3504f3u) - 1.f;
   const Floats e = __builtin_convertvector(Ints(offset) >> 23, Floats) - (tiny ? All(23.f) : All(0.f));

@@ -16,7 +16,7 @@ struct Contraction {
   std::vector<int64_t> a_at, b_at, y_at;  // offset of each matrix of the batch, in elements
 };
 
-// Bytes of scratch memory for Contract with this number of threads.
+// Returns the bytes of scratch memory that Contract needs with this number of threads.
 size_t ContractionScratch(const Contraction& c, int threads);
 void Contract(const Contraction& c, const void* a, const void* b, void* y, void* scratch,
               const Workers& workers);

@@ -44,8 +44,8 @@ struct GemmParams {
 // Whether matrices of these types can be multiplied into c_type.
 bool GemmTypes(DType a, DType b, DType c_type);
 
-// Bytes of scratch memory for Gemm with this number of threads. Depends on sizes, types, strides,
-// `accumulate`, and whether `b_rows` and `row_bias` are null.
+// Returns the bytes of scratch memory that Gemm needs with this number of threads. They depend on sizes,
+// types, strides, `accumulate`, and whether `b_rows` and `row_bias` are null.
 size_t GemmScratch(const GemmParams& p, int threads);
 // c must not overlap a and b. m, n, k may be 0.
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers);

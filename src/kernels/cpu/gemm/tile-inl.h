@@ -40,7 +40,7 @@ template <class T> inline void Hide(T& p) {
 #endif
 }
 
-// Rows of a in groups of three: base, base + step, base + 2 * step.
+// Pointers to rows of a, in groups of three: base, base + step, base + 2 * step.
 template <class Dword, int R> struct RowPointers {
   static_assert(sizeof(Dword) == sizeof(float));
   static constexpr int kGroups = (R + 2) / 3;

@@ -14,7 +14,7 @@ struct Tile {
   int64_t a_row = 0;         // row stride in dwords; the dwords of a row are contiguous
   const float* b = nullptr;  // a panel: [segments * k][table.columns]
   int64_t k = 0;             // dwords
-  // Data to prefetch into the L2 cache, or null. Each dword of k prefetches the next `prefetch_step` dwords.
+  // Data to prefetch into the L2 cache, or null. The loop prefetches `prefetch_step` dwords per dword of k.
   const float* prefetch = nullptr;
   int64_t prefetch_step = 0;
   // A row of a may consist of several segments of k dwords each, as a window over an image does. Segment i
@@ -42,7 +42,7 @@ struct TileTable {
   int rows, columns;  // of the largest tile
   int granule;        // computed columns are a multiple of this, whatever Tile::columns is
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
-  // Indexed by the number of rows, 1 … rows.
+  // The index is the number of rows, 1 … rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
   // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This is for
   // weights: bf16 is rounded so that the sum of each column is preserved (docs/reports/accuracy.md).

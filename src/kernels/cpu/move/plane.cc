@@ -14,7 +14,7 @@ constexpr int64_t kStreams = 64;        // rows that are written together
 constexpr int64_t kBlockBytes = 65536;  // bytes of a block with few rows
 constexpr int64_t kCached = 4 << 20;    // bytes; the data of a smaller copy is in caches
 
-// CeilDiv without a division for the common case of one part.
+// Computes CeilDiv, without a division in the common case of one part.
 int64_t PartsOf(int64_t n, int64_t part) { return n <= part ? n > 0 : (n + part - 1) / part; }
 
 }  // namespace

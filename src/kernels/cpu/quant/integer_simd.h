@@ -14,7 +14,7 @@ struct ByteRange {
 struct IntegerTable {
   // y = round(clamp((sums + bias) * multiplier)) + zero; NaN gives zero.
   void (*rescale)(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n);
-  // The same with one bias and multiplier per element.
+  // Does the same with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
   // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), computed by two fma.

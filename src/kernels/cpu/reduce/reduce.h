@@ -11,7 +11,7 @@
 
 namespace tern::cpu {
 
-// In the order of kReduceNames.
+// The kinds are in the order of kReduceNames.
 enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
 inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
                                                "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};

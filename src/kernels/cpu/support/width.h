@@ -1,4 +1,4 @@
-// Dispatch by the width of elements, for kernels that only move them.
+// Dispatches by the width of elements, for kernels that only move them.
 #pragma once
 #include <cstdint>
 
@@ -26,7 +26,7 @@ template <class F> void WithWidth(int width, const F& f) {
   }
 }
 
-// Bytes of an element; 0 for strings and for types below 8 bits.
+// Returns the bytes of an element, or 0 for strings and for types below 8 bits.
 inline int WidthOf(DType t) { return BitWidth(t) / 8; }
 
 }  // namespace tern::cpu
