@@ -243,7 +243,7 @@ class Quantized : public Kernel {
   RunContext context_;
 };
 
-// For types that quantized_bytes.cc has no kernels for.
+// Runs types for which quantized_bytes.cc has no kernels.
 class NotOnIntegers : public Quantized {
  public:
   using Quantized::Quantized;

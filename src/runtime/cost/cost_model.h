@@ -12,10 +12,11 @@ namespace tern {
 // Microseconds() uses the instruction set that is active at the call.
 const Rates& CpuRates();
 
-// Algorithm and instruction set of each row of runtime/cost/cost_rates.inc.
+// Returns the algorithm and the instruction set of each row of runtime/cost/cost_rates.inc.
 std::vector<std::pair<std::string, std::string>> RatedAlgorithms();
 
-// Time of one multiply-add in the inner loop of direct convolution, with the active instruction set.
+// Returns the time of one multiply-add in the inner loop of direct convolution, with the active instruction
+// set.
 double CpuProductNanoseconds();
 
 }  // namespace tern

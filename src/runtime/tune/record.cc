@@ -26,7 +26,7 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-// "name=microseconds"
+// Parses "name=microseconds".
 bool ParseMeasured(std::string_view text, Measured& out) {
   const size_t at = text.find('=');
   if (at == std::string_view::npos || !IsKernelName(text.substr(0, at))) return false;
@@ -35,7 +35,7 @@ bool ParseMeasured(std::string_view text, Measured& out) {
          out.microseconds > 0 && out.microseconds < kMaxMicroseconds;
 }
 
-// "node<tab>name=microseconds name=microseconds …"
+// Parses "node<tab>name=microseconds name=microseconds …".
 bool ParseNode(std::string_view line, std::string& node, std::vector<Measured>& times) {
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return false;

@@ -10,9 +10,10 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kMargin = 0.95;  // a kernel must be faster than this fraction of the estimated best's time
-constexpr double kCutoff = 1.5;   // multiple of the best time so far, see NodeTimer::Measure
-constexpr double kRuns = 4;       // minimum runs of a candidate, including the warm-up
+constexpr double kMargin =
+    0.95;  // a kernel replaces the estimated best one if it takes at most this fraction of its time
+constexpr double kCutoff = 1.5;            // multiple of the best time so far, see NodeTimer::Measure
+constexpr double kRuns = 4;                // minimum runs of a candidate, including the warm-up
 constexpr std::chrono::seconds kRetry{1};  // delay before a failed write is retried
 
 std::string TextOf(const TensorInfo& t) {

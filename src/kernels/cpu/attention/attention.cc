@@ -15,7 +15,8 @@ constexpr int64_t kRows = 56;  // approximate number of queries per block, whose
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
-// Floats in front of a thread's scratch memory. They store the head whose panels are in it.
+// Floats in front of a thread's scratch memory. They store the index of the head whose panels are in that
+// memory.
 constexpr int64_t kHeader = 16;
 constexpr int64_t kPad = 16;  // elements of padding between rows that would collide in the cache
 
@@ -112,7 +113,7 @@ class Head {
     q_ = copied_, q_row_ = row;
   }
 
-  // Number of keys that row i of the block attends to; the mask may exclude more.
+  // Returns the number of keys that row i of the block attends to. The mask may exclude more keys.
   int64_t Seen(int64_t i) const {
     int64_t seen = s_.keys;
     if (s_.causal) seen = std::min(seen, first_ + i + s_.past + 1);
@@ -122,7 +123,7 @@ class Head {
     return std::max<int64_t>(0, seen);
   }
 
-  // c [count, n] = a [count, k] · panels, panel by panel. k, a_row and panel_size are in dwords.
+  // Computes c [count, n] = a [count, k] · panels, panel by panel. k, a_row and panel_size are in dwords.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
     Tile t;

@@ -30,7 +30,7 @@ struct AttentionShape {
   bool guarded = false;  // a row of probabilities that is NaN becomes zeros
   bool bool_mask = false;
   // Type of the operands of both products; scores and probabilities are f32. In bf16, an odd number of
-  // visible keys is padded by the next key, with probability zero: its value must be finite. Fewer than 4
+  // visible keys is padded by the next key, with probability zero, so its value must be finite. Fewer than 4
   // queries are computed in f32.
   Operands operands = Operands::kF32;
   HeadStrides q, k, v, y;
@@ -38,14 +38,14 @@ struct AttentionShape {
   std::array<int64_t, 4> mask{0, 0, 0, 0};
 };
 
-// q holds heads of queries × size; k and v hold kv_heads of keys × size and keys × value_size. The strides of
-// the shape give their layout.
+// q holds `heads` matrices [queries, size] per batch entry. k and v hold `kv_heads` matrices [keys, size] and
+// [keys, value_size]. The strides of the shape give their layout.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const void* mask = nullptr;              // f32, added to scores, or bool: false masks a key
+  const void* mask = nullptr;              // f32 is added to scores; in bool, false masks a key
   const int64_t* lengths = nullptr;        // number of valid keys per batch entry, or null
   const int32_t* short_lengths = nullptr;  // the same as i32
-  float* y = nullptr;                      // heads of queries × value_size
+  float* y = nullptr;                      // `heads` matrices [queries, value_size]
 };
 
 // Returns the bytes of scratch memory that ComputeAttention needs with this number of threads.

@@ -32,7 +32,7 @@ struct AttentionTable {
   // scores[j] = factor * (q · k[j]), where k[j] is row j of k.
   void (*dots)(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t size, float factor,
                float* scores);
-  // y (+)= sum of p[j] * v[j].
+  // Sets y to the sum of p[j] * v[j], or adds the sum to y (accumulate).
   void (*combine)(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t size, bool accumulate,
                   float* y);
 };

@@ -87,7 +87,7 @@ void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t
 }
 
 // Estimates the time of forward or inverse transforms of this number of pairs of vectors, in microseconds.
-// Long lines do not fit into the L1 cache.
+// Long lines do not fit into the L1 cache and take twice as long.
 double TransformCost(const FftSize& tile, double pairs) {
   const auto size = static_cast<double>(tile.rows() * tile.columns());
   const double per_element = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;

@@ -57,13 +57,15 @@ struct FftOutput {
 
 struct FftTable {
   int lanes;
-  // Forward transform of z in place; rows outside [first, last) must be zeros.
+  // Transforms z in place. Rows outside [first, last) must be zeros.
   void (*forward)(const FftTile& tile, int64_t first, int64_t last);
   void (*input)(const FftTile& tile, const FftInput& in);       // loads, scales and transforms
   void (*separate)(const FftTile& tile, const FftSpectra& to);  // splits z into the spectra of both vectors
   void (*join)(const FftTile& tile, const FftSpectra& from);    // the inverse of separate, with scaling
-  void (*multiply)(const FftTile& tile, const float* w);  // by spectra [frequency][re, im of both vectors]
-  void (*output)(const FftTile& tile, const FftOutput& out);  // inverse transform, epilogue, store
+  void (*multiply)(const FftTile& tile,
+                   const float* w);  // multiplies by spectra [frequency][re, im of both vectors]
+  void (*output)(const FftTile& tile,
+                 const FftOutput& out);  // transforms back, applies the epilogue and stores
 };
 TERN_SIMD_TABLE(FftTable, FftSimd)
 

@@ -70,9 +70,9 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
   table.pack(rows.data(), 1, size, size, maps, 1.0f, to);
 }
 
-// Returns whether dwords of two bf16 are packed along rows instead of per pixel. They are for odd numbers of
-// channels, such as RGB images. Windows must start at a dword. The last dword of a window's row may contain
-// an element beyond the window, which is multiplied by a zero weight.
+// Returns whether dwords of two bf16 are packed along rows instead of per pixel. This is done for odd numbers
+// of channels, such as RGB images. Windows must start at a dword. The last dword of a window's row may
+// contain an element beyond the window, which is multiplied by a zero weight.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
   return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
          s.stride[2] * s.channels % table.per_lane == 0;

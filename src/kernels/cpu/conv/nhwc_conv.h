@@ -70,8 +70,9 @@ class NhwcConv {
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
-  // Computes output rows [first, last) and columns [left, right) of one plane of an image. With kIm2col it
-  // computes pixels [first, last) of all images. Panels [panel0, panel1) are numbered over all groups.
+  // A job computes output rows [first, last) and columns [left, right) of one plane of an image. With
+  // kIm2col, it computes pixels [first, last) of all images. Panels [panel0, panel1) are numbered over all
+  // groups.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;

@@ -116,7 +116,8 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
   // A single block computes all output channels in one pass and reads the weights once, in memory order. In
-  // bf16 it does not: the products of all output channels would take more cache than that saves.
+  // bf16 it takes several passes, because the products of all output channels would take more cache than one
+  // pass saves.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
   const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * max_tiles));
   const int64_t width = TileSimd().columns;

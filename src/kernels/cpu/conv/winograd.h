@@ -20,7 +20,7 @@ struct WinogradSize {
 };
 WinogradSize SizeOf(WinogradUnit unit);
 
-// Approximate largest error relative to the largest result, for random data (measured in
+// Returns the approximate largest error relative to the largest result, for random data (measured in
 // docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen. Direct sums in
 // f32 reach 3e-6. Here and below, `channels` are those of a group.
 double WinogradError(WinogradUnit unit, int64_t channels);
@@ -38,8 +38,8 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // With bf16 operands, transformed tiles and weights are rounded. They are supported by F(2,3) only, and
-  // groups must have an even number of channels.
+  // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3), and groups must
+  // have an even number of channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // The operands must be bf16, and x must be f32.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }

@@ -12,7 +12,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMinWorkPerThread = 1 << 19;  // multiply-adds that pay for another thread
-constexpr int64_t kMinPackedRows = 5;           // b is packed into panels if a has at least as many rows
+constexpr int64_t kMinPackedRows = 5;           // b is packed into panels if a has at least this many rows
 
 std::optional<Stored> StoredOf(DType t) {
   switch (t) {

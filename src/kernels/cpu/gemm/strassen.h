@@ -15,7 +15,8 @@ bool StrassenFits(int64_t k, int64_t n);
 // factor of at most about 4, and so do those of rows. Rounding errors are relative to the largest weight.
 // They exceed those of a plain product if rows of b are small because columns of a are large.
 bool StrassenBalanced(const float* panels, int64_t k, int64_t n);
-// Expected saving relative to the time of a plain product: at most 1/8, negative if it is slower.
+// Returns the expected saving relative to the time of a plain product. It is at most 1/8, and negative if
+// Strassen's algorithm is slower.
 double StrassenGain(int64_t m, int64_t n, int64_t k);
 
 // These functions are like PanelScratch and MultiplyPanels. Operands must be f32, and rows of a must be

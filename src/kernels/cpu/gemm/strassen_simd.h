@@ -4,9 +4,9 @@
 
 namespace tern::cpu {
 
-// Quarters of a: a11 and a12 have `rows` rows; a21 and a22 have `lower` rows: the same number or one less. A
-// missing row counts as zeros. Each sum is `rows` x `columns` with row stride `step`; sums are `matrix`
-// floats from each other:
+// The quarters of a. a11 and a12 have `rows` rows. a21 and a22 have `lower` rows, which is the same number or
+// one less. A missing row counts as zeros. Each sum is `rows` x `columns` with row stride `step`; sums are
+// `matrix` floats from each other:
 //   s1 = a21 + a22, s2 = s1 - a11, s3 = a11 - a21, s4 = a12 - s2.
 struct StrassenSums {
   const float *a11 = nullptr, *a12 = nullptr, *a21 = nullptr, *a22 = nullptr;

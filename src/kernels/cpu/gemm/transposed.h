@@ -8,7 +8,7 @@ namespace tern::cpu {
 // Whether this is faster than packing b. Depends on sizes, strides, `accumulate`, and whether `row_bias` is
 // null.
 bool WorthTransposing(const GemmParams& p);
-// Have the contracts of GemmScratch and Gemm.
+// These functions have the contracts of GemmScratch and Gemm.
 size_t TransposedScratch(const GemmParams& p, int threads);
 void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers);
 

@@ -39,7 +39,7 @@ struct Tuples {
 };
 void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Workers& workers);
 
-// One index per element; the result has the dims of `indices`.
+// There is one index per element. The result has the dims of `indices`.
 struct Elements {
   Indices indices;
   int rank = 0;

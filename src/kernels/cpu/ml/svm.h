@@ -33,7 +33,7 @@ class SupportVectors {
   SvmPanels panels_;
 };
 
-// The number of rows to compare per call, so that their results stay in cache.
+// Returns the number of rows to compare per call, so that their results stay in the cache.
 int64_t SvmBlock(const SupportVectors& vectors);
 
 }  // namespace tern::cpu

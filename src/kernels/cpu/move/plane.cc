@@ -7,7 +7,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 16384;        // elements of a block of full rows
-constexpr int64_t kShortRow = 8;        // elements; a shorter row takes as long
+constexpr int64_t kShortRow = 8;        // elements; a shorter row takes as long as a row of this length
 constexpr int64_t kLine = 64;           // bytes of a cache line
 constexpr int64_t kStream = 1024;       // bytes that are read or written contiguously
 constexpr int64_t kStreams = 64;        // rows that are written together

@@ -23,10 +23,10 @@ struct RnnShape {
   Operands operands = Operands::kF32;
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
-  bool reverse = false;  // the first direction is reversed; the second always is
+  bool reverse = false;  // the first direction is reversed; the second one is always reversed
   float clip = 0;        // 0: no clipping
   bool linear_before_reset = false, input_forget = false;
-  std::vector<RnnFunction> functions;  // per direction: rnn 1, gru 2, lstm 3
+  std::vector<RnnFunction> functions;  // per direction: 1 for rnn, 2 for gru, 3 for lstm
 
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
