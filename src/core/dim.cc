@@ -190,7 +190,9 @@ struct DimAlgebra {
     const auto a = atom.arguments[0].LowerBound(), b = atom.arguments[1].LowerBound();
     if (atom.function == "max") return a && b ? std::max(*a, *b) : a ? a : b;
     if (atom.function == "min") return a && b ? std::optional<int64_t>(std::min(*a, *b)) : std::nullopt;
-    if (!atom.arguments[1].known() || *b <= 0) return std::nullopt;
+    if (!atom.arguments[1].known())
+      return a && b && *a >= 0 && *b >= 0 ? std::optional<int64_t>(0) : std::nullopt;
+    if (*b <= 0) return std::nullopt;
     if (atom.function == "mod") return 0;
     return a ? Apply(atom.function, *a, *b) : std::nullopt;
   }
@@ -277,7 +279,9 @@ std::optional<int64_t> Dim::LowerBound() const {
     if (!key.empty() && product < 0) sum.reset();
     for (const auto& atom : term.atoms) {
       const auto low = DimAlgebra::LowerBound(*atom);
-      if (!low || *low < 0 || __builtin_mul_overflow(product, *low, &product)) return void(sum.reset());
+      // The product of the bounds is a bound of the product only if no factor can be negative.
+      const bool bounds_product = low && (*low >= 0 || term.atoms.size() == 1);
+      if (!bounds_product || __builtin_mul_overflow(product, *low, &product)) return void(sum.reset());
     }
     if (sum && __builtin_add_overflow(*sum, product, &*sum)) sum.reset();
   });

@@ -5,22 +5,9 @@
 namespace tern {
 namespace {
 
-// Sizes are not negative, so a sum without subtracted terms is not negative either.
-bool ProvablyNonNegative(const Dim& d) {
-  if (d.known()) return d.value() >= 0;
-  if (d.unknown()) return false;
-  int depth = 0;
-  for (char c : d.ToString()) {
-    if (c == '(') ++depth;
-    if (c == ')') --depth;
-    if (c == '-' && depth == 0) return false;
-  }
-  return true;
-}
-
-bool ProvablyPositive(const Dim& d) {
-  return d.known() ? d.value() > 0 : d.symbolic() && ProvablyNonNegative(d);
-}
+// True if d can divide: a positive number, or an expression that is never negative. If the expression is 0,
+// the quotient is unknown.
+bool IsDivisor(const Dim& d) { return d.known() ? d.value() > 0 : d.NonNegative(); }
 
 Dim Divide(const Dim& a, const Dim& b, bool integers) {
   if (a.known() && b.known()) {
@@ -28,15 +15,15 @@ Dim Divide(const Dim& a, const Dim& b, bool integers) {
     return integers || a.value() % b.value() == 0 ? Dim(a.value() / b.value()) : Dim();
   }
   if (b.Is(1)) return a;
-  if (a.unknown() || b.unknown() || !ProvablyPositive(b)) return {};
+  if (a.unknown() || b.unknown() || !IsDivisor(b)) return {};
   const Dim floor = FloorDiv(a, b);
   if (floor * b == a) return floor;  // divides exactly, so the sign does not matter
-  return integers && ProvablyNonNegative(a) ? floor : Dim();
+  return integers && a.NonNegative() ? floor : Dim();
 }
 
 Dim Remainder(const Dim& a, const Dim& b) {
-  if (!ProvablyPositive(b)) return {};
-  return ProvablyNonNegative(a) ? Mod(a, b) : Dim();  // C and Python agree here
+  if (!IsDivisor(b)) return {};
+  return a.NonNegative() ? Mod(a, b) : Dim();  // C and Python agree here
 }
 
 Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
@@ -45,8 +32,8 @@ Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
 std::optional<bool> Less(const Dim& a, const Dim& b) {
   if (a.known() && b.known()) return a.value() < b.value();
   if (a == b) return false;
-  if (b.known() && b.value() <= 0 && ProvablyNonNegative(a)) return false;
-  if (a.known() && a.value() < 0 && ProvablyNonNegative(b)) return true;
+  if (b.known() && b.value() <= 0 && a.NonNegative()) return false;
+  if (a.known() && a.value() < 0 && b.NonNegative()) return true;
   return std::nullopt;
 }
 

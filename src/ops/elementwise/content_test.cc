@@ -41,6 +41,20 @@ TEST_F(ContentTest, DivisionThatMayTruncateUpwardsIsUnknown) {
   EXPECT_EQ(Text(Binary("div", Shape({"N"}), b_.Ints({0}))), "[?]");
 }
 
+// floordiv(N-5,2) is negative for a small N, but floordiv(H-1,2)+1, the output of a strided Conv, is not.
+TEST_F(ContentTest, SignsInsideFunctionsCount) {
+  Value *negative = Shape({"floordiv(N-5,2)"}), *size = Shape({"floordiv(H-1,2)+1"});
+  EXPECT_EQ(Text(Binary("div", negative, b_.Ints({2}))), "[?]");
+  EXPECT_EQ(Text(Binary("mod", negative, b_.Ints({2}))), "[?]");
+  EXPECT_EQ(Text(Binary("div", b_.Ints({7}), negative)), "[?]");
+  EXPECT_EQ(Text(Binary("less", negative, b_.Ints({0}))), "[?]");
+  EXPECT_EQ(Text(Binary("div", size, b_.Ints({2}))), "[floordiv(floordiv(H-1,2)+1,2)]");
+  EXPECT_EQ(Text(Binary("less", size, b_.Ints({0}))), "[0]");
+  EXPECT_EQ(Text(Binary("div", Shape({"floordiv(N,M)", "floordiv(N-1,M)"}), b_.Ints({2}))),
+            "[floordiv(floordiv(N,M),2),?]");
+  EXPECT_EQ(Text(Binary("div", Shape({"N*floordiv(H-1,2)"}), b_.Ints({2}))), "[?]");
+}
+
 TEST_F(ContentTest, OverflowIsUnknown) {
   EXPECT_EQ(Text(Binary("mul", b_.Ints({INT64_MAX}), b_.Ints({2}))), "[?]");
 }
