@@ -13,9 +13,8 @@
 namespace tern {
 
 struct TuneReport {
-  int64_t measured = 0,
-          recorded =
-              0;  // distinct NodeKeys that the model's sessions measured, and that they used from the record
+  int64_t measured = 0;     // distinct NodeKeys that the model's sessions measured
+  int64_t recorded = 0;     // distinct NodeKeys that they used from the record
   double milliseconds = 0;  // spent on measuring
   std::string record;       // path of the record; empty if there is none
   Status read, written;     // errors of reading and writing the record
