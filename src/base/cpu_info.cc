@@ -83,7 +83,7 @@ size_t MachineMemory() {
 
 namespace {
 
-// A field of /proc/self/status, in bytes. getrusage is no replacement: it also counts memory from before
+// Returns a field of /proc/self/status, in bytes; 0 if unknown. getrusage would also count memory from before
 // exec.
 int64_t StatusOf(const char* field) {
   std::ifstream file("/proc/self/status");

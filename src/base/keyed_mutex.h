@@ -17,8 +17,8 @@ namespace tern {
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
-// At most one owner per key at a time. The key names the object that the owner creates. The next owner must
-// check whether that object exists, as the previous owner may have failed. Thread-safe.
+// Allows at most one owner per key at a time. The key names the object that the owner creates. The next owner
+// must check whether that object exists, as the previous owner may have failed. Thread-safe.
 template <class Key> class KeyedMutex {
  public:
   // Unlocks its key when it is destroyed.

@@ -51,7 +51,7 @@ TEST(Steps, Nested) {
   EXPECT_EQ(total.load(), 6 * 20 * 3);
 }
 
-// More callers than threads: some members never join, others lose their core.
+// There are more callers than threads: some members never join, others lose their core.
 TEST(Steps, ManyCallers) {
   std::vector<std::thread> callers;
   std::atomic<int64_t> wrong{0};

@@ -46,7 +46,7 @@ class AxisRenaming {
   std::vector<Value*>& inputs_;
 };
 
-// 0, 1, 2, …
+// Returns the axes 0, 1, 2, …
 std::vector<int64_t> FirstAxes(size_t count);
 
 // Axis rules. FirstOperandAxes: results have the axes of input 0. FirstOperandLayout: the same, but only the

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Values by pointer, with a link to the enclosing graph's values.
+// Maps the values of a graph to their data. Has a link to the enclosing graph's environment.
 struct Environment {
   const Environment* outer = nullptr;
   std::map<const Value*, Datum> values;

@@ -1,4 +1,4 @@
-// Topological order, captures and cloning.
+// Sorts the nodes of a graph, finds its captures, and clones or inlines it.
 #include <map>
 #include <set>
 

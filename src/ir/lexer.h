@@ -22,7 +22,7 @@ struct Token {
 Result<std::vector<Token>> Tokenize(std::string_view source);
 // The source without white space outside quotes.
 std::string WithoutSpace(std::string_view source);
-// "line 3, column 7"
+// The position as text: "line 3, column 7".
 std::string LineAndColumn(std::string_view source, size_t at);
 
 }  // namespace tern

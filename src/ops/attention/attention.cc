@@ -211,7 +211,8 @@ class Mask {
   std::vector<double> data_;
 };
 
-// Softmax in place. The largest score contributes 1 to the sum, so a row is either all NaN or has no NaN.
+// Computes softmax in place. The largest score contributes 1 to the sum, so a row is either all NaN or has no
+// NaN.
 void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);

@@ -25,7 +25,7 @@ class Collector {
   std::vector<DatumList> lists_;
 };
 
-// Slice `index` of x along axis, without that axis.
+// Returns slice `index` of x along axis, without that axis.
 Tensor TakeSlice(const Tensor& x, int axis, int64_t index);
 
 }  // namespace tern

@@ -52,7 +52,7 @@ Status Infer(const Conv& op, InferContext& c) {
   return {};
 }
 
-// y += w ⋆ x for one input and one output channel.
+// Computes y += w ⋆ x for one input and one output channel.
 template <class T> void ConvolveChannel(const Plane& p, const Window& window, const T* x, const T* w, T* y) {
   const int64_t stride = window.axes.back().stride, width = p.output.back();
   ForEachTapRow(window, p.kernel, p.output, p.input, [&](const TapRow& at) {

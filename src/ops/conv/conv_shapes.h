@@ -1,4 +1,4 @@
-// Shared by the convolutions: attributes, checks of x [N, C, spatial…] against w, and the loops of the
+// Code that the convolutions share: attributes, checks of x [N, C, spatial…] against w, and the loops of the
 // reference evaluators.
 #pragma once
 #include <algorithm>
@@ -32,7 +32,7 @@ Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char
 // Checks x's channels against w [M, C/group, kernel…].
 Status CheckGroupChannels(int64_t group, const Shape& x, const Shape& w);
 
-// Spatial sizes of one channel.
+// The spatial sizes of one channel of x, w and y.
 struct Plane {
   Plane(const Dims& dx, const Dims& dw, const Dims& dy);
   Dims input, kernel, output;

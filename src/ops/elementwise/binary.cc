@@ -111,7 +111,8 @@ double Apply(Kind kind, double a, double b) {
   }
 }
 
-// base^exponent modulo 2^64. With a negative exponent only 1 and -1 have integer powers; others give 0.
+// Computes base^exponent modulo 2^64. With a negative exponent, only 1 and -1 have integer powers; other
+// bases give 0.
 int64_t Power(int64_t base, int64_t exponent, bool exponent_signed) {
   if (exponent_signed && exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
   uint64_t result = 1, square = static_cast<uint64_t>(base);

@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Symbolic elements of kind(a, b); nullopt if the function has no symbolic form. Single elements may be
-// unknown. integers: division truncates; otherwise it must be exact.
+// Computes kind(a, b) on symbolic elements; nullopt if the function has no symbolic form. Single elements may
+// be unknown. integers: division truncates; otherwise it must be exact.
 std::optional<Content> BinaryContent(BinaryKind kind, const Content& a, const Content& b, bool integers);
 
 }  // namespace tern

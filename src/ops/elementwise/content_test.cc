@@ -70,7 +70,7 @@ TEST_F(ContentTest, ExpressionsDoNotGrowWithoutEnd) {
   EXPECT_EQ(Text(larger), "[?]");
 }
 
-// torch exports expand like this: -1 keeps the dim.
+// torch exports `expand` in this form. -1 keeps the dim.
 TEST_F(ContentTest, WhereEqual) {
   Value* wanted = Shape({"N", "4"});
   Value* minus = b_.Ints({-1});

@@ -31,7 +31,7 @@ int Compare(const Tensor& x, int64_t i, int64_t j) {
   return three_way(a, b);
 }
 
-// Slices of x along an axis.
+// The slices of x along an axis, as [outer, count, inner].
 struct Slices {
   const Tensor& x;
   int64_t outer, count, inner;

@@ -56,7 +56,7 @@ Status Infer(const Col2Im& op, InferContext& c) {
   return {};
 }
 
-// Number of blocks along each dim.
+// Computes the number of blocks along each dim.
 Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
   constexpr int64_t kMax = int64_t{1} << 40;
   Dims counts;

@@ -60,7 +60,7 @@ double Reflect(double x, double low, double high) {
   return (x < low) == even ? low + remainder : high - remainder;
 }
 
-// One axis of the image.
+// Samples one axis of the image.
 struct Axis {
   const GridSample& op;
   int64_t length;

@@ -29,7 +29,7 @@ Status Infer(const MaxRoiPool& op, InferContext& c) {
   return {};
 }
 
-// Elements [first, last) of a bin along one axis.
+// Returns the elements [first, last) of a bin along one axis.
 std::pair<int64_t, int64_t> Bin(double begin, double end, int64_t bin, int64_t bins, int64_t length) {
   const double size = std::max(end - begin + 1, 1.0) / static_cast<double>(bins),
                limit = static_cast<double>(length);

@@ -128,7 +128,7 @@ Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axe
   return {};
 }
 
-// Null for an absent or empty input.
+// Returns the input, or null if it is absent or empty.
 const Tensor* Given(const Tensor* t) { return t && t->size() > 0 ? t : nullptr; }
 
 Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tensor* roi, const Tensor* scales,

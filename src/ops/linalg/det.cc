@@ -18,7 +18,7 @@ Status Infer(const Det&, InferContext& c) {
   return {};
 }
 
-// Gaussian elimination with partial pivoting.
+// Uses Gaussian elimination with partial pivoting.
 double Determinant(std::vector<double> m, size_t n) {
   double det = 1;
   for (size_t k = 0; k < n; ++k) {

@@ -70,7 +70,7 @@ Status Infer(const Einsum& op, InferContext& c) {
   return {};
 }
 
-// An operand or an intermediate product.
+// An operand or an intermediate product, with a label per axis.
 template <class T> struct Term {
   Labels labels;
   Dims dims;

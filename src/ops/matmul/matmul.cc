@@ -69,7 +69,7 @@ template <class T> std::vector<T> Load(const Tensor& t) {
   }
 }
 
-// [batch, rows, columns] to [batch, columns, rows].
+// Transposes [batch, rows, columns] to [batch, columns, rows].
 template <class T> std::vector<T> Transposed(const std::vector<T>& v, int64_t rows, int64_t columns) {
   std::vector<T> out(v.size());
   const size_t area = static_cast<size_t>(rows * columns), r = static_cast<size_t>(rows),
@@ -91,7 +91,7 @@ template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_
     }
 }
 
-// For each matrix of the result, the index of the operand's matrix.
+// Returns, for each matrix of the result, the index of the operand's matrix.
 std::vector<int64_t> MatrixNumbers(const Dims& batch, const Dims& result) {
   std::vector<int64_t> numbers(static_cast<size_t>(CountOf(batch)));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);

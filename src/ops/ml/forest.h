@@ -1,4 +1,4 @@
-// Decision trees as arrays, shared by TreeEnsemble and TreeEnsembleClassifier.
+// Decision trees as arrays, which TreeEnsemble and TreeEnsembleClassifier share.
 #pragma once
 #include <string>
 #include <vector>
@@ -53,7 +53,7 @@ Status CheckForest(const Forest& forest, int64_t targets);
 class ForestWalker {
  public:
   explicit ForestWalker(const Forest& forest);
-  // Number of features needed: the largest tested one plus 1.
+  // The number of features that rows must have: the largest tested index plus 1.
   int64_t columns() const { return columns_; }
   // The leaf that a row reaches.
   int64_t LeafOf(int64_t root, const double* row) const;

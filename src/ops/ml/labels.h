@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// One label per class.
+// The labels: one per class, all integers or all strings.
 struct Labels {
   std::vector<int64_t> ints;
   std::vector<std::string> texts;

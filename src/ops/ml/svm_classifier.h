@@ -31,7 +31,7 @@ struct SvmLayout {
 // Derives the layout from the attributes, and checks them.
 Result<SvmLayout> LayoutOf(const SVMClassifier& op);
 
-// Columns of the output `scores`.
+// The number of columns of the output `scores`.
 int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
 
 // Computes one score per pair of classes i < j. part(r, k) must return a sum over the support vectors of

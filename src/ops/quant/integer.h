@@ -9,11 +9,11 @@ namespace tern {
 // result. Other ops, and 16 bits, compute in real numbers.
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result);
 
-// QConv, QMatMul and products: y = saturate(round(sum * (a_scale * b_scale / y_scale)) + zero).
+// QConv, QMatMul and products compute y = saturate(round(sum * (a_scale * b_scale / y_scale)) + zero).
 inline float ProductMultiplier(float a_scale, float b_scale, float y_scale) {
   return a_scale * b_scale / y_scale;
 }
-// QGlobalPool: the same for the sum of `count` elements.
+// QGlobalPool computes the same from the sum of `count` elements.
 inline float MeanMultiplier(float x_scale, float y_scale, int64_t count) {
   return x_scale / (y_scale * static_cast<float>(count));
 }

@@ -1,4 +1,4 @@
-// QPool and QGlobalPool: means of quantized tensors. Maxima need no scales and use Pool.
+// QPool and QGlobalPool: compute means of quantized tensors. Maxima need no scales, so Pool computes them.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"

@@ -1,4 +1,5 @@
-// QUnary and QActivation: functions of quantized numbers; for 8 bits a table of 256 results.
+// QUnary and QActivation: apply functions to quantized numbers. For 8 bits, the kernel looks up a table of
+// 256 results.
 #include "ir/axis_map.h"
 #include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"

@@ -7,7 +7,7 @@ std::vector<double> Draw(const AttrList& attrs, const std::vector<int64_t>& shap
   return ToDoubles(OutputOf("Random", {Tensor::Ints(shape)}, attrs));
 }
 
-// numpy.random.RandomState(0).uniform / .normal
+// The expected numbers come from numpy.random.RandomState(0).uniform and .normal.
 TEST(Random, SeededNumbersAreNumpys) {
   const auto u = Draw({{"dtype", DType::kF64}, {"seeded", true}}, {3});
   EXPECT_DOUBLE_EQ(u[0], 0.5488135039273248);

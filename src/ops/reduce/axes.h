@@ -1,4 +1,4 @@
-// Axes of reductions: which are reduced, and the remaining dims.
+// Helpers for the axes of reductions.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// Mask of the listed axes; negative ones count from the end. Fails if an axis is out of range or listed
-// twice.
+// Returns a mask of the listed axes. Negative axes count from the end. Fails if an axis is out of range or
+// listed twice.
 inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> mask(static_cast<size_t>(rank), false);
   for (int64_t axis : axes) {

@@ -1,4 +1,4 @@
-// One step of a recurrent layer for one sample.
+// Computes one step of a recurrent layer for one sample.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -153,7 +153,7 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
-// One multiply-accumulate per input weight and recurrent weight, in each step of each sequence.
+// Counts one multiply-accumulate per input weight and recurrent weight, in each step of each sequence.
 std::optional<double> Macs(const Node& n) {
   const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
              r = ElementsOf(n.input(2));

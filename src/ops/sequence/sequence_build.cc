@@ -1,4 +1,4 @@
-// SequenceEmpty and SequenceConstruct: new sequences.
+// SequenceEmpty and SequenceConstruct: create sequences.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 

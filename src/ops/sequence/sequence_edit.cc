@@ -1,4 +1,4 @@
-// SequenceAt, SequenceInsert, SequenceErase, SequenceLength: elements by position.
+// SequenceAt, SequenceInsert, SequenceErase, SequenceLength: read and change sequences by position.
 #include "ops/control/inputs.h"
 
 namespace tern {

@@ -76,7 +76,7 @@ Result<Border> BorderOf(PadMode mode, int axis, int64_t dim, int64_t begin, int6
   return out;
 }
 
-// For each output position along one dim, the input position, or -1 for a constant border.
+// Returns, for each output position along one dim, the input position, or -1 for a constant border.
 std::vector<int64_t> Sources(PadMode mode, const Border& border) {
   const auto [first, kept, lead, total] = border;
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };

@@ -35,7 +35,7 @@ Status Infer(const Window& op, InferContext& c) {
 Status Reference(const Window& op, EvalContext& c) {
   const int64_t size = c.Longs("size").at(0);
   Tensor& y = c.Out("y", {size});
-  // a0 - a1 cos t + a2 cos 2t over one period.
+  // The curve is a0 - a1 cos t + a2 cos 2t over one period.
   struct Curve {
     double a0, a1, a2;
   };

@@ -42,7 +42,7 @@ struct ChannelOrder {
 
  private:
   static int64_t Plane(const Dims& first) { return CountOf(Dims(first.begin() + 2, first.end())); }
-  // [batch, rows, columns] to [batch, columns, rows].
+  // Transposes [batch, rows, columns] to [batch, columns, rows].
   template <class T>
   static std::vector<T> Swapped(const std::vector<T>& x, int64_t batch, int64_t rows, int64_t columns) {
     std::vector<T> y(x.size());

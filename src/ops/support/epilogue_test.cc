@@ -61,7 +61,7 @@ TEST(Epilogue, ResidualComesBeforeTheActivationAndSpreads) {
 }
 
 TEST(Epilogue, HalfRoundsOnce) {
-  // 2048 + 1 + 1 in f16: rounding before the residual would lose both ones.
+  // The sum is 2048 + 1 + 1 in f16. Rounding before the residual would lose both ones.
   const Tensor a = Tensor::Of(DType::kF16, {1, 2}, {2048, 1}), b = Tensor::Of(DType::kF16, {2, 1}, {1, 1}),
                residual = Tensor::Of(DType::kF16, {1}, {1});
   EXPECT_EQ(ToDoubles(OutputOf("MatMul", {a, b, Tensor(), residual}))[0], 2050);

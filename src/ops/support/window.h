@@ -31,7 +31,7 @@ Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const s
                           const std::vector<int64_t>& dilations, AutoPad auto_pad, bool ceil_mode = false);
 // The number of elements from the first to the last one that a window reads.
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
-// Number of windows along the axis. Fails if the padded input is known to be smaller than one window.
+// The number of windows along the axis. Fails if the padded input is known to be smaller than one window.
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
 // The window with auto_pad resolved to pads for these sizes.
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
@@ -48,7 +48,7 @@ TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_
 // Advances a row-major index through dims; false after the last.
 bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
 
-// For OpDef::flops of an op with the attribute `kernel`: one for each tap of each window.
+// For OpDef::flops of an op with the attribute `kernel`: counts one for each tap of each window.
 std::optional<double> WindowFlops(const Node& node);
 
 }  // namespace tern

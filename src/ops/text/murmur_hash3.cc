@@ -25,7 +25,7 @@ Status Infer(const MurmurHash3& op, InferContext& c) {
 
 uint32_t Rotated(uint32_t v, int by) { return v << by | v >> (32 - by); }
 
-// Austin Appleby's MurmurHash3_x86_32.
+// Computes Austin Appleby's MurmurHash3_x86_32.
 uint32_t Hash(const char* data, size_t size, uint32_t seed) {
   const auto mixed = [](uint32_t k) { return Rotated(k * 0xCC9E2D51u, 15) * 0x1B873593u; };
   uint32_t h = seed;

@@ -17,7 +17,7 @@ class Regex {
   // Matches the entire text, as UTF-8. Invalid bytes count as U+FFFD.
   bool FullMatch(std::string_view text) const;
 
-  // Part of a text, in code points.
+  // A part of a text, in code points.
   struct Span {
     size_t begin, end;
   };

@@ -107,7 +107,7 @@ class Parser {
     return t;
   }
 
-  // {2}, {2,} or {2,5}; other text in braces is literal.
+  // Reads {2}, {2,} or {2,5}. Other text in braces is literal.
   bool Counts(int64_t& low, int64_t& high) {
     const size_t begin = at_;
     if (Take('{') && Number(low)) {
@@ -203,7 +203,7 @@ class Parser {
 
   bool PeekOctal() const { return !AtEnd() && codes_[at_] >= '0' && codes_[at_] <= '7'; }
 
-  // One character after a backslash.
+  // Reads one character after a backslash.
   Result<uint32_t> EscapedCode() {
     if (AtEnd()) return Error("a backslash at the end");
     const uint32_t c = codes_[at_++];

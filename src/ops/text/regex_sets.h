@@ -9,9 +9,10 @@ inline constexpr uint32_t kMaxCode = 0x10FFFF;
 RegexSet SortedSet(RegexSet set);           // merges overlapping ranges
 RegexSet InvertedSet(const RegexSet& set);  // requires a sorted set
 RegexSet FoldedSet(const RegexSet& set);    // adds the other case of every letter
-// \d \D \s \S \w \W. Returns false if c is none of these.
+// The sets of \d \D \s \S \w \W. Returns false if c is none of these letters.
 bool EscapedSet(uint32_t c, RegexSet& set);
-// "alpha" for [:alpha:]; "^alpha" is its inverse. Returns false for an unknown name.
+// The set of a POSIX class: "alpha" for [:alpha:], "^alpha" for its inverse. Returns false for an unknown
+// name.
 bool PosixSet(std::string_view name, RegexSet& set);
 
 }  // namespace tern

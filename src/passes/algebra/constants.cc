@@ -63,7 +63,7 @@ std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   return inner;
 }
 
-// (x + a) + b, (a - x) + b, b - (x + a), …: ±x + c.
+// Rewrites (x + a) + b, (a - x) + b, b - (x + a) … as ±x + c.
 bool MergeSums(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || !outer->adds) return r.Skip("no operand is a constant");
@@ -80,7 +80,7 @@ bool MergeSums(Rewrite& r) {
   return r.Replace(minus ? EmitBinary(r, "sub", c, inner->value) : EmitBinary(r, "add", inner->value, c));
 }
 
-// (x * a) * b, (x * a) / b, (x / a) * b, (x / a) / b.
+// Merges the constants of (x * a) * b, (x * a) / b, (x / a) * b and (x / a) / b.
 bool MergeProducts(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || outer->adds) return r.Skip("no operand is a constant");
@@ -94,7 +94,7 @@ bool MergeProducts(Rewrite& r) {
   } else if (inner->inverse || outer->inverse) {
     return r.Skip("integer division truncates");
   }
-  // x * (a / b) instead of x * a * (1 / b): the quotient is rounded once.
+  // Emits x * (a / b) instead of x * a * (1 / b), so that the quotient is rounded once.
   Value* c = inner->inverse == outer->inverse ? EmitBinary(r, "mul", inner->constant, outer->constant)
              : inner->inverse                 ? EmitBinary(r, "div", outer->constant, inner->constant)
                                               : EmitBinary(r, "div", inner->constant, outer->constant);

@@ -79,7 +79,7 @@ TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
   })");
 }
 
-// Heads as in torch's attention: sequence first, heads next to the batch.
+// The heads are laid out as in torch's attention: the sequence comes first, and heads are next to the batch.
 TEST(SetBatch, BatchBehindTheSequence) {
   ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
     #heads: i64[3] = (5, 2, 2)

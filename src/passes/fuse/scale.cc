@@ -19,7 +19,7 @@ int AxisOfVector(const Value* constant, const Value* x) {
   return axis;
 }
 
-// x * #scale + #bias, both along the same axis.
+// Fuses x * #scale + #bias, with both constants along the same axis.
 bool ToScale(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");

@@ -22,7 +22,8 @@ bool IsZero(const Value* v) {
   return all && *all == 0;
 }
 
-// w·(k x + t) = (w k)·x + Σ w t. Not for a padded Conv: t is not added to the padding.
+// Applies w·(k x + t) = (w k)·x + Σ w t. Does not hold for a padded Conv, because t is not added to the
+// padding.
 bool FoldBefore(Rewrite& r) {
   Node& conv = r.root();
   Node* norm = MadeBy(conv.input(0), "BatchNorm");

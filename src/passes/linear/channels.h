@@ -54,7 +54,8 @@ inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
   return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
 }
 
-// BatchNorm with constant statistics as x * factor + shift. False, with a Skip reason, otherwise.
+// Expresses a BatchNorm with constant statistics as x * factor + shift. Returns false, with a Skip reason,
+// otherwise.
 struct Affine {
   Value *factor = nullptr, *shift = nullptr;
 };

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// node = factor * value, by a Mul or Div with a constant scalar.
+// A node that computes factor * value, by a Mul or Div with a constant scalar.
 struct Scaling {
   Value* value = nullptr;
   double factor = 1;

@@ -13,7 +13,7 @@ Dim Columns(const Value* v, bool transposed) { return v->type.shape[transposed ?
 
 bool ConstantMatrix(const Value* v) { return v->is_constant() && v->constant.rank() == 2 && IsFloatValue(v); }
 
-// (x A + p) B + q = x (A B) + (p B + q).
+// Applies (x A + p) B + q = x (A B) + (p B + q).
 bool MergeConstants(Rewrite& r) {
   Node& second = r.root();
   Value *y = second.input(0), *b = second.input(1);
@@ -49,7 +49,7 @@ bool SameBatch(const Value* a, const Value* b) {
   return true;
 }
 
-// Assumed values of symbolic dims: a small and a large one.
+// Symbolic dims are assumed to have these sizes: a small and a large one.
 constexpr int64_t kTypicalSizes[] = {32, 1024};
 
 // True if first > second for all typical sizes of the symbols.

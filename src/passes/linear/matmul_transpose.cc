@@ -42,7 +42,7 @@ bool FuseOperands(Rewrite& r) {
   return found && r.Replace(r.Op(*root.op, attrs, inputs));
 }
 
-// (a b)ᵀ = bᵀ aᵀ. Alpha and the activation are elementwise.
+// Applies (a b)ᵀ = bᵀ aᵀ. Alpha and the activation are elementwise.
 bool FuseResult(Rewrite& r) {
   if (!SwapsLastTwo(r.root())) return r.Skip("the Transpose does not swap the last two axes");
   Value* y = r.root().input(0);

@@ -50,7 +50,7 @@ class Joiner {
     for (const Value* v : r.root().inputs()) makers_.push_back(v->producer);
   }
 
-  // A Concat of operand k of all nodes. Null, with a Skip reason, when the operands cannot be joined.
+  // Emits a Concat of operand k of all nodes. Null, with a Skip reason, if the operands cannot be joined.
   Value* Operand(size_t k) {
     std::vector<Value*> all;
     for (const Node* node : makers_) all.push_back(node->inputs()[k]);

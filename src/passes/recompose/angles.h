@@ -10,8 +10,8 @@ enum class Copies {
   kPairs,   // at 2i and 2i + 1
 };
 
-// v with each element of the last axis once. Emits the nodes that compute v again, on rows of n/2. Null when
-// the rows are not provably made of copies.
+// Returns v with each element of the last axis once. Emits the nodes that compute v again, for rows of n/2.
+// Null if the rows are not provably made of copies.
 Value* WithoutCopies(Rewrite& r, Value* v, Copies copies);
 
 }  // namespace tern

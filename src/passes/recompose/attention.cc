@@ -130,7 +130,7 @@ std::string MaskProblem(const Scores& scores, DType dtype) {
   return "";
 }
 
-// A mask [batch*heads, length, keys] as [batch*heads, 1, length, keys].
+// Reshapes a mask [batch*heads, length, keys] to [batch*heads, 1, length, keys].
 Value* WithHeads(Rewrite& r, Value* mask, int rank) {
   if (!mask || rank == 4 || mask->type.shape.rank() < 3) return mask;
   return r.Op("Unsqueeze", {mask, r.Ints({1})});

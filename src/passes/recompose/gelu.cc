@@ -88,7 +88,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
 bool RecomposeGeluAt(Rewrite& r) {
   const Node& root = r.root();
   if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
-  // (x * gate) * 0.5 and (x * gate) / 2: the product is one level deeper.
+  // In (x * gate) * 0.5 and (x * gate) / 2, the product is one level deeper.
   for (int side : {0, 1}) {
     const auto number = ScalarOf(root.input(side));
     if (!number || (side == 0 && KindName(root) == "div")) continue;

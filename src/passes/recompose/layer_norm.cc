@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// root = x * (mean_square + epsilon)^-1/2
+// The root is x * (mean_square + epsilon)^-1/2.
 struct Normalised {
   Value* x = nullptr;
   Stabilised under;

@@ -5,14 +5,14 @@
 namespace tern {
 namespace {
 
-// v = x * x or x^2: returns x, or null.
+// If v = x * x or x^2, returns x; else null.
 Value* SquareRootOf(Value* v) {
   if (const Node* n = MadeBy(v, "Binary", "pow")) return IsScalar(n->input(1), 2) ? n->input(0) : nullptr;
   const Node* n = MadeBy(v, "Binary", "mul");
   return n && n->input(0) == n->input(1) ? n->input(0) : nullptr;
 }
 
-// v = max(inside, 0) or Relu(inside): returns inside, else v.
+// If v = max(inside, 0) or Relu(inside), returns inside; else v.
 Value* WithoutFloorAtZero(Value* v) {
   if (const Node* n = MadeBy(v, "Unary", "relu")) return n->input(0);
   if (const Node* n = MadeBy(v, "Binary", "max"))
@@ -48,7 +48,7 @@ std::optional<AnyMean> AnyMeanSquareOf(Value* v) {
   return any->mean.x ? any : std::nullopt;
 }
 
-// mean(x * x) - mean(x)^2, optionally clamped at 0.
+// Matches mean(x * x) - mean(x)^2, optionally clamped at 0.
 std::optional<AnyMean> DifferenceOfMoments(Value* v) {
   Value* inside = WithoutFloorAtZero(v);
   const Node* difference = MadeBy(inside, "Binary", "sub");
@@ -60,7 +60,7 @@ std::optional<AnyMean> DifferenceOfMoments(Value* v) {
   return same ? squares : std::nullopt;
 }
 
-// v has the dims of x, with ones in place of the axes.
+// True if v has the dims of x, with ones in place of the axes.
 bool KeepsAxes(const Value& v, const Mean& mean) {
   const Shape &shape = v.type.shape, &x = mean.x->type.shape;
   if (!shape.ranked || shape.rank() != x.rank()) return false;
@@ -71,7 +71,7 @@ bool KeepsAxes(const Value& v, const Mean& mean) {
   return true;
 }
 
-// find(v); or find(x), where v is a view of x that restores the dropped axes as dims of 1.
+// Returns find(v), or find(x) if v is a view of x that restores the dropped axes as dims of 1.
 template <class F> std::optional<Mean> WithAxesKept(Value* v, const F& find) {
   if (const auto any = find(v)) return any->keep_dims ? std::optional<Mean>(any->mean) : std::nullopt;
   const Node* view = v->producer && v->producer->op->Is(kView) ? v->producer : nullptr;

@@ -16,16 +16,16 @@ struct Mean {
 };
 
 std::optional<Mean> MeanOf(Value* v);
-// v is the mean of the squares of x; the values between have no other reader.
+// Matches the mean of the squares of x. The values between must have no other reader.
 std::optional<Mean> MeanSquareOf(Value* v);
 // v is the variance of x: the mean of the squared differences from its mean, or mean(x * x) - mean(x)^2,
 // optionally clamped at 0. The variance has no other reader.
 std::optional<Mean> VarianceOf(Value* v);
-// v is x minus its mean over these axes: returns x, or null.
+// If v is x minus its mean over these axes, returns x; else null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
 
-// v = sqrt(x), or v = 1 / sqrt(x): returns x, or null. v may have any readers; the values between have no
-// other reader.
+// If v = sqrt(x), or v = 1 / sqrt(x), returns x; else null. v may have any readers. The values between must
+// have no other reader.
 Value* UnderRoot(Value* v);
 Value* UnderInverseRoot(Value* v);
 
@@ -36,7 +36,7 @@ struct Stabilised {
 };
 std::optional<Stabilised> StabilisedOf(Value* v);
 
-// The axes are the last axes.size() ones.
+// True if the axes are the last axes.size() ones.
 bool AreLastAxes(const std::vector<int64_t>& axes, int rank);
 
 // Emits a LayerNorm or RmsNorm of x. Other axes than the last ones are transposed to the end, and back after

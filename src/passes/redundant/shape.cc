@@ -46,7 +46,7 @@ Value* SourceOf(const Content& wanted, const Node& root) {
   return x && Find(wanted, *x) ? x : nullptr;
 }
 
-// A scalar dim: a Gather from the full Shape, which Gathers of other dims can share.
+// Reads a scalar dim by a Gather from the full Shape, which Gathers of other dims can share.
 bool ReadDim(Rewrite& r, const Content& wanted) {
   const Node& root = r.root();
   if (!IsOp(root, "Gather")) return r.Skip("it is not a list of known dims");

@@ -20,7 +20,7 @@ bool CoversInput(const Node& conv) {
   return true;
 }
 
-// flatten(conv(x)) to flatten(x) · wᵀ, as after global pooling.
+// Rewrites flatten(conv(x)) as flatten(x) · wᵀ, as after global pooling.
 bool ToMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
   Node* conv = MadeBy(y, "Conv");
@@ -45,7 +45,7 @@ bool ToMatMul(Rewrite& r) {
   return r.Replace(r.Op(*FindOp("MatMul"), attrs, {rows, matrix, conv->input(2)}));
 }
 
-// Transpose to channels last, MatMul by a constant, Transpose back: a 1x1 Conv.
+// Replaces a Transpose to channels last, a MatMul by a constant and a Transpose back by a 1x1 Conv.
 bool FromMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
   Node* product = MadeBy(y, "MatMul");

@@ -31,7 +31,7 @@ bool MoveExpandDown(Rewrite& r) {
   return r.Replace(r.Op("Expand", {r.Op(*root.op, root.attrs, inputs), expand->input(1)}));
 }
 
-// x and true, x or false: only the shape changes.
+// Replaces `x and true` and `x or false`, which change only the shape.
 bool NeutralToExpand(Rewrite& r) {
   const Node& root = r.root();
   const double neutral = KindName(root) == "and" ? 1 : 0;

@@ -61,7 +61,7 @@ std::optional<int64_t> CountOf(const Value* v);
 // The shape as a target of Reshape: numbers, and -1 for at most one unknown dim; else nullopt.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);
 
-// axis, counted from the front; nullopt when the rank is unknown or the axis is out of range.
+// Returns the axis counted from the front; nullopt if the rank is unknown or the axis is out of range.
 std::optional<int> AxisOf(int64_t axis, const Value* v);
 
 }  // namespace tern

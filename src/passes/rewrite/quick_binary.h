@@ -1,4 +1,4 @@
-// Fast arithmetic on large constants: rules scale weights often.
+// Computes arithmetic on large constants fast, because rules scale weights often.
 #pragma once
 #include <optional>
 

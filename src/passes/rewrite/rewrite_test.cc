@@ -20,7 +20,7 @@ std::unique_ptr<Graph> Parse(const char* text) {
   return graph.ok() ? std::move(*graph) : nullptr;
 }
 
-// Ops and kinds in order: "Conv Unary:relu".
+// Returns ops and kinds in order: "Conv Unary:relu".
 std::string Ops(const Graph& graph) {
   std::string out;
   for (const auto& node : graph.nodes()) {

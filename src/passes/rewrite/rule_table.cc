@@ -6,7 +6,7 @@
 
 namespace tern {
 
-// Generated from the TERN_RULE lines.
+// The build generates this function from the TERN_RULE lines.
 void CollectRules(void (*Add)(Rule, const char* name, const char* group));
 
 namespace {

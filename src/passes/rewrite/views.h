@@ -11,15 +11,15 @@ namespace tern {
 // one other dim. nullopt where that is not enough. Both shapes must have the same number of elements.
 std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to);
 
-// x with the dims of `to`: x itself, or a new Reshape, Squeeze or Unsqueeze with constant arguments. Null
-// where constants are not enough. Both shapes must have the same number of elements.
+// Returns x with the dims of `to`: x itself, or a new Reshape, Squeeze or Unsqueeze with constant arguments.
+// Null if constants are not enough. Both shapes must have the same number of elements.
 Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 
 // The target for an Expand: 1 for a dim that does not change, else its new size. nullopt where a changed dim
 // is unknown.
 std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
 
-// Reshape, Squeeze, Unsqueeze or Flatten of a tensor (trait kView).
+// True for a Reshape, Squeeze, Unsqueeze or Flatten of a tensor (trait kView).
 bool IsView(const Node& node);
 // The producer of v if it is a view, else null.
 Node* MadeByView(const Value* v);
