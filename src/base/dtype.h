@@ -70,8 +70,8 @@ constexpr DTypeSet kIndices = SetOf(DType::kI32) | SetOf(DType::kI64);
 constexpr DTypeSet kAnyType = ~DTypeSet{0} & ~DTypeSet{1};
 std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
-// Bit patterns to and from float. Rounds to nearest even. A value beyond the finite range becomes the largest
-// finite value if `saturate` is set, else infinity or NaN, whichever the format has.
+// Convert bit patterns to and from float. Round to nearest even. A value beyond the finite range becomes the
+// largest finite value if `saturate` is set, else infinity or NaN, whichever the format has.
 float DecodeFloat(DType t, uint32_t bits);  // f16, bf16, fp8s, f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);

@@ -30,7 +30,7 @@ template <class... Args> std::string StrCat(const Args&... args) {
   return out;
 }
 
-// Values joined by any separator, such as "1x3x224x224".
+// Joins values with a separator, such as "1x3x224x224".
 std::string Join(const std::vector<int64_t>& values, std::string_view separator);
 std::string Join(const std::vector<std::string>& values, std::string_view separator);
 
@@ -42,7 +42,7 @@ bool EndsWith(std::string_view text, std::string_view suffix);
 bool ParseInt(std::string_view text, int64_t& out);
 bool ParseDouble(std::string_view text, double& out);
 
-// Text in double quotes with \n, \", \\ and \xNN escapes.
+// Returns the text in double quotes with \n, \", \\ and \xNN escapes.
 std::string QuoteText(std::string_view text);
 
 }  // namespace tern

@@ -14,15 +14,15 @@ class MemorySpace;
 class Buffer {
  public:
   Buffer() = default;
-  // Zeroed, 64-byte aligned.
+  // Allocates zeroed, 64-byte aligned memory.
   static Buffer Allocate(size_t bytes);
-  // n default-constructed std::string objects.
+  // Allocates n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
   // Memory that `owner` keeps alive. owner may be null: then the caller guarantees that the memory outlives
   // the buffer. space: the memory space that holds the bytes.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
-  // Read-only map of an entire file.
+  // Maps an entire file for reading.
   static Result<Buffer> MapFile(const std::string& path);
 
   std::byte* data() const { return data_; }

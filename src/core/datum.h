@@ -12,7 +12,7 @@ namespace tern {
 struct Datum;
 using DatumList = std::vector<Datum>;
 
-// Keys and values in parallel: keys i64 or string [n]; values one Datum per key.
+// The content of a map. keys: an i64 or string tensor [n]. values: one Datum per key.
 struct MapData {
   Tensor keys;
   DatumList values;

@@ -13,7 +13,7 @@ namespace tern {
 
 using Dims = std::vector<int64_t>;
 
-// Product of dims. CHECKs against negative sizes and overflow; CheckedCount returns nullopt instead.
+// The product of dims. CHECKs against negative sizes and overflow; CheckedCount returns nullopt instead.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -46,7 +46,7 @@ class Tensor {
   void SetDim(int axis, int64_t length);
   // The same bytes with other dims of the same element count. Contiguous tensors only.
   Tensor Reshaped(Dims dims) const;
-  // This tensor if contiguous, else a contiguous copy.
+  // Returns this tensor if it is contiguous, else a contiguous copy.
   Tensor Contiguous() const;
   Tensor Clone() const;          // an owned contiguous copy
   std::string Describe() const;  // "f32[2,3]"
@@ -79,13 +79,13 @@ void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);
 
-// One element of a contiguous tensor, by row-major index.
+// Load or store one element of a contiguous tensor. i: its row-major index.
 double LoadDouble(const Tensor& t, int64_t i);
 int64_t LoadLong(const Tensor& t, int64_t i);
 void StoreDouble(Tensor& t, int64_t i, double v);
 void StoreLong(Tensor& t, int64_t i, int64_t v);
 
-// Equality of type, dims and bytes. A NaN equals the same NaN.
+// True if type, dims and bytes are equal. A NaN equals a NaN with the same bits.
 bool SameTensor(const Tensor& a, const Tensor& b);
 
 }  // namespace tern

@@ -12,7 +12,7 @@ namespace tern {
 
 class MemorySpace;
 
-// Dims, or an unknown rank.
+// The dims of a tensor, or an unknown rank.
 struct Shape {
   bool ranked = false;
   std::vector<Dim> dims;
@@ -55,7 +55,7 @@ bool operator==(const Type& a, const Type& b);
 
 // Fills unknown parts of `type` from `declared`. Known parts of `type` stay.
 void RefineType(Type& type, const Type& declared);
-// What holds for both types: dims that differ become unknown; ranks that differ give an unknown rank.
+// The type that holds for a and for b. Dims that differ become unknown, and so does a rank that differs.
 Type MergeTypes(const Type& a, const Type& b);
 
 }  // namespace tern

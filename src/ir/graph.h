@@ -99,8 +99,8 @@ class Graph {
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
   void FixOverridable() { overridable_.clear(); }  // they become plain constants
-  // Checked by the verifier. A state refers to an output index: SetOutputs, ReplaceOutput and ReplaceUses do
-  // not change it.
+  // The verifier checks states. A state refers to an output index: SetOutputs, ReplaceOutput and ReplaceUses
+  // do not change it.
   void AddState(const GraphState& state) { states_.push_back(state); }
   void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
@@ -122,7 +122,7 @@ class Graph {
   void RemoveUnusedConstants();
   // Removes nodes whose outputs are unused, until none is left. Returns how many.
   int RemoveDeadNodes();
-  // Stable topological order (Kahn). If the nodes form a cycle, the error names a node on it.
+  // Sorts the nodes in a stable topological order (Kahn). If they form a cycle, the error names one of them.
   Status SortNodes();
 
   // All values of enclosing graphs that this graph or its nested graphs read, in order of first use.
@@ -141,8 +141,8 @@ class Graph {
   std::list<std::unique_ptr<Node>> nodes_;
 };
 
-// The copied nodes, constants and outputs of InlineGraph, which copies a nested graph into an enclosing one,
-// before the node `before`. `inputs` replace the nested graph's inputs. Types are copied, not inferred.
+// InlineGraph copies a nested graph into an enclosing one, before the node `before`, with `inputs` as its
+// inputs. Types are copied, not inferred. It returns the copied nodes and constants, and the outputs.
 struct InlinedGraph {
   std::vector<Node*> nodes;
   std::vector<Value*> constants, outputs;
