@@ -1,7 +1,11 @@
 #include "core/page_heap.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -11,7 +15,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMB = size_t{1} << 20, kAheadFrom = 32 * kMB;
+constexpr size_t kMB = size_t{1} << 20;
 
 bool AllZero(const void* data, size_t bytes) {
   const auto* p = static_cast<const char*>(data);
@@ -19,7 +23,7 @@ bool AllZero(const void* data, size_t bytes) {
 }
 
 TEST(PageHeap, BlocksLieSideBySideAndAreZeroed) {
-  PageHeap heap(kAheadFrom, 64 * kMB);
+  PageHeap heap(64 * kMB);
   auto* a = static_cast<char*>(heap.Allocate(3 * kMB + 1));
   auto* b = static_cast<char*>(heap.Allocate(kMB));
   ASSERT_NE(a, nullptr);
@@ -28,30 +32,21 @@ TEST(PageHeap, BlocksLieSideBySideAndAreZeroed) {
   EXPECT_TRUE(AllZero(b, kMB));
 }
 
-TEST(PageHeap, FreedBlocksAreJoinedAndZeroAgain) {
-  PageHeap heap(kAheadFrom, 64 * kMB);
-  void* blocks[4];
-  for (void*& block : blocks) std::memset(block = heap.Allocate(2 * kMB), 0xff, 2 * kMB);
-  heap.Free(blocks[2], 2 * kMB);
-  heap.Free(blocks[0], 2 * kMB);
-  heap.Free(blocks[1], 2 * kMB);  // joins both neighbours
-  void* joined = heap.Allocate(6 * kMB);
-  EXPECT_EQ(joined, blocks[0]);
-  EXPECT_TRUE(AllZero(joined, 6 * kMB));
-  EXPECT_FALSE(AllZero(blocks[3], 2 * kMB));
-}
-
-TEST(PageHeap, RemainderOfAFreedBlockIsUsed) {
-  PageHeap heap(kAheadFrom, 64 * kMB);
-  void* first = heap.Allocate(4 * kMB);
-  heap.Allocate(kMB);
-  heap.Free(first, 4 * kMB);
-  EXPECT_EQ(heap.Allocate(kMB), first);
-  EXPECT_EQ(heap.Allocate(3 * kMB), static_cast<char*>(first) + kMB);
+TEST(PageHeap, AFreedBlockLeavesItsNeighboursAlone) {
+  PageHeap heap(64 * kMB);
+  char* blocks[3];
+  for (char*& block : blocks) std::memset(block = static_cast<char*>(heap.Allocate(kMB + 5)), 0x77, kMB + 5);
+  PageHeap::Free(blocks[1], kMB + 5);
+  EXPECT_EQ(msync(blocks[1], kMB, MS_ASYNC), -1) << "still mapped";
+  for (int i : {0, 2})
+    for (size_t at : {size_t{0}, kMB + 4}) EXPECT_EQ(blocks[i][at], 0x77);
+  auto* fresh = static_cast<char*>(heap.Allocate(kMB));
+  EXPECT_GT(fresh, blocks[2]);
+  EXPECT_TRUE(AllZero(fresh, kMB));
 }
 
 TEST(PageHeap, GoesOnInAnotherRegion) {
-  PageHeap heap(kAheadFrom, 4 * kMB);
+  PageHeap heap(4 * kMB);
   std::vector<char*> blocks;
   for (int i = 0; i < 20; ++i) {
     blocks.push_back(static_cast<char*>(heap.Allocate(3 * kMB)));
@@ -65,14 +60,38 @@ TEST(PageHeap, GoesOnInAnotherRegion) {
     for (size_t at : {size_t{0}, 3 * kMB - 1}) EXPECT_EQ(blocks[static_cast<size_t>(i)][at], i);
 }
 
-TEST(PageHeap, RefusesWhatTheSystemDoesNotGrant) {
-  PageHeap heap(kAheadFrom, kMB);
-  EXPECT_EQ(heap.Allocate(size_t{1} << 50), nullptr);
+TEST(PageHeap, RefusesMoreThanTheSystemHas) {
+  PageHeap heap(kMB);
+  EXPECT_EQ(heap.Allocate(SIZE_MAX), nullptr);
+  std::string overcommit;
+  std::getline(std::ifstream("/proc/sys/vm/overcommit_memory"), overcommit);
+  if (overcommit != "1") {  // else the system promises any amount
+    EXPECT_EQ(heap.Allocate(size_t{1} << 46), nullptr) << "64 TiB: enough addresses, but not enough memory";
+  }
   EXPECT_NE(heap.Allocate(kMB), nullptr);
 }
 
+TEST(PageHeap, AChildProcessAllocatesWhileOthersDid) {
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) AllocateLongLived(kMB);
+  });
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // a deadlock ends with a signal
+      _exit(AllocateLongLived(2 * kMB).data() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0) << "fork " << i;
+  }
+  stop = true;
+  busy.join();
+}
+
 TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
-  PageHeap heap(kAheadFrom, 256 * kMB);
+  PageHeap heap(64 * kMB);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4);
   for (int t = 0; t < 4; ++t)
@@ -85,7 +104,7 @@ TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
         block[bytes - 1] = static_cast<char>(t + 1);
         std::this_thread::yield();
         if (block[0] != t + 1 || block[bytes - 1] != t + 1) ++wrong[static_cast<size_t>(t)];
-        heap.Free(block, bytes);
+        PageHeap::Free(block, bytes);
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -109,10 +128,10 @@ TEST(PageHeap, BlocksOfOddSizesShareHugePages) {
   std::string enabled;
   std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), enabled);
   if (enabled.empty() || enabled.find("[never]") != std::string::npos) GTEST_SKIP() << "no huge pages here";
-  PageHeap heap(kAheadFrom, 256 * kMB);
-  void* first = heap.Allocate(kAheadFrom);
-  std::memset(first, 1, kAheadFrom);
-  size_t total = kAheadFrom;
+  PageHeap heap(256 * kMB);
+  void* first = heap.Allocate(PageHeap::kAheadFrom);
+  std::memset(first, 1, PageHeap::kAheadFrom);
+  size_t total = PageHeap::kAheadFrom;
   for (int i = 0; i < 10; ++i, total += 7 * kMB + 5 * PageHeap::kPage)
     std::memset(heap.Allocate(7 * kMB + 5 * PageHeap::kPage), 1, 7 * kMB + 5 * PageHeap::kPage);
   const long huge = HugeKilobytes(first);

@@ -41,7 +41,7 @@ Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {
   const auto count = CheckedCount(dims, dtype);
   TERN_CHECK(count, "impossible size of packed weights ", Describe(dtype, dims));
   const size_t bytes = BytesOf(dtype, static_cast<size_t>(*count));
-  const Tensor t = Tensor::View(AllocatePackedWeights(bytes), dtype, dims);
+  const Tensor t = Tensor::View(AllocateLongLived(bytes), dtype, dims);
   packed_bytes_ += t.bytes();
   return t;
 }

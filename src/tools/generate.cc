@@ -73,9 +73,10 @@ class Decoder {
   template <class F> Status Feed(int input, int64_t n, const F& value) {
     Tensor& t = buffers_[input];
     const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
-    if (!t.defined() || t.dim(1) != n) t = Tensor(dtype, {1, n});
+    const bool bound = t.defined() && t.dim(1) == n;  // the session reads its memory again
+    if (!bound) t = Tensor(dtype, {1, n});
     for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
-    return session_.BindInput(input, t);
+    return bound ? Status() : session_.BindInput(input, t);
   }
 
   Session& session_;

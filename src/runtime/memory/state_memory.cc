@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/page_heap.h"
+
 namespace tern {
 namespace {
 
@@ -40,7 +42,7 @@ void StateMemory::SetPast() {
 void StateMemory::Reset() {
   length_ = 0;
   if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = 0;
-  if (!now_.defined()) now_ = Buffer::Allocate(std::max<size_t>(1, BytesFor(0)));
+  if (!now_.defined()) now_ = AllocateLongLived(std::max<size_t>(1, BytesFor(0)));
   if (axis_ < 0 && now_.size()) std::memset(now_.data(), 0, now_.size());
   SetPast();
 }
@@ -52,18 +54,18 @@ void StateMemory::Move(int64_t capacity, bool strided) {
   const size_t position = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, at + 1, dims_.size())));
   const size_t from = position * static_cast<size_t>(strided_ ? capacity_ : length_);
   const size_t to = position * static_cast<size_t>(strided ? capacity : length_);
-  Buffer fresh = Buffer::Allocate(std::max<size_t>(1, BytesFor(capacity)));
+  Buffer fresh = AllocateLongLived(std::max<size_t>(1, BytesFor(capacity)));
   for (size_t row = 0; row < rows && length_ > 0; ++row)
     std::memcpy(fresh.data() + row * to, now_.data() + row * from, position * static_cast<size_t>(length_));
   now_ = std::move(fresh);
-  next_ = strided ? Buffer() : Buffer::Allocate(std::max<size_t>(1, BytesFor(capacity)));
+  next_ = strided ? Buffer() : AllocateLongLived(std::max<size_t>(1, BytesFor(capacity)));
   capacity_ = capacity;
   strided_ = strided;
 }
 
 void StateMemory::Reserve(int64_t length, bool strided) {
   if (axis_ < 0) {
-    if (!next_.defined()) next_ = Buffer::Allocate(std::max<size_t>(1, BytesFor(0)));
+    if (!next_.defined()) next_ = AllocateLongLived(std::max<size_t>(1, BytesFor(0)));
     return;
   }
   if (length <= capacity_ && strided == strided_) return;
