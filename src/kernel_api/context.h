@@ -26,6 +26,7 @@ class PrepareContext {
       : query_(query), workers_(workers), packed_bytes_(packed_bytes), store_(store) {}
   const Workers& workers() const { return workers_; }
   const Attrs& attrs() const { return query_.attrs(); }
+  const std::vector<const Graph*>& subgraphs() const { return query_.subgraphs; }
   int InputCount() const { return query_.InputCount(); }
   bool Has(int i) const { return query_.Has(i); }
   DType InType(int i) const { return query_.InType(i); }
@@ -34,12 +35,13 @@ class PrepareContext {
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
   // Declares that the kernel has its own copy of weight i and never reads the weight again. The model
   // releases the weight when all its readers have declared this. The node can then use only kernels with the
-  // same `pack`, so the kernel must be legal for all dims of the inputs that are not weights.
+  // same `pack`, so the kernel must be legal for all dims of the inputs that are not weights. Weights of a
+  // node with subgraphs are never released, because other plans may run the nodes of its subgraphs.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
   // Returns the weights `inputs` packed into one tensor. It comes from the model's file or the cache if they
-  // have it; otherwise `fill` writes it. The result must depend only on the attributes and `inputs`. Implies
-  // Finished for each input. Fails if an input was released and no packed tensor exists.
+  // have it; otherwise `fill` writes it. The result must depend only on the attributes, subgraphs and
+  // `inputs`. Implies Finished for each input. Fails if an input was released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
   // Allocates memory for packed weights. The session's memory report counts it.

@@ -7,6 +7,8 @@
 
 namespace tern {
 
+class Graph;
+
 // Type and dims of a tensor; kInvalid for an input that is absent or not a tensor.
 struct TensorInfo {
   DType dtype = DType::kInvalid;
@@ -18,6 +20,9 @@ struct KernelOperands {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<const Tensor*> known;
   std::vector<bool> weight;
+  // The node's subgraphs. They read no values of enclosing graphs. Their values have the types of the model,
+  // which may be symbolic; only the query has concrete dims. They live as long as the model.
+  std::vector<const Graph*> subgraphs;
   // The f32 values are integers (of a quantized op) and their sums must be exact as far as f32 can represent
   // them. Kernels that scale by fractions, such as Winograd and FFT convolutions, are not legal then.
   bool exact_integers = false;

@@ -42,7 +42,8 @@ std::map<const Node*, std::string> Engine::Kernels() const {
   std::map<const Node*, std::string> out;
   const std::vector<StepInfo> steps = session_->Steps();
   if (steps.empty()) return out;
-  for (const auto& node : graph().nodes()) out[node.get()] = node->op->Is(kView) ? "view" : "folded";
+  for (const auto& node : graph().nodes())
+    out[node.get()] = node->op->Is(kView) ? "view" : node->subgraphs().empty() ? "folded" : "inlined";
   for (const StepInfo& step : steps) {
     out[step.node] = step.kernel;
     if (step.next) out[step.next] = "in " + step.kernel;

@@ -31,7 +31,8 @@ class Engine {
   MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
   // Returns the kernel of each node of the model's top-level graph: its name, "reference" for the slow
-  // evaluator, "view" or "folded" if the node needs no kernel. The result is empty before the first plan.
+  // evaluator, "view" or "folded" if the node needs no kernel, "inlined" if the nodes of a subgraph run in
+  // its place. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }

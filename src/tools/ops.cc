@@ -126,7 +126,9 @@ void PrintMarkdown() {
       for (const std::string& role : op->subgraphs) fmt::print("- graph: `{}`\n", role);
       for (const Attrs::Entry& e : op->defaults.List())
         fmt::print("- attribute `{} = {}`{}: {}\n", e.name, AttrToText(e.value), ChoicesOf(e), e.doc);
-      fmt::print("- on the CPU: {}\n", CpuKernels().Of(op->name).empty() ? "reference evaluator" : "kernels");
+      fmt::print("- on the CPU: {}\n", !CpuKernels().Of(op->name).empty() ? "kernels"
+                                       : op->subgraphs.empty()            ? "reference evaluator"
+                                                               : "kernels for the nodes of its graphs");
     }
   }
   const auto coverage = OnnxCoverage();

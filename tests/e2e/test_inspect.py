@@ -62,3 +62,15 @@ class Inspect(CliTest):
                          [("choose", "then", "then", 3), ("repeat", "body", "body", 2), ("choose", "else", "else", 1)])
         self.assertEqual({layer["name"]: layer.get("body") for layer in done["layers"] if layer["name"] in ("choose", "repeat", "step", "once")},
                          {"choose": None, "repeat": 0, "step": 1, "once": 2})
+
+    def test_an_inlined_graph(self):
+        """The shape decides about the branch: its nodes run in place of the If."""
+        info = helper.make_tensor_value_info
+        then = helper.make_graph([helper.make_node("Relu", ["x"], ["a"], name="kept")], "t", [], [info("a", FLOAT, [2])])
+        other = helper.make_graph([helper.make_node("Neg", ["x"], ["b"], name="never")], "e", [], [info("b", FLOAT, [2])])
+        nodes = [helper.make_node("Size", ["x"], ["s"]), helper.make_node("Greater", ["s", "one"], ["c"]),
+                 helper.make_node("If", ["c"], ["y"], name="choose", then_branch=then, else_branch=other)]
+        model = make_model(nodes, {"x": (FLOAT, [2])}, {"y": (FLOAT, [2])}, {"one": np.array(1)})
+        kernels = {layer["name"]: layer.get("kernel", "") for layer in self.json("inspect", self.save(model), "--json")["layers"]}
+        self.assertEqual(kernels["choose"], "inlined")
+        self.assertRegex(kernels["kept"], r"^cpu\.")

@@ -2,6 +2,7 @@
 
 #include "core/file_writer.h"
 #include "export/onnx/graph_exporter.h"
+#include "export/onnx/without_fused.h"
 #include "import/onnx/source_info.h"
 #include "ops/ops.h"
 
@@ -94,9 +95,11 @@ void WriteExternal(const GraphExporter& exporter, FileWriter& out, const std::st
 
 }  // namespace
 
-Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options) {
+Result<std::string> ExportBytes(const Graph& given, const ExportOptions& options) {
   InitOps();
   return Guard([&]() -> Result<std::string> {
+    const std::unique_ptr<Graph> copy = WithoutFused(given);
+    const Graph& graph = copy ? *copy : given;
     if (WeightBytes(graph) > kMaxMessage)
       return InvalidArgument("the weights take ", WeightBytes(graph),
                              " bytes: too large for one ONNX message; export to a file instead");
@@ -109,9 +112,11 @@ Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options
   });
 }
 
-Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options) {
+Result<int64_t> ExportFile(const Graph& given, const std::string& path, const ExportOptions& options) {
   InitOps();
   return Guard([&]() -> Result<int64_t> {
+    const std::unique_ptr<Graph> copy = WithoutFused(given);
+    const Graph& graph = copy ? *copy : given;
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.contrib = options.contrib;

@@ -133,5 +133,17 @@ TEST(SetBatch, OtherInputsKeepTheirDims) {
   EXPECT_EQ(g->outputs()[0]->type.ToString(), "f32[5,4]");
 }
 
+TEST(SetBatch, BodiesOfFusedGroups) {
+  ExpectItems(R"(graph @g(%x: f32[1,4]) -> (%y) {
+    #s: i64[2] = (1, 4)
+    %a = Fused(%x) [body @f(%u: f32[1,4]) -> (%r) {
+      #t: i64[3] = (1, 2, 2)
+      %v = Relu(%u)
+      %r = Reshape(%v, #t)
+    }]
+    %y = Reshape(%a, #s)
+  })");
+}
+
 }  // namespace
 }  // namespace tern

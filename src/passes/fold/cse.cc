@@ -22,6 +22,10 @@ size_t HashOf(const Tensor& t) {
   return Mix(hash, std::hash<std::string_view>()(bytes.substr(bytes.size() - kEnd)));
 }
 
+// Whether nodes of the subgraphs must not read more values of enclosing graphs: a kernel for the group sees
+// only its body.
+bool IsClosed(const Node& node) { return node.op->name == "Fused"; }
+
 class ConstantSharer {
  public:
   int Visit(Graph& graph) {
@@ -43,7 +47,8 @@ class ConstantSharer {
       ++shared;
     }
     for (const auto& node : graph.nodes())
-      for (const auto& sub : node->subgraphs()) shared += Visit(*sub);
+      for (const auto& sub : node->subgraphs())
+        shared += IsClosed(*node) ? ConstantSharer().Visit(*sub) : Visit(*sub);
     for (size_t hash : added) seen_[hash].pop_back();  // not visible outside of this graph
     return shared;
   }
@@ -59,7 +64,8 @@ class NodeSharer {
     std::vector<size_t> added;
     for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
       Node& node = **it++;
-      for (const auto& sub : node.subgraphs()) shared += Visit(*sub);
+      for (const auto& sub : node.subgraphs())
+        shared += IsClosed(node) ? NodeSharer().Visit(*sub) : Visit(*sub);
       if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) continue;
       const size_t hash = Hash(node);
       auto& candidates = seen_[hash];

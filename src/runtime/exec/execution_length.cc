@@ -1,6 +1,7 @@
 // Varying steps: they depend on the length of the states. When it changes, their dims are set and their
 // kernels resized.
 #include "runtime/exec/execution.h"
+#include "runtime/exec/run_once.h"
 
 namespace tern {
 
@@ -24,8 +25,7 @@ Status Execution::SetLength(int64_t length, int64_t capacity) {
 }
 
 void Execution::MakeQuery(StepState& state) {
-  const Node& node = state.node().node();
-  auto query = std::make_unique<KernelQuery>(*node.op, node.attrs);
+  auto query = std::make_unique<KernelQuery>(NodeQuery(state.node().node()));
   query->bf16 = engine_.model->bf16();
   for (size_t i = 0; i < state.step->inputs.size(); ++i) {
     const int slot = state.step->inputs[i];

@@ -4,8 +4,10 @@
 
 namespace tern {
 
-Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs) {
-  InferContext context(*node.op, std::move(inputs), static_cast<int>(node.outputs().size()));
+Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs,
+                                              InferContext::SubgraphInfer subgraphs) {
+  InferContext context(*node.op, std::move(inputs), static_cast<int>(node.outputs().size()),
+                       std::move(subgraphs));
   Status status = Guard([&] { return RunInfer(*node.op, node.attrs, context); });
   if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
   for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -20,9 +22,15 @@ Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<Infe
   return std::move(context.outputs());
 }
 
+KernelQuery NodeQuery(const Node& node) {
+  KernelQuery query(*node.op, node.attrs);
+  for (const auto& sub : node.subgraphs()) query.subgraphs.push_back(sub.get());
+  return query;
+}
+
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs) {
-  KernelQuery query(*node.op, node.attrs);
+  KernelQuery query = NodeQuery(node);
   query.weight.resize(inputs.size());
   for (const Datum* d : inputs) {
     const bool tensor = d && d->is_tensor();

@@ -6,9 +6,13 @@
 
 namespace tern {
 
-// Infers the types of the node's outputs. Every present input must have its type or its constant set. Errors
-// name the node.
-Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
+// Infers the types of the node's outputs. Every present input must have its type or its constant set.
+// subgraphs: infers the node's subgraphs, if it has any. Errors name the node.
+Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs,
+                                              InferContext::SubgraphInfer subgraphs = {});
+
+// Returns the node's op, attributes and subgraphs as a query without operands and results.
+KernelQuery NodeQuery(const Node& node);
 
 // Returns the kernel query for a node whose input data are all known. inputs: null for absent ones.
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,

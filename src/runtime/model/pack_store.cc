@@ -5,7 +5,7 @@ namespace tern {
 PackStore::OfNode::Key PackStore::OfNode::KeyOf(const std::vector<int>& inputs) const {
   std::vector<const Value*> weights;
   for (int i : inputs) weights.push_back(node_.input(i));
-  return {entry_.can.pack, weights, inputs, HashOf(node_.attrs)};
+  return {entry_.can.pack, weights, inputs, HashOf(node_)};
 }
 
 std::vector<const void*> PackStore::OfNode::SourcesOf(const std::vector<int>& inputs) const {

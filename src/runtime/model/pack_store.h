@@ -35,7 +35,7 @@ class PackStore {
 
    private:
     friend class PackStore;
-    // Pack layout, weights, indices of the inputs, and hash of the node's attributes.
+    // Pack layout, weights, indices of the inputs, and hash of the node's attributes and subgraphs.
     using Key = std::tuple<std::string, std::vector<const Value*>, std::vector<int>, uint64_t>;
     Key KeyOf(const std::vector<int>& inputs) const;
     std::vector<const void*> SourcesOf(const std::vector<int>& inputs) const;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/derived.h"
+#include "ir/graph_hash.h"
 #include "ir/tern_file.h"
 
 namespace tern {
@@ -45,16 +46,17 @@ bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack
 
 }  // namespace
 
-uint64_t HashOf(const Attrs& attrs) {
+uint64_t HashOf(const Node& node) {
   std::string text;
-  for (const auto& entry : attrs.List())
+  for (const auto& entry : node.attrs.List())
     if (!entry.name.starts_with("act")) text += StrCat(entry.name, "=", AttrToText(entry.value), ";");
+  for (const auto& sub : node.subgraphs()) text += StrCat(HashOf(*sub), ";");
   return Checksum(text.data(), text.size());
 }
 
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs) {
-  DerivedName name{StrCat("pack ", kPackFormat, " ", layout, " ", isa, " ", HashOf(node.attrs)), {}};
+  DerivedName name{StrCat("pack ", kPackFormat, " ", layout, " ", isa, " ", HashOf(node)), {}};
   for (int i : inputs) {
     if (node.input(i)->name.empty()) return {};
     name.what += StrCat(" ", i);

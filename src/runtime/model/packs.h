@@ -22,15 +22,15 @@ struct Pack {
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
 // Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains both,
-// kPackFormat, a hash of the node's attributes, and the indices and names of the inputs that are packed
-// together. The key is empty if an input has no name.
+// kPackFormat, a hash of the node's attributes and subgraphs, and the indices and names of the inputs that
+// are packed together. The key is empty if an input has no name.
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
-// Returns a hash of the attributes' names and values, because two nodes may pack the same weight with
-// different strides or factors. Leaves out the activation (activation, act_alpha, act_beta), which does not
-// affect weights.
-uint64_t HashOf(const Attrs& attrs);
+// Returns a hash of the attributes' names and values and of the subgraphs, because two nodes may pack the
+// same weight with different strides or factors. Leaves out the activation (activation, act_alpha, act_beta),
+// which does not affect weights.
+uint64_t HashOf(const Node& node);
 
 // Gives a unique name to every constant that has no name or shares its name with another constant. PackKey
 // identifies weights by their names.

@@ -31,8 +31,8 @@ class Residency {
 
   // Records that a kernel has packed this input in this layout and never reads the weight again.
   void SetPacked(const Node& node, int input, const std::string& pack);
-  // Releases the weight of the slot if all its readers have packed it in their decided layouts. Returns
-  // whether it did.
+  // Releases the weight of the slot if all its readers have packed it in their decided layouts and none has
+  // subgraphs. Returns whether it did.
   bool Release(int slot);
   // Whether a weight of the node was released: only kernels with the decided layout can then run the node.
   bool HasReleased(const Node& node) const;

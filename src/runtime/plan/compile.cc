@@ -26,8 +26,9 @@ class PlanCompiler {
         weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
-    TERN_ASSIGN(lowered_, Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(),
-                                engine_.workers, range_ ? std::optional(range_->max_length) : std::nullopt));
+    TERN_ASSIGN(lowered_,
+                Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(), engine_.workers,
+                      {engine_.model->bf16(), range_ ? std::optional(range_->max_length) : std::nullopt}));
     weights_.clear();  // so that a release frees the memory of a weight
     auto slices = std::make_shared<BatchSlices>();
     if (!range_) SplitBatch(lowered_, *slices, engine_.model->value_cache());
@@ -94,8 +95,9 @@ class PlanCompiler {
     return inputs;
   }
 
-  // Whether the node's shapes depend on data, the node has subgraphs, or only the host can run it.
+  // Whether the node's shapes depend on data, it has subgraphs and no kernel, or only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
+    if (node.has_kernel) return false;
     bool dynamic =
         node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
     auto check = [&](int slot) {
@@ -178,19 +180,7 @@ class PlanCompiler {
   }
 
   KernelQuery QueryFor(const PlanNode& node) const {
-    KernelQuery query(*node.node().op, node.node().attrs);
-    query.bf16 = engine_.model->bf16();
-    for (int slot : node.inputs) {
-      query.inputs.push_back(
-          slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
-      query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
-      query.weight.push_back(slot >= 0 && Facts(slot).weight);
-    }
-    for (int slot : node.outputs) {
-      const Shape& shape = Facts(node.next ? node.intermediate : slot).type.shape;
-      query.outputs.push_back({Facts(slot).type.dtype, shape.Concrete()});
-    }
-    return query;
+    return tern::QueryFor(node, lowered_.slots, engine_.model->bf16());
   }
 
   void MakeSlots() {
@@ -225,10 +215,11 @@ class PlanCompiler {
     step.varying = draft.on_state || (!draft.dynamic && Varies(*draft.node, lowered_.slots));
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
-      // Outputs of a node with subgraphs have their declared types. A Loop without iterations needs the
-      // declared dims for its empty stacked outputs.
-      step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
-                                                    : WithSymbols(node.outputs()[i]->type, symbols_));
+      // Outputs of a dynamic node with subgraphs have their declared types. A Loop without iterations needs
+      // the declared dims for its empty stacked outputs.
+      step.types.push_back(node.subgraphs().empty() || !draft.dynamic
+                               ? Facts(draft.node->outputs[i]).type
+                               : WithSymbols(node.outputs()[i]->type, symbols_));
     }
     for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
     if (draft.dynamic) {

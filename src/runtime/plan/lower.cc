@@ -28,6 +28,23 @@ bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
          std::any_of(node.outputs.begin(), node.outputs.end(), varies);
 }
 
+KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, bool bf16) {
+  const auto at = [&](int slot) -> const SlotFacts& { return slots[static_cast<size_t>(slot)]; };
+  KernelQuery query = NodeQuery(node.node());
+  query.bf16 = bf16;
+  for (int slot : node.inputs) {
+    query.inputs.push_back(slot < 0 ? TensorInfo{}
+                                    : TensorInfo{at(slot).type.dtype, at(slot).type.shape.Concrete()});
+    query.known.push_back(slot >= 0 && at(slot).is_known() ? &at(slot).known : nullptr);
+    query.weight.push_back(slot >= 0 && at(slot).weight);
+  }
+  for (int slot : node.outputs) {
+    const Shape& shape = at(node.next ? node.intermediate : slot).type.shape;
+    query.outputs.push_back({at(slot).type.dtype, shape.Concrete()});
+  }
+  return query;
+}
+
 namespace {
 
 constexpr size_t kMaxFolded = size_t{1}
@@ -35,13 +52,33 @@ constexpr size_t kMaxFolded = size_t{1}
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Target& target, const Workers& workers,
-           std::optional<int64_t> max_length)
-      : program_(program), target_(target), workers_(workers), max_length_(max_length) {
+  Lowering(const Program& program, const Target& target, const Workers& workers, const LowerOptions& options)
+      : program_(program), target_(target), workers_(workers), options_(options) {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
 
   Result<Lowered> Run(const std::vector<Tensor>& weights, const std::vector<PlanInput>& inputs) {
+    TERN_TRY(VisitAll(weights, inputs));
+    if (options_.max_length) {
+      TERN_ASSIGN(out_.varying, FixLength(out_, *options_.max_length));
+    }
+    DropDead();
+    return std::move(out_);
+  }
+
+  // Only infers the types of the graph's outputs: chooses no kernels.
+  Result<std::vector<Type>> InferTypes(const std::vector<PlanInput>& inputs) {
+    only_types_ = true;
+    TERN_TRY(VisitAll(program_.weights, inputs));
+    std::vector<Type> types;
+    for (int slot : out_.outputs) types.push_back(At(slot).type);
+    return types;
+  }
+
+ private:
+  SlotFacts& At(int slot) { return out_.slots[static_cast<size_t>(slot)]; }
+
+  Status VisitAll(const std::vector<Tensor>& weights, const std::vector<PlanInput>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       out_.slots[i].type = inputs[i].type;
       out_.slots[i].known = inputs[i].known;
@@ -51,15 +88,8 @@ class Lowering {
     BindWeights(program_, weights, slots);
     TERN_TRY(Visit(program_, slots));
     for (int slot : program_.outputs) out_.outputs.push_back(slots[static_cast<size_t>(slot)]);
-    if (max_length_) {
-      TERN_ASSIGN(out_.varying, FixLength(out_, *max_length_));
-    }
-    DropDead();
-    return std::move(out_);
+    return {};
   }
-
- private:
-  SlotFacts& At(int slot) { return out_.slots[static_cast<size_t>(slot)]; }
 
   void BindWeights(const Program& program, const std::vector<Tensor>& weights,
                    const std::vector<int>& slots) {
@@ -73,8 +103,8 @@ class Lowering {
     }
   }
 
-  // slots: maps slots of the program to slots of the plan. Inlining a branch changes the slots of the If's
-  // outputs.
+  // slots: maps slots of the program to slots of the plan. Inlining a subgraph changes the slots of the
+  // node's outputs.
   Status Visit(const Program& program, std::vector<int>& slots) {
     auto mapped = [&](const std::vector<int>& list) {
       std::vector<int> out;
@@ -84,13 +114,17 @@ class Lowering {
     for (const NodeProgram& source : program.nodes) {
       PlanNode node{&source, mapped(source.inputs), mapped(source.outputs), {}};
       for (const auto& captures : source.captures) node.captures.push_back(mapped(captures));
-      if (const int branch = KnownBranch(node); branch >= 0) {
-        TERN_ASSIGN(const std::vector<int> results, Inline(node, static_cast<size_t>(branch)));
+      const int branch = KnownBranch(node);
+      node.has_kernel = branch < 0 && HasKernel(node);
+      if (branch >= 0 || (node.node().op->name == "Fused" && !node.has_kernel)) {
+        TERN_ASSIGN(const std::vector<int> results, branch >= 0
+                                                        ? Inline(node, static_cast<size_t>(branch), {})
+                                                        : Inline(node, 0, node.inputs));
         for (size_t i = 0; i < results.size(); ++i)
           slots[static_cast<size_t>(source.outputs[i])] = results[i];
         continue;
       }
-      TERN_TRY(Infer(node));
+      if (!node.has_kernel) TERN_TRY(Infer(node));
       out_.nodes.push_back(std::move(node));
     }
     return {};
@@ -103,13 +137,18 @@ class Lowering {
     return condition.defined() && condition.size() == 1 ? (LoadLong(condition, 0) ? 0 : 1) : -1;
   }
 
-  // Adds the nodes of the branch to the plan. Returns the slots of the node's outputs.
-  Result<std::vector<int>> Inline(const PlanNode& node, size_t branch) {
-    const Program& body = *node.program->subgraphs[branch];
-    if (body.input_count != 0 || body.outputs.size() < node.outputs.size())
-      return InvalidModel(node.node().Describe(), ": a branch has ", body.input_count, " inputs and ",
-                          body.outputs.size(), " outputs, but must have 0 and ", node.outputs.size());
-    std::vector<int> slots = node.captures[branch];
+  // Adds the nodes of a subgraph to the plan. inputs: slots of its inputs. Returns the slots of the node's
+  // outputs.
+  Result<std::vector<int>> Inline(const PlanNode& node, size_t index, const std::vector<int>& inputs) {
+    const Program& body = *node.program->subgraphs[index];
+    if (static_cast<size_t>(body.input_count) != inputs.size() || body.outputs.size() < node.outputs.size())
+      return InvalidModel(node.node().Describe(), ": its graph '", body.graph->name, "' has ",
+                          body.input_count, " inputs and ", body.outputs.size(), " outputs, but must have ",
+                          inputs.size(), " and ", node.outputs.size());
+    if (std::find(inputs.begin(), inputs.end(), -1) != inputs.end())
+      return InvalidModel(node.node().Describe(), ": an input is missing, but the body needs it");
+    std::vector<int> slots = inputs;
+    slots.insert(slots.end(), node.captures[index].begin(), node.captures[index].end());
     for (int i = body.bound_count(); i < body.slot_count(); ++i) {
       slots.push_back(static_cast<int>(out_.slots.size()));
       out_.slots.emplace_back();
@@ -122,8 +161,28 @@ class Lowering {
     return results;
   }
 
-  Status Infer(const PlanNode& node) {
-    if (!node.program->subgraphs.empty()) return Declare(node);
+  // Whether a kernel of the target computes the node with its subgraphs. If so, sets the types of the
+  // outputs.
+  bool HasKernel(const PlanNode& node) {
+    const Node& own = node.node();
+    if (only_types_ || own.subgraphs().empty() || target_.KernelsOf(own.op->name).empty()) return false;
+    const bool captures = std::any_of(own.subgraphs().begin(), own.subgraphs().end(),
+                                      [](const auto& sub) { return !sub->Captures().empty(); });
+    const bool fixed = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](int slot) { return slot < 0 || At(slot).is_static(); });
+    if (captures || !fixed) return false;
+    const auto outputs = OutputsOf(node);
+    if (!outputs.ok()) return false;  // the run reports the error if it reaches the node
+    for (size_t i = 0; i < outputs->size(); ++i) At(node.outputs[i]).type = (*outputs)[i].type;
+    const bool placeable = std::all_of(node.outputs.begin(), node.outputs.end(), [&](int slot) {
+      return At(slot).is_static() && CheckSize(own, At(slot).type).ok();
+    });
+    if (placeable && target_.Select(QueryFor(node, out_.slots, options_.bf16))) return true;
+    for (int slot : node.outputs) At(slot).type = Type();
+    return false;
+  }
+
+  Result<std::vector<InferOutput>> OutputsOf(const PlanNode& node) {
     std::vector<InferInput> inputs;
     for (int slot : node.inputs) {
       inputs.emplace_back();
@@ -131,7 +190,34 @@ class Lowering {
       const SlotFacts& facts = At(slot);
       inputs.back() = {true, facts.type, facts.has_data() ? facts.known : Tensor(), facts.content};
     }
-    TERN_ASSIGN(auto outputs, InferOutputs(node.node(), std::move(inputs)));
+    return InferOutputs(node.node(), std::move(inputs), [&](int index, const std::vector<Type>& types) {
+      return InferSubgraph(node, static_cast<size_t>(index), types);
+    });
+  }
+
+  // Changes neither the graph nor this plan.
+  Result<std::vector<Type>> InferSubgraph(const PlanNode& node, size_t index,
+                                          const std::vector<Type>& types) {
+    const auto& subgraphs = node.program->subgraphs;
+    if (index >= subgraphs.size())
+      return InvalidModel("has ", subgraphs.size(), " graphs, but needs ", node.node().op->subgraphs.size());
+    const Program& body = *subgraphs[index];
+    if (static_cast<size_t>(body.input_count) != types.size())
+      return InvalidModel("its graph '", body.graph->name, "' takes ", body.input_count,
+                          " inputs, but is given ", types.size());
+    std::vector<PlanInput> inputs;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const bool given = types[i].kind != Type::Kind::kUnknown;
+      inputs.push_back({given ? types[i] : WithoutDims(body.values[i]->type), {}});
+    }
+    for (int slot : node.captures[index])
+      inputs.push_back({At(slot).type, At(slot).has_data() ? At(slot).known : Tensor()});
+    return Lowering(body, target_, workers_, options_).InferTypes(inputs);
+  }
+
+  Status Infer(const PlanNode& node) {
+    if (!node.program->subgraphs.empty() && !only_types_) return Declare(node);
+    TERN_ASSIGN(auto outputs, OutputsOf(node));
     for (size_t i = 0; i < outputs.size(); ++i) {
       SlotFacts& facts = At(node.outputs[i]);
       facts.type = std::move(outputs[i].type);
@@ -145,12 +231,12 @@ class Lowering {
 
   // The dims of a subgraph's outputs are known only at run time; kind and dtype are those declared.
   Status Declare(const PlanNode& node) {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const Type& declared = node.node().outputs()[i]->type;
-      At(node.outputs[i]).type = declared.tensor() ? Type::TensorOf(declared.dtype) : declared;
-    }
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      At(node.outputs[i]).type = WithoutDims(node.node().outputs()[i]->type);
     return {};
   }
+
+  static Type WithoutDims(const Type& type) { return type.tensor() ? Type::TensorOf(type.dtype) : type; }
 
   static Status CheckSize(const Node& node, const Type& type) {
     if (!type.tensor() || !type.shape.fully_known() || type.dtype == DType::kInvalid) return {};
@@ -240,7 +326,8 @@ class Lowering {
   const Program& program_;
   const Target& target_;
   const Workers& workers_;
-  const std::optional<int64_t> max_length_;
+  const LowerOptions& options_;
+  bool only_types_ = false;  // InferTypes was called
   Lowered out_;
 };
 
@@ -248,8 +335,8 @@ class Lowering {
 
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
-                      std::optional<int64_t> max_length) {
-  return Lowering(program, target, workers, max_length).Run(weights, inputs);
+                      const LowerOptions& options) {
+  return Lowering(program, target, workers, options).Run(weights, inputs);
 }
 
 }  // namespace tern

@@ -46,12 +46,14 @@ struct PlanInput {
   Tensor known;  // the data of a small capture that the enclosing plan knows; else undefined
 };
 
-// A node with the slots of the plan. Slots equal those of the program, except for nodes of an inlined If
-// branch.
+// A node with the slots of the plan. Slots equal those of the program, except for nodes of an inlined
+// subgraph.
 struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
+  // Of a node with subgraphs: a kernel of the target computes it. All its inputs and outputs are static.
+  bool has_kernel = false;
   double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
   // FuseNext sets these: the next node, the slot of the intermediate value, and the kernel for both nodes.
   // The step then also computes the next node, and `outputs` are the outputs of the next node.
@@ -63,7 +65,7 @@ struct PlanNode {
 
 struct Lowered {
   Varying varying;
-  std::vector<SlotFacts> slots;    // the program's, then those of inlined branches
+  std::vector<SlotFacts> slots;    // the program's, then those of inlined subgraphs
   std::vector<PlanNode> nodes;     // to run, in order
   std::vector<int> outputs;        // slots of the graph's outputs
   std::vector<int> state_outputs;  // slots in the memory of a session's state
@@ -73,11 +75,23 @@ struct Lowered {
   }
 };
 
-// weights: the weights of the program, by slot; undefined for values that are not weights. max_length: set if
-// the inputs' types contain LengthSymbol(); the facts are then those for this length, and `varying` lists
-// what depends on the length.
+// Returns the kernel query of a node whose inputs and outputs are static. bf16: KernelOperands::bf16.
+KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, bool bf16);
+
+struct LowerOptions {
+  bool bf16 = false;  // KernelOperands::bf16
+  // Set if the inputs' types contain LengthSymbol(); the facts are then those for this length, and `varying`
+  // lists what depends on the length.
+  std::optional<int64_t> max_length = {};
+};
+
+// weights: the weights of the program, by slot; undefined for values that are not weights.
+//
+// A node with subgraphs runs by a kernel if its inputs and outputs are static, its subgraphs capture no
+// values, and the target has a legal kernel. Otherwise an If with a known condition is replaced by the nodes
+// of its branch and a Fused by those of its body; other nodes run by the reference evaluator.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
-                      std::optional<int64_t> max_length = {});
+                      const LowerOptions& options);
 
 }  // namespace tern

@@ -47,7 +47,7 @@ PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lo
 
 // Whether the kernel can append in place: it supports it, and no other step reads past or present.
 bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draft>& drafts,
-               const QueryFor& query_for) {
+               const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
   if (!producer.entry || !producer.entry->can.state_in_place || !Has(node.inputs, s.past)) return false;
   if (Reads(drafts, s.past) != 1 || Reads(drafts, s.present) != 0) return false;
@@ -58,7 +58,7 @@ bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draf
 }  // namespace
 
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
-                    const QueryFor& query_for) {
+                    const NodeQueries& query_for) {
   for (const Draft& draft : drafts) {
     if (!draft.entry || !Varies(*draft.node, lowered.slots)) continue;
     for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{17}, max_length / 2}) {
@@ -73,7 +73,7 @@ Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, in
 }
 
 std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
-                                  const QueryFor& query_for) {
+                                  const NodeQueries& query_for) {
   std::vector<PlanState> states;
   std::vector<Draft*> producers;
   for (const GraphState& state : graph.states()) {

@@ -8,16 +8,16 @@
 
 namespace tern {
 
-using QueryFor = std::function<KernelQuery(const PlanNode&)>;
+using NodeQueries = std::function<KernelQuery(const PlanNode&)>;
 
 // Fails with kUnsupported if a kernel that was chosen for max_length is not legal for other lengths.
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
-                    const QueryFor& query_for);
+                    const NodeQueries& query_for);
 
 // Decides for each state of the graph how its present is written. A step writes it directly into the state's
 // memory if possible. It appends in place if the kernel can append and no other step reads past or present.
 // Marks slots and drafts accordingly.
 std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
-                                  const QueryFor& query_for);
+                                  const NodeQueries& query_for);
 
 }  // namespace tern

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "ir/graph_hash.h"
 #include "kernel_api/target.h"
 #include "runtime/tune/node_timer.h"
 
@@ -52,6 +53,7 @@ std::string NodeKey(const KernelQuery& q, int threads) {
   for (const auto& entry : q.attrs().List())
     key += StrCat(key.back() == '{' ? "" : ",", entry.name, "=", AttrToText(entry.value));
   key += "}";
+  for (const Graph* sub : q.subgraphs) key += StrCat("[", HashOf(*sub), "]");
   for (int i = 0; i < q.InputCount(); ++i)
     key += StrCat(" ", TextOf(q.inputs[static_cast<size_t>(i)]), q.IsWeight(i) ? "!" : q.Known(i) ? "?" : "");
   key += " ->";

@@ -20,7 +20,8 @@ struct TuneReport {
   Status read, written;     // errors of reading and writing the record
 };
 
-// Key of a measurement: op, attributes, types, dims, which operands are weights, threads, precision.
+// Key of a measurement: op, attributes, hash of the subgraphs, types, dims, which operands are weights,
+// threads, precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
 // A model has one tuner, which its sessions share. Thread-safe. One session measures at a time. Find and
