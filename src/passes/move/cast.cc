@@ -17,6 +17,8 @@ bool MovesWithoutRepeating(const OpDef& op) {
 }
 
 int Bits(DType t) { return BitWidth(t); }
+// Elements of less than a byte are not faster to move: kernels address bytes.
+bool Packed(DType t) { return Bits(t) < 8; }
 
 // Rewrites cast(move(x)) as move(cast(x)), for a cast to fewer bits.
 bool MoveUp(Rewrite& r) {
@@ -29,6 +31,7 @@ bool MoveUp(Rewrite& r) {
   if (move.graph != &r.graph()) return r.Skip("'", v->name, "' is made outside of this graph");
   if (Bits(cast.output(0)->type.dtype) >= Bits(v->type.dtype))
     return r.Skip("the Cast is not to a smaller type");
+  if (Packed(cast.output(0)->type.dtype)) return r.Skip("the elements would be smaller than a byte");
   const Amount amount = move.op->movement->amount;
   if (amount == Amount::kFewer || amount == Amount::kAny)
     return r.Skip("elements that the op drops would be cast too");
@@ -47,6 +50,7 @@ bool MoveDown(Rewrite& r) {
   if (cast->graph != &r.graph()) return r.Skip("'", v->name, "' is made outside of this graph");
   if (Bits(v->type.dtype) <= Bits(cast->input(0)->type.dtype))
     return r.Skip("the Cast is not to a larger type");
+  if (Packed(cast->input(0)->type.dtype)) return r.Skip("the elements are smaller than a byte");
   if (cast->input(0)->type.dtype == DType::kString) return r.Skip("the elements are strings");
   std::vector<Value*> inputs = move.inputs();
   inputs[0] = cast->input(0);
