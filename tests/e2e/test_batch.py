@@ -20,6 +20,21 @@ def first_item():
                       {"i": np.array(0)})
 
 
+def along_items(op, **attributes):
+    """A node that works along axis 0."""
+    axis = ["axis"] if op == "CumSum" else []
+    ones = ["scale"] if op == "LayerNormalization" else []
+    return make_model([helper.make_node(op, ["x"] + axis + ones, ["y"], name="mix", **attributes)], {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])},
+                      {"axis": np.array(0)} if axis else {"scale": np.ones((1, 3), np.float32)} if ones else {})
+
+
+def merged_softmax():
+    """Softmax over the rows of all items after a Reshape."""
+    nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]), helper.make_node("Softmax", ["r"], ["s"], axis=0, name="mix"),
+             helper.make_node("Reshape", ["s", "back"], ["y"])]
+    return make_model(nodes, {"x": (FLOAT, [1, 3, 4])}, {"y": (FLOAT, [1, 3, 4])}, {"rows": np.array([3, 4]), "back": np.array([1, 3, 4])})
+
+
 class Batch(CliTest):
     def test_items_give_what_they_give_alone(self):
         x = np.random.default_rng(1).standard_normal((5, 2, 3)).astype(np.float32)
@@ -54,6 +69,10 @@ class Batch(CliTest):
         self.refused("convert", path, "-o", self.dir / "two.tern", "--batch", 2, says="'pick'")
         self.assertFalse((self.dir / "two.tern").exists())
         self.refused("run", path, "--random", 1, "--batch", 0, says="--batch")
+
+    def test_a_node_that_mixes_items_is_named(self):
+        for model in (along_items("CumSum"), along_items("LayerNormalization", axis=0), along_items("Softmax", axis=0), merged_softmax()):
+            self.refused("run", self.save(model), "--random", 1, "--batch", 2, says=["invalid argument", "'mix'", "works along axis 0, which contains the items"])
 
 
 class Sizes(CliTest):

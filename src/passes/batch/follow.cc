@@ -3,27 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "passes/batch/items.h"
+
 namespace tern {
 namespace {
 
 int64_t CountOf(const Dims& dims, size_t end) {
   return std::accumulate(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(end), int64_t{1},
                          std::multiplies<>());
-}
-
-// The elements of a small integer value; nullopt unless all are known.
-std::optional<std::vector<int64_t>> NumbersOf(const Value* v) {
-  std::vector<int64_t> out;
-  if (v->is_constant())
-    for (int64_t i = 0; i < v->constant.size(); ++i) out.push_back(LoadLong(v->constant, i));
-  else if (!v->content)
-    return std::nullopt;
-  else
-    for (const Dim& d : *v->content) {
-      if (!d.known()) return std::nullopt;
-      out.push_back(d.value());
-    }
-  return out;
 }
 
 void SetNumbers(Node& node, int input, const std::vector<int64_t>& numbers) {
@@ -81,10 +68,6 @@ std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size
   return best;
 }
 
-Status CannotAdapt(const Node& node, const std::string& why) {
-  return InvalidArgument(node.Describe(), " cannot take another batch size: ", why);
-}
-
 }  // namespace
 
 bool BatchFollower::Holds(const Dim& dim) const {
@@ -94,7 +77,12 @@ bool BatchFollower::Holds(const Dim& dim) const {
 }
 
 bool BatchFollower::Holds(const Type& type) const {
+  if (type.element) return Holds(*type.element);
   return std::any_of(type.shape.dims.begin(), type.shape.dims.end(), [&](const Dim& d) { return Holds(d); });
+}
+
+std::optional<BatchFollower::Axis> BatchFollower::AxisOf(const Type& type) const {
+  return type.element ? AxisOf(*type.element) : AxisOf(type.shape);
 }
 
 std::optional<BatchFollower::Axis> BatchFollower::AxisOf(const Shape& shape) const {
@@ -102,8 +90,8 @@ std::optional<BatchFollower::Axis> BatchFollower::AxisOf(const Shape& shape) con
   for (size_t i = 0; i < shape.dims.size(); ++i) {
     if (!Holds(shape.dims[i])) continue;
     const Dim count = shape.dims[i].Substitute({{symbol_, 1}});
-    if (found || !count.known() || shape.dims[i] != count * batch()) return std::nullopt;
-    found = Axis{i, count.value()};
+    if (found || shape.dims[i] != count * batch()) return std::nullopt;
+    found = Axis{i, count};
   }
   return found;
 }
@@ -118,13 +106,19 @@ std::optional<Dims> BatchFollower::OldDims(const Shape& shape) const {
   return dims;
 }
 
-std::optional<int64_t> BatchFollower::OuterCountOf(const Shape& shape) const {
+Dim BatchFollower::CountBefore(const Shape& shape, size_t end) const {
+  Dim count = 1;
+  for (size_t i = 0; i < end; ++i) count = count * shape.dims[i];
+  return count;
+}
+
+std::optional<Dim> BatchFollower::OuterCountOf(const Shape& shape) const {
   const auto axis = AxisOf(shape);
-  const auto dims = OldDims(shape);
-  if (!axis || !dims) return std::nullopt;
-  const auto outside = outside_.find(axis->count);
+  if (!axis) return std::nullopt;
+  const auto outside = outside_.find(axis->count.ToString());
   if (outside == outside_.end()) return std::nullopt;
-  return CountOf(*dims, axis->index) * outside->second;
+  const Dim outer = CountBefore(shape, axis->index) * outside->second;
+  return outer.unknown() ? std::nullopt : std::optional(outer);
 }
 
 Status BatchFollower::AdaptReshape(Node& node) {
@@ -133,7 +127,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   auto target = NumbersOf(node.input(1));
   if (!axis || !target || target->empty()) return {};
   const bool zero_copies = !node.attrs.Bool("allow_zero");
-  if (axis->index == 0 && axis->count == 1 && zero_copies) {  // the other dims do not matter
+  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the other dims do not matter
     const int64_t first = (*target)[0];
     if (first == 0) return {};
     if (first == old_size_) {
@@ -145,8 +139,8 @@ Status BatchFollower::AdaptReshape(Node& node) {
   const auto dims = OldDims(x);
   const auto outer = OuterCountOf(x);
   auto wanted = dims ? Resolved(*target, *dims, zero_copies) : std::nullopt;
-  if (!wanted || !outer) return {};  // CheckKept decides
-  const auto to = DimFor(*wanted, *outer, old_size_);
+  if (!wanted || !outer || !outer->known()) return {};  // FollowView decides
+  const auto to = DimFor(*wanted, outer->value(), old_size_);
   if (!to) return {};
   if ((*target)[*to] == -1) return {};
   (*wanted)[*to] = -1;
@@ -158,7 +152,7 @@ Status BatchFollower::AdaptExpand(Node& node) {
   const Shape& x = node.input(0)->type.shape;
   auto target = NumbersOf(node.input(1));
   const auto axis = AxisOf(x);
-  if (!axis || !target || axis->count != 1) return {};
+  if (!axis || !target || !axis->count.Is(1)) return {};
   const size_t behind = x.dims.size() - axis->index;  // dims are aligned at the end
   if (behind > target->size()) return {};
   int64_t& size = (*target)[target->size() - behind];
@@ -191,7 +185,7 @@ Status BatchFollower::AdaptConcat(Node& node) {
     if (!v || like) continue;
     if ((axis = AxisOf(v->type.shape))) like = v;
   }
-  if (!like || axis->count != 1) return {};
+  if (!like || !axis->count.Is(1)) return {};
   const int rank = like->type.shape.rank(), at = static_cast<int>(axis->index);
   const int64_t joined = node.attrs.Int("axis");
   if ((joined < 0 ? joined + rank : joined) == at) return {};
@@ -205,7 +199,7 @@ Status BatchFollower::AdaptConcat(Node& node) {
 Status BatchFollower::AdaptRnn(Node& node) {
   Value* x = node.input(0);
   const auto axis = AxisOf(x->type.shape);
-  if (!axis || axis->index != 1 || axis->count != 1) return {};
+  if (!axis || axis->index != 1 || !axis->count.Is(1)) return {};
   const std::pair<const char*, int> states[] = {{"sequence_lens", 0}, {"initial_h", 1}, {"initial_c", 1}};
   for (const auto& [port, at] : states) {
     const int i = node.op->InputIndex(port);
@@ -227,35 +221,68 @@ Status BatchFollower::Adapt(Node& node) {
   return rule == rules.end() ? Status() : (this->*rule->second)(node);
 }
 
-// Records how many elements are outer to the batch in the output of a Reshape or Flatten.
-Status BatchFollower::RecordOuterCount(const Node& node) {
-  if (node.op->name != "Reshape" && node.op->name != "Flatten") return {};
-  const auto outer = OuterCountOf(node.input(0)->type.shape);
-  const Shape& y = node.output(0)->type.shape;
-  const auto axis = AxisOf(y);
-  const auto dims = OldDims(y);
-  if (!outer || !axis || !dims) return {};
-  const int64_t before = CountOf(*dims, axis->index), outside = *outer / before;
-  const bool fits = *outer % before == 0 && axis->count % std::max<int64_t>(outside, 1) == 0;
-  if (fits && outside_.emplace(axis->count, outside).first->second == outside) return {};
-  return CannotAdapt(node, StrCat("items would not stay together in ", node.output(0)->type.ToString()));
+// Simplifies dims of the result that inference leaves as expressions of the batch:
+// - of a Slice that keeps all items: min(1000000000, batch) is the batch;
+// - of a Reshape that keeps the batch as dim 0: if one other dim is such an expression, it is the quotient of
+//   element counts, which does not depend on the batch.
+void BatchFollower::SimplifyDims(const Node& node) const {
+  if (node.op->name != "Slice" && node.op->name != "Reshape") return;
+  const auto axis = AxisOf(node.input(0)->type);
+  std::vector<Dim>& y = node.output(0)->type.shape.dims;
+  if (!axis || axis->index >= y.size()) return;
+  if (node.op->name == "Slice") {
+    Dim& d = y[axis->index];
+    const Dim& x = node.input(0)->type.shape.dims[axis->index];
+    const auto same = [&](int64_t n) { return d.Substitute({{symbol_, n}}) == x.Substitute({{symbol_, n}}); };
+    if (same(old_size_) && same(new_size_)) d = x;
+    return;
+  }
+  if (axis->index != 0 || !axis->count.Is(1) || y[0] != batch()) return;
+  const auto holds = [&](const Dim& d) { return Holds(d); };
+  if (std::count_if(y.begin() + 1, y.end(), holds) != 1) return;
+  Dim& d = *std::find_if(y.begin() + 1, y.end(), holds);
+  d = d.Substitute({{symbol_, 1}});
 }
 
-// Fails for a node with the batch in an input's type but in none of its outputs: items would be lost.
-Status BatchFollower::CheckKept(const Node& node) const {
-  const auto holds = [&](const Value* v) { return v && Holds(v->type); };
-  const auto may_hold = [&](const Value* v) {
-    const auto& dims = v->type.shape.dims;
-    return !v->type.tensor() || !v->type.shape.ranked || v->content ||
-           std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d.known(); });
-  };
-  if (std::none_of(node.inputs().begin(), node.inputs().end(), holds)) return {};
-  if (node.op->name == "Shape" || node.op->name == "Size") return {};
-  if (std::any_of(node.outputs().begin(), node.outputs().end(), may_hold)) return {};
-  std::string types;
-  for (const Value* v : node.inputs())
-    if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotAdapt(node, StrCat("from ", types, " it makes ", node.output(0)->type.ToString()));
+// Checks that the result of a view has its items together, and records how many elements are outer to the
+// batch.
+Status BatchFollower::FollowView(const Node& node) {
+  const Type &x = node.input(0)->type, &y = node.output(0)->type;
+  const auto from = AxisOf(x), to = AxisOf(y);
+  const auto outer = x.tensor() ? OuterCountOf(x.shape) : std::nullopt;
+  if (!from || !to) return Lost(node);
+  if (x == y || (from->index == 0 && to->index == 0 && from->count.Is(1) && to->count.Is(1))) return {};
+  const Status mixed =
+      CannotAdapt(node, StrCat("items would not stay together from ", x.ToString(), " to ", y.ToString()));
+  if (!outer) return mixed;
+  const Dim before = CountBefore(y.shape, to->index);
+  Dim outside = 1;
+  if (before != *outer) {
+    if (!before.known() || !outer->known() || !to->count.known() || before.Is(0)) return mixed;
+    outside = outer->value() / before.value();
+    if (outside * before != *outer || to->count.value() % outside.value()) return mixed;
+  }
+  return outside_.emplace(to->count.ToString(), outside).first->second == outside ? Status() : mixed;
+}
+
+// Inference gives up ranks in deeply nested loops. Where the body of a Loop keeps the type of a state, the
+// result has that type too.
+Status BatchFollower::WalkBodies(Node& node) {
+  const bool loop = node.op->name == "Loop";
+  const auto body_input = [&](int i) { return node.subgraphs()[0]->inputs()[static_cast<size_t>(i)]; };
+  const int inputs = loop ? static_cast<int>(node.inputs().size()) : 0;
+  for (int i = 2; i < inputs; ++i) RefineType(body_input(i)->type, node.input(i)->type);
+  for (const auto& body : node.subgraphs()) TERN_TRY(Walk(*body));
+  TERN_TRY(CheckBodies(node));
+  std::vector<Type> results;
+  for (int i = 2; i < inputs; ++i) {
+    const Type& out = node.subgraphs()[0]->outputs()[static_cast<size_t>(i - 1)]->type;
+    results.push_back(out == node.input(i)->type ? out : Type());
+  }
+  TERN_TRY(InferNode(node));
+  for (size_t i = 0; i < std::min(results.size(), node.outputs().size()); ++i)
+    if (Value* v = node.outputs()[i]; v && results[i].tensor() && !v->type.shape.ranked) v->type = results[i];
+  return {};
 }
 
 Status BatchFollower::Walk(Graph& graph) {
@@ -263,10 +290,8 @@ Status BatchFollower::Walk(Graph& graph) {
     Node& node = *owned;
     TERN_TRY(Adapt(node));
     TERN_TRY(InferNode(node));
-    for (const auto& body : node.subgraphs()) TERN_TRY(Walk(*body));
-    if (!node.subgraphs().empty()) TERN_TRY(InferNode(node));
-    TERN_TRY(RecordOuterCount(node));
-    TERN_TRY(CheckKept(node));
+    if (!node.subgraphs().empty()) TERN_TRY(WalkBodies(node));
+    TERN_TRY(CheckItems(node));
   }
   return {};
 }

@@ -73,10 +73,10 @@ Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const B
 
 // Makes the batch symbolic and adapts nodes that hold the old size as a constant; the error names a node that
 // cannot be adapted.
-Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size) {
+Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size, int64_t new_size) {
   std::vector<Type> outputs;
   for (const Value* v : graph.outputs()) outputs.push_back(v->type);
-  BatchFollower follower(symbol, old_size);
+  BatchFollower follower(symbol, old_size, new_size);
   for (Value* v : graph.inputs())
     if (HasDims(v) && v->type.shape[0].Is(old_size)) v->type.shape.dims[0] = follower.batch();
   ForgetDims(graph);
@@ -102,7 +102,7 @@ Status Change(Graph& graph, int64_t batch, const Dim& old) {
   old.CollectSymbols(names);
   if (old.known()) {
     names = {FreshSymbol(graph)};
-    TERN_TRY(FreeBatch(graph, names[0], old.value()));
+    TERN_TRY(FreeBatch(graph, names[0], old.value(), batch));
   } else if (names.size() != 1 || old != Dim::Symbol(names[0])) {
     return InvalidArgument("the batch is ", old.ToString(), "; set its symbols instead");
   }

@@ -10,8 +10,9 @@ namespace tern {
 // - Reshape to a constant shape: the dim that contains the batch becomes -1;
 // - Expand to a constant shape that holds the old size;
 // - Concat and recurrent layers with other operands for one item: these are repeated.
-// Fails with kInvalidArgument and the name of a node if the node fails with the new size, or if its result
-// would lose items. The graph must not be used after a failure.
+// Every node must process each item independently along the axis that holds the batch (passes/batch/items.h).
+// Fails with kInvalidArgument, the name of a node and the reason if one does not, if it fails with the new
+// size, or if its result would lose items. The graph must not be used after a failure.
 Status SetBatch(Graph& graph, int64_t batch);
 
 }  // namespace tern

@@ -112,6 +112,74 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
+// Nodes that work along the axis with the items, also where a Reshape merges it with another one.
+TEST(SetBatch, RefusesNodesThatMixItems) {
+  const std::pair<const char*, const char*> bodies[] = {
+      {"#a: i64[] = (0) %y = CumSum(%x, #a) as \"mix\"", "it works along axis 0, which contains the items"},
+      {"%y = LayerNorm(%x) {axis=0} as \"mix\"", "it works along axis 0"},
+      {"%y = Softmax(%x) {axis=0} as \"mix\"", "it works along axis 0"},
+      {"#r: i64[2] = (3, 4) #b: i64[3] = (1, 3, 4) "
+       "%s = Softmax(Reshape(%x, #r)) {axis=0} as \"mix\" %y = Reshape(%s, #b)",
+       "it works along axis 0"},
+      {"#r: i64[2] = (3, 4) #c: f32[3,1] = (1, 2, 3) %y = Binary(Reshape(%x, #r), #c) {kind=\"mul\"} as \"mix\"",
+       ""},
+      {"%t = Transpose(%x) {perm=[1,0,2]} %y = MatMul(%t, %t) {transpose_b=true} as \"mix\"",
+       "it multiplies each item with all others"},
+      {"%y = Concat(%x, %x) {axis=0} as \"mix\"", "it works along axis 0"},
+      {"#f: i64[1] = (0) #e: i64[1] = (9) #a: i64[1] = (0) #s: i64[1] = (-1) %y = Slice(%x, #e, #f, #a, #s) as \"mix\"",
+       "node 'mix'"},
+      {"%n = Cast(Size(%x)) {to=f32} %y = Binary(%x, %n) {kind=\"div\"} as \"mix\"",
+       "depend on the batch size"},
+  };
+  for (const auto& [body, says] : bodies) {
+    const std::string error = ErrorOf(StrCat("graph @g(%x: f32[1,3,4]) -> (%y) { ", body, " }"), 3);
+    EXPECT_NE(error.find("node 'mix'"), std::string::npos) << body << "\n" << error;
+    EXPECT_NE(error.find(says), std::string::npos) << body << "\n" << error;
+  }
+}
+
+// The same ops along other axes process each item independently.
+TEST(SetBatch, NodesThatWorkAlongOtherAxes) {
+  for (
+      const char* body :
+      {"#a: i64[] = (1) %y = CumSum(%x, #a)", "%y = LayerNorm(%x) {axis=1}", "%y = Softmax(%x) {axis=1}",
+       "#r: i64[2] = (3, 4) #b: i64[3] = (1, 3, 4) %s = Softmax(Reshape(%x, #r)) {axis=1} %y = Reshape(%s, #b)",
+       "#f: i64[1] = (0) #e: i64[1] = (9223372036854775807) #a: i64[1] = (0) %y = Slice(%x, #f, #e, #a)",
+       "%y = MatMul(%x, %x) {transpose_b=true}",
+       "%t = Einsum(%x, %x) {equation=\"bij,bkj->ikb\"} %y = Transpose(%t) {perm=[2,0,1]}"})
+    ExpectItems(StrCat("graph @g(%x: f32[1,3,4]) -> (%y) { ", body, " }"));
+}
+
+// An end that is a large number, and the sizes of a Reshape that inference cannot simplify.
+TEST(SetBatch, DimsThatAreTheBatchOrDoNotDependOnIt) {
+  ExpectItems(
+      "graph @g(%x: f32[1,3]) -> (%y) { #f: i64[2] = (0,1) #e: i64[2] = (1000000000,1000000000) %y = Slice(%x, #f, #e) }");
+  const std::string slice =
+      "graph @g(%x: f32[1,3]) -> (%y) { #f: i64[1] = (0) #e: i64[1] = (2) %y = Slice(%x, #f, #e) }";
+  EXPECT_TRUE(SetBatch(*Parse(slice), 2).ok());
+  EXPECT_NE(ErrorOf(slice, 3).find("it makes f32[min(2,batch),3]"), std::string::npos) << ErrorOf(slice, 3);
+  auto open = Parse(R"(graph @g(%x: f32[1,S,8]) -> (%y) {
+    #rest: i64[2] = (-1, 4)
+    %n = Shape(%x) {start=0, end=2}
+    %y = Softmax(Reshape(%x, Concat(%n, #rest) {axis=0})) {axis=-1}
+  })");
+  const Status status = SetBatch(*open, 3);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+}
+
+TEST(SetBatch, Bodies) {
+  const auto loop = [](const char* body) {
+    return StrCat("graph @g(%x: f32[1,2,2]) -> (%y) { #n: i64[] = (3) %y = Loop(#n, _, %x) ",
+                  "[body @b(%i: i64[], %c: bool[], %s: f32[1,2,2]) -> (%c, %z) { ", body, " }] }");
+  };
+  ExpectItems(loop("%z = Softmax(%s + %x) {axis=1}"));
+  const std::string mixes = ErrorOf(loop("%z = Softmax(%s + %x) {axis=0} as \"mix\""), 3);
+  EXPECT_NE(mixes.find("node 'mix'"), std::string::npos) << mixes;
+  const std::string moves = ErrorOf(loop("%z = Transpose(%s) {perm=[1,0,2]}"), 3);
+  EXPECT_NE(moves.find("its body turns the state f32[batch,2,2] into f32[2,batch,2]"), std::string::npos)
+      << moves;
+}
+
 TEST(SetBatch, SymbolicAndUnchangedBatches) {
   auto open = Parse("graph @g(%x: f32[N,4], %z: f32[N]) -> (%y) { %y = Relu(%x) }");
   ASSERT_TRUE(SetBatch(*open, 6).ok());

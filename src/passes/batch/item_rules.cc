@@ -1,0 +1,300 @@
+#include "passes/batch/item_rules.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tern {
+namespace {
+
+bool Contains(const std::vector<int64_t>& axes, int axis, int rank) {
+  return std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return (a < 0 ? a + rank : a) == axis; });
+}
+
+// Input 0 alone holds items, in an axis other than `axis`, which keeps its place.
+ItemAxes BesideAxis(const ItemQuery& q, int axis) {
+  TERN_TRY(q.OnlyIn({0}));
+  if (q.Axis(0) == axis) return WorksAlong(axis);
+  return AllOutputs(q, q.Axis(0));
+}
+ItemAxes BesideAxisAttr(const ItemQuery& q) { return BesideAxis(q, q.AxisAttr(q.Rank(0))); }
+
+// The axis is the only element of an optional input.
+ItemAxes BesideAxisInput(const ItemQuery& q, int input, int otherwise) {
+  int axis = otherwise;
+  if (q.Has(input)) {
+    const auto list = NumbersOf(q.node.input(input));
+    if (!list || list->size() != 1) return InvalidArgument("its axis is not known");
+    axis = static_cast<int>((*list)[0]);
+  }
+  return BesideAxis(q, axis < 0 ? axis + q.Rank(0) : axis);
+}
+ItemAxes CumulativeItems(const ItemQuery& q) { return BesideAxisInput(q, 1, 0); }
+ItemAxes DftItems(const ItemQuery& q) {
+  if (q.Axis(0) == q.Rank(0) - 1) return WorksAlong(q.Axis(0));
+  return BesideAxisInput(q, 2, -2);
+}
+
+// The op normalizes axis `axis` and those after it.
+ItemAxes BeforeAxisAttr(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  if (q.Axis(0) >= q.AxisAttr(q.Rank(0))) return WorksAlong(q.Axis(0));
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes OnMatrices(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  if (q.Axis(0) >= q.Rank(0) - 2) return WorksAlong(q.Axis(0));
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes ArgReduceItems(const ItemQuery& q) {
+  const int axis = q.AxisAttr(q.Rank(0));
+  if (q.Axis(0) == axis) return WorksAlong(axis);
+  return AllOutputs(q, q.Axis(0) - (!q.node.attrs.Bool("keep_dims") && axis < q.Axis(0)));
+}
+
+ItemAxes ReduceItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  std::vector<int64_t> axes;
+  if (q.Has(1)) {
+    const auto list = NumbersOf(q.node.input(1));
+    if (!list) return InvalidArgument("its axes are not known");
+    axes = *list;
+  }
+  if (axes.empty() && q.node.attrs.Bool("noop_if_empty")) return AllOutputs(q, q.Axis(0));
+  if (axes.empty() || Contains(axes, q.Axis(0), q.Rank(0))) return WorksAlong(q.Axis(0));
+  int dropped = 0;
+  for (int i = 0; i < q.Axis(0); ++i) dropped += Contains(axes, i, q.Rank(0));
+  return AllOutputs(q, q.Axis(0) - (q.node.attrs.Bool("keep_dims") ? 0 : dropped));
+}
+
+ItemAxes TransposeItems(const ItemQuery& q) {
+  const auto& perm = q.node.attrs.Ints("perm");
+  if (perm.empty()) return AllOutputs(q, q.Rank(0) - 1 - q.Axis(0));
+  return AllOutputs(q, static_cast<int>(std::find(perm.begin(), perm.end(), q.Axis(0)) - perm.begin()));
+}
+
+// The dim of the result is the operand's, so it is not expanded.
+ItemAxes ExpandItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  return AllOutputs(q, q.Axis(0) + q.OutRank() - q.Rank(0));
+}
+ItemAxes TileItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes ConcatItems(const ItemQuery& q) {
+  const int axis = q.AxisAttr(q.OutRank());
+  for (int i = 0; i < q.inputs(); ++i) {
+    if (q.Axis(i) == axis) return WorksAlong(axis);
+    if (q.Axis(i) != q.Axis(0))
+      return InvalidArgument("inputs 0 and ", i, " hold the items in different axes, or one holds none: ",
+                             q.node.input(0)->type.ToString(), ", ", q.node.input(i)->type.ToString());
+  }
+  return AllOutputs(q, q.Axis(0));
+}
+
+// Index of an axis in an optional list of axes, or of all; -1: it is not listed.
+std::optional<int> PlaceOf(const ItemQuery& q, int input, int axis) {
+  if (!q.Has(input)) return axis;
+  const auto axes = NumbersOf(q.node.input(input));
+  if (!axes) return std::nullopt;
+  for (size_t i = 0; i < axes->size(); ++i)
+    if ((*axes)[i] == axis || (*axes)[i] + q.Rank(0) == axis) return static_cast<int>(i);
+  return -1;
+}
+
+// A slice of all items with step 1 is allowed: then the dim of the result is the operand's.
+ItemAxes SliceItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  const auto place = PlaceOf(q, 3, q.Axis(0));
+  if (!place) return InvalidArgument("its axes are not known");
+  if (*place >= 0 && q.Has(4)) {
+    const auto steps = NumbersOf(q.node.input(4));
+    if (!steps || (*steps)[static_cast<size_t>(*place)] != 1) return WorksAlong(q.Axis(0));
+  }
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes PadItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  const auto place = PlaceOf(q, 3, q.Axis(0));
+  const auto pads = NumbersOf(q.node.input(1));
+  if (!place || !pads) return InvalidArgument("its pads are not known");
+  const auto at = static_cast<size_t>(std::max(*place, 0));
+  if (*place >= 0 && ((*pads)[at] || (*pads)[at + pads->size() / 2])) return WorksAlong(q.Axis(0));
+  return AllOutputs(q, q.Axis(0));
+}
+
+// Without scales, the result has the operand's dim, so the axis is not resized.
+ItemAxes ResizeItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  const int axis = q.Axis(0);
+  if (q.node.attrs.Text("coordinates") == "tf_crop_and_resize" || q.node.attrs.Text("aspect") != "stretch")
+    return InvalidArgument("it may resize the axis of the items");
+  const auto& axes = q.node.attrs.Ints("axes");
+  if (!q.Has(2) || (q.Rank(2) == 1 && q.In(2)[0].Is(0))) return AllOutputs(q, axis);
+  auto place = static_cast<int64_t>(axis);
+  if (!axes.empty())
+    place = std::find_if(axes.begin(), axes.end(),
+                         [&](int64_t a) { return a == axis || a + q.Rank(0) == axis; }) -
+            axes.begin();
+  if (!axes.empty() && place == static_cast<int64_t>(axes.size())) return AllOutputs(q, axis);
+  const Value* scales = q.node.input(2);
+  if (!scales->is_constant() || LoadDouble(scales->constant, place) != 1) return WorksAlong(axis);
+  return AllOutputs(q, axis);
+}
+
+// Axis 0 is the batch by definition of the op; each of these inputs must hold it, the others must not.
+ItemAxes ItemsIn(const ItemQuery& q, std::initializer_list<int> inputs) {
+  TERN_TRY(q.OnlyIn(inputs));
+  for (const int i : inputs) {
+    if (!q.Has(i)) continue;
+    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not have the items of the others");
+    if (q.Axis(i) != 0) return WorksAlong(q.Axis(i));
+  }
+  return AllOutputs(q, 0);
+}
+ItemAxes InFirst(const ItemQuery& q) { return ItemsIn(q, {0}); }
+ItemAxes InFirstTwo(const ItemQuery& q) { return ItemsIn(q, {0, 1}); }
+ItemAxes InAll(const ItemQuery& q) { return ItemsIn(q, {0, 1, 2, 3, 4, 5}); }
+ItemAxes DeformConvItems(const ItemQuery& q) { return ItemsIn(q, {0, 2, 4}); }
+ItemAxes RowsOfFirst(const ItemQuery& q) {
+  if (q.Rank(0) < 2) return InvalidArgument("a vector is one item");
+  return InFirst(q);
+}
+ItemAxes ZipMapItems(const ItemQuery& q) {
+  TERN_TRY(InFirst(q).status());
+  return AllOutputs(q, kNoItems);  // a sequence with one map per item
+}
+
+// Inputs 1 and 2 are weight and bias, input 3 is a residual.
+ItemAxes ConvItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0, 3}));
+  if (q.Axis(0) != 0) return WorksAlong(std::max(q.Axis(0), q.Axis(3)));
+  if (q.Has(3)) TERN_TRY(CheckBroadcast(q, 3, 0));
+  return AllOutputs(q, 0);
+}
+
+ItemAxes QuantizeItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  const Shape& scale = q.In(1);
+  const bool single = scale.rank() == 0 || (scale.rank() == 1 && scale[0].Is(1));
+  if (q.node.attrs.Int("block_size") == 0 && single) return AllOutputs(q, q.Axis(0));
+  if (q.node.attrs.Int("block_size") != 0) return InvalidArgument("its scales are made for the old size");
+  return BesideAxisAttr(q);
+}
+// One operand, and scales that are the same for all items.
+ItemAxes QUnaryItems(const ItemQuery& q) {
+  TERN_TRY(q.OnlyIn({0}));
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes ReverseSequenceItems(const ItemQuery& q) {
+  if (q.Axis(0) != q.node.attrs.Int("batch_axis") || q.Axis(1) != 0) return WorksAlong(q.Axis(0));
+  return AllOutputs(q, q.Axis(0));
+}
+
+ItemAxes RotaryItems(const ItemQuery& q) {
+  for (int i = 0; i < q.inputs(); ++i)
+    if (q.Holds(i) && q.Axis(i) != 0) return WorksAlong(q.Axis(i));
+  if (!q.Holds(0)) return InvalidArgument("its input 0 does not have the items of the others");
+  return AllOutputs(q, 0);
+}
+
+}  // namespace
+
+ItemAxes AllOutputs(const ItemQuery& q, int axis) { return std::vector<int>(q.outputs(), axis); }
+ItemAxes WorksAlong(int axis) {
+  return InvalidArgument("it works along axis ", axis, ", which contains the items");
+}
+
+Status CheckBroadcast(const ItemQuery& q, int i, int axis) {
+  const int at = axis - (q.OutRank() - q.Rank(i));
+  if (q.Holds(i) ? q.Axis(i) == at : at < 0 || q.In(i)[at].Is(1)) return {};
+  return InvalidArgument("its input ", i, ", ", q.node.input(i)->type.ToString(),
+                         ", differs between the items in another way than its other inputs");
+}
+
+ItemAxes BroadcastItems(const ItemQuery& q) {
+  int axis = kNoItems;
+  for (int i = 0; i < q.inputs(); ++i)
+    if (q.Holds(i)) axis = q.Axis(i) + q.OutRank() - q.Rank(i);
+  for (int i = 0; i < q.inputs(); ++i)
+    if (q.Has(i)) TERN_TRY(CheckBroadcast(q, i, axis));
+  return AllOutputs(q, axis);
+}
+
+ItemRule FindItemRule(std::string_view op) {
+  static const std::map<std::string_view, ItemRule> rules = {
+      {"Softmax", BesideAxisAttr},
+      {"TopK", BesideAxisAttr},
+      {"Split", BesideAxisAttr},
+      {"Scale", BesideAxisAttr},
+      {"Cumulative", CumulativeItems},
+      {"DFT", DftItems},
+      {"LayerNorm", BeforeAxisAttr},
+      {"RmsNorm", BeforeAxisAttr},
+      {"Trilu", OnMatrices},
+      {"Det", OnMatrices},
+      {"Inverse", OnMatrices},
+      {"ArgReduce", ArgReduceItems},
+      {"Reduce", ReduceItems},
+      {"Transpose", TransposeItems},
+      {"Expand", ExpandItems},
+      {"Tile", TileItems},
+      {"Concat", ConcatItems},
+      {"Slice", SliceItems},
+      {"Pad", PadItems},
+      {"Resize", ResizeItems},
+      {"Conv", ConvItems},
+      {"ConvTranspose", ConvItems},
+      {"QConv", InFirst},
+      {"DeformConv", DeformConvItems},
+      {"GridSample", InFirstTwo},
+      {"AffineGrid", InFirst},
+      {"Col2Im", InFirst},
+      {"STFT", InFirst},
+      {"NGramRepeatBlock", InFirstTwo},
+      {"LinearAttention", InAll},
+      {"QPool", InFirst},
+      {"QGlobalPool", InFirst},
+      {"QUnary", QUnaryItems},
+      {"QActivation", QUnaryItems},
+      {"QBinary", BroadcastItems},
+      {"Quantize", QuantizeItems},
+      {"Dequantize", QuantizeItems},
+      {"ReverseSequence", ReverseSequenceItems},
+      {"LinearClassifier", RowsOfFirst},
+      {"Normalizer", RowsOfFirst},
+      {"SVMClassifier", RowsOfFirst},
+      {"SVMRegressor", RowsOfFirst},
+      {"TreeEnsemble", RowsOfFirst},
+      {"TreeEnsembleClassifier", RowsOfFirst},
+      {"TfIdfVectorizer", RowsOfFirst},
+      {"LabelEncoder", QUnaryItems},
+      {"MurmurHash3", QUnaryItems},
+      {"RegexFullMatch", QUnaryItems},
+      {"ZipMap", ZipMapItems},
+      {"BeamSearch", InFirst},
+      {"GreedySearch", InFirst},
+      {"RotaryEmbedding", RotaryItems},
+      {"TensorScatter", InAll},
+      {"MatMul", MatMulItems},
+      {"QMatMul", QMatMulItems},
+      {"Einsum", EinsumItems},
+      {"Attention", AttentionItems},
+      {"Rnn", RnnItems},
+      {"Gather", GatherItems},
+      {"GatherElements", SameAxisItems},
+      {"ScatterElements", SameAxisItems},
+      {"GatherND", GatherNdItems},
+      {"ScatterND", ScatterNdItems},
+      {"OneHot", OneHotItems},
+  };
+  const auto rule = rules.find(op);
+  return rule == rules.end() ? nullptr : rule->second;
+}
+
+}  // namespace tern

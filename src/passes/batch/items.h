@@ -1,0 +1,39 @@
+// Decides whether a node processes the items of a batch independently.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tern {
+
+constexpr int kNoItems = -1;  // for an axis: the value is the same for all items
+
+// A node, and the axis of each input that contains the batch. The axis may contain further dims: a Reshape of
+// [batch, 3, 4] to [batch*3, 4] merges the batch with the rows.
+struct ItemQuery {
+  const Node& node;
+  std::vector<int> axes;  // per input; kNoItems: the input is absent or the same for all items
+
+  bool Has(int i) const { return node.input(i) != nullptr; }
+  int Axis(int i) const { return Has(i) ? axes[static_cast<size_t>(i)] : kNoItems; }
+  bool Holds(int i) const { return Axis(i) != kNoItems; }
+  const Shape& In(int i) const { return node.input(i)->type.shape; }
+  int Rank(int i) const { return In(i).rank(); }
+  int OutRank() const { return node.output(0)->type.shape.rank(); }
+  int inputs() const { return static_cast<int>(node.inputs().size()); }
+  size_t outputs() const { return node.outputs().size(); }
+  // The attribute `axis` for a tensor of this rank, made non-negative.
+  int AxisAttr(int rank) const;
+  // The axes that contain the batch in the inputs; fails if an input outside `may` holds items.
+  Status OnlyIn(std::initializer_list<int> may) const;
+};
+
+// The axis of each output that contains the items, in the same order; kNoItems: the output depends on no
+// item. The error says why items would not be independent. Views, control flow and nodes without items in
+// their inputs are not asked.
+Result<std::vector<int>> OutputItemAxes(const ItemQuery& query);
+
+// The elements of a small integer value; nullopt unless all are known.
+std::optional<std::vector<int64_t>> NumbersOf(const Value* v);
+
+}  // namespace tern
