@@ -292,6 +292,16 @@ ItemRule FindItemRule(std::string_view op) {
       {"GatherND", GatherNdItems},
       {"ScatterND", ScatterNdItems},
       {"OneHot", OneHotItems},
+      {"SequenceConstruct", SequenceItems},
+      {"SequenceAt", SequenceItems},
+      {"SequenceInsert", SequenceItems},
+      {"SequenceErase", SequenceItems},
+      {"Optional", SequenceItems},
+      {"OptionalGetElement", SequenceItems},
+      {"SequenceLength", SequenceLengthItems},
+      {"OptionalHasElement", SequenceLengthItems},
+      {"SplitToSequence", SplitToSequenceItems},
+      {"ConcatFromSequence", ConcatFromSequenceItems},
   };
   const auto rule = rules.find(op);
   return rule == rules.end() ? nullptr : rule->second;

@@ -30,5 +30,10 @@ ItemAxes SameAxisItems(const ItemQuery& q);
 ItemAxes GatherNdItems(const ItemQuery& q);
 ItemAxes ScatterNdItems(const ItemQuery& q);
 ItemAxes OneHotItems(const ItemQuery& q);
+// Sequences and optionals: passes/batch/sequence_rules.cc.
+ItemAxes SequenceItems(const ItemQuery& q);
+ItemAxes SequenceLengthItems(const ItemQuery& q);
+ItemAxes SplitToSequenceItems(const ItemQuery& q);
+ItemAxes ConcatFromSequenceItems(const ItemQuery& q);
 
 }  // namespace tern

@@ -167,6 +167,20 @@ TEST(SetBatch, DimsThatAreTheBatchOrDoNotDependOnIt) {
   EXPECT_TRUE(status.ok()) << status.ToString();
 }
 
+TEST(SetBatch, Sequences) {
+  const auto graph = [](int axis) {
+    return StrCat(
+        "graph @g(%x: f32[1,4,2]) -> (%y) { #s: i64[] = (2) #i: i64[] = (0) %l = SplitToSequence(%x, #s) ",
+        "{axis=1} %e = SequenceInsert(%l, SequenceAt(%l, #i)) %y = ConcatFromSequence(%e) {axis=", axis,
+        "} as \"join\" }");
+  };
+  ExpectItems(graph(1));
+  ExpectItems(graph(2));
+  const std::string error = ErrorOf(graph(0), 3);
+  EXPECT_NE(error.find("node 'join'"), std::string::npos) << error;
+  EXPECT_NE(error.find("it works along axis 0"), std::string::npos) << error;
+}
+
 TEST(SetBatch, Bodies) {
   const auto loop = [](const char* body) {
     return StrCat("graph @g(%x: f32[1,2,2]) -> (%y) { #n: i64[] = (3) %y = Loop(#n, _, %x) ",
