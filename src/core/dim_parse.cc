@@ -13,7 +13,7 @@ int HexValue(char c) {
 }
 
 // expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ;
-// factor := int | symbol | '"' any symbol '"' | f '(' e ',' e ')' | '(' e ')' | '-' factor
+// factor := int | symbol | '?' | '"' any symbol '"' | f '(' e ',' e ')' | '(' e ')' | '-' factor
 // Exporters write Python's and sympy's `//`, `%` and capitalised functions; ToString prints these as
 // floordiv, mod, max and min.
 class DimParser {

@@ -15,7 +15,7 @@ char* RoundUp(char* address, size_t to) {
 }
 size_t SizeOfBlock(size_t bytes) { return RoundUp(std::max<size_t>(bytes, 1), PageHeap::kPage); }
 
-// Small beside the address space that the process may use.
+// Returns 1/16 of the process's limit on address space, clamped to [kMin, kMax].
 size_t RegionSize() {
   constexpr size_t kMin = size_t{64} << 20, kMax = size_t{1} << 30;
   rlimit limit{};
@@ -28,7 +28,7 @@ size_t RegionSize() {
 PageHeap& PageHeap::Get() {
   static PageHeap* heap = [] {
     auto* made = new PageHeap(RegionSize());
-    // A child must not find the mutex locked by a thread that it does not have.
+    // Otherwise a mutex that another thread holds during fork would stay locked in the child process.
     pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
     return made;
   }();

@@ -80,7 +80,7 @@ bool operator==(const Type& a, const Type& b) {
 
 void RefineType(Type& type, const Type& declared) {
   const bool is_unknown = type.kind == Type::Kind::kUnknown;
-  // Merged branches may be optional where the declared type guarantees a value.
+  // The type merged from two branches may be optional although the declared type is not.
   const bool is_optional = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
   if (is_unknown || (is_optional && declared.kind != Type::Kind::kUnknown)) type = declared;
   if (!type.tensor() || !declared.tensor()) return;

@@ -62,7 +62,7 @@ Result<DType> ElementType(std::string_view name) {
 Result<Type> ParseAt(std::string_view text, int depth) {
   const auto bad = [&] { return InvalidArgument("cannot read type '", text, "'"); };
   if (depth > kMaxTypeDepth)
-    return InvalidArgument("a type is nested deeper than ", kMaxTypeDepth, " sequences, optionals and maps");
+    return InvalidArgument("a type is nested deeper than ", kMaxTypeDepth, " levels");
   if (text == "unknown") return Type();
   const size_t open = text.find_first_of("([");
   if (open == std::string_view::npos || Closing(text, open) != text.size() - 1) return bad();

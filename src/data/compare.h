@@ -20,8 +20,10 @@ struct Comparison {
   int64_t elements = 0, wrong = 0;
 };
 
-// Compares kind, type, dims and elements. Floats are equal if |got - wanted| <= absolute + of_largest * max
-// |wanted| + relative * |wanted|; NaN equals NaN. Other elements must be exactly equal.
+// Compares kind, type, dims and elements. Floats are equal if
+//   |got - wanted| <= absolute + of_largest * largest + relative * |wanted|
+// where `largest` is the largest finite |wanted| of the tensor. NaN equals NaN. Elements of other types must
+// be exactly equal.
 Comparison Compare(const Datum& got, const Datum& wanted, const Tolerance& tolerance);
 
 }  // namespace tern::data

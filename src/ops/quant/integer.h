@@ -6,14 +6,15 @@
 namespace tern {
 
 // True if the op uses integer arithmetic: QConv, QMatMul, QGlobalPool and QBinary with 8-bit operands and
-// result. Other ops, and 16 bits, compute in real numbers.
+// result. Other ops, and these ops with 16-bit types, compute in f32.
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result);
 
-// QConv, QMatMul and products compute y = saturate(round(sum * (a_scale * b_scale / y_scale)) + zero).
+// QConv and QMatMul compute y = saturate(round(sum * multiplier) + y_zero). QBinary (mul) uses the same
+// multiplier, but adds y_zero before it rounds.
 inline float ProductMultiplier(float a_scale, float b_scale, float y_scale) {
   return a_scale * b_scale / y_scale;
 }
-// QGlobalPool computes the same from the sum of `count` elements.
+// QGlobalPool computes y like QConv, from the sum of `count` elements.
 inline float MeanMultiplier(float x_scale, float y_scale, int64_t count) {
   return x_scale / (y_scale * static_cast<float>(count));
 }
@@ -25,7 +26,8 @@ struct IntegerBounds {
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
 BoundsAttrs ActivationOf(const Attrs& attrs);  // of QConv and QMatMul
 
-// Ratios of a sum: round(a * a_ratio + b * b_ratio + rest), where `rest` includes the zero points.
+// QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
+// zero points.
 struct SumRatios {
   float a, b, rest;
 };

@@ -6,7 +6,7 @@ namespace {
 
 struct Unsqueeze : NoAttrs {};
 
-Result<std::vector<Dim>> Grown(const Shape& x, const std::vector<int64_t>& axes) {
+Result<std::vector<Dim>> UnsqueezedDims(const Shape& x, const std::vector<int64_t>& axes) {
   const int rank = x.rank() + static_cast<int>(axes.size());
   TERN_ASSIGN(const auto list, NormalizeAxes(axes, rank));
   std::vector<Dim> dims(static_cast<size_t>(rank));
@@ -25,7 +25,7 @@ Status Infer(const Unsqueeze&, InferContext& c) {
   c.Out("y", c.TypeOf("x"), Shape());
   if (!x.ranked) return {};
   if (const auto axes = c.LongsOf("axes")) {
-    TERN_ASSIGN(auto dims, Grown(x, *axes));
+    TERN_ASSIGN(auto dims, UnsqueezedDims(x, *axes));
     if (auto content = c.ContentOf("x"); content && dims.size() <= 1) c.OutContent("y", *content);
     c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   } else if (const int n = KnownLength(c.ShapeOf("axes")); n >= 0) {
@@ -36,7 +36,7 @@ Status Infer(const Unsqueeze&, InferContext& c) {
 
 Status Reference(const Unsqueeze&, EvalContext& c) {
   const Tensor& x = c.In("x");
-  TERN_ASSIGN(auto dims, Grown(Shape::Of(x.dims()), c.Longs("axes")));
+  TERN_ASSIGN(auto dims, UnsqueezedDims(Shape::Of(x.dims()), c.Longs("axes")));
   c.SetOut("y", x.Clone().Reshaped(Shape(dims).Concrete()));
   return {};
 }

@@ -1,5 +1,5 @@
-// Expands move down to consumers that broadcast anyway. Runs after the recompose stage, which matches
-// Attention with its Expands in place.
+// Moves an Expand after elementwise ops, and removes it if its consumer broadcasts. These rules run after the
+// recompose stage, because patterns of Attention there contain Expand nodes.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -72,17 +72,17 @@ TERN_RULE(MoveExpandDown) {
 }
 
 TERN_RULE(ReplaceNeutralByExpand) {
-  return Rule{
-      .summary = "an And with constant true or an Or with constant false that only broadcasts is an Expand",
-      .level = Level::kExtended,
-      .roots = {"Binary:and", "Binary:or"},
-      .apply = NeutralToExpand,
-      .example = R"(graph @g(%c: bool[N,1,S]) -> (%y) { #t: bool[2,1] = (1, 1) %y = And(%c, #t) })"};
+  return Rule{.summary = "And with true and Or with false become Expand if they broadcast the other operand",
+              .level = Level::kExtended,
+              .roots = {"Binary:and", "Binary:or"},
+              .apply = NeutralToExpand,
+              .example = R"(graph @g(%c: bool[N,1,S]) -> (%y) { #t: bool[2,1] = (1, 1) %y = And(%c, #t) })"};
 }
 
 TERN_RULE(RemoveExpandOfMask) {
   return Rule{
-      .summary = "Attention broadcasts its mask over batch, heads and queries: no Expand before",
+      .summary =
+          "an Expand of a mask is removed: Attention broadcasts the mask over batch, heads and queries",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = RemoveExpandOfMask,

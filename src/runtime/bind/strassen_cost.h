@@ -4,8 +4,8 @@
 
 namespace tern {
 
-// Cost relative to a plain product. A gain below kMinGain counts as a loss, because rounding errors are
-// larger.
+// Cost relative to a plain product. A gain below kMinGain counts as a loss: it does not justify the
+// larger rounding errors of Strassen's algorithm.
 inline double StrassenCost(int64_t m, int64_t n, int64_t k) {
   constexpr double kMinGain = 0.03;
   const double gain = cpu::StrassenGain(m, n, k);

@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// Results are [rows…, columns]. A PanelProduct writes them as one matrix.
+// Sets the epilogue of the PanelProduct that computes a node's result. The result is one matrix: its columns
+// are the last dim, its rows all other dims.
 class TileBound {
  public:
   TileBound() = default;

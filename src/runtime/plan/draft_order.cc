@@ -13,7 +13,7 @@ void AddOnce(std::vector<int>& list, int v) {
   if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
 }
 
-// Builds the ordering problem. Blocks are slots; a view counts as the slot that it refers to.
+// Builds the OrderProblem. Each slot is a block of memory, but a view uses the block of its input.
 class ProblemMaker {
  public:
   ProblemMaker(int bound, const Lowered& lowered, const std::vector<Draft>& drafts)
@@ -56,12 +56,12 @@ class ProblemMaker {
       for (int slot : draft.node->outputs) base_[At(slot)] = base_[At(draft.node->inputs[0])];
     } else {
       step.overwrites = Overwrites(draft);
-      for (int slot : draft.node->outputs) Make(slot, step);
+      for (int slot : draft.node->outputs) AddWrite(slot, step);
     }
     problem_.steps.push_back(std::move(step));
   }
 
-  void Make(int slot, OrderStep& step) {
+  void AddWrite(int slot, OrderStep& step) {
     const SlotFacts& facts = lowered_.slots[At(slot)];
     if (facts.is_known()) return;
     if (facts.is_static()) problem_.bytes[At(slot)] = (facts.bytes() + 63) / 64 * 64;
@@ -90,9 +90,9 @@ class ProblemMaker {
   const int bound_;
   const Lowered& lowered_;
   const std::vector<Draft>& drafts_;
-  std::vector<int> base_,
-      producer_;  // by slot: the slot whose memory it uses; the draft that writes it, or -1
-  int last_fixed_ = -1;
+  std::vector<int> base_,  // by slot: the slot whose memory it uses
+      producer_;           // by slot: the draft that writes it, or -1
+  int last_fixed_ = -1;    // the last dynamic or random draft, or -1; these keep their relative order
   OrderProblem problem_;
 };
 

@@ -1,5 +1,5 @@
-// Inner loops of elementwise functions. Operands have stride 1. Callers fill a tile with copies of a scalar
-// operand.
+// Inner loops of elementwise functions. Operands have stride 1. To broadcast a scalar, a caller fills a
+// tile with copies of it.
 #pragma once
 #include "base/dtype.h"
 #include "kernels/cpu/elementwise/kinds.h"

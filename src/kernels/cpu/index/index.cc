@@ -10,12 +10,12 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWork = 16384;
+constexpr int64_t kElementsPerTask = 16384;
 
 int64_t Wrapped(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
-int64_t GrainOf(int64_t work) { return std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)); }
+int64_t GrainOf(int64_t work) { return std::max<int64_t>(1, kElementsPerTask / std::max<int64_t>(1, work)); }
 
-template <class T> T Joined(ScatterKind kind, T a, T b) {
+template <class T> T Combine(ScatterKind kind, T a, T b) {
   using W = std::conditional_t<std::is_floating_point_v<T>, T,
                                std::make_unsigned_t<std::conditional_t<std::is_floating_point_v<T>, int, T>>>;
   switch (kind) {
@@ -30,16 +30,16 @@ template <class T> T Joined(ScatterKind kind, T a, T b) {
   }
 }
 
-template <class T> void JoinRun(ScatterKind kind, const T* updates, T* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = Joined(kind, y[i], updates[i]);
+template <class T> void CombineRun(ScatterKind kind, const T* updates, T* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = Combine(kind, y[i], updates[i]);
 }
 
 // Combines elements [from, from + n) of updates with the elements of y that start at `to`.
-void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
-               int64_t n) {
+void CombineTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
+                  int64_t n) {
   const auto run = [&](auto zero) {
     using T = decltype(zero);
-    JoinRun(kind, static_cast<const T*>(updates) + from, static_cast<T*>(y) + to, n);
+    CombineRun(kind, static_cast<const T*>(updates) + from, static_cast<T*>(y) + to, n);
   };
   switch (type) {
     case DType::kF32:
@@ -55,7 +55,7 @@ void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, 
 
 void ScatterRun(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
                 int64_t n) {
-  if (kind != ScatterKind::kNone) return JoinTyped(kind, type, updates, from, y, to, n);
+  if (kind != ScatterKind::kNone) return CombineTyped(kind, type, updates, from, y, to, n);
   const auto width = static_cast<size_t>(WidthOf(type));
   std::memcpy(static_cast<char*>(y) + static_cast<size_t>(to) * width,
               static_cast<const char*>(updates) + static_cast<size_t>(from) * width,
@@ -122,7 +122,7 @@ int64_t Elements::OffsetOf(int64_t element) const {
 }
 
 void GatherElements(const Elements& e, const void* x, void* y, int width, const Workers& workers) {
-  workers.ParallelFor(e.count, kWork / 4, [&](int64_t begin, int64_t end) {
+  workers.ParallelFor(e.count, kElementsPerTask / 4, [&](int64_t begin, int64_t end) {
     WithWidth(width, [&](auto zero) {
       using T = decltype(zero);
       for (int64_t i = begin; i < end; ++i) static_cast<T*>(y)[i] = static_cast<const T*>(x)[e.OffsetOf(i)];
