@@ -28,6 +28,7 @@ class PassContext {
   double fold_operations = 5e8;                               // and operations it may take
   LayoutCosts layout_costs;                                   // of the target
   bool eager = false;                                         // apply changes even where they do not pay
+  bool halves_are_wide = false;                               // WidenHalf has run; rules keep it so
   std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
 
   bool Enabled(const std::string& name) const {

@@ -127,6 +127,7 @@ class Sweep {
       Rewrite rewrite(node, rule->name);
       const bool asked = context_.Asks(*rule, node);
       if (asked) rewrite.Explain();
+      if (context_.halves_are_wide) rewrite.RefuseHalf();
       const bool applied = ApplyRule(*rule, rewrite);
       made_ += rewrite.constant_bytes();
       TERN_TRY(Status(rewrite.status()));

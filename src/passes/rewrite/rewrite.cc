@@ -4,6 +4,7 @@
 
 #include "passes/rewrite/constants.h"
 #include "passes/rewrite/names.h"
+#include "passes/widen/half_node.h"
 
 namespace tern {
 namespace {
@@ -169,9 +170,16 @@ bool Rewrite::DistinctOutputs(const std::vector<std::pair<Value*, Value*>>& pair
   return true;
 }
 
+bool Rewrite::KeepsHalvesWide() {
+  for (const Node* node : emitted_)
+    if (refuse_half_ && ComputesInHalf(*node))
+      return Skip("the new ", node->op->name, " would compute in f16 or bf16, and WidenHalf computes in f32");
+  return true;
+}
+
 bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
   if (refusal_) Skip(refusal_);
-  if (refusal_ || !DistinctOutputs(pairs)) {
+  if (refusal_ || !DistinctOutputs(pairs) || !KeepsHalvesWide()) {
     Rollback();
     return false;
   }

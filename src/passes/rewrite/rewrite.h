@@ -53,6 +53,7 @@ class Rewrite {
 
   // For the driver.
   void DropUnread();  // removes emitted nodes without readers, such as parts of an inlined graph
+  void RefuseHalf() { refuse_half_ = true; }  // see ComputesInHalf (passes/widen/half_node.h)
   void Explain() { explain_ = true; }
   bool explains() const { return explain_; }
   const std::string& why() const { return why_; }
@@ -64,6 +65,7 @@ class Rewrite {
 
  private:
   bool Fits(const Value& old, Value& value);
+  bool KeepsHalvesWide();
   bool DistinctOutputs(const std::vector<std::pair<Value*, Value*>>& pairs);
   void Rename(const Value& old, Value& value);
   void Rollback();
@@ -72,7 +74,7 @@ class Rewrite {
   const std::string& rule_;
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
-  bool explain_ = false, done_ = false, leaves_dead_ = false;
+  bool explain_ = false, done_ = false, leaves_dead_ = false, refuse_half_ = false;
   size_t constant_bytes_ = 0;
   const char* refusal_ = nullptr;  // why the constants may not be folded
   std::string why_;

@@ -4,13 +4,10 @@
 #include <unordered_map>
 
 #include "passes/rewrite/set_attrs.h"
+#include "passes/widen/half_node.h"
 
 namespace tern {
 namespace {
-
-bool IsHalf(const Type& type) {
-  return type.tensor() && (type.dtype == DType::kF16 || type.dtype == DType::kBF16);
-}
 
 Tensor Widened(const Tensor& t) {
   const Tensor from = t.Contiguous();
@@ -20,17 +17,6 @@ Tensor Widened(const Tensor& t) {
   const bool half = from.dtype() == DType::kF16;
   for (int64_t i = 0; i < from.size(); ++i) y[i] = half ? HalfToFloat(x[i]) : BFloatToFloat(x[i]);
   return to;
-}
-
-bool OnlyTensors(const Node& node) {
-  const auto tensor = [](const Value* v) { return !v || v->type.tensor(); };
-  return std::all_of(node.inputs().begin(), node.inputs().end(), tensor) &&
-         std::all_of(node.outputs().begin(), node.outputs().end(), tensor);
-}
-
-// The op is marked kKeep, or its types also appear in nested graphs, sequences or optionals.
-bool StaysHalf(const Node& node) {
-  return *node.op->half == HalfRule::kKeep || !OnlyTensors(node) || !node.subgraphs().empty();
 }
 
 class Widener {
@@ -54,38 +40,18 @@ class Widener {
  private:
   Status VisitNode(Node& node) {
     if (*node.op->half == HalfRule::kAnyType) return {};
-    if (!StaysHalf(node) && ShouldWiden(node)) return Widen(node);
+    if (ShouldWiden(node)) return Widen(node);
     for (size_t i = 0; i < node.inputs().size(); ++i)
       if (half_types_.count(node.inputs()[i])) node.SetInput(static_cast<int>(i), ToHalf(node.inputs()[i]));
     return {};
   }
 
-  // It has an f16, bf16 or widened operand, does more than move it, and its op accepts f32.
+  // It computes in f16 or bf16, or it has a widened operand and its op accepts f32.
   bool ShouldWiden(const Node& node) const {
-    bool half = false, widened = false;
-    for (const Value* v : node.inputs()) {
-      half |= v && IsHalf(v->type);
-      widened |= half_types_.count(v) != 0;
-    }
-    return (widened || (half && *node.op->half != HalfRule::kMove)) && AcceptsF32(node);
-  }
-
-  static bool AcceptsF32(const Node& node) {
-    std::vector<InferInput> inputs;
-    for (const Value* v : node.inputs()) {
-      InferInput in;
-      if (v) in = {true, v->type, v->constant, v->content};
-      if (v && IsHalf(v->type)) in.type.dtype = DType::kF32, in.constant = Tensor();
-      inputs.push_back(std::move(in));
-    }
-    InferContext context(*node.op, std::move(inputs), static_cast<int>(node.outputs().size()));
-    if (!RunInfer(*node.op, node.attrs, context).ok()) return false;
-    for (size_t i = 0; i < node.outputs().size(); ++i) {
-      const Type &before = node.outputs()[i]->type, &after = context.outputs()[i].type;
-      if (before.kind != after.kind || after.dtype != (IsHalf(before) ? DType::kF32 : before.dtype))
-        return false;
-    }
-    return true;
+    if (ComputesInHalf(node)) return true;
+    const bool widened = std::any_of(node.inputs().begin(), node.inputs().end(),
+                                     [&](const Value* v) { return half_types_.count(v) != 0; });
+    return widened && !StaysHalf(node) && AcceptsF32(node);
   }
 
   Status Widen(Node& node) {
@@ -151,7 +117,8 @@ class Widener {
 
 }  // namespace
 
-Result<int> WidenHalf(Graph& graph, PassContext&) {
+Result<int> WidenHalf(Graph& graph, PassContext& context) {
+  context.halves_are_wide = true;
   Widener widener;
   TERN_TRY(widener.Visit(graph));
   return widener.changed();
