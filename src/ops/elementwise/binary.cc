@@ -1,6 +1,7 @@
 // Binary: y = f(a, b), broadcasting.
 #include <cmath>
 
+#include "base/below.h"
 #include "ir/eval_context.h"
 #include "ops/elementwise/binary_kind.h"
 #include "ops/elementwise/broadcast.h"
@@ -17,7 +18,7 @@ struct Binary {
     v.Enum(
         "kind", kind, *names,
         "the function; integer division truncates; mod has the sign of the divisor, fmod that of the dividend; "
-        "max and min of +0 and -0 give either");
+        "max and min of +0 and -0 give either; the reference evaluator takes -0 as the smaller one");
   }
 };
 
@@ -103,9 +104,9 @@ double Apply(Kind kind, double a, double b) {
     case Kind::kFmod:
       return std::fmod(a, b);
     case Kind::kMin:
-      return std::isnan(a) || a < b ? a : b;  // NaN propagates
+      return std::isnan(a) || Below(a, b) ? a : b;  // NaN propagates
     case Kind::kMax:
-      return std::isnan(a) || a > b ? a : b;
+      return std::isnan(a) || Below(b, a) ? a : b;
     default:
       return a < 0 ? a * b : a;  // prelu
   }

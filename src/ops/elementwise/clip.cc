@@ -1,4 +1,5 @@
 // Clip: y = min(max(x, low), high).
+#include "base/below.h"
 #include "ir/axis_map.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
@@ -44,8 +45,10 @@ template <class T, class Load, class Store> void Bound(EvalContext& c, Load load
   Tensor& y = c.Out("y", x.dims());
   for (int64_t i = 0; i < x.size(); ++i) {
     T v = static_cast<T>(load(x, i));
-    if (c.Has("min") && v < static_cast<T>(load(c.In("min"), 0))) v = static_cast<T>(load(c.In("min"), 0));
-    if (c.Has("max") && v > static_cast<T>(load(c.In("max"), 0))) v = static_cast<T>(load(c.In("max"), 0));
+    if (c.Has("min") && Below(v, static_cast<T>(load(c.In("min"), 0))))
+      v = static_cast<T>(load(c.In("min"), 0));
+    if (c.Has("max") && Below(static_cast<T>(load(c.In("max"), 0)), v))
+      v = static_cast<T>(load(c.In("max"), 0));
     store(y, i, v);
   }
 }

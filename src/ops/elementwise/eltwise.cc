@@ -1,6 +1,7 @@
 // Eltwise: the sum, product, maximum or minimum of any number of tensors, broadcasting.
 #include <cmath>
 
+#include "base/below.h"
 #include "ir/eval_context.h"
 #include "ir/graph.h"
 #include "ir/op_cost.h"
@@ -76,9 +77,9 @@ double Join(Kind kind, double a, double b) {
     case Kind::kProd:
       return a * b;
     case Kind::kMax:
-      return std::isnan(a) || a > b ? a : b;
+      return std::isnan(a) || Below(b, a) ? a : b;
     default:
-      return std::isnan(a) || a < b ? a : b;
+      return std::isnan(a) || Below(a, b) ? a : b;
   }
 }
 

@@ -1,6 +1,7 @@
 // Unary: y = f(x), for functions without parameters.
 #include <cmath>
 
+#include "base/below.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/elementwise/unary_kind.h"
@@ -154,7 +155,7 @@ double UnaryValue(UnaryKind kind, double x) {
     case Kind::kSigmoid:
       return 1 / (1 + std::exp(-x));
     case Kind::kRelu:
-      return x < 0 ? 0 : x;
+      return Below(x, 0.0) ? 0 : x;
     case Kind::kSoftplus:
       return Softplus(x);
     case Kind::kSoftsign:

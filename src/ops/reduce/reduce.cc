@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/below.h"
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
@@ -90,9 +91,9 @@ double Start(Kind kind) {
 double Step(Kind kind, double sum, double x) {
   switch (kind) {
     case Kind::kMax:
-      return std::isnan(sum) || sum > x ? sum : x;  // NaN propagates
+      return std::isnan(sum) || Below(x, sum) ? sum : x;  // NaN propagates
     case Kind::kMin:
-      return std::isnan(sum) || sum < x ? sum : x;
+      return std::isnan(sum) || Below(sum, x) ? sum : x;
     case Kind::kProd:
       return sum * x;
     case Kind::kL1:

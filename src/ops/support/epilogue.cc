@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/below.h"
 #include "ir/graph.h"
 #include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
@@ -15,8 +16,8 @@ constexpr int kOwnCount = static_cast<int>(Epilogue::kGeluTanh) + 1,
               kUnaryCount = static_cast<int>(UnaryKind::kMish) + 1;
 
 double Clipped(double low, double high, double x) {
-  const double v = x < low ? low : x;
-  return v > high ? high : v;
+  const double v = Below(x, low) ? low : x;
+  return Below(high, v) ? high : v;
 }
 
 }  // namespace

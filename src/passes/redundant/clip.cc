@@ -1,7 +1,8 @@
 // Merges and simplifies Clip, Relu, and Min or Max with constants.
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "base/below.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
@@ -16,8 +17,13 @@ bool Bounded(const Value* v) {
 
 struct Bounds {
   double low = -kInf, high = kInf;
-  double Apply(double v) const { return std::min(std::max(v, low), high); }
-  friend bool operator==(const Bounds& a, const Bounds& b) { return a.low == b.low && a.high == b.high; }
+  double Apply(double v) const {
+    const double least = Below(v, low) ? low : v;
+    return Below(high, least) ? high : least;
+  }
+  friend bool operator==(const Bounds& a, const Bounds& b) {
+    return !Below(a.low, b.low) && !Below(b.low, a.low) && !Below(a.high, b.high) && !Below(b.high, a.high);
+  }
 };
 
 std::optional<Bounds> BoundsOf(const Node& node) {
@@ -36,8 +42,11 @@ std::optional<Bounds> BoundsOf(const Node& node) {
   return b;
 }
 
+// Relu(-0) is +0.
+bool IsRelu(const Bounds& b) { return b == Bounds{0, kInf}; }
+
 Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {
-  if (b.low == 0 && b.high == kInf) return r.Op("Unary", {x}, {{"kind", "relu"}});
+  if (IsRelu(b)) return r.Op("Unary", {x}, {{"kind", "relu"}});
   const DType t = x->type.dtype;
   Value* low = b.low == -kInf ? nullptr : r.Scalar(t, b.low);
   if (b.high == kInf) return r.Op("Clip", {x, low});
@@ -63,7 +72,7 @@ bool SimplifyClip(Rewrite& r) {
   if (!b) return r.Skip("the bounds are not constant");
   Value* x = r.root().input(0);
   if (b->low == -kInf && b->high == kInf) return r.Replace(x);
-  if (b->low == 0 && b->high == kInf && Bounded(x)) return r.Replace(EmitBounds(r, x, *b));
+  if (IsRelu(*b) && Bounded(x)) return r.Replace(EmitBounds(r, x, *b));
   return r.Skip("the bounds are not 0 and infinity");
 }
 
