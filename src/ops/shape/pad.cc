@@ -40,8 +40,15 @@ Status CheckWidth(int axis, int64_t dim, int64_t begin, int64_t end) {
   return {};
 }
 
+Status CheckValue(const InferContext& c) {
+  const DType x = c.TypeOf("x"), value = c.Has("value") ? c.TypeOf("value") : x;
+  if (x == value || x == DType::kInvalid || value == DType::kInvalid) return {};
+  return InvalidModel("input 'value' must be ", DTypeName(x), " as x is, got ", c.In("value").ToString());
+}
+
 Status Infer(const Pad&, InferContext& c) {
   TERN_TRY(RequireVector(c, "pads"));
+  TERN_TRY(CheckValue(c));
   const Shape& x = c.ShapeOf("x");
   c.Out("y", c.TypeOf("x"), x.ranked ? Shape(std::vector<Dim>(x.dims.size())) : Shape());
   const auto pads = c.ContentOf("pads");

@@ -15,13 +15,16 @@ std::pair<size_t, size_t> DataInputs(const Node& node) {
                                                      : first + static_cast<size_t>(moves.count)};
 }
 
-// Quantizes the border value of a Pad.
+// Quantizes the border value of a Pad. Modes other than constant read none, and it is dropped.
 bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
   if (!op.op->movement || op.op->movement->border != Movement::Border::kInput) return true;
   const Node& q = r.root();
   const auto at = static_cast<size_t>(op.op->movement->border_input);
   inputs.resize(std::max(inputs.size(), at + 1));
-  if (op.attrs.Has("mode") && op.attrs.Text("mode") != "constant") return true;
+  if (op.attrs.Has("mode") && op.attrs.Text("mode") != "constant") {
+    inputs[at] = nullptr;
+    return true;
+  }
   const auto border = inputs[at] ? ScalarOf(inputs[at]) : 0.0;
   if (!border || (q.input(2) && !q.input(2)->is_constant())) return r.Skip("the border value is not known");
   inputs[at] = r.Op("Quantize", {r.Scalar(DType::kF32, *border), q.input(1), q.input(2)},
