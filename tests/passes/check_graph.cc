@@ -128,7 +128,7 @@ std::string SameOutputs(const Graph& before, const Graph& after) {
 }
 
 std::string SameResults(const Graph& after, const std::vector<Outcome>& wanted, const char* data,
-                        bool strict) {
+                        const Strictness& strict) {
   for (const Outcome& outcome : wanted) {
     auto got = Guard([&] { return EvaluateGraph(after, outcome.inputs); });
     std::string error = got.ok() ? Differs(after, outcome, *got, strict) : got.status().ToString();
@@ -140,12 +140,12 @@ std::string SameResults(const Graph& after, const std::vector<Outcome>& wanted, 
   return "";
 }
 
-std::string SameKernels(const Graph& after, const std::vector<Outcome>& wanted) {
+std::string SameKernels(const Graph& after, const std::vector<Outcome>& wanted, const Strictness& strict) {
   auto session = Session::Create(std::shared_ptr<const Graph>(after.Clone()), {.threads = 1});
   if (!session.ok()) return "session: " + session.status().ToString();
   for (const Outcome& outcome : wanted) {
     auto got = (*session)->Run(outcome.inputs);
-    const std::string error = got.ok() ? Differs(after, outcome, *got, false) : got.status().ToString();
+    const std::string error = got.ok() ? Differs(after, outcome, *got, strict) : got.status().ToString();
     if (!error.empty()) return "kernels: " + error;
   }
   return "";
@@ -211,11 +211,11 @@ std::string CheckLevel(const Graph& graph, const Wanted& wanted, const OptimizeO
   const std::string text = PrintGraphExactly(*after);
   if (text == last) return "";
   last = text;
-  if (auto error = SameResults(*after, wanted.plain, "numbers", options.level == Level::kBasic);
-      !error.empty())
-    return error;
-  if (options.level == Level::kBasic) return SameResults(*after, wanted.odd, "odd numbers", true);
-  return SameKernels(*after, wanted.plain);
+  const Strictness strict{.infinities = options.level == Level::kBasic,
+                          .halves = options.level != Level::kLayout};
+  if (auto error = SameResults(*after, wanted.plain, "numbers", strict); !error.empty()) return error;
+  if (options.level == Level::kBasic) return SameResults(*after, wanted.odd, "odd numbers", strict);
+  return SameKernels(*after, wanted.plain, strict);
 }
 
 }  // namespace

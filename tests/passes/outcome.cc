@@ -1,6 +1,8 @@
 #include "outcome.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -23,11 +25,35 @@ bool Rounds(const Node& node) {
 
 double Rounding(DType dtype) { return dtype == DType::kF16 ? 1e-3 : dtype == DType::kBF16 ? 8e-3 : 1e-6; }
 
-void Disturb(const Tensor& t, Random& random) {
+double Largest(const Tensor& t) {
+  double largest = 0;
+  for (double v : ToDoubles(t))
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+// Sums of products cancel, and err by a share of the largest one: twice that of a single operation
+// (docs/reports/accuracy.md).
+void Disturb(const Node& node, const Tensor& t, Random& random) {
   if (!IsFloat(t.dtype()) || !t.contiguous()) return;
+  const double error = node.op->macs ? 2 * Rounding(t.dtype()) * Largest(t) : 0;
   Tensor view = t;
-  for (int64_t i = 0; i < t.size(); ++i)
-    StoreDouble(view, i, LoadDouble(t, i) * (1 + Rounding(t.dtype()) * random.Real(-1, 1)));
+  for (int64_t i = 0; i < t.size(); ++i) {
+    const double v = LoadDouble(t, i);
+    StoreDouble(view, i, v + std::max(error, Rounding(t.dtype()) * std::abs(v)) * random.Real(-1, 1));
+  }
+}
+
+bool IsCastToHalf(const Node& node) {
+  const DType to = node.output(0)->type.dtype;
+  return node.op->name == "Cast" && (to == DType::kF16 || to == DType::kBF16);
+}
+
+bool HasCastToHalf(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+    return IsCastToHalf(*node) || std::any_of(node->subgraphs().begin(), node->subgraphs().end(),
+                                              [](const auto& body) { return HasCastToHalf(*body); });
+  });
 }
 
 double Distance(double a, double b) {
@@ -48,6 +74,22 @@ void Widen(const Datum& plain, const Datum& disturbed, std::vector<double>& slac
   for (double& s : slack) s += 8 * most;
 }
 
+// How far the results move when those of the nodes that round are a little off.
+Status AddSlack(const Graph& graph, const DatumList& inputs, const DatumList& plain,
+                const std::function<bool(const Node&)>& rounds, std::vector<std::vector<double>>& slack) {
+  for (uint64_t seed : {1, 2, 3}) {
+    Random random(seed);
+    const auto disturb = [&](const Node& node, const DatumList& outputs) {
+      if (!rounds(node)) return;
+      for (const Datum& d : outputs)
+        if (d.is_tensor()) Disturb(node, d.tensor, random);
+    };
+    TERN_ASSIGN(const DatumList other, EvaluateGraph(graph, inputs, disturb));
+    for (size_t i = 0; i < other.size(); ++i) Widen(plain[i], other[i], slack[i]);
+  }
+  return {};
+}
+
 std::vector<double> FirstSlack(const Datum& d) {
   if (!d.is_tensor() || d.tensor.dtype() == DType::kString) return {};
   const auto values = ToDoubles(d.tensor);
@@ -66,21 +108,18 @@ Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs) {
     outcome.inputs = inputs;
     TERN_ASSIGN(outcome.outputs, EvaluateGraph(graph, inputs));
     for (const Datum& d : outcome.outputs) outcome.slack.push_back(FirstSlack(d));
-    for (uint64_t seed : {1, 2, 3}) {
-      Random random(seed);
-      const auto disturb = [&](const Node& node, const DatumList& outputs) {
-        if (!Rounds(node)) return;
-        for (const Datum& d : outputs)
-          if (d.is_tensor()) Disturb(d.tensor, random);
-      };
-      TERN_ASSIGN(const DatumList other, EvaluateGraph(graph, inputs, disturb));
-      for (size_t i = 0; i < other.size(); ++i) Widen(outcome.outputs[i], other[i], outcome.slack[i]);
-    }
+    TERN_TRY(AddSlack(graph, inputs, outcome.outputs, Rounds, outcome.slack));
+    outcome.wide_slack = outcome.slack;
+    const auto rounds_or_casts = [](const Node& node) { return Rounds(node) || IsCastToHalf(node); };
+    if (HasCastToHalf(graph))
+      TERN_TRY(AddSlack(graph, inputs, outcome.outputs, rounds_or_casts, outcome.wide_slack));
     return outcome;
   });
 }
 
-std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got, bool strict) {
+std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got,
+                    const Strictness& strict) {
+  const auto& slack = strict.halves ? wanted.slack : wanted.wide_slack;
   for (size_t i = 0; i < got.size(); ++i) {
     const Datum &a = wanted.outputs[i], &b = got[i];
     const std::string name = StrCat("output '", graph.outputs()[i]->name, "' ");
@@ -90,9 +129,9 @@ std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& 
     if (a.tensor.dtype() == DType::kString) continue;
     const auto x = ToDoubles(a.tensor), y = ToDoubles(b.tensor);
     for (size_t k = 0; k < x.size(); ++k) {
-      if (!strict && !std::isfinite(x[k]) && !std::isfinite(y[k])) continue;
-      if (Distance(x[k], y[k]) > wanted.slack[i][k])
-        return StrCat(name, "element ", k, " is ", y[k], ", was ", x[k], " (slack ", wanted.slack[i][k], ")");
+      if (!strict.infinities && !std::isfinite(x[k]) && !std::isfinite(y[k])) continue;
+      if (Distance(x[k], y[k]) > slack[i][k])
+        return StrCat(name, "element ", k, " is ", y[k], ", was ", x[k], " (slack ", slack[i][k], ")");
     }
   }
   return "";
