@@ -103,14 +103,50 @@ def onnx(context):
     return context.run(*suite) + context.run(*suite, "--through-onnx") + context.run(*suite, "--optimize")
 
 
-def zoo(context):
-    script = context.path("tests/zoo/run.py")
+def with_zoo(name, run):
+    """What needs the folder of published models; skipped where there is none."""
     if not os.environ.get("TERN_ZOO"):
-        say("SKIP zoo: TERN_ZOO does not name a folder of models")
+        say(f"SKIP {name}: TERN_ZOO does not name a folder of models")
         return Counts(skipped=1)
     if not os.path.isdir(os.environ["TERN_ZOO"]):
         raise SuiteError(f"TERN_ZOO names no folder: '{os.environ['TERN_ZOO']}'")
-    return context.run(context.python, script, "--tern", context.binary("tern"))
+    return run()
+
+
+def zoo(context):
+    return with_zoo("zoo", lambda: context.run_script("tests/zoo/run.py", "--tern", context.binary("tern")))
+
+
+PICTURES, PICTURES_SAMPLE = 500, 10
+
+
+def labels(context, pictures):
+    return with_zoo("accuracy", lambda: context.run_script("tests/accuracy/labels.py", "--tern", context.binary("tern"),
+                                                           "--pictures", str(pictures)))
+
+
+def accuracy_full(context):
+    return labels(context, PICTURES)
+
+
+def accuracy_sample(context):
+    return labels(context, PICTURES_SAMPLE)
+
+
+GIGABYTES, GIGABYTES_SAMPLE = 3, 0.5
+
+
+def big_model(context, *options):
+    return context.run_script("tests/slow/big_model.py", "--tern", context.binary("tern"), *options)
+
+
+def slow_full(context):
+    return big_model(context, "--gigabytes", str(GIGABYTES))
+
+
+def slow_sample(context):
+    """Smaller layers, so that one more in memory is still a small part."""
+    return big_model(context, "--gigabytes", str(GIGABYTES_SAMPLE), "--width", "2048")
 
 
 def e2e(context):
@@ -168,11 +204,38 @@ def hostile_sample(context):
     return hostile(context, "--sample", context.path("tests/hostile/sample.txt"))
 
 
-def architectures_full(context):
+def exported_architectures(context):
     context.prepare("scripts/deps", "sweep")
     exported = context.root / ".cache" / "architectures"
     context.prepare("scripts/export_architectures", str(exported))
-    return context.run_script("tests/architectures/sweep.py", "--tern", context.binary("tern"), "--models", exported)
+    return exported
+
+
+def optimizer(context, script, *options):
+    return context.run_script(f"tests/optimizer/{script}", "--tern", context.binary("tern"), *options)
+
+
+def optimizer_full(context):
+    """Peers run on the models whose results are not in the cache beside them."""
+    models = ("--models", exported_architectures(context))
+    context.prepare("scripts/deps", "optimizer")
+    return (optimizer_tests(context) + optimizer(context, "compare.py", *models) + optimizer(context, "stable.py", *models) +
+            optimizer(context, "fused_counts.py", *models))
+
+
+def optimizer_sample(context):
+    models = ("--models", context.path("tests/data/architectures"), "--no-zoo")
+    return optimizer_tests(context) + optimizer(context, "compare.py", *models) + optimizer(context, "stable.py", *models)
+
+
+def optimizer_tests(context):
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/optimizer"), *verbose)
+
+
+def architectures_full(context):
+    return context.run_script("tests/architectures/sweep.py", "--tern", context.binary("tern"), "--models",
+                              exported_architectures(context))
 
 
 def architectures_sample(context):
@@ -260,8 +323,14 @@ SUITES = [
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
     Suite("graphs", "10,000 random graphs through the optimizer (plain run: 300 fixed ones)", graphs_full, any_preset=True,
           sample=graphs_sample),
+    Suite("optimizer", "exported and published models against three other optimizers; stable results (plain run: "
+          "the stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
+    Suite("accuracy", f"labels of {PICTURES} pictures in bf16 against fp32 (TERN_ZOO; plain run: {PICTURES_SAMPLE} pictures)",
+          accuracy_full, sample=accuracy_sample),
+    Suite("slow", f"memory that a model of {GIGABYTES} GB takes, against its file (plain run: {GIGABYTES_SAMPLE} GB)",
+          slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up; kernels_bench", bench),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (plain run: where that is installed)", browser_full,

@@ -2,8 +2,9 @@
 """A model with 3 GB of external data: loads mapped, converts to .tern, runs; peak resident memory stays within
 1.1x of the file.
 
-big_model.py --tern build/release/bin/tern [--gigabytes 3]. Needs the numpy and onnx of .venv, and twice the size
-on disk.
+big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]. A layer is a matrix of width x width floats,
+256 MiB by default; while one is packed, its weights are in memory twice. Needs the numpy and onnx of .venv, and twice
+the size on disk.
 """
 
 import argparse
@@ -18,26 +19,25 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-WIDTH = 8192  # one layer: 8192 x 8192 floats, 256 MiB
-LAYER_BYTES = WIDTH * WIDTH * 4
 LIMIT = 1.1
 
 
-def make_model(folder, layers):
+def make_model(folder, layers, width):
+    layer_bytes = width * width * 4
     rng = np.random.default_rng(0)
     nodes, weights = [], []
     with open(folder / "weights.bin", "wb") as data:
         for i in range(layers):
-            block = rng.standard_normal((64, WIDTH), dtype=np.float32) / WIDTH**0.5
-            for _ in range(WIDTH // 64):  # repeated rows: fast to generate, not sparse
+            block = rng.standard_normal((64, width), dtype=np.float32) / width**0.5
+            for _ in range(width // 64):  # repeated rows: fast to generate, not sparse
                 data.write(block.tobytes())
-            w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[WIDTH, WIDTH], data_location=TensorProto.EXTERNAL)
-            for key, value in (("location", "weights.bin"), ("offset", str(i * LAYER_BYTES)), ("length", str(LAYER_BYTES))):
+            w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[width, width], data_location=TensorProto.EXTERNAL)
+            for key, value in (("location", "weights.bin"), ("offset", str(i * layer_bytes)), ("length", str(layer_bytes))):
                 entry = w.external_data.add()
                 entry.key, entry.value = key, value
             weights.append(w)
             nodes.append(helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]))
-    shape = ["N", WIDTH]
+    shape = ["N", width]
     graph = helper.make_graph(nodes, "big", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info(f"x{layers}", TensorProto.FLOAT, shape)], weights)
     path = folder / "big.onnx"
@@ -60,11 +60,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--gigabytes", type=float, default=3)
+    parser.add_argument("--width", type=int, default=8192, help="a multiple of 64")
     options = parser.parse_args()
-    layers = max(1, math.ceil(options.gigabytes * 1e9 / LAYER_BYTES))
+    layer_bytes = options.width * options.width * 4
+    layers = max(1, math.ceil(options.gigabytes * 1e9 / layer_bytes))
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
-        model, size = make_model(folder, layers), layers * LAYER_BYTES
+        model, size = make_model(folder, layers, options.width), layers * layer_bytes
         flags = ["--dim", "N=1", "--random", 1, "--output-dir", folder / "out"]
         good = [run("run from ONNX", [options.tern, "run", model, *flags], size),
                 run("convert to .tern", [options.tern, "convert", model, "-o", folder / "big.tern"], size),
