@@ -42,7 +42,7 @@ void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tol
     if (finite) {
       c.max_abs = std::max(c.max_abs, error);
       if (magnitude > 0) c.max_rel = std::max(c.max_rel, error / magnitude);
-      if (error <= absolute + tolerance.relative * magnitude) continue;
+      if (error <= absolute + tolerance.relative * std::max(magnitude, tolerance.least_magnitude)) continue;
     }
     ++c.wrong;
     const double excess = finite ? error : HUGE_VAL;

@@ -9,7 +9,8 @@ namespace tern::data {
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
-  double of_largest = 0;  // relative to the tensor's largest finite |wanted|; added to `absolute`
+  double of_largest = 0;       // relative to the tensor's largest finite |wanted|; added to `absolute`
+  double least_magnitude = 0;  // `relative` takes a smaller |wanted| as this
 };
 
 struct Comparison {
@@ -21,7 +22,7 @@ struct Comparison {
 };
 
 // Compares kind, type, dims and elements. Floats are equal if
-//   |got - wanted| <= absolute + of_largest * largest + relative * |wanted|
+//   |got - wanted| <= absolute + of_largest * largest + relative * max(|wanted|, least_magnitude)
 // where `largest` is the largest finite |wanted| of the tensor. NaN equals NaN. Elements of other types must
 // be exactly equal.
 Comparison Compare(const Datum& got, const Datum& wanted, const Tolerance& tolerance);

@@ -1,4 +1,4 @@
-"""The runner of .case files: what --only selects, and how the rest is reported."""
+"""The runner of .case files: what --only selects, how the rest is reported, and that kernels run what is checked."""
 
 import os
 import pathlib
@@ -18,16 +18,25 @@ end
 """
 
 
-class Only(CliTest):
-    def setUp(self):
-        super().setUp()
-        (self.dir / "first.case").write_text(CASES)
-        (self.dir / "second.case").write_text(CASES.replace("f32", "f64"))
-
-    def check(self, *args, code=0, summary=""):
+class RunnerTest(CliTest):
+    def check(self, *args, code=0, summary="", says=()):
         done = subprocess.run([RUNNER, self.dir, *args], capture_output=True, text=True, check=False, env=os.environ)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertEqual(done.stdout.splitlines()[-1:], [summary] if summary else [])
+        for text in says:
+            self.assertIn(text, done.stdout)
+
+    def check_cases(self, text, passed, *says):
+        """`says`: parts of the output; any means that one case fails."""
+        (self.dir / "a.case").write_text(text)
+        self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
+
+
+class Only(RunnerTest):
+    def setUp(self):
+        super().setUp()
+        (self.dir / "first.case").write_text(CASES)
+        (self.dir / "second.case").write_text(CASES.replace("f32", "f16"))
 
     def test_without_it_all_cases_run(self):
         self.check(summary="4 passed, 0 failed, 0 skipped")
@@ -40,3 +49,54 @@ class Only(CliTest):
     def test_nothing_to_run_is_no_success(self):
         self.check("--only", "nothing", code=1, summary="0 passed, 0 failed, 4 skipped")
         self.check("--nly", "x", code=2)
+
+
+GELU = "op Gelu\n{loop}in x {type}[2] = 0 0\nout y {type}[2] = 0 0\n{more}end\n"
+
+
+class KernelsRun(RunnerTest):
+    """Gelu has kernels for f32 and half precision, none for f64."""
+
+    def test_the_reference_is_not_compared_with_itself(self):
+        self.check_cases(GELU.format(loop="", type="f64", more=""), 0,
+                         "a.case:4 Gelu: session, base, 1 thread(s): compares the reference evaluator with itself: "
+                         "no kernel of Gelu takes f64[2]")
+        self.check_cases("Gelu : f64[5]\n", 0, "compares the reference evaluator with itself")
+
+    def test_nor_are_constants_that_are_computed_ahead(self):
+        self.check_cases(GELU.format(loop="", type="f32", more="").replace("in x", "const x"), 0, "all of it is computed ahead")
+
+    def test_the_case_may_say_so(self):
+        self.check_cases(GELU.format(loop="", type="f64", more='by_reference "no f64 kernel"\n'), 1)
+        loop = "foreach T f32 f64 f16\n"
+        self.check_cases(GELU.format(loop=loop, type="T", more='by_reference f64 "no f64 kernel"\n'), 3)
+
+    def test_and_must_say_the_truth(self):
+        self.check_cases(GELU.format(loop="", type="f32", more='by_reference "no kernel"\n'), 0,
+                         'kernels run it; by_reference "no kernel" is no longer true')
+        self.check_cases(GELU.format(loop="", type="f32", more="by_reference\n"), 0, "a.case:4: by_reference TYPE")
+        self.check_cases(GELU.format(loop="foreach T f32 f16\n", type="T", more='by_reference f64 "none"\n'), 0,
+                         "'f64' is no value of the foreach around it")
+
+    def test_an_op_without_kernels_needs_no_word(self):
+        self.check_cases("Det : f32[2,2]\n", 1)
+
+
+class Lines(RunnerTest):
+    def test_loops_combine(self):
+        self.check_cases('foreach K neg abs\nforeach T f32 f16 i8\nUnary {kind="K"} : T[3]\nUnary {kind="K"} : T[17]\nend\n', 12)
+
+    def test_choices_of_an_attribute(self):
+        self.check_cases('foreach K of Eltwise.kind but sum\nEltwise {kind="K"} : f32[3] f32[3]\nend\n', 3)
+        self.check_cases('foreach K of Eltwise.kind but none\nEltwise : f32[3]\nend\n', 0, "'none' is no choice of Eltwise.kind")
+        self.check_cases('foreach K of Eltwise.kin\nEltwise : f32[3]\nend\n', 0, "Eltwise.kin has no choices")
+
+    def test_operands(self):
+        self.check_cases("Clip : f32[9]~ _ f32[]=(1)\nGather : f32[5,2] i64[4]<5\nMatMul : f32[2,3] f32[3,4]! @1e-4\n"
+                         "TopK : f32[9]+ i64[1]=(3) -> 2\n", 4)
+        self.check_cases("Clip : f32[9]?\n", 0, "a.case:1: 'f32[9]?' is no operand")
+        self.check_cases("Clip : f32[2]=(1)\n", 0, "has 1 elements, needs 2")
+
+    def test_what_is_open_at_the_end_is_an_error(self):
+        self.check_cases("foreach T f32\nGelu : T[3]\n", 0, "foreach has no `end`")
+        self.check_cases("op Gelu\nin x f32[1] = 0\n", 0, "the last case has no `end`")

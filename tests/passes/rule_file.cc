@@ -1,9 +1,10 @@
 #include "rule_file.h"
 
 #include <fstream>
-#include <random>
 #include <regex>
 #include <sstream>
+
+#include "../runner/rand.h"
 
 namespace tern {
 namespace {
@@ -21,14 +22,10 @@ int64_t Count(const std::string& dims) {
 }
 
 std::string Random(int64_t count, unsigned seed, double low, double high, bool integer) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<double> draw(low, high);
-  std::string out = "(";
-  for (int64_t i = 0; i < count; ++i) {
-    const double v = draw(generator);
-    out += StrCat(i ? ", " : "", integer ? StrCat(static_cast<int64_t>(v)) : StrCat(v));
-  }
-  return out + ")";
+  std::string out;
+  for (double v : RandomNumbers(count, seed, low, high))
+    out += StrCat(out.empty() ? "(" : ", ", integer ? StrCat(static_cast<int64_t>(v)) : StrCat(v));
+  return out.empty() ? "()" : out + ")";
 }
 
 // `i8[3,4] = rand(1)` becomes a list of numbers.
@@ -36,7 +33,8 @@ std::string FillConstants(std::string text) {
   static const std::regex kRand(R"((\w+)\[([0-9,]*)\]\s*=\s*rand\((\d+)(?:,\s*([-0-9.]+),\s*([-0-9.]+))?\))");
   std::smatch m;
   while (std::regex_search(text, m, kRand)) {
-    const double low = m[4].matched ? std::stod(m[4]) : -1, high = m[5].matched ? std::stod(m[5]) : 1;
+    const double low = m[4].matched ? std::stod(m[4]) : kRandLow,
+                 high = m[5].matched ? std::stod(m[5]) : kRandHigh;
     const bool integer = m[1].str()[0] == 'i' || m[1].str()[0] == 'u';
     const std::string numbers =
         Random(Count(m[2]), static_cast<unsigned>(std::stoul(m[3])), low, high, integer);

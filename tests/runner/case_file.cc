@@ -1,11 +1,15 @@
 #include "case_file.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <random>
-#include <sstream>
+#include <regex>
 
 #include "core/type.h"
+#include "ir/op_def.h"
+#include "operand.h"
+#include "rand.h"
 
 namespace tern {
 namespace {
@@ -33,18 +37,15 @@ std::vector<std::string> Words(const std::string& line) {
 }
 
 Result<Tensor> RandomTensor(DType dtype, const Dims& dims, const std::string& call) {
-  const auto parts = SplitText(call.substr(5, call.size() - 6), ',');
-  double numbers[3];
-  for (size_t i = 0; i < 3; ++i)
-    if (parts.size() != 3 || !ParseDouble(parts[i], numbers[i]))
-      return InvalidArgument("expected rand(SEED,LOW,HIGH), got ", call);
-  std::mt19937_64 random(static_cast<uint64_t>(numbers[0]));
-  std::vector<double> values;
-  for (int64_t i = 0; i < CountOf(dims); ++i) {
-    const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
-    values.push_back(numbers[1] + unit * (numbers[2] - numbers[1]));
-  }
-  return Tensor::Of(dtype, dims, values);
+  std::string list = call.substr(5, call.size() - 6);
+  list.erase(std::remove(list.begin(), list.end(), ' '), list.end());
+  const auto parts = SplitText(list, ',');
+  double numbers[3] = {0, kRandLow, kRandHigh};
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts.size() % 2 == 0 || parts.size() > 3 || !ParseDouble(parts[i], numbers[i]))
+      return InvalidArgument("expected rand(SEED) or rand(SEED,LOW,HIGH), got ", call);
+  return Tensor::Of(dtype, dims,
+                    RandomNumbers(CountOf(dims), static_cast<uint64_t>(numbers[0]), numbers[1], numbers[2]));
 }
 
 Result<Tensor> ValueOf(const std::string& type_text, const std::vector<std::string>& words, size_t from) {
@@ -75,6 +76,58 @@ Result<Tensor> ValueOf(const std::string& type_text, const std::vector<std::stri
   return t;
 }
 
+struct Line {
+  int number;
+  std::string text;
+};
+
+// foreach T f32 f16: a word and what stands for it.
+struct Loop {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+std::string Replaced(std::string text, const std::vector<Loop>& loops, const std::vector<size_t>& at) {
+  for (size_t i = 0; i < loops.size(); ++i)
+    text = std::regex_replace(text, std::regex("\\b" + loops[i].name + "\\b"), loops[i].values[at[i]]);
+  return text;
+}
+
+// The next combination; false after the last.
+bool Next(const std::vector<Loop>& loops, std::vector<size_t>& at) {
+  for (size_t i = loops.size(); i-- > 0;) {
+    if (++at[i] < loops[i].values.size()) return true;
+    at[i] = 0;
+  }
+  return false;
+}
+
+// The choices of an attribute: "Unary.kind".
+Result<std::vector<std::string>> ChoicesOf(const std::string& text) {
+  const size_t dot = text.find('.');
+  const OpDef* op = FindOp(text.substr(0, dot));
+  if (!op || dot == std::string::npos) return InvalidArgument("expected OP.ATTRIBUTE, got ", text);
+  for (const Attrs::Entry& entry : op->defaults.List())
+    if (entry.name == text.substr(dot + 1) && !entry.choices.empty())
+      return std::vector<std::string>(entry.choices.begin(), entry.choices.end());
+  return InvalidArgument(text, " has no choices");
+}
+
+// foreach NAME VALUE…, or foreach NAME of OP.ATTRIBUTE but VALUE…
+Result<Loop> ParseLoop(const std::vector<std::string>& words) {
+  if (words.size() < 3) return InvalidArgument("foreach NAME VALUE…");
+  Loop loop{words[1], {words.begin() + 2, words.end()}};
+  if (words[2] != "of" || words.size() < 4) return loop;
+  TERN_ASSIGN(loop.values, ChoicesOf(words[3]));
+  for (size_t i = 5; i < words.size(); ++i) {
+    const auto found = std::find(loop.values.begin(), loop.values.end(), words[i]);
+    if (words[4] != "but" || found == loop.values.end())
+      return InvalidArgument("'", words[i], "' is no choice of ", words[3]);
+    loop.values.erase(found);
+  }
+  return loop;
+}
+
 class CaseReader {
  public:
   explicit CaseReader(const std::string& path) : path_(path) {}
@@ -82,95 +135,137 @@ class CaseReader {
   Result<std::vector<Case>> Read() {
     std::ifstream file(path_);
     if (!file) return IoError("cannot open '", path_, "'");
-    std::string line;
-    while (std::getline(file, line)) {
-      ++line_;
-      const auto words = Words(line);
-      if (words.empty()) continue;
-      Status status = words[0] == "foreach" ? StartLoop(words)
-                      : loop_types_.empty() ? Take(words)
-                                            : TakeEach(words);
+    std::vector<Line> lines;
+    for (std::string text; std::getline(file, text);)
+      lines.push_back({static_cast<int>(lines.size()) + 1, text});
+    for (size_t i = 0; i < lines.size();) {
+      Status status = TakeNext(lines, i);
       if (!status.ok()) return InvalidArgument(Place(), ": ", status.message());
     }
-    if (!loop_types_.empty() || now_.size()) return InvalidArgument(Place(), ": the last case has no `end`");
+    if (open_) return InvalidArgument(Place(), ": the last case has no `end`");
     return cases_;
   }
 
  private:
   std::string Place() const { return StrCat(std::filesystem::path(path_).filename().string(), ":", line_); }
 
-  Status StartLoop(const std::vector<std::string>& words) {
-    if (words.size() < 3) return InvalidArgument("foreach NAME TYPE…");
-    loop_name_ = words[1];
-    loop_types_.assign(words.begin() + 2, words.end());
-    now_.assign(loop_types_.size(), Case());
+  // A line, or a block of lines that is repeated; i moves behind it.
+  Status TakeNext(const std::vector<Line>& lines, size_t& i) {
+    if (Words(lines[i].text).empty() || Words(lines[i].text)[0] != "foreach") return Take(lines[i++]);
+    for (; i < lines.size(); ++i) {
+      const auto words = Words(lines[i].text);
+      line_ = lines[i].number;
+      if (!words.empty() && words[0] != "foreach") break;
+      if (words.empty()) continue;
+      TERN_ASSIGN(Loop loop, ParseLoop(words));
+      loops_.push_back(std::move(loop));
+    }
+    std::vector<Line> block;
+    for (bool ended = false; !ended; ++i) {
+      if (i == lines.size()) return InvalidArgument("foreach has no `end`");
+      block.push_back(lines[i]);
+      ended = Words(lines[i].text) == std::vector<std::string>{"end"};
+    }
+    return Repeat(block);
+  }
+
+  Status Repeat(const std::vector<Line>& block) {
+    const std::string op = op_, attrs = attrs_;
+    at_.assign(loops_.size(), 0);
+    do {
+      for (const Line& line : block) TERN_TRY(Take({line.number, Replaced(line.text, loops_, at_)}));
+    } while (Next(loops_, at_));
+    loops_.clear();
+    op_ = op;
+    attrs_ = attrs;
     return {};
   }
 
-  // Repeats the line for every type of the loop.
-  Status TakeEach(const std::vector<std::string>& words) {
-    for (size_t i = 0; i < loop_types_.size(); ++i) {
-      auto copy = words;
-      for (std::string& w : copy)
-        if (StartsWith(w, loop_name_ + "[")) w = loop_types_[i] + w.substr(loop_name_.size());
-      TERN_TRY(TakeInto(copy, now_[i]));
-    }
-    if (words[0] == "end") {
-      loop_types_.clear();
-      Flush();
-    }
-    return {};
-  }
-
-  Status Take(const std::vector<std::string>& words) {
-    if (words[0] == "op") {
-      op_ = words.at(1);
-      attrs_.clear();
-      for (size_t i = 2; i < words.size(); ++i) attrs_ += (i > 2 ? ", " : "") + words[i];
-      return {};
-    }
+  Status Take(const Line& line) {
+    line_ = line.number;
+    const auto words = Words(line.text);
+    if (words.empty()) return {};
+    if (words[0] == "op") return TakeOp(words);
     if (words[0] == "sweep") return Sweep(words);
+    if (std::isupper(words[0][0])) return TakeOneLine(line.text);
     if (words[0] == "end") {
-      Flush();
+      if (open_) Add(std::move(now_));
+      now_ = Case();
+      open_ = false;
       return {};
     }
-    if (now_.empty()) now_.resize(1);
-    return TakeInto(words, now_[0]);
+    open_ = true;
+    return TakePart(words);
   }
 
-  void Flush() {
-    for (Case& c : now_) {
-      c.place = Place();
-      c.op = op_;
-      c.attrs = attrs_;
-      cases_.push_back(std::move(c));
-    }
-    now_.clear();
+  Status TakeOp(const std::vector<std::string>& words) {
+    if (words.size() < 2) return InvalidArgument("op NAME ATTRIBUTE=VALUE…");
+    op_ = words[1];
+    attrs_.clear();
+    for (size_t i = 2; i < words.size(); ++i) attrs_ += (i > 2 ? ", " : "") + words[i];
+    return {};
   }
 
-  Status TakeInto(const std::vector<std::string>& words, Case& c) {
+  Status TakeOneLine(const std::string& text) {
+    if (text.find(" : ") == std::string::npos) return InvalidArgument("expected OP {ATTRIBUTES} : OPERANDS…");
+    TERN_ASSIGN(Case c, ParseOneLine(text));
+    c.place = Place();
+    cases_.push_back(std::move(c));
+    return {};
+  }
+
+  void Add(Case c) {
+    c.place = Place();
+    c.op = op_;
+    c.attrs = attrs_;
+    cases_.push_back(std::move(c));
+  }
+
+  Status TakePart(const std::vector<std::string>& words) {
     const std::string& what = words[0];
-    if (what == "end") return {};
+    const auto need = [&](size_t count) { return words.size() >= count; };
     if (what == "absent") {
-      c.inputs.push_back({"", {}, false});
+      now_.inputs.push_back({"", {}, false});
     } else if (what == "in" || what == "const") {
-      if (words.size() < 4 || words[3] != "=") return InvalidArgument(what, " NAME TYPE = VALUES");
+      if (!need(4) || words[3] != "=") return InvalidArgument(what, " NAME TYPE = VALUES");
       TERN_ASSIGN(Tensor t, ValueOf(words[2], words, 4));
-      c.inputs.push_back({words[1], std::move(t), what == "const"});
+      now_.inputs.push_back({words[1], std::move(t), what == "const"});
     } else if (what == "out") {
-      if (words.size() < 4 || words[3] != "=") return InvalidArgument("out NAME TYPE = VALUES");
-      CaseOutput out{words[1], words[2], {}};
-      if (words.size() < 5 || words[4] != "reference") {
+      if (!need(4) || words[3] != "=") return InvalidArgument("out NAME TYPE = VALUES");
+      CaseOutput out{words[1], {}};
+      if (!need(5) || words[4] != "reference") {
         TERN_ASSIGN(out.value, ValueOf(words[2], words, 4));
       }
-      c.outputs.push_back(std::move(out));
+      now_.outputs.push_back(std::move(out));
     } else if (what == "fails") {
-      c.fails = words.at(1).substr(1, words[1].size() - 2);
+      if (!need(2)) return InvalidArgument("fails \"part of the message\"");
+      now_.fails = words[1].substr(1, words[1].size() - 2);
     } else if (what == "tolerance") {
-      if (!ParseDouble(words.at(1), c.tolerance)) return InvalidArgument("tolerance NUMBER");
+      if (!need(2) || !ParseDouble(words[1], now_.tolerance)) return InvalidArgument("tolerance NUMBER");
+    } else if (what == "by_reference") {
+      return TakeByReference(words);
     } else {
       return InvalidArgument("unknown word '", what, "'");
     }
+    return {};
+  }
+
+  // by_reference TYPE… "reason"
+  Status TakeByReference(const std::vector<std::string>& words) {
+    const std::string& reason = words.back();
+    if (words.size() < 2 || reason.size() < 3 || reason.front() != '"')
+      return InvalidArgument("by_reference TYPE… \"reason\"");
+    bool holds = words.size() == 2;
+    for (size_t w = 1; w + 1 < words.size(); ++w) {
+      bool known = false;
+      for (size_t i = 0; i < loops_.size(); ++i) {
+        const auto& values = loops_[i].values;
+        known |= std::find(values.begin(), values.end(), words[w]) != values.end();
+        holds |= values[at_[i]] == words[w];
+      }
+      if (!known) return InvalidArgument("'", words[w], "' is no value of the foreach around it");
+    }
+    if (holds) now_.by_reference = reason.substr(1, reason.size() - 2);
     return {};
   }
 
@@ -179,16 +274,18 @@ class CaseReader {
       Case c;
       TERN_ASSIGN(Tensor t, ValueOf(words[i], words, words.size() - 1));
       c.inputs.push_back({"x", std::move(t), false});
-      c.outputs.push_back({"y", "", {}});
-      now_.push_back(std::move(c));
+      c.outputs.push_back({"y", {}});
+      Add(std::move(c));
     }
-    Flush();
     return {};
   }
 
-  std::string path_, op_, attrs_, loop_name_;
-  std::vector<std::string> loop_types_;
-  std::vector<Case> now_, cases_;
+  std::string path_, op_, attrs_;
+  std::vector<Loop> loops_;  // around the line at hand
+  std::vector<size_t> at_;   // which value of each
+  Case now_;                 // the parts seen since the last `end`
+  bool open_ = false;        // there are some
+  std::vector<Case> cases_;
   int line_ = 0;
 };
 

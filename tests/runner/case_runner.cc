@@ -7,6 +7,8 @@
 #include "ir/tern_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "kernels/cpu/simd/simd.h"
+#include "runtime/bind/cpu_kernels.h"
 #include "runtime/exec/session.h"
 
 namespace tern {
@@ -54,7 +56,17 @@ Result<Built> Build(const Case& c) {
   return built;
 }
 
+// Of random numbers, whose sums may cancel.
+double RandomTolerance(const Case& c, DType dtype) {
+  if (dtype == DType::kF32 && c.tolerance >= 0) return c.tolerance;
+  if (dtype == DType::kF16) return 2e-3;
+  if (dtype == DType::kBF16) return 1.6e-2;
+  return dtype == DType::kF64 ? 1e-12 : 1e-5;
+}
+
 data::Tolerance ToleranceOf(const Case& c, DType dtype) {
+  if (!c.operands.empty())
+    return {.relative = RandomTolerance(c, dtype), .absolute = 0, .least_magnitude = 1};
   if (c.tolerance >= 0) return {c.tolerance, c.tolerance};
   if (dtype == DType::kF16) return {2e-3, 1e-4};
   if (dtype == DType::kBF16) return {1e-2, 1e-3};
@@ -71,11 +83,56 @@ std::string Compare(const Case& c, const DatumList& got, const DatumList& wanted
   return {};
 }
 
-Result<DatumList> RunSession(std::shared_ptr<const Graph> graph, const DatumList& feeds, int threads) {
+struct Ran {
+  DatumList outputs, bound;  // in the plan's memory, in the caller's
+  std::string by_reference;  // what the reference evaluator computed in place of a kernel; empty: nothing
+};
+
+std::string TypesOf(const Case& c) {
+  std::string types;
+  for (const CaseInput& in : c.inputs)
+    types += StrCat(types.empty() ? "" : " ", in.value.defined() ? in.value.Describe() : "_");
+  return types;
+}
+
+// An op without kernels is the reference evaluator's by right.
+std::string ByReference(const Session& session, const Case& c) {
+  for (const Fallback& fallback : session.Fallbacks())
+    if (!CpuKernels().Of(fallback.op).empty())
+      return StrCat("no kernel of ", fallback.op, " takes ", TypesOf(c));
+  const bool folded = session.InputCount() == 0;
+  return folded && !CpuKernels().Of(c.op).empty() ? "all of it is computed ahead" : "";
+}
+
+// Into tensors of exactly the right size, which sanitizers guard.
+Result<DatumList> RunBound(Session& session, const DatumList& like) {
+  DatumList bound;
+  for (size_t i = 0; i < like.size(); ++i) {
+    if (!like[i].is_tensor() || like[i].tensor.dtype() == DType::kString) return like;
+    bound.push_back(Tensor(like[i].tensor.dtype(), like[i].tensor.dims()));
+    TERN_TRY(session.BindOutput(static_cast<int>(i), bound[i].tensor));
+  }
+  TERN_TRY(session.Run());
+  return bound;
+}
+
+Result<Ran> RunSession(const Case& c, const Built& built, int threads) {
   SessionOptions options;
   options.threads = threads;
-  TERN_ASSIGN(auto session, Session::Create(std::move(graph), options));
-  return session->Run(feeds);
+  TERN_ASSIGN(auto session, Session::Create(built.graph, options));
+  Ran ran;
+  TERN_ASSIGN(ran.outputs, session->Run(built.feeds));
+  TERN_ASSIGN(ran.bound, RunBound(*session, ran.outputs));
+  ran.by_reference = ByReference(*session, c);
+  return ran;
+}
+
+// The case says where the reference evaluator runs, and says it truly.
+std::string CheckByReference(const Case& c, const std::string& found) {
+  if (found.empty() == c.by_reference.empty()) return "";
+  return found.empty() ? StrCat("kernels run it; by_reference \"", c.by_reference, "\" is no longer true")
+                       : StrCat("compares the reference evaluator with itself: ", found,
+                                "; add a kernel, or by_reference and the reason");
 }
 
 std::string CheckRoundTrips(const Graph& graph) {
@@ -100,12 +157,35 @@ std::string ExpectFailure(const Case& c) {
     auto result = EvaluateGraph(*built->graph, built->feeds);
     if (result.ok()) return StrCat("should fail with \"", c.fails, "\", but runs");
     message = result.status().ToString();
-    auto session = RunSession(built->graph, built->feeds, 1);
-    if (session.ok()) return "the reference fails as expected, but the session runs";
+    if (RunSession(c, *built, 1).ok()) return "the reference fails as expected, but the session runs";
   }
   return message.find(c.fails) != std::string::npos
              ? ""
              : StrCat("should fail with \"", c.fails, "\", but says: ", message);
+}
+
+std::string CheckSession(const Case& c, const Built& built, const DatumList& wanted, int threads) {
+  auto got = RunSession(c, built, threads);
+  if (!got.ok()) return got.status().ToString();
+  if (auto error = Compare(c, got->outputs, wanted); !error.empty()) return error;
+  if (auto error = Compare(c, got->bound, wanted); !error.empty()) return StrCat("bound ", error);
+  return CheckByReference(c, got->by_reference);
+}
+
+// At every instruction set of the machine, with 1 and 2 threads.
+std::string CheckSessions(const Case& c, const Built& built, const DatumList& wanted) {
+  const cpu::SimdLevel best = cpu::ActiveSimd();
+  std::string failure;
+  for (int level = 0; level <= static_cast<int>(best) && failure.empty(); ++level)
+    for (int threads : {1, 2}) {
+      cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
+      const std::string error = CheckSession(c, built, wanted, threads);
+      if (error.empty()) continue;
+      failure = StrCat("session, ", cpu::NameOf(cpu::ActiveSimd()), ", ", threads, " thread(s): ", error);
+      break;
+    }
+  cpu::LimitSimd(best);
+  return failure;
 }
 
 }  // namespace
@@ -121,13 +201,8 @@ std::string RunCase(const Case& c) {
     wanted.push_back(c.outputs[i].value.defined() ? Datum(c.outputs[i].value) : (*reference)[i]);
   std::string error = Compare(c, *reference, wanted);
   if (!error.empty()) return "reference: " + error;
-  for (int threads : {1, 2}) {
-    auto got = RunSession(built->graph, built->feeds, threads);
-    if (!got.ok()) return got.status().ToString();
-    error = Compare(c, *got, wanted);
-    if (!error.empty()) return StrCat("session, ", threads, " thread(s): ", error);
-  }
-  return CheckRoundTrips(*built->graph);
+  error = CheckSessions(c, *built, wanted);
+  return error.empty() ? CheckRoundTrips(*built->graph) : error;
 }
 
 }  // namespace tern

@@ -20,7 +20,8 @@ struct Tally {
 };
 
 std::string NameOf(const Case& c) {
-  return StrCat(c.place, " ", c.op, c.attrs.empty() ? "" : " {" + c.attrs + "}");
+  return StrCat(c.place, " ", c.op, c.attrs.empty() ? "" : " {" + c.attrs + "}",
+                c.operands.empty() ? "" : " : " + c.operands);
 }
 
 void RunFile(const fs::path& file, const std::string& only, Tally& tally) {
