@@ -39,7 +39,7 @@ struct KernelAbilities {
   // ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
   // Whether the kernel can append to a state in place instead of copying the past. past: index of the input,
-  // present: index of the output. See ResizeContext::state_capacity.
+  // present: index of the output. All such pairs of a node become in-place states, or none: state_capacity.
   std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
 };
 

@@ -60,7 +60,7 @@ class Execution {
   const Datum& At(int slot) const { return slots_[static_cast<size_t>(slot)]; }
   void Connect(const Step& step);
   void MakeQuery(StepState& state);
-  Status ResizeStep(StepState& step);
+  Status ResizeStep(StepState& step, int64_t capacity);
 
   Status Bind(const std::vector<BoundValue>& bound);
   void BindInput(int slot, const Datum& datum);
@@ -88,7 +88,7 @@ class Execution {
   std::vector<int> redirected_;          // by storage: the output that is bound to it, or -1
   std::vector<Arena*> arenas_;           // of the plan
   std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
-  int64_t length_ = -1, capacity_ = -1;  // the last arguments of SetLength
+  int64_t length_ = -1, capacity_ = -1;  // arguments of the last SetLength that succeeded
 };
 
 }  // namespace tern

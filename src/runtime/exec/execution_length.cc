@@ -1,5 +1,6 @@
 // Varying steps: they depend on the length of the states. When it changes, their dims are set and their
 // kernels resized.
+#include "core/memory_space.h"
 #include "runtime/exec/execution.h"
 #include "runtime/exec/run_once.h"
 
@@ -7,6 +8,7 @@ namespace tern {
 
 Status Execution::SetLength(int64_t length, int64_t capacity) {
   if (length == length_ && capacity == capacity_) return {};
+  length_ = capacity_ = -1;  // until all steps are resized, so that a call after a failure resizes all
   if (const Varying* varying = plan_->varying()) {
     for (const Varying::Values& values : varying->dims) {
       Tensor& t = At(values.slot).tensor;
@@ -17,10 +19,10 @@ Status Execution::SetLength(int64_t length, int64_t capacity) {
       for (size_t k = 0; k < values.dims.size(); ++k)
         StoreLong(At(values.slot).tensor, static_cast<int64_t>(k), values.dims[k].At(length));
   }
+  for (StepState& step : steps_)
+    if (step.step->varying) TERN_TRY(ResizeStep(step, capacity));
   length_ = length;
   capacity_ = capacity;
-  for (StepState& step : steps_)
-    if (step.step->varying) TERN_TRY(ResizeStep(step));
   return {};
 }
 
@@ -32,7 +34,7 @@ void Execution::MakeQuery(StepState& state) {
     const bool known = slot >= 0 && plan_->is_known(slot);
     query->inputs.push_back(slot < 0 ? TensorInfo{}
                                      : TensorInfo{At(slot).tensor.dtype(), At(slot).tensor.dims()});
-    query->known.push_back(known ? &At(slot).tensor : nullptr);
+    query->known.push_back(known ? &At(plan_->host_slot(slot)).tensor : nullptr);
     query->weight.push_back(state.step->weights[i]);
   }
   for (int slot : state.step->outputs)
@@ -40,7 +42,7 @@ void Execution::MakeQuery(StepState& state) {
   state.query = std::move(query);
 }
 
-Status Execution::ResizeStep(StepState& step) {
+Status Execution::ResizeStep(StepState& step, int64_t capacity) {
   for (size_t i = 0; i < step.types.size(); ++i) {  // for the evaluator
     const Tensor& t = At(step.step->outputs[i]).tensor;
     if (!step.kernel && t.defined()) step.types[i].shape = Shape::Of(t.dims());
@@ -53,7 +55,7 @@ Status Execution::ResizeStep(StepState& step) {
   for (size_t i = 0; i < query.outputs.size(); ++i)
     query.outputs[i].dims = At(step.step->outputs[i]).tensor.dims();
   ResizeContext::Placement placement;
-  placement.state_capacity = step.step->on_state ? capacity_ : 0;
+  placement.state_capacity = step.step->on_state ? capacity : 0;
   ResizeContext resize(query, engine_.workers.threads(), placement);
   const Status status = step.kernel->Resize(resize);
   if (!status.ok())
@@ -63,8 +65,10 @@ Status Execution::ResizeStep(StepState& step) {
     step.larger_scratch = Buffer();
     return {};
   }
-  if (resize.scratch() > step.larger_scratch.size())
-    step.larger_scratch = Buffer::Allocate(2 * resize.scratch());
+  if (resize.scratch() > step.larger_scratch.size()) {
+    MemorySpace& memory = step.step->memory ? *step.step->memory : HostMemory();
+    TERN_ASSIGN(step.larger_scratch, memory.Allocate(2 * resize.scratch()));
+  }
   step.context.scratch_memory = step.larger_scratch.data();
   return {};
 }

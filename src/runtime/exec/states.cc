@@ -118,10 +118,18 @@ int64_t States::current_length() const {
   return 0;
 }
 
+// Whether a dim that differs between two runs grows with the length: it is the length of a state, or the
+// input covers the past and the new positions, as a mask does. Any two values lie on a line, also two numbers
+// of new positions, but a plan for that line would serve only these two runs.
+bool States::Grows(size_t input, const LinearDim& dim) const {
+  if (dim.slope != 1) return false;
+  return input < is_input_.size() && is_input_[input] ? dim.base == 0 : dim.base == last_new_;
+}
+
 // How the dims of the values depend on the length, derived from this run and the previous one. Null if the
 // two runs do not determine it.
 const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
-  if (!has_last_ || last_length_ == 0 || length_ <= last_length_ || last_dims_.size() != bound.size())
+  if (!has_last_ || last_length_ == 0 || length_ == last_length_ || last_dims_.size() != bound.size())
     return nullptr;
   const int64_t grown = length_ - last_length_;
   range_.inputs.assign(bound.size(), {});
@@ -132,7 +140,9 @@ const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
     for (size_t k = 0; k < now.size(); ++k) {
       if ((now[k] - before[k]) % grown) return nullptr;
       const int64_t slope = (now[k] - before[k]) / grown;
-      range_.inputs[i].push_back({now[k] - slope * length_, slope});
+      const LinearDim dim{now[k] - slope * length_, slope};
+      if (slope != 0 && !Grows(i, dim)) return nullptr;
+      range_.inputs[i].push_back(dim);
     }
   }
   int64_t max_length = kLeastRange;
@@ -144,8 +154,9 @@ const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
 Result<Execution*> States::Prepare(Runner& runner, const std::vector<BoundValue>& bound) {
   planned_ = nullptr;  // a new execution may have the address of an old one
   const LengthRange* range = empty() || !one_length_.empty() ? nullptr : RangeFor(bound);
-  auto made = runner.Prepare(bound, length_, range);
-  if (made.ok() || !range || made.status().code() != Code::kUnsupported) return made;
+  if (!range) return runner.Prepare(bound, length_);
+  auto made = Guard([&] { return runner.Prepare(bound, length_, range); });
+  if (made.ok() || made.status().code() == Code::kCancelled) return made;
   one_length_ = made.status().message();
   return runner.Prepare(bound, length_);
 }
@@ -179,14 +190,28 @@ Status States::FindPresents(const Execution& execution) {
   return {};
 }
 
+int64_t States::ReservePresents(const Plan& plan) {
+  int64_t needed = 0, capacity = 0;
+  for (size_t s = 0; s < memory_.size(); ++s)
+    if (plan.states()[s].in_place)
+      needed = std::max({needed, memory_[s].capacity(), presents_[s]->At(length_)});
+  for (size_t s = 0; s < memory_.size(); ++s) {
+    StateMemory& memory = memory_[s];
+    if (!plan.states()[s].in_place) {
+      memory.Reserve(presents_[s] ? presents_[s]->At(length_) : memory.length(), false);
+      continue;
+    }
+    memory.Reserve(needed, true);
+    TERN_CHECK(capacity == 0 || capacity == memory.capacity(), "states with capacities ", capacity, " and ",
+               memory.capacity());
+    capacity = memory.capacity();
+  }
+  return capacity;
+}
+
 Status States::Begin(Execution& execution, DatumList& inputs) {
   if (planned_ != &execution) TERN_TRY(FindPresents(execution));
-  int64_t capacity = 0;
-  for (size_t s = 0; s < memory_.size(); ++s) {
-    const PlanState& state = execution.plan().states()[s];
-    if (presents_[s]) memory_[s].Reserve(presents_[s]->At(length_), state.in_place);
-    if (state.in_place) capacity = memory_[s].capacity();
-  }
+  const int64_t capacity = ReservePresents(execution.plan());
   PointToPasts(inputs);  // memory may have moved to grow
   TERN_TRY(execution.SetLength(length_, capacity));
   for (size_t s = 0; s < memory_.size(); ++s)
@@ -204,27 +229,33 @@ Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
       return InvalidArgument("state '", Past(s).name, "' becomes ", present_of(s).Describe());
     TERN_TRY(CheckPresent(s, present_of(s).tensor.dtype(), present_of(s).tensor.dims()));
   }
+  const auto length_of = [&](size_t s) {
+    const int axis = memory_[s].axis();
+    return presents_[s] ? presents_[s]->At(length_) : axis >= 0 ? present_of(s).tensor.dim(axis) : 0;
+  };
   for (size_t s = 0; s < memory_.size(); ++s) {
-    StateMemory& memory = memory_[s];
-    const Tensor& present = present_of(s).tensor;
-    const int64_t length = presents_[s]         ? presents_[s]->At(length_)
-                           : memory.axis() >= 0 ? present.dim(memory.axis())
-                                                : 0;
-    if (!execution.plan().states()[s].external) {  // no step writes it to the state's memory
-      const Tensor dense = present.Contiguous();
-      memory.Reserve(length, false);
-      if (dense.bytes()) std::memcpy(memory.present().data(), dense.raw(), dense.bytes());
-    }
-    memory.Advance(length);
+    if (execution.plan().states()[s].external) continue;
+    const Tensor dense = present_of(s).tensor.Contiguous();  // no step writes it to the state's memory
+    memory_[s].Reserve(length_of(s), false);
+    if (dense.bytes()) std::memcpy(memory_[s].present().data(), dense.raw(), dense.bytes());
   }
+  Remember(bound);
+  for (size_t s = 0; s < memory_.size(); ++s) {  // nothing fails or throws from here on
+    if (memory_[s].axis() >= 0) last_new_ = length_of(s) - length_;
+    memory_[s].Advance(length_of(s));
+  }
+  has_last_ = true;
   begun_ = true;
   std::fill(pending_.begin(), pending_.end(), Tensor());
+  return {};
+}
+
+void States::Remember(const std::vector<BoundValue>& bound) {
+  has_last_ = false;  // if a copy throws
   last_dims_.resize(bound.size());
   for (size_t i = 0; i < bound.size(); ++i)
     if (bound[i].datum->is_tensor()) last_dims_[i] = bound[i].datum->tensor.dims();
   last_length_ = length_;
-  has_last_ = true;
-  return {};
 }
 
 void States::Reset() {
@@ -264,7 +295,6 @@ Status States::CheckDeclared(size_t s, const Tensor& value) const {
 Status States::Set(const std::string& input, const Tensor& value) {
   TERN_ASSIGN(const size_t s, Find(input));
   TERN_TRY(CheckDeclared(s, value));
-  has_last_ = false;
   if (!begun_) {
     pending_[s] = value.Clone();
     return {};
@@ -283,7 +313,9 @@ Result<Tensor> States::Get(const std::string& input) const {
 
 void States::CopyFrom(const States& other) {
   TERN_CHECK(other.pending_.size() == pending_.size(), "other states: ", other.pending_.size());
+  const bool has_last = has_last_;  // only values change: the last run still tells how dims grow
   Reset();
+  has_last_ = has_last;
   for (size_t s = 0; s < pending_.size(); ++s)
     pending_[s] = other.begun_ ? other.memory_[s].Value() : other.pending_[s];
 }

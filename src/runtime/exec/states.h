@@ -54,7 +54,11 @@ class States {
   Result<Dims> FirstDims(size_t state, const SymbolValues& symbols) const;
   Status MakeMemory(DatumList& inputs);
   void PointToPasts(DatumList& inputs) const;
+  bool Grows(size_t input, const LinearDim& dim) const;
   const LengthRange* RangeFor(const std::vector<BoundValue>& bound);
+  // Returns the capacity that all states have that the plan updates in place; kernels take only one.
+  int64_t ReservePresents(const Plan& plan);
+  void Remember(const std::vector<BoundValue>& bound);
   Status FindPresents(const Execution& execution);
   Status CheckPresent(size_t state, DType dtype, const Dims& present) const;
 
@@ -72,8 +76,8 @@ class States {
       presents_;  // length of the present, by state; none: known after a run
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;  // of the bound values in the previous run
-  int64_t last_length_ = 0;
+  std::vector<Dims> last_dims_;             // of the bound values in the previous run
+  int64_t last_length_ = 0, last_new_ = 0;  // positions that the previous run read, and that it added
   LengthRange range_;
 };
 

@@ -9,6 +9,7 @@
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<int> allocations{0};
+std::atomic<int> until_failure{-1};  // negative: none fails
 
 void Count() {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
@@ -16,7 +17,8 @@ void Count() {
 
 void* NewOrThrow(std::size_t size) {
   Count();
-  if (void* p = std::malloc(size ? size : 1)) return p;
+  const bool fails = until_failure.load(std::memory_order_relaxed) >= 0 && until_failure.fetch_sub(1) == 0;
+  if (void* p = fails ? nullptr : std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
 }  // namespace
@@ -70,5 +72,8 @@ AllocationCounter::AllocationCounter() {
 }
 AllocationCounter::~AllocationCounter() { counting = false; }
 int AllocationCounter::count() const { return allocations; }
+
+AllocationFailure::AllocationFailure(int n) { until_failure = n; }
+AllocationFailure::~AllocationFailure() { until_failure = -1; }
 
 }  // namespace tern

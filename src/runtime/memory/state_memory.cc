@@ -30,6 +30,16 @@ size_t StateMemory::BytesFor(int64_t length) const {
   return BytesOf(dtype_, static_cast<size_t>(CountOf(dims)));
 }
 
+Buffer StateMemory::BufferFor(int64_t length) const {
+  return AllocateLongLived(std::max<size_t>(1, BytesFor(length)));
+}
+
+int64_t StateMemory::CapacityFor(int64_t length) const {
+  int64_t capacity = std::max(capacity_, kFirstCapacity);
+  while (capacity < length) capacity *= 2;
+  return capacity;
+}
+
 void StateMemory::SetPast() {
   if (past_.defined()) {
     if (axis_ >= 0) past_.SetDim(axis_, length_);
@@ -42,7 +52,7 @@ void StateMemory::SetPast() {
 void StateMemory::Reset() {
   length_ = 0;
   if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = 0;
-  if (!now_.defined()) now_ = AllocateLongLived(std::max<size_t>(1, BytesFor(0)));
+  if (!now_.defined()) now_ = BufferFor(0);
   if (axis_ < 0 && now_.size()) std::memset(now_.data(), 0, now_.size());
   SetPast();
 }
@@ -54,24 +64,22 @@ void StateMemory::Move(int64_t capacity, bool strided) {
   const size_t position = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, at + 1, dims_.size())));
   const size_t from = position * static_cast<size_t>(strided_ ? capacity_ : length_);
   const size_t to = position * static_cast<size_t>(strided ? capacity : length_);
-  Buffer fresh = AllocateLongLived(std::max<size_t>(1, BytesFor(capacity)));
+  Buffer fresh = BufferFor(capacity), next = strided ? Buffer() : BufferFor(capacity);
   for (size_t row = 0; row < rows && length_ > 0; ++row)
     std::memcpy(fresh.data() + row * to, now_.data() + row * from, position * static_cast<size_t>(length_));
   now_ = std::move(fresh);
-  next_ = strided ? Buffer() : AllocateLongLived(std::max<size_t>(1, BytesFor(capacity)));
+  next_ = std::move(next);
   capacity_ = capacity;
   strided_ = strided;
 }
 
 void StateMemory::Reserve(int64_t length, bool strided) {
   if (axis_ < 0) {
-    if (!next_.defined()) next_ = AllocateLongLived(std::max<size_t>(1, BytesFor(0)));
+    if (!next_.defined()) next_ = BufferFor(0);
     return;
   }
   if (length <= capacity_ && strided == strided_) return;
-  int64_t capacity = std::max(capacity_, kFirstCapacity);
-  while (capacity < length) capacity *= 2;
-  Move(capacity, strided);
+  Move(CapacityFor(length), strided);
   SetPast();
 }
 
@@ -90,15 +98,18 @@ Status StateMemory::Set(const Tensor& value) {
   if (!fits)
     return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
   const Tensor contiguous = value.Contiguous();
-  length_ = 0;
   if (axis_ >= 0) {
-    strided_ = false;
-    capacity_ = 0;
-    Reserve(std::max<int64_t>(1, value.dim(axis_)), false);
+    const int64_t capacity = CapacityFor(value.dim(axis_));
+    if (strided_ || capacity != capacity_) {
+      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // before any change: they may throw
+      now_ = std::move(now), next_ = std::move(next);
+      capacity_ = capacity;
+      strided_ = false;
+    }
     length_ = value.dim(axis_);
     dims_[static_cast<size_t>(axis_)] = length_;
   }
-  if (contiguous.bytes()) std::memcpy(now_.data(), contiguous.raw(), contiguous.bytes());
+  if (contiguous.bytes()) std::memmove(now_.data(), contiguous.raw(), contiguous.bytes());
   SetPast();
   return {};
 }

@@ -18,22 +18,28 @@ class StateMemory {
   // contiguous.
   bool strided() const { return strided_; }
 
+  // Calls that throw std::bad_alloc change nothing.
+
   // The value that a run reads, in the layout of strided().
   const Tensor& past() const { return past_; }
   // Reserves memory for a present of this length in the given layout and keeps the past. Allocates nothing if
-  // the capacity suffices.
+  // the capacity suffices. Capacities are powers of two times a constant: states that reserve the same
+  // length, which none of their capacities exceeds, have equal capacities.
   void Reserve(int64_t length, bool strided);
   // The memory that a run writes the present to: the memory of the past if strided(), else a second buffer.
   const Buffer& present() const { return strided_ ? now_ : next_; }
   // Call after the run has written a present of this length: it becomes the past.
   void Advance(int64_t length);
-  // Copies the value, which may have any length along the axis. Fails if type or other dims differ.
+  // Copies the value, which may have any length along the axis; the capacity does not shrink. Fails if type
+  // or other dims differ.
   Status Set(const Tensor& value);
   Tensor Value() const;  // a contiguous copy
   void Reset();          // length 0, or zeros
 
  private:
   size_t BytesFor(int64_t length) const;
+  Buffer BufferFor(int64_t length) const;
+  int64_t CapacityFor(int64_t length) const;
   void Move(int64_t capacity, bool strided);  // copies the past to new memory
   void SetPast();
 

@@ -193,6 +193,7 @@ class PlanCompiler {
       const SlotFacts& facts = lowered_.slots[i];
       const Place& place = plan_->layout_.places[i];
       plan_->known_[i] = facts.is_known();
+      plan_->host_slots_.push_back(facts.host_slot < 0 ? static_cast<int>(i) : facts.host_slot);
       if (place.storage >= 0) {
         plan_->placed_[i] = true;
         plan_->residents_[static_cast<size_t>(place.storage)].push_back(static_cast<int>(i));

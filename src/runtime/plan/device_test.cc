@@ -9,8 +9,8 @@
 
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/cost/cost_model.h"
+#include "runtime/exec/state_test_support.h"
 #include "runtime/plan/plan_store.h"
-#include "runtime/test_support.h"
 
 namespace tern {
 namespace {
@@ -195,6 +195,28 @@ TEST_F(TwoDevices, CopyConstantsWithThePlan) {
     %y = Softmax(%a) {axis=0}
   })",
          {"Binary"}, {Counting({4})}, 1, 1);
+}
+
+// The copies of the state and of its shape change with the length.
+TEST_F(TwoDevices, ServeAllLengthsOfAState) {
+  SessionOptions options;
+  options.target = TargetWith({"Reduce", "Cast"});
+  SessionAndReference both(R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%mean, %count, %present) {
+    state %past -> %present {axis=0}
+    #axes: i64[1] = (0)
+    %present = Concat(%past, %x) {axis=0}
+    %mean = ReduceMean(%present, #axes)
+    %count = Cast(Shape(%present)) {to="f32"}
+  })",
+                           {Tensor(DType::kF32, {0, 3})}, options);
+  for (int run = 0; run < 12; ++run) {
+    both.Run({Noise({run == 0 ? 4 : 1, 3}, static_cast<uint32_t>(run))});
+    ASSERT_FALSE(HasFailure()) << run;
+  }
+  EXPECT_LE(both.session().PlansMade(), 3);
+  int guarded = 0;
+  for (const StepInfo& step : both.session().Steps()) guarded += step.kernel.starts_with("guarded.");
+  EXPECT_EQ(guarded, 2);
 }
 
 }  // namespace

@@ -36,11 +36,16 @@ class ProblemMaker {
  private:
   static size_t At(int i) { return static_cast<size_t>(i); }
 
+  bool IsFixed(int slot) const {
+    const SlotFacts& facts = lowered_.slots[At(slot)];
+    return facts.is_known() && !facts.is_written();
+  }
+
   void Add(int index) {
     const Draft& draft = drafts_[At(index)];
     OrderStep step;
     const auto read = [&](int slot) {
-      if (slot < 0 || lowered_.slots[At(slot)].is_known()) return;
+      if (slot < 0 || IsFixed(slot)) return;
       if (producer_[At(slot)] >= 0) AddOnce(step.after, producer_[At(slot)]);
       AddOnce(step.reads, base_[At(slot)]);
     };
@@ -63,7 +68,7 @@ class ProblemMaker {
 
   void AddWrite(int slot, OrderStep& step) {
     const SlotFacts& facts = lowered_.slots[At(slot)];
-    if (facts.is_known()) return;
+    if (IsFixed(slot)) return;
     if (facts.is_static()) problem_.bytes[At(slot)] = (facts.bytes() + 63) / 64 * 64;
     step.writes.push_back(slot);
   }

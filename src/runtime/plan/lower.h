@@ -18,8 +18,11 @@ struct SlotFacts {
   LinearDims varying;      // the dims, if they depend on the length of the states; else empty
   Tensor device_copy;      // copy of `known` in a device's memory
   bool refreshed = false;  // known, but depends on the length of the states: SetLength writes it
+  int host_slot = -1;      // known, but in a device's memory: the slot with the value in host memory
 
   bool is_known() const { return known.defined(); }
+  // Known, but a step writes it in every run: the copy of a refreshed value in a device's memory.
+  bool is_written() const { return refreshed && host_slot >= 0; }
   // False for a weight that was released after packing.
   bool has_data() const { return known.defined() && (known.raw() || !known.bytes()); }
   // A numeric tensor with known dims, which can be placed in memory before the run.

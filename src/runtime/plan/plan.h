@@ -75,6 +75,9 @@ class Plan {
   const std::vector<Datum>& slots() const { return slots_; }
   const std::vector<int>& outputs() const { return outputs_; }  // slots
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
+  // The slot whose data the host can read, of a known value: the slot itself unless it is in a device's
+  // memory.
+  int host_slot(int slot) const { return host_slots_[static_cast<size_t>(slot)]; }
   bool is_placed(int slot) const { return placed_[static_cast<size_t>(slot)]; }  // has a storage
   const Layout& layout() const { return layout_; }
   const std::vector<size_t>& offsets() const { return offsets_; }  // of storages in the arena
@@ -99,6 +102,7 @@ class Plan {
   std::vector<BoundKey> keys_;
   std::vector<Datum> slots_;
   std::vector<bool> known_, placed_;  // by slot
+  std::vector<int> host_slots_;       // by slot
   std::vector<Step> steps_;
   std::vector<Choice> choices_;
   std::vector<const Node*> fallbacks_;

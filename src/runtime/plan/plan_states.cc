@@ -55,6 +55,22 @@ bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draf
                                             IndexOf(node.outputs, s.present));
 }
 
+// A kernel appends in place to all pasts and presents that it can append to, or to none: each must be a
+// state.
+bool AppendsToAll(const Draft& producer, const std::vector<PlanState>& states, const QueryFor& query_for) {
+  const PlanNode& node = *producer.node;
+  const KernelQuery query = query_for(node);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    for (size_t o = 0; o < node.outputs.size(); ++o) {
+      if (!producer.entry->can.state_in_place(query, static_cast<int>(i), static_cast<int>(o))) continue;
+      const auto is_state = [&](const PlanState& s) {
+        return s.in_place && s.past == node.inputs[i] && s.present == node.outputs[o];
+      };
+      if (std::none_of(states.begin(), states.end(), is_state)) return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
@@ -86,15 +102,14 @@ std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vec
     if (producer && !producer->dynamic && once && present.is_static()) {
       s.external = true;
       lowered.state_outputs.push_back(s.present);
-      s.in_place = state.axis >= 0 && CanAppend(s, *producer, drafts, query_for);
+      s.in_place =
+          state.axis >= 0 && !Has(lowered.outputs, s.past) && CanAppend(s, *producer, drafts, query_for);
     }
     states.push_back(s);
     producers.push_back(producer);
   }
-  // A kernel appends to all its states or to none.
   for (size_t i = 0; i < states.size(); ++i)
-    for (size_t k = 0; k < states.size(); ++k)
-      if (producers[i] == producers[k] && !states[k].in_place) states[i].in_place = false;
+    if (states[i].in_place && !AppendsToAll(*producers[i], states, query_for)) states[i].in_place = false;
   for (size_t i = 0; i < states.size(); ++i)
     if (states[i].in_place) producers[i]->on_state = true;
   return states;

@@ -51,9 +51,24 @@ Result<std::shared_ptr<const Plan>> PlanStore::Get(const Request& request, int c
   if (auto plan = Find(key, request)) return plan;
   TERN_ASSIGN(const auto making, making_.Acquire(key, stop, "another session that compiles the plan"));
   if (auto plan = Find(key, request)) return plan;
-  TERN_ASSIGN(auto plan, make());
-  Insert(key, plan, capacity);
+  if (request.range) TERN_TRY(Refusal(key));
+  auto plan = make();
+  if (plan.ok())
+    Insert(key, *plan, capacity);
+  else if (request.range && plan.status().code() == Code::kUnsupported)
+    Refuse(key, plan.status());
   return plan;
+}
+
+Status PlanStore::Refusal(const Key& key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = refused_.find(key);
+  return it == refused_.end() ? Status() : it->second;
+}
+
+void PlanStore::Refuse(const Key& key, const Status& why) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  refused_.emplace(key, why);
 }
 
 int PlanStore::made() const {

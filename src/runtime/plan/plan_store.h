@@ -25,9 +25,10 @@ class PlanStore {
     const LengthRange* range = nullptr;
     int64_t length = 0;  // length of the growing states
   };
-  // Returns the cached plan or calls `make`. capacity: number of recently used plans of the graph that stay
-  // cached; others live as long as a session uses them. stop: ends the wait for another session with
-  // kCancelled.
+  // Returns the cached plan or calls `make`. The store remembers for which ranges `make` returned
+  // kUnsupported and returns it again without a call: clones do not compile the model again to learn it.
+  // capacity: number of recently used plans of the graph that stay cached; others live as long as a session
+  // uses them. stop: ends the wait for another session with kCancelled.
   Result<std::shared_ptr<const Plan>> Get(const Request& request, int capacity, const Stop& stop,
                                           const Make& make);
   int made() const;  // number of plans compiled so far
@@ -36,10 +37,13 @@ class PlanStore {
   using Key = std::pair<const Program*, std::string>;
   std::shared_ptr<const Plan> Find(const Key& key, const Request& request);
   void Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity);
+  Status Refusal(const Key& key);  // ok: not refused
+  void Refuse(const Key& key, const Status& why);
 
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<const Plan>> plans_;
   std::map<const Program*, std::list<std::shared_ptr<const Plan>>> recent_;  // most recently used first
+  std::map<Key, Status> refused_;  // ranges that one plan cannot serve
   int made_ = 0;
   KeyedMutex<Key> making_;
 };

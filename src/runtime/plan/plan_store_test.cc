@@ -47,6 +47,27 @@ TEST(PlanStore, EightClonesOfSixBatchSizesMakeSixPlans) {
   }
 }
 
+TEST(PlanStore, RemembersRangesThatNoPlanServes) {
+  PlanStore store;
+  const Program program;
+  const std::vector<BoundValue> bound;
+  LengthRange range;
+  range.max_length = 7;
+  for (const auto& [code, times] :
+       {std::pair(Code::kResourceExhausted, 3), std::pair(Code::kUnsupported, 1)}) {
+    int calls = 0;
+    for (int i = 0; i < 3; ++i) {
+      const auto plan = store.Get({program, bound, &range}, 4, Stop(),
+                                  [&, code = code]() -> Result<std::shared_ptr<const Plan>> {
+                                    ++calls;
+                                    return Status(code, "no plan");
+                                  });
+      EXPECT_EQ(plan.status().code(), code);
+    }
+    EXPECT_EQ(calls, times);
+  }
+}
+
 TEST(PlanStore, KeepsThePlansThatSessionsUseAndTheLastFew) {
   SessionOptions options;
   options.plan_cache = 2;

@@ -66,13 +66,12 @@ class TransferMaker {
     const int copy = static_cast<int>(lowered_.slots.size());
     SlotFacts facts = At(slot);
     facts.type.memory = memory;
-    if (facts.is_known()) {
-      TERN_TRY(CopyConstant(facts));
-      lowered_.slots.push_back(std::move(facts));
-    } else {
-      lowered_.slots.push_back(std::move(facts));
-      AddStep(slot, copy);
-    }
+    const bool constant = facts.is_known() && !facts.refreshed;
+    if (facts.is_known()) facts.host_slot = slot;
+    if (constant) TERN_TRY(CopyConstant(facts));
+    if (!facts.varying.empty()) lowered_.varying.dims.push_back({copy, facts.varying});
+    lowered_.slots.push_back(std::move(facts));
+    if (!constant) AddStep(slot, copy);  // in every run, also for a known value that the length changes
     copies_[key] = copy;
     slot = copy;
     return {};

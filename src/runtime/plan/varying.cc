@@ -28,15 +28,37 @@ bool DependsOnLength(const Dim& dim) {
   return std::find(symbols.begin(), symbols.end(), kSymbol) != symbols.end();
 }
 
-Result<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t max_length, const char* what, size_t slot) {
+std::optional<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t max_length) {
   LinearDims out;
   for (const Dim& dim : dims) {
     const auto linear = Linear(dim, max_length);
-    if (!linear)
-      return Unsupported(what, " ", dim.ToString(), " of value ", slot, " is not linear in the length");
+    if (!linear) return std::nullopt;
     out.push_back(*linear);
   }
   return out;
+}
+
+// The node that writes the slot, for messages.
+std::string WriterOf(const Lowered& lowered, int slot) {
+  for (const PlanNode& node : lowered.nodes)
+    if (std::find(node.outputs.begin(), node.outputs.end(), slot) != node.outputs.end())
+      return node.node().Describe();
+  return StrCat("input ", slot);
+}
+
+// The dims of a slot. Memory is planned for max_length, so no dim may be larger for a smaller length, and
+// none may be negative for any.
+Result<LinearDims> DimsOf(const Lowered& lowered, int slot, int64_t max_length) {
+  const std::vector<Dim>& dims = lowered.slots[static_cast<size_t>(slot)].type.shape.dims;
+  const auto linear = LinearOf(dims, max_length);
+  for (size_t i = 0; linear && i < dims.size(); ++i)
+    if ((*linear)[i].slope < 0 || (*linear)[i].base < 0)
+      return Unsupported(WriterOf(lowered, slot), ": dim ", dims[i].ToString(),
+                         " shrinks with the length or is negative for length 0");
+  if (linear) return *linear;
+  return Unsupported(WriterOf(lowered, slot), ": a dim of ",
+                     lowered.slots[static_cast<size_t>(slot)].type.ToString(),
+                     " is not linear in the length");
 }
 
 bool Varies(const LinearDims& dims) {
@@ -75,7 +97,7 @@ Result<Varying> FixLength(Lowered& lowered, int64_t max_length) {
     if (!facts.type.tensor() || !facts.type.shape.ranked) continue;
     std::vector<Dim>& shape = facts.type.shape.dims;
     if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.unknown(); })) continue;
-    TERN_ASSIGN(const LinearDims dims, LinearOf(shape, max_length, "dim", i));
+    TERN_ASSIGN(const LinearDims dims, DimsOf(lowered, static_cast<int>(i), max_length));
     facts.type.shape = Shape::Of(At(dims, max_length));
     if (Varies(dims)) {
       facts.varying = dims;
@@ -89,8 +111,8 @@ Result<Varying> FixLength(Lowered& lowered, int64_t max_length) {
     facts.content.reset();
     if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, max_length)))
       continue;
-    const auto values = LinearOf(elements, max_length, "element", i);
-    if (!values.ok()) continue;  // not linear: computed in the run
+    const auto values = LinearOf(elements, max_length);
+    if (!values) continue;  // not linear: computed in the run
     facts.known = Tensor(facts.type.dtype, At(dims, max_length));
     FromLongs(At(*values, max_length), facts.known);
     facts.refreshed = true;
