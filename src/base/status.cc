@@ -35,6 +35,8 @@ Status& Status::operator=(const Status& other) {
   return *this;
 }
 
+void Status::DeleteRep::operator()(Rep* rep) const { delete rep; }
+
 const std::string& Status::message() const {
   static const std::string kEmpty;
   return rep_ ? rep_->message : kEmpty;
@@ -53,9 +55,11 @@ std::string Status::ToString() const {
   return out;
 }
 
-void FailCheck(const char* file, int line, const char* condition, const std::string& detail) {
-  throw InternalError(
-      StrCat(file, ":", line, ": check failed: ", condition, detail.empty() ? "" : ": ", detail));
+Status MakeStatus(Code code, std::initializer_list<TextPiece> message) { return {code, JoinPieces(message)}; }
+
+void FailCheck(const char* file, int line, const char* condition, std::initializer_list<TextPiece> detail) {
+  const std::string text = JoinPieces(detail);
+  throw InternalError(StrCat(file, ":", line, ": check failed: ", condition, text.empty() ? "" : ": ", text));
 }
 
 }  // namespace tern

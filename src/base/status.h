@@ -1,6 +1,7 @@
 // Errors as values. A Status carries a code, a message with the relevant numbers, and the chain of operations
 // that were running.
 #pragma once
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -48,8 +49,13 @@ class [[nodiscard]] Status {
     std::string message;
     std::string chain;
   };
-  std::unique_ptr<Rep> rep_;
+  struct DeleteRep {
+    void operator()(Rep* rep) const;  // not inline: every TERN_TRY ends the life of a Status
+  };
+  std::unique_ptr<Rep, DeleteRep> rep_;
 };
+
+Status MakeStatus(Code code, std::initializer_list<TextPiece> message);
 
 template <class T> class [[nodiscard]] Result {
  public:
@@ -68,20 +74,31 @@ template <class T> class [[nodiscard]] Result {
   Status status_;
 };
 
-template <class... A> Status InvalidArgument(const A&... a) { return {Code::kInvalidArgument, StrCat(a...)}; }
-template <class... A> Status InvalidModel(const A&... a) { return {Code::kInvalidModel, StrCat(a...)}; }
-template <class... A> Status Unsupported(const A&... a) { return {Code::kUnsupported, StrCat(a...)}; }
-template <class... A> Status IoError(const A&... a) { return {Code::kIo, StrCat(a...)}; }
-template <class... A> Status NotFound(const A&... a) { return {Code::kNotFound, StrCat(a...)}; }
-template <class... A> Status ResourceExhausted(const A&... a) {
-  return {Code::kResourceExhausted, StrCat(a...)};
+template <class... A> [[gnu::always_inline]] inline Status InvalidArgument(const A&... a) {
+  return MakeStatus(Code::kInvalidArgument, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status InvalidModel(const A&... a) {
+  return MakeStatus(Code::kInvalidModel, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status Unsupported(const A&... a) {
+  return MakeStatus(Code::kUnsupported, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status IoError(const A&... a) {
+  return MakeStatus(Code::kIo, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status NotFound(const A&... a) {
+  return MakeStatus(Code::kNotFound, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status ResourceExhausted(const A&... a) {
+  return MakeStatus(Code::kResourceExhausted, {TextPiece(a)...});
 }
 
 // A violated invariant inside Tern. Guard converts it to kInternal at the library's boundary.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
-[[noreturn]] void FailCheck(const char* file, int line, const char* condition, const std::string& detail);
+[[noreturn]] void FailCheck(const char* file, int line, const char* condition,
+                            std::initializer_list<TextPiece> detail);
 
 // Runs `body` and converts every exception to a Status. Exceptions are caught nowhere else.
 template <class F> auto Guard(F&& body) -> decltype(body()) {
@@ -98,9 +115,9 @@ template <class F> auto Guard(F&& body) -> decltype(body()) {
 
 }  // namespace tern
 
-#define TERN_CHECK(condition, ...)                                                                    \
-  do {                                                                                                \
-    if (!(condition)) ::tern::FailCheck(__FILE__, __LINE__, #condition, ::tern::StrCat(__VA_ARGS__)); \
+#define TERN_CHECK(condition, ...)                                                      \
+  do {                                                                                  \
+    if (!(condition)) ::tern::FailCheck(__FILE__, __LINE__, #condition, {__VA_ARGS__}); \
   } while (0)
 
 #define TERN_TRY(expression)                     \

@@ -3,6 +3,9 @@
 #include <charconv>
 #include <cmath>
 
+template class std::vector<int64_t>;
+template class std::vector<std::string>;
+
 namespace tern {
 
 void AppendText(std::string& out, std::string_view v) { out.append(v); }
@@ -31,6 +34,38 @@ void AppendText(std::string& out, float v) {
 
 void AppendText(std::string& out, long long v) { AppendNumber(out, v); }
 void AppendText(std::string& out, unsigned long long v) { AppendNumber(out, v); }
+
+void TextPiece::AppendTo(std::string& out) const {
+  switch (kind_) {
+    case Kind::kText:
+      out.append(text_, size_);
+      break;
+    case Kind::kLiteral:
+      out.append(text_);
+      break;
+    case Kind::kChar:
+      out.push_back(static_cast<char>(int_));
+      break;
+    case Kind::kDouble:
+      AppendText(out, double_);
+      break;
+    case Kind::kFloat:
+      AppendText(out, float_);
+      break;
+    case Kind::kInt:
+      AppendText(out, int_);
+      break;
+    case Kind::kUnsigned:
+      AppendText(out, static_cast<unsigned long long>(int_));
+      break;
+  }
+}
+
+std::string JoinPieces(std::initializer_list<TextPiece> pieces) {
+  std::string out;
+  for (const TextPiece& piece : pieces) piece.AppendTo(out);
+  return out;
+}
 
 std::string Join(const std::vector<int64_t>& values, std::string_view separator) {
   std::string out;

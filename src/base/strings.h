@@ -1,6 +1,7 @@
 // String helpers that build messages without iostreams.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -24,10 +25,40 @@ template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0> void Append
     AppendText(out, static_cast<unsigned long long>(v));
 }
 
-template <class... Args> std::string StrCat(const Args&... args) {
-  std::string out;
-  (AppendText(out, args), ...);
-  return out;
+// One argument of StrCat. It refers to text and does not own it: it lives no longer than the call.
+class TextPiece {
+ public:
+  TextPiece(std::string_view v) : kind_(Kind::kText), size_(v.size()) { text_ = v.data(); }  // NOLINT
+  TextPiece(const std::string& v) : TextPiece(std::string_view(v)) {}                        // NOLINT
+  TextPiece(const char* v) : kind_(Kind::kLiteral) { text_ = v; }                            // NOLINT
+  TextPiece(char v) : kind_(Kind::kChar) { int_ = v; }                                       // NOLINT
+  TextPiece(bool v) : TextPiece(v ? "true" : "false") {}                                     // NOLINT
+  TextPiece(double v) : kind_(Kind::kDouble) { double_ = v; }                                // NOLINT
+  TextPiece(float v) : kind_(Kind::kFloat) { float_ = v; }                                   // NOLINT
+  template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+  TextPiece(T v) : kind_(std::is_signed_v<T> ? Kind::kInt : Kind::kUnsigned) {  // NOLINT
+    int_ = static_cast<long long>(v);
+  }
+  void AppendTo(std::string& out) const;
+
+ private:
+  enum class Kind : uint8_t { kText, kLiteral, kChar, kDouble, kFloat, kInt, kUnsigned };
+  Kind kind_;
+  union {
+    const char* text_;
+    double double_;
+    float float_;
+    long long int_;
+  };
+  size_t size_ = 0;  // of kText
+};
+
+std::string JoinPieces(std::initializer_list<TextPiece> pieces);
+
+// Inline, and all work is done in JoinPieces: each set of argument types is an instance of its own, and there
+// are thousands.
+template <class... Args> [[gnu::always_inline]] inline std::string StrCat(const Args&... args) {
+  return JoinPieces({TextPiece(args)...});
 }
 
 // Joins values with a separator, such as "1x3x224x224".
@@ -46,3 +77,7 @@ bool ParseDouble(std::string_view text, double& out);
 std::string QuoteText(std::string_view text);
 
 }  // namespace tern
+
+// strings.cc compiles what these do out of line.
+extern template class std::vector<int64_t>;
+extern template class std::vector<std::string>;

@@ -4,7 +4,15 @@
 #include <array>
 #include <cctype>
 
+template class std::vector<tern::Dim>;
+
 namespace tern {
+
+Dim::Dim(const Dim&) = default;
+Dim::Dim(Dim&&) noexcept = default;
+Dim& Dim::operator=(const Dim&) = default;
+Dim& Dim::operator=(Dim&&) noexcept = default;
+Dim::~Dim() = default;
 
 // A symbol or a function call. A monomial is a product of atoms, and is identified by their sorted keys.
 struct Dim::Atom {

@@ -18,6 +18,11 @@ class Dim {
  public:
   Dim() = default;                                         // unknown
   Dim(int64_t v) : value_(v), state_(State::kConstant) {}  // NOLINT: numbers are dims
+  Dim(const Dim&);
+  Dim(Dim&&) noexcept;
+  Dim& operator=(const Dim&);
+  Dim& operator=(Dim&&) noexcept;
+  ~Dim();
   static Dim Symbol(const std::string& name);
   static Dim Unknown() { return {}; }
   // The text form, as ToString prints it. `?` is unknown.
@@ -70,3 +75,5 @@ Dim Max(const Dim& a, const Dim& b);
 Dim Min(const Dim& a, const Dim& b);
 
 }  // namespace tern
+
+extern template class std::vector<tern::Dim>;

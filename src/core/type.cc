@@ -2,6 +2,24 @@
 
 namespace tern {
 
+// Not inline: nearly every source copies types and shapes.
+Shape::Shape() = default;
+Shape::Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}
+Shape::Shape(const Shape&) = default;
+Shape::Shape(Shape&&) noexcept = default;
+Shape& Shape::operator=(const Shape&) = default;
+Shape& Shape::operator=(Shape&&) noexcept = default;
+Shape::~Shape() = default;
+
+Type::Type() = default;
+Type::Type(const Type&) = default;
+Type::Type(Type&&) noexcept = default;
+Type& Type::operator=(const Type&) = default;
+Type& Type::operator=(Type&&) noexcept = default;
+Type::~Type() = default;
+
+Shape Shape::Of(const Dims& d) { return Shape(std::vector<Dim>(d.begin(), d.end())); }
+
 bool Shape::fully_known() const {
   if (!ranked) return false;
   for (const Dim& d : dims)

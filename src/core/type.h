@@ -17,9 +17,14 @@ struct Shape {
   bool ranked = false;
   std::vector<Dim> dims;
 
-  Shape() = default;                                               // rank unknown
-  Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}  // NOLINT
-  static Shape Of(const Dims& d) { return Shape(std::vector<Dim>(d.begin(), d.end())); }
+  Shape();                    // rank unknown
+  Shape(std::vector<Dim> d);  // NOLINT
+  Shape(const Shape&);
+  Shape(Shape&&) noexcept;
+  Shape& operator=(const Shape&);
+  Shape& operator=(Shape&&) noexcept;
+  ~Shape();
+  static Shape Of(const Dims& d);
   int rank() const { return ranked ? static_cast<int>(dims.size()) : -1; }
   const Dim& operator[](int i) const { return dims[i < 0 ? i + dims.size() : i]; }
   bool fully_known() const;
@@ -40,6 +45,13 @@ struct Type {
   // The memory that holds the value, once assigned; null: host memory. Not part of the text form and not
   // compared.
   MemorySpace* memory = nullptr;
+
+  Type();
+  Type(const Type&);
+  Type(Type&&) noexcept;
+  Type& operator=(const Type&);
+  Type& operator=(Type&&) noexcept;
+  ~Type();
 
   static Type TensorOf(DType dtype, Shape shape = {});
   static Type SequenceOf(Type element);

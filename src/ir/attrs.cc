@@ -187,6 +187,13 @@ template <class T> std::string ListText(const std::vector<T>& items) {
 
 }  // namespace
 
+Attrs::Attrs() = default;
+Attrs::Attrs(const Attrs&) = default;
+Attrs::Attrs(Attrs&&) noexcept = default;
+Attrs& Attrs::operator=(const Attrs&) = default;
+Attrs& Attrs::operator=(Attrs&&) noexcept = default;
+Attrs::~Attrs() = default;
+
 std::vector<Attrs::Entry> Attrs::List() const {
   if (!rep_) return {};
   Lister current, defaults;

@@ -54,7 +54,12 @@ class Attrs {
     std::vector<const char*> choices;  // of an enum
   };
 
-  Attrs() = default;
+  Attrs();
+  Attrs(const Attrs&);
+  Attrs(Attrs&&) noexcept;
+  Attrs& operator=(const Attrs&);
+  Attrs& operator=(Attrs&&) noexcept;
+  ~Attrs();
   template <class T> static Attrs Of(T value) {
     Attrs a;
     a.rep_ = std::make_shared<Model<T>>(std::move(value));

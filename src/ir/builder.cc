@@ -7,6 +7,12 @@ void Builder::At(std::string node_name, std::string origin) {
   origin_ = std::move(origin);
 }
 
+Value* Builder::Const(Tensor tensor, std::string_view name) {
+  return graph_.AddConstant(std::move(tensor), std::string(name));
+}
+Value* Builder::Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
+Value* Builder::Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+
 void Builder::Fail(Status status) {
   if (status_.ok()) status_ = std::move(status);
 }
@@ -38,6 +44,10 @@ std::vector<Value*> Builder::Ops(const char* op, const std::vector<Value*>& inpu
 
 Value* Builder::Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs) {
   return Ops(op, inputs, attrs, 1)[0];
+}
+
+Value* Builder::Op(const char* op, std::initializer_list<Value*> inputs, const AttrList& attrs) {
+  return Op(op, std::vector<Value*>(inputs), attrs);
 }
 
 }  // namespace tern

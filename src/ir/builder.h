@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/attr_list.h"
 #include "ir/graph.h"
 
 namespace tern {
-
-using AttrList = std::vector<std::pair<std::string, AttrValue>>;
 
 class Builder {
  public:
@@ -18,15 +17,14 @@ class Builder {
   // Sets the name and origin of the following nodes.
   void At(std::string node_name, std::string origin);
 
-  Value* Const(Tensor tensor, std::string name = "") {
-    return graph_.AddConstant(std::move(tensor), std::move(name));
-  }
-  Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
-  Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+  Value* Const(Tensor tensor, std::string_view name = "");
+  Value* Ints(const std::vector<int64_t>& values);
+  Value* Scalar(DType dtype, double v);
 
   // A node with one output. The first error is stored in status(); later calls still return a value, without
   // a type.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
+  Value* Op(const char* op, std::initializer_list<Value*> inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
   // A node whose subgraphs the caller fills; the caller then calls Finish to infer its types.

@@ -6,6 +6,21 @@
 #include "ir/op_cost.h"
 
 namespace tern {
+
+template <class F> Answer<F>::Answer() = default;
+template <class F> Answer<F>::Answer(No no) : reason_(no.reason) {}
+template <class F> Answer<F>::Answer(const Answer&) = default;
+template <class F> Answer<F>::Answer(Answer&&) noexcept = default;
+template <class F> Answer<F>& Answer<F>::operator=(const Answer&) = default;
+template <class F> Answer<F>& Answer<F>::operator=(Answer&&) noexcept = default;
+template <class F> Answer<F>::~Answer() = default;
+
+template class Answer<CountRule>;
+template class Answer<BatchRule>;
+template class Answer<AxisRule>;
+template class Answer<SliceRule>;
+template class Answer<TypicalRule>;
+
 namespace {
 
 std::optional<double> NoFlops(const Node&) { return 0; }

@@ -24,10 +24,17 @@ struct No {
 inline constexpr No kNoKernel{"no kernel"};
 
 // A function, or "no" with a reason. An op that gives neither fails ops/op_answers_test.cc.
+// op_answers.cc defines the members that are only declared here, so that the sources of ops need not compile
+// them.
 template <class F> class Answer {
  public:
-  Answer() = default;
-  Answer(No no) : reason_(no.reason) {}  // NOLINT
+  Answer();
+  Answer(No no);  // NOLINT
+  Answer(const Answer&);
+  Answer(Answer&&) noexcept;
+  Answer& operator=(const Answer&);
+  Answer& operator=(Answer&&) noexcept;
+  ~Answer();
   template <class R, class = std::enable_if_t<std::is_constructible_v<std::function<F>, R>>>
   Answer(R rule) : rule_(std::move(rule)) {}  // NOLINT
 

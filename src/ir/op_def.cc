@@ -27,6 +27,27 @@ const Port& PortAt(const std::vector<Port>& ports, int i) {
 
 }  // namespace
 
+OpDef::OpDef() = default;
+OpDef::OpDef(const OpDef&) = default;
+OpDef::OpDef(OpDef&&) noexcept = default;
+OpDef& OpDef::operator=(const OpDef&) = default;
+OpDef& OpDef::operator=(OpDef&&) noexcept = default;
+OpDef::~OpDef() = default;
+
+OpDefBuilder::OpDefBuilder(const char* summary, Attrs defaults) {
+  def_.summary = summary;
+  def_.defaults = std::move(defaults);
+}
+OpDefBuilder::~OpDefBuilder() = default;
+
+void OpDefBuilder::AddIn(const char* name, DTypeSet types, Port::Arity arity, Port::Role role) {
+  def_.inputs.push_back({name, types, arity, role});
+}
+void OpDefBuilder::AddOut(const char* name, DTypeSet types, Port::Arity arity) {
+  def_.outputs.push_back({name, types, arity, Port::Role::kData});
+}
+void OpDefBuilder::AddSubgraph(const char* role) { def_.subgraphs.push_back(role); }
+
 int OpDef::InputIndex(std::string_view port) const {
   const int i = IndexOf(inputs, port);
   TERN_CHECK(i >= 0, "op ", name, " has no input '", port, "'");

@@ -41,6 +41,13 @@ struct Port {
 
 class OpDef {
  public:
+  OpDef();
+  OpDef(const OpDef&);
+  OpDef(OpDef&&) noexcept;
+  OpDef& operator=(const OpDef&);
+  OpDef& operator=(OpDef&&) noexcept;
+  ~OpDef();
+
   std::string name;
   std::string summary;
   std::string family;  // the folder under src/ops
@@ -78,31 +85,50 @@ class OpDef {
   template <class T> static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
 };
 
-template <class T> class OpDef::Builder {
+// What all builders share. Not inline: every op's file would compile it.
+class OpDefBuilder {
+ protected:
+  OpDefBuilder(const char* summary, Attrs defaults);
+  ~OpDefBuilder();
+  void AddIn(const char* name, DTypeSet types, Port::Arity arity, Port::Role role = Port::Role::kData);
+  void AddOut(const char* name, DTypeSet types, Port::Arity arity);
+  void AddSubgraph(const char* role);
+  OpDef def_;
+};
+
+template <class T> class OpDef::Builder : private OpDefBuilder {
  public:
-  explicit Builder(const char* summary) {
-    def_.summary = summary;
-    def_.defaults = Attrs::Of(T{});
+  explicit Builder(const char* summary) : OpDefBuilder(summary, Attrs::Of(T{})) {}
+  Builder& In(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kRequired), *this; }
+  Builder& OptIn(const char* name, DTypeSet types) {
+    return AddIn(name, types, Port::Arity::kOptional), *this;
   }
-  Builder& In(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kRequired); }
-  Builder& OptIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kOptional); }
-  Builder& VarIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kVariadic); }
+  Builder& VarIn(const char* name, DTypeSet types) {
+    return AddIn(name, types, Port::Arity::kVariadic), *this;
+  }
   // Inputs whose role is not data (Port::Role).
-  Builder& Weight(const char* name, DTypeSet types) { return In(name, types).Role(Port::Role::kWeight); }
+  Builder& Weight(const char* name, DTypeSet types) {
+    return AddIn(name, types, Port::Arity::kRequired, Port::Role::kWeight), *this;
+  }
   Builder& OptWeight(const char* name, DTypeSet types) {
-    return OptIn(name, types).Role(Port::Role::kWeight);
+    return AddIn(name, types, Port::Arity::kOptional, Port::Role::kWeight), *this;
   }
-  Builder& Setting(const char* name, DTypeSet types) { return In(name, types).Role(Port::Role::kSetting); }
+  Builder& Setting(const char* name, DTypeSet types) {
+    return AddIn(name, types, Port::Arity::kRequired, Port::Role::kSetting), *this;
+  }
   Builder& OptSetting(const char* name, DTypeSet types) {
-    return OptIn(name, types).Role(Port::Role::kSetting);
+    return AddIn(name, types, Port::Arity::kOptional, Port::Role::kSetting), *this;
   }
-  Builder& Out(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kRequired); }
-  Builder& OptOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kOptional); }
-  Builder& VarOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kVariadic); }
-  Builder& Subgraph(const char* role) {
-    def_.subgraphs.push_back(role);
-    return *this;
+  Builder& Out(const char* name, DTypeSet types) {
+    return AddOut(name, types, Port::Arity::kRequired), *this;
   }
+  Builder& OptOut(const char* name, DTypeSet types) {
+    return AddOut(name, types, Port::Arity::kOptional), *this;
+  }
+  Builder& VarOut(const char* name, DTypeSet types) {
+    return AddOut(name, types, Port::Arity::kVariadic), *this;
+  }
+  Builder& Subgraph(const char* role) { return AddSubgraph(role), *this; }
   Builder& Traits(uint32_t traits) {
     def_.traits = traits | (def_.traits & kMovesData);
     return *this;
@@ -164,19 +190,6 @@ template <class T> class OpDef::Builder {
     answer = std::move(value);
     return *this;
   }
-  Builder& Role(Port::Role role) {
-    def_.inputs.back().role = role;
-    return *this;
-  }
-  Builder& AddIn(const char* name, DTypeSet types, Port::Arity arity) {
-    def_.inputs.push_back({name, types, arity, Port::Role::kData});
-    return *this;
-  }
-  Builder& AddOut(const char* name, DTypeSet types, Port::Arity arity) {
-    def_.outputs.push_back({name, types, arity, Port::Role::kData});
-    return *this;
-  }
-  OpDef def_;
 };
 
 constexpr int64_t kSizeOfWeights = -1;  // OpDef::typical_dim

@@ -12,7 +12,7 @@ constexpr std::string_view kMark = "@@";
 std::string_view Part(std::string_view name) {
   for (const EmbeddedFile& file : EmbeddedFiles())
     if (name == file.name) return file.bytes();
-  FailCheck(__FILE__, __LINE__, "embedded", StrCat("the program has no page part '", name, "'"));
+  FailCheck(__FILE__, __LINE__, "embedded", {"the program has no page part '", name, "'"});
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ Value* Rewrite::Const(Tensor tensor) {
   return fresh_.back();
 }
 
+Value* Rewrite::Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
+Value* Rewrite::Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+
 Value* Rewrite::Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs) {
   const OpDef* def = FindOp(op);
   TERN_CHECK(def, "no op ", op);
@@ -67,12 +70,22 @@ Value* Rewrite::Op(const char* op, const std::vector<Value*>& inputs, const Attr
     const Status status = set.Set(name, value);
     TERN_CHECK(status.ok(), "rule '", rule_, "': ", status.message());
   }
-  return Op(*def, std::move(set), inputs);
+  return Op(*def, set, inputs);
 }
 
-Value* Rewrite::Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs) {
-  return Ops(op, std::move(attrs), inputs, 1)[0];
+Value* Rewrite::Op(const char* op, std::initializer_list<Value*> inputs, const AttrList& attrs) {
+  return Op(op, std::vector<Value*>(inputs), attrs);
 }
+
+Value* Rewrite::Op(const OpDef& op, const Attrs& attrs, const std::vector<Value*>& inputs) {
+  return Ops(op, attrs, inputs, 1)[0];
+}
+
+Value* Rewrite::Op(const OpDef& op, const Attrs& attrs, std::initializer_list<Value*> inputs) {
+  return Op(op, attrs, std::vector<Value*>(inputs));
+}
+
+bool Rewrite::Replace(Value* value) { return Replace(std::vector<Value*>{value}); }
 
 std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& given,
                                  int outputs) {

@@ -30,10 +30,12 @@ class Rewrite {
   // costly (kMaxConstantWork), or where finite constants give a result that is not finite (f16 ends at
   // 65504). Absent trailing inputs are dropped.
   Value* Const(Tensor tensor);
-  Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
-  Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+  Value* Ints(const std::vector<int64_t>& values);
+  Value* Scalar(DType dtype, double v);
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
-  Value* Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs);
+  Value* Op(const char* op, std::initializer_list<Value*> inputs, const AttrList& attrs = {});
+  Value* Op(const OpDef& op, const Attrs& attrs, const std::vector<Value*>& inputs);
+  Value* Op(const OpDef& op, const Attrs& attrs, std::initializer_list<Value*> inputs);
   std::vector<Value*> Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
 
   // Copies the nodes of a nested graph, with `inputs` in place of its inputs. Returns its outputs.
@@ -42,7 +44,7 @@ class Rewrite {
   // Makes readers of the root's outputs read these values; null for an output without readers. Returns false
   // and removes all emitted nodes when a type or the name of a graph output would change.
   bool Replace(const std::vector<Value*>& values) { return ReplaceOutputs(root_, values); }
-  bool Replace(Value* value) { return Replace(std::vector<Value*>{value}); }
+  bool Replace(Value* value);
   // The same for another node of the graph, which must come before the root, and whose readers all come
   // after it.
   bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);

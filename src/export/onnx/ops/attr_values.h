@@ -26,10 +26,10 @@ inline std::string Upper(std::string text) {
 
 // Drops attributes whose list is empty: ONNX leaves them out.
 inline AttrList WithoutEmpty(AttrList attrs) {
-  const auto empty = [](const std::pair<std::string, AttrValue>& a) {
-    if (const auto* v = std::get_if<std::vector<int64_t>>(&a.second)) return v->empty();
-    if (const auto* v = std::get_if<std::vector<double>>(&a.second)) return v->empty();
-    if (const auto* v = std::get_if<std::vector<std::string>>(&a.second)) return v->empty();
+  const auto empty = [](const NamedAttr& a) {
+    if (const auto* v = std::get_if<std::vector<int64_t>>(&a.value)) return v->empty();
+    if (const auto* v = std::get_if<std::vector<double>>(&a.value)) return v->empty();
+    if (const auto* v = std::get_if<std::vector<std::string>>(&a.value)) return v->empty();
     return false;
   };
   std::erase_if(attrs, empty);

@@ -9,7 +9,7 @@ AttrList WindowToOnnx(const Attrs& attrs) {
     if (attrs.Has(name) && !attrs.Ints(name).empty()) list.emplace_back(name, attrs.Ints(name));
   const std::string auto_pad = attrs.Has("auto_pad") ? attrs.Text("auto_pad") : "none";
   if (auto_pad == "none") return list;
-  std::erase_if(list, [](const auto& a) { return a.first == "pads"; });
+  std::erase_if(list, [](const auto& a) { return a.name == "pads"; });
   list.emplace_back("auto_pad", auto_pad == "valid"        ? "VALID"
                                 : auto_pad == "same_upper" ? "SAME_UPPER"
                                                            : "SAME_LOWER");

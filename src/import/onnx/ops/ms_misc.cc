@@ -103,7 +103,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   if (!known && kernel.empty()) return n.NotYet("a weight of unknown rank");
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel, true));
-  attrs.erase(std::remove_if(attrs.begin(), attrs.end(), [](const auto& a) { return a.first == "pads"; }),
+  attrs.erase(std::remove_if(attrs.begin(), attrs.end(), [](const auto& a) { return a.name == "pads"; }),
               attrs.end());
   attrs.insert(attrs.end(), {{"group", n.Int("group", 1)}, {"output_padding", n.Ints("output_padding")}});
   if (known) attrs.emplace_back("pads", *known);
