@@ -95,8 +95,9 @@ class Search {
   // Appends the scores of each step to `steps` unless it is null.
   Status Run(std::vector<float>* steps) {
     bool first = true;
+    ScoreRows scores;
     while (decoder_.length() < settings_.max_length) {
-      TERN_ASSIGN(ScoreRows scores, decoder_.Step());
+      TERN_TRY(decoder_.Step(scores));
       for (auto& row : scores) LogSoftmax(row);
       rules_.Apply(decoder_.rows(), decoder_.batch(), first, scores);
       for (size_t r = 0; r < scores.size(); ++r)
@@ -163,8 +164,7 @@ class Search {
         found_[b].done = true;
     }
     sums_ = std::move(sums);
-    decoder_.Append(tokens, parents);
-    return {};
+    return decoder_.Append(tokens, parents);
   }
 
   // Extends `beams` sequences by the best tokens other than eos. A sequence is finished where eos is among
@@ -202,10 +202,7 @@ class Search {
 Status RunBeamSearch(const BeamSearchAttrs& op, EvalContext& c) {
   TERN_ASSIGN(const Settings settings, SettingsOf(c));
   TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
-  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, settings.beams));
-  if (decoder.prompt_length() > settings.max_length)
-    return InvalidArgument("prompts of ", decoder.prompt_length(), " tokens are longer than max_length, ",
-                           settings.max_length);
+  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, settings.beams, settings.max_length));
   std::vector<float> steps;
   const bool all = c.Wants("scores");
   Search search(op, settings, rules, decoder);

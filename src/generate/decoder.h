@@ -1,5 +1,7 @@
 // Runs a GPT-2 decoder token by token. BeamSearch and GreedySearch share it.
 #pragma once
+#include <memory>
+
 #include "ir/eval_context.h"
 #include "ops/generate/search_attrs.h"
 
@@ -10,32 +12,36 @@ inline constexpr int64_t kMaxSequence = 4096, kMaxBeams = 128;
 using Tokens = std::vector<int32_t>;
 using ScoreRows = std::vector<std::vector<float>>;
 
+// The pasts are states of the decoder's graph: a step copies only the rows that change places. A step that
+// appends to rows that stay in place allocates nothing.
 class Decoder {
  public:
-  // Each prompt becomes `copies` equal, adjacent rows.
-  static Result<Decoder> Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies);
+  // Each prompt becomes `copies` equal, adjacent rows. Rows grow up to max_length tokens.
+  static Result<Decoder> Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies, int64_t max_length);
 
   int64_t batch() const { return batch_; }
   int64_t prompt_length() const { return prompt_length_; }
   int64_t length() const { return static_cast<int64_t>(rows_[0].size()); }  // tokens per row so far
   const std::vector<Tokens>& rows() const { return rows_; }
 
-  // Runs the decoder on the tokens that it has not seen. Returns the logits of each row's last token.
-  Result<ScoreRows> Step();
+  // Runs the decoder on the tokens that it has not seen. Sets scores to the logits of each row's last token.
+  Status Step(ScoreRows& scores);
   // Replaces row i by row parents[i] with tokens[i] appended.
-  void Append(const Tokens& tokens, const std::vector<size_t>& parents);
+  Status Append(const Tokens& tokens, const std::vector<size_t>& parents);
 
  private:
-  Decoder(const DecoderAttrs& attrs, EvalContext& c) : attrs_(attrs), c_(c) {}
-  Tensor IndexTensor(const std::vector<std::vector<int64_t>>& rows) const;
-  Result<ScoreRows> Logits(const Tensor& t) const;
+  explicit Decoder(const DecoderAttrs& attrs) : attrs_(attrs) {}
+  void AddPrompt(const int64_t* tokens, const int64_t* given_mask, int64_t copies);
+  void MakeInputs(int64_t max_length);
+  Status CheckPasts() const;
+  Status ReadLogits(const Tensor& t, ScoreRows& scores) const;
 
   const DecoderAttrs& attrs_;
-  EvalContext& c_;
   int64_t batch_ = 0, prompt_length_ = 0;
   std::vector<Tokens> rows_;
   std::vector<std::vector<int64_t>> ids_, positions_, mask_;  // inputs of the next run, by row
-  DatumList past_;
+  DatumList inputs_;                                          // the same as tensors with room for max_length
+  std::unique_ptr<StatefulSubgraph> subgraph_;
 };
 
 }  // namespace tern

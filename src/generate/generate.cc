@@ -11,11 +11,14 @@ void InitGenerate() {
   static std::once_flag once;
   std::call_once(once, [] {
     InitOps();
-    SetExecution("BeamSearch",
-                 [](const Attrs& a, EvalContext& c) { return RunBeamSearch(a.As<BeamSearchAttrs>(), c); });
-    SetExecution("GreedySearch", [](const Attrs& a, EvalContext& c) {
-      return RunGreedySearch(a.As<GreedySearchAttrs>(), c);
-    });
+    SetExecution(
+        "BeamSearch",
+        [](const Attrs& a, EvalContext& c) { return RunBeamSearch(a.As<BeamSearchAttrs>(), c); },
+        [](const Attrs& a, int) { return DecoderStates(a.As<BeamSearchAttrs>()); });
+    SetExecution(
+        "GreedySearch",
+        [](const Attrs& a, EvalContext& c) { return RunGreedySearch(a.As<GreedySearchAttrs>(), c); },
+        [](const Attrs& a, int) { return DecoderStates(a.As<GreedySearchAttrs>()); });
   });
 }
 

@@ -12,25 +12,23 @@ Status RunGreedySearch(const GreedySearchAttrs& op, EvalContext& c) {
   if (max_length < 1 || max_length > kMaxSequence)
     return InvalidArgument("max_length is ", max_length, ", must be from 1 to ", kMaxSequence);
   TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
-  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, 1));
-  if (decoder.prompt_length() > max_length)
-    return InvalidArgument("prompts of ", decoder.prompt_length(), " tokens are longer than max_length, ",
-                           max_length);
+  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, 1, max_length));
   std::vector<char> ended(decoder.rows().size(), 0);
   std::vector<size_t> same(ended.size());
   std::iota(same.begin(), same.end(), size_t{0});
   bool first = true;
+  ScoreRows scores;
+  Tokens tokens(ended.size());
   while (decoder.length() < max_length &&
          !std::all_of(ended.begin(), ended.end(), [](char e) { return e; })) {
-    TERN_ASSIGN(ScoreRows scores, decoder.Step());
+    TERN_TRY(decoder.Step(scores));
     rules.Apply(decoder.rows(), decoder.batch(), first, scores);
-    Tokens tokens;
     for (size_t r = 0; r < scores.size(); ++r) {
       const int64_t best = std::max_element(scores[r].begin(), scores[r].end()) - scores[r].begin();
       if (best == op.eos) ended[r] = 1;
-      tokens.push_back(static_cast<int32_t>(ended[r] ? op.pad : best));
+      tokens[r] = static_cast<int32_t>(ended[r] ? op.pad : best);
     }
-    decoder.Append(tokens, same);
+    TERN_TRY(decoder.Append(tokens, same));
     first = false;
   }
   Tensor out(c.In("input_ids").dtype(), {decoder.batch(), max_length});

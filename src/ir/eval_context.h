@@ -5,6 +5,7 @@
 
 #include "core/datum.h"
 #include "ir/op_def.h"
+#include "ir/stateful_subgraph.h"
 
 namespace tern {
 
@@ -45,6 +46,13 @@ class EvalContext {
 
   // Runs the node's subgraph i. Captured values of enclosing graphs are already bound.
   virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
+
+  // Starts runs of subgraph i that keep these states between them; `values` are their first values. In a
+  // session the states must be those that SetExecution declares (ir/op_execution.h). The result must not
+  // outlive this context.
+  virtual Result<std::unique_ptr<StatefulSubgraph>> StartSubgraph(int i,
+                                                                  const std::vector<SubgraphState>& states,
+                                                                  const std::vector<Tensor>& values);
 
   // Limit in bytes for the per-iteration outputs of one node before they are stacked.
   virtual size_t CollectLimit() const;

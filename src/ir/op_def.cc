@@ -13,6 +13,11 @@ std::map<std::string, std::unique_ptr<OpDef>, std::less<>>& Table() {
   return *table;
 }
 
+std::map<const OpDef*, SubgraphStates>& StatesTable() {
+  static auto* table = new std::map<const OpDef*, SubgraphStates>();
+  return *table;
+}
+
 int IndexOf(const std::vector<Port>& ports, std::string_view name) {
   for (size_t i = 0; i < ports.size(); ++i)
     if (ports[i].name == name) return static_cast<int>(i);
@@ -79,11 +84,18 @@ void AddOp(OpDef def) {
   slot = std::make_unique<OpDef>(std::move(def));
 }
 
-void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference) {
+void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference,
+                  SubgraphStates states) {
   const auto it = Table().find(op);
   TERN_CHECK(it != Table().end() && !it->second->reference, "op ", op,
              " is not declared, or already has a reference");
   it->second->reference = std::move(reference);
+  if (states) StatesTable()[it->second.get()] = std::move(states);
+}
+
+std::vector<SubgraphState> StatesOfSubgraph(const OpDef& op, const Attrs& attrs, int i) {
+  const auto it = StatesTable().find(&op);
+  return it == StatesTable().end() ? std::vector<SubgraphState>() : it->second(attrs, i);
 }
 
 const OpDef* FindOp(std::string_view name) {

@@ -1,6 +1,18 @@
 #include "ops/generate/search_attrs.h"
 
 namespace tern {
+namespace {
+
+constexpr int kFirstPast = 3;  // behind input_ids, position_ids, attention_mask
+constexpr int kLengthAxis = 3;
+
+}  // namespace
+
+std::vector<SubgraphState> DecoderStates(const DecoderAttrs& a) {
+  std::vector<SubgraphState> states;
+  for (int i = 0; i < static_cast<int>(a.layers); ++i) states.push_back({kFirstPast + i, 1 + i, kLengthAxis});
+  return states;
+}
 
 Status CheckDecoder(const DecoderAttrs& a) {
   if (a.layers < 0 || a.heads < 1 || a.head_size < 1)

@@ -1,6 +1,7 @@
 // The attributes of searches that run a GPT-2 decoder token by token. src/generate executes them.
 #pragma once
 #include "ir/infer_context.h"
+#include "ir/stateful_subgraph.h"
 
 namespace tern {
 
@@ -34,6 +35,9 @@ struct BeamSearchAttrs : DecoderAttrs {
 struct GreedySearchAttrs : DecoderAttrs {};
 
 Status CheckDecoder(const DecoderAttrs& attrs);
+// The pasts of the decoder, which are the presents of its previous run.
+std::vector<SubgraphState> DecoderStates(const DecoderAttrs& attrs);
+inline constexpr int kRowAxis = 1;  // of a past
 // Infers types through the decoder's graph, with unknown lengths.
 Status InferDecoder(const DecoderAttrs& attrs, InferContext& c);
 

@@ -32,7 +32,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   // The past keys and values may be a state with spare capacity. Then new ones are appended in place.
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
-    if (q.attrs().Bool("stacked")) return past == 4 && present == 1;
+    if (q.attrs().Bool("stacked")) return (past == 4 || past == 5) && present == 1;  // both are the one past
     if (q.OutType(2) == DType::kInvalid) return false;  // not without the present values
     return (past == 4 && present == 1) || (past == 5 && present == 2);
   }

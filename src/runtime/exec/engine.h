@@ -14,6 +14,7 @@
 namespace tern {
 
 class Runner;
+class StatefulRunner;
 
 // Memory of intermediate values. Grows, never shrinks. All plans of one nesting depth share an arena, because
 // they never run at the same time.
@@ -42,6 +43,9 @@ struct Engine {
 
   // The runner of the main graph or of a subgraph; created on first use.
   Runner& RunnerFor(const Program& program);
+  // Runs a nested graph with states; created on first use.
+  StatefulRunner& StatefulRunnerFor(const Program& program);
+  const auto& stateful_runners() const { return stateful_; }
   Arena& ArenaAt(int depth, MemorySpace* memory = nullptr);
   size_t arena_bytes() const;
 
@@ -56,6 +60,7 @@ struct Engine {
  private:
   std::map<std::pair<int, MemorySpace*>, std::unique_ptr<Arena>> arenas_;  // by depth and memory
   std::map<const Program*, std::unique_ptr<Runner>> runners_;
+  std::map<const Program*, std::unique_ptr<StatefulRunner>> stateful_;
 };
 
 }  // namespace tern

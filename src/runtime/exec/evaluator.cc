@@ -5,9 +5,27 @@
 #include "ir/eval_context.h"
 #include "runtime/exec/execution.h"
 #include "runtime/exec/runner.h"
+#include "runtime/exec/stateful_runner.h"
 #include "runtime/memory/owned.h"
 
 namespace tern {
+
+// One node run's access to a StatefulRunner, which outlives it.
+class RunnerWithStates : public StatefulSubgraph {
+ public:
+  explicit RunnerWithStates(StatefulRunner& runner) : runner_(runner) {}
+  ~RunnerWithStates() override { runner_.Finish(); }
+  Status Run(const DatumList& inputs) override { return runner_.Run(inputs); }
+  const Datum& Output(int i) const override { return runner_.Output(i); }
+  const Dims& StateDims(int state) const override { return runner_.states().dims(state); }
+  Status SelectRows(int axis, const std::vector<size_t>& parents) override {
+    runner_.SelectRows(axis, parents);
+    return {};
+  }
+
+ private:
+  StatefulRunner& runner_;
+};
 
 class ExecutionEvalContext : public EvalContext {
  public:
@@ -24,16 +42,26 @@ class ExecutionEvalContext : public EvalContext {
     if (static_cast<int>(inputs.size()) != program.input_count)
       return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ",
                           inputs.size());
+    if (!program.states.empty())
+      return Status(Code::kInternal, StrCat("graph '", program.graph->name, "' runs on states only"));
     std::vector<BoundValue> bound;
     for (const Datum& d : inputs) bound.push_back({&d, false});
-    for (int slot : node_.captures[static_cast<size_t>(i)])
-      bound.push_back({&execution_.At(slot), execution_.plan().is_known(slot)});
+    for (const BoundValue& capture : Captures(i)) bound.push_back(capture);
     TERN_ASSIGN(Execution * sub, engine_.RunnerFor(program).Run(bound));
     DatumList outputs;
     for (size_t k = 0; k < program.outputs.size(); ++k)
       outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
     sub->Release();
     return outputs;
+  }
+
+  Result<std::unique_ptr<StatefulSubgraph>> StartSubgraph(int i, const std::vector<SubgraphState>& states,
+                                                          const std::vector<Tensor>& values) override {
+    const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];
+    TERN_CHECK(states.size() == program.states.size(), "op ", op().name, " has other states than declared");
+    StatefulRunner& runner = engine_.StatefulRunnerFor(program);
+    TERN_TRY(runner.Start(values, Captures(i)));
+    return std::unique_ptr<StatefulSubgraph>(std::make_unique<RunnerWithStates>(runner));
   }
 
  protected:
@@ -56,6 +84,13 @@ class ExecutionEvalContext : public EvalContext {
   }
 
  private:
+  std::vector<BoundValue> Captures(int subgraph) const {
+    std::vector<BoundValue> out;
+    for (int slot : node_.captures[static_cast<size_t>(subgraph)])
+      out.push_back({&execution_.At(slot), execution_.plan().is_known(slot)});
+    return out;
+  }
+
   Engine& engine_;
   Execution& execution_;
   const PlanNode& node_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/exec/stateful_runner.h"
 #include "runtime/plan/plan_store.h"
 
 namespace tern {
@@ -38,6 +39,12 @@ Engine::~Engine() = default;
 Runner& Engine::RunnerFor(const Program& program) {
   auto& runner = runners_[&program];
   if (!runner) runner = std::make_unique<Runner>(*this, program);
+  return *runner;
+}
+
+StatefulRunner& Engine::StatefulRunnerFor(const Program& program) {
+  auto& runner = stateful_[&program];
+  if (!runner) runner = std::make_unique<StatefulRunner>(*this, program);
   return *runner;
 }
 

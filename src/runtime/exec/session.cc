@@ -13,7 +13,7 @@
 #include "runtime/bind/cpu_target.h"
 #include "runtime/exec/input_check.h"
 #include "runtime/exec/runner.h"
-#include "runtime/exec/states.h"
+#include "runtime/exec/stateful_runner.h"
 #include "runtime/memory/owned.h"
 #include "runtime/plan/plan_store.h"
 #include "runtime/tune/explain.h"
@@ -56,7 +56,7 @@ void AddChoices(Engine& engine, const Program& program, const Execution& ran, st
 
 struct Session::State {
   State(const std::shared_ptr<Model>& shared, const SessionOptions& options)
-      : states(shared->graph()), engine(shared, options) {
+      : states(shared->program()), engine(shared, options) {
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
@@ -144,6 +144,13 @@ struct Session::State {
     TERN_TRY(Blamed(current->Run(bound)));
     TERN_TRY(CopyOutputs());
     return states.empty() ? Status() : states.End(*current, bound);
+  }
+
+  // Including those of nested graphs.
+  std::vector<const States*> AllStates() const {
+    std::vector<const States*> all{&states};
+    for (const auto& [program, runner] : engine.stateful_runners()) all.push_back(&runner->states());
+    return all;
   }
 
   Status Blamed(Status status) const {
@@ -344,8 +351,9 @@ std::vector<std::string> Session::Warnings() const {
     out.push_back(StrCat("measurements are not stored: ", tuning.written.message()));
   else if (!tuning.read.ok())
     out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
-  if (const std::string& why = state_->states.one_length(); !why.empty())
-    out.push_back(StrCat("each length of the states needs its own plan: ", why));
+  for (const States* states : state_->AllStates())
+    if (!states->one_length().empty())
+      out.push_back(StrCat("each length of the states needs its own plan: ", states->one_length()));
   std::map<std::string, int> ops;
   if (!state_->engine.options.reference)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];

@@ -33,13 +33,14 @@ Dims At(const LinearDims& dims, int64_t length) {
 
 }  // namespace
 
-States::States(const Graph& graph)
-    : graph_(graph),
-      is_input_(graph.inputs().size()),
-      is_output_(graph.outputs().size()),
-      pending_(graph.states().size()) {
-  for (const GraphState& state : graph.states()) {
-    const auto& inputs = graph.inputs();
+States::States(const Program& program)
+    : graph_(*program.graph),
+      states_(program.states),
+      is_input_(graph_.inputs().size()),
+      is_output_(graph_.outputs().size()),
+      pending_(states_.size()) {
+  for (const GraphState& state : states_) {
+    const auto& inputs = graph_.inputs();
     inputs_.push_back(
         static_cast<int>(std::find(inputs.begin(), inputs.end(), state.input) - inputs.begin()));
     is_input_[static_cast<size_t>(inputs_.back())] = true;
@@ -47,15 +48,19 @@ States::States(const Graph& graph)
   }
 }
 
-// A symbol that occurs in no other input is 1, such as the batch of a model whose inputs are all states.
+// A symbol that occurs neither in another input nor in a pending value is 1, such as the batch of a model
+// whose inputs are all states.
 Result<Dims> States::FirstDims(size_t s, const SymbolValues& symbols) const {
-  const Type& type = Past(s).type;
+  const Type type =
+      pending_[s].defined() && !Past(s).type.shape.ranked ? TypeOf(Datum(pending_[s])) : Past(s).type;
   if (!type.tensor() || !type.shape.ranked || BitWidth(type.dtype) < 8)
     return Unsupported("state '", Past(s).name, "' is ", type.ToString(),
                        ", not a tensor of known rank with elements of whole bytes");
   Dims dims;
   for (int i = 0; i < type.shape.rank(); ++i)
-    dims.push_back(i == graph_.states()[s].axis ? 0 : type.shape[i].Evaluate(symbols).value_or(1));
+    dims.push_back(i == states_[s].axis ? 0
+                                        : type.shape[i].Evaluate(symbols).value_or(
+                                              pending_[s].defined() ? pending_[s].dim(i) : 1));
   return dims;
 }
 
@@ -73,7 +78,8 @@ Status States::MakeMemory(DatumList& inputs) {
     if (s < before.size() && before[s].past().dims() == dims)
       made.push_back(std::move(before[s]));
     else
-      made.emplace_back(Past(s).type.dtype, dims, graph_.states()[s].axis);
+      made.emplace_back(pending_[s].defined() ? pending_[s].dtype() : Past(s).type.dtype, dims,
+                        states_[s].axis);
     const Status set = pending_[s].defined() ? made[s].Set(pending_[s]) : Status();
     if (!set.ok()) return InvalidArgument("state '", Past(s).name, "': ", set.message());
   }
@@ -110,7 +116,7 @@ Status States::Feed(DatumList& inputs) {
 
 int64_t States::current_length() const {
   for (size_t s = 0; s < pending_.size(); ++s) {
-    const int axis = graph_.states()[s].axis;
+    const int axis = states_[s].axis;
     if (axis < 0) continue;
     if (begun_) return memory_[s].length();
     if (pending_[s].defined()) return pending_[s].dim(axis);
@@ -258,6 +264,22 @@ void States::Remember(const std::vector<BoundValue>& bound) {
   last_length_ = length_;
 }
 
+Status States::Start(const std::vector<Tensor>& values) {
+  if (values.size() != pending_.size())
+    return InvalidModel("graph '", graph_.name, "' has ", pending_.size(), " states, got ", values.size(),
+                        " values");
+  Reset();
+  for (size_t s = 0; s < values.size(); ++s) TERN_TRY(CheckDeclared(s, values[s]));
+  pending_ = values;
+  return {};
+}
+
+void States::SelectRows(int axis, const std::vector<size_t>& parents) {
+  const std::vector<RowMove> moves = MovesFor(parents);
+  if (moves.empty()) return;
+  for (StateMemory& memory : memory_) memory.MoveRows(axis, moves);
+}
+
 void States::Reset() {
   for (StateMemory& memory : memory_) memory.Reset();
   std::fill(pending_.begin(), pending_.end(), Tensor());
@@ -268,7 +290,7 @@ void States::Reset() {
 
 Result<size_t> States::Find(const std::string& input) const {
   std::vector<std::string> names;
-  for (size_t s = 0; s < graph_.states().size(); ++s) {
+  for (size_t s = 0; s < states_.size(); ++s) {
     if (Past(s).name == input) return s;
     names.push_back(StrCat("'", Past(s).name, "'"));
   }
@@ -287,7 +309,7 @@ Status States::CheckDeclared(size_t s, const Tensor& value) const {
   if (value.rank() != type.shape.rank())
     return wrong(StrCat(": rank ", value.rank(), " instead of ", type.shape.rank()));
   for (int i = 0; i < value.rank(); ++i)
-    if (i != graph_.states()[s].axis && type.shape[i].known() && type.shape[i].value() != value.dim(i))
+    if (i != states_[s].axis && type.shape[i].known() && type.shape[i].value() != value.dim(i))
       return wrong(StrCat(": dimension ", i, " is ", value.dim(i), " instead of ", type.shape[i].value()));
   return {};
 }

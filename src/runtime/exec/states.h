@@ -16,8 +16,8 @@ class Runner;
 // the previous execution does not match, Begin, Execution::Run and End.
 class States {
  public:
-  explicit States(const Graph& graph);
-  bool empty() const { return graph_.states().empty(); }
+  explicit States(const Program& program);
+  bool empty() const { return states_.empty(); }
   bool IsInput(int i) const { return is_input_[static_cast<size_t>(i)]; }
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
@@ -40,6 +40,13 @@ class States {
   // Call after a run that succeeded: the presents become the pasts. If it fails, no state has changed.
   Status End(Execution& execution, const std::vector<BoundValue>& bound);
 
+  // Starts with these values, one per state.
+  Status Start(const std::vector<Tensor>& values);
+  // Replaces row i of each state by its row parents[i], along an axis before the growing one. Copies only
+  // rows that change.
+  void SelectRows(int axis, const std::vector<size_t>& parents);
+  const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
+
   // Growing states become empty, others zero. The next run may have another batch size.
   void Reset();
   Status Set(const std::string& input, const Tensor& value);
@@ -48,7 +55,7 @@ class States {
   void CopyFrom(const States& other);
 
  private:
-  const Value& Past(size_t state) const { return *graph_.states()[state].input; }
+  const Value& Past(size_t state) const { return *states_[state].input; }
   Result<size_t> Find(const std::string& input) const;
   Status CheckDeclared(size_t state, const Tensor& value) const;
   Result<Dims> FirstDims(size_t state, const SymbolValues& symbols) const;
@@ -63,6 +70,7 @@ class States {
   Status CheckPresent(size_t state, DType dtype, const Dims& present) const;
 
   const Graph& graph_;
+  const std::vector<GraphState>& states_;
   std::vector<int> inputs_;  // index of the graph's input, by state
   std::vector<bool> is_input_, is_output_;
   bool begun_ = false;               // a run has succeeded since the last Reset

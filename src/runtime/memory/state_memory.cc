@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/page_heap.h"
 
@@ -97,6 +98,10 @@ Status StateMemory::Set(const Tensor& value) {
       return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
   if (!fits)
     return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
+  if (axis_ >= 0 && value.dim(axis_) == 0) {
+    Reset();  // keeps the capacity
+    return {};
+  }
   const Tensor contiguous = value.Contiguous();
   if (axis_ >= 0) {
     const int64_t capacity = CapacityFor(value.dim(axis_));
@@ -112,6 +117,30 @@ Status StateMemory::Set(const Tensor& value) {
   if (contiguous.bytes()) std::memmove(now_.data(), contiguous.raw(), contiguous.bytes());
   SetPast();
   return {};
+}
+
+// A row consists of several runs of positions, one per index between the two axes.
+void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
+  const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
+  TERN_CHECK(first < last, "rows along axis ", axis, " of a state that grows along axis ", axis_);
+  const auto outer = static_cast<size_t>(CountBetween(dims_, 0, first));
+  const auto rows = static_cast<size_t>(dims_[first]);
+  auto runs = static_cast<size_t>(CountBetween(dims_, first + 1, last));
+  const size_t position =
+      BytesOf(dtype_, axis_ < 0 ? 1 : static_cast<size_t>(CountBetween(dims_, last + 1, dims_.size())));
+  size_t used = position * static_cast<size_t>(axis_ < 0 ? 1 : length_);
+  size_t stride = strided_ ? position * static_cast<size_t>(capacity_) : used;
+  if (stride == used) stride = used *= std::exchange(runs, 1);
+  const size_t row = runs * stride;
+  for (size_t block = 0; block < outer && used; ++block) {
+    std::byte* base = now_.data() + block * rows * row;
+    const auto at = [&](size_t r) { return r < rows ? base + r * row : spare_.data(); };
+    for (const RowMove& move : moves) {
+      if (move.to == rows && spare_.size() < row) spare_ = Buffer::Allocate(row);
+      for (size_t run = 0; run < runs; ++run)
+        std::memcpy(at(move.to) + run * stride, at(move.from) + run * stride, used);
+    }
+  }
 }
 
 Tensor StateMemory::Value() const {

@@ -1,6 +1,7 @@
 // Holds the memory of a state, which is a value that persists between runs.
 #pragma once
 #include "core/tensor.h"
+#include "runtime/memory/row_moves.h"
 
 namespace tern {
 
@@ -33,6 +34,8 @@ class StateMemory {
   // Copies the value, which may have any length along the axis; the capacity does not shrink. Fails if type
   // or other dims differ.
   Status Set(const Tensor& value);
+  // Copies rows along an axis before the growing one, up to the current length.
+  void MoveRows(int axis, const std::vector<RowMove>& moves);
   Tensor Value() const;  // a contiguous copy
   void Reset();          // length 0, or zeros
 
@@ -49,6 +52,7 @@ class StateMemory {
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
   Buffer now_, next_;  // memory of the past, and of the present unless strided
+  Buffer spare_;       // one row, for MoveRows
   Tensor past_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "ir/op_execution.h"
+
 namespace tern {
 namespace {
 
@@ -16,6 +18,7 @@ class ProgramBuilder {
       return Unsupported("graph '", graph_.name, "' is nested more than ", kMaxDepth, " deep");
     program_->graph = &graph_;
     program_->depth = depth;
+    if (depth == 0) program_->states = graph_.states();
     for (const Value* v : graph_.inputs()) SlotOf(v);
     program_->input_count = program_->slot_count();
     for (const Value* v : graph_.Captures())
@@ -63,12 +66,25 @@ class ProgramBuilder {
     }
   }
 
+  static Status AddStates(const Node& node, int index, const Graph& sub, Program& program) {
+    for (const SubgraphState& state : StatesOfSubgraph(*node.op, node.attrs, index)) {
+      if (static_cast<size_t>(state.input) >= sub.inputs().size() ||
+          static_cast<size_t>(state.output) >= sub.outputs().size())
+        return InvalidModel(node.Describe(), ": graph '", sub.name, "' has ", sub.inputs().size(),
+                            " inputs and ", sub.outputs().size(), " outputs; a state leads from input ",
+                            state.input, " to output ", state.output);
+      program.states.push_back({sub.inputs()[static_cast<size_t>(state.input)], state.output, state.axis});
+    }
+    return {};
+  }
+
   Status AddNode(const Node& node) {
     NodeProgram out;
     out.node = &node;
     for (const Value* v : node.inputs()) out.inputs.push_back(v ? SlotOf(v) : -1);
     for (const auto& sub : node.subgraphs()) {
       TERN_ASSIGN(auto program, BuildProgram(*sub, folded_, program_->depth + 1));
+      TERN_TRY(AddStates(node, static_cast<int>(out.subgraphs.size()), *sub, *program));
       std::vector<int> captures;
       for (int i = program->input_count; i < program->bound_count(); ++i)
         captures.push_back(SlotOf(program->values[static_cast<size_t>(i)]));

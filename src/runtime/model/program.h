@@ -32,6 +32,8 @@ struct Program {
   std::vector<Tensor> weights;       // by slot; undefined if the value is not a weight
   std::vector<int> outputs;          // slots of the graph's outputs
   std::vector<NodeProgram> nodes;    // in order
+  // Top level: the states that the graph declares. Nested: those that the node keeps (ir/op_execution.h).
+  std::vector<GraphState> states;
 
   int slot_count() const { return static_cast<int>(values.size()); }
   int bound_count() const { return input_count + capture_count; }

@@ -45,7 +45,7 @@ class PlanCompiler {
     if (range_) TERN_TRY(CheckLengths(lowered_, drafts_, range_->max_length, query_for));
     StoreAsBf16();
     TERN_TRY(AddTransfers(engine_.model->target(), lowered_, drafts_, plan_->transfers_));
-    if (program_.depth == 0) plan_->states_ = PlanStates(*program_.graph, lowered_, drafts_, query_for);
+    plan_->states_ = PlanStates(program_, lowered_, drafts_, query_for);
     // The order of the slices of a batch is chosen for cache reuse.
     if (!split) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     ChooseLayout();

@@ -50,14 +50,19 @@ bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draf
                const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
   if (!producer.entry || !producer.entry->can.state_in_place || !Has(node.inputs, s.past)) return false;
-  if (Reads(drafts, s.past) != 1 || Reads(drafts, s.present) != 0) return false;
-  return producer.entry->can.state_in_place(query_for(node), IndexOf(node.inputs, s.past),
-                                            IndexOf(node.outputs, s.present));
+  const auto own = static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), s.past));
+  if (Reads(drafts, s.past) != own || Reads(drafts, s.present) != 0) return false;
+  const KernelQuery query = query_for(node);
+  const int present = IndexOf(node.outputs, s.present);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] == s.past && !producer.entry->can.state_in_place(query, static_cast<int>(i), present))
+      return false;
+  return true;
 }
 
 // A kernel appends in place to all pasts and presents that it can append to, or to none: each must be a
 // state.
-bool AppendsToAll(const Draft& producer, const std::vector<PlanState>& states, const QueryFor& query_for) {
+bool AppendsToAll(const Draft& producer, const std::vector<PlanState>& states, const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
   const KernelQuery query = query_for(node);
   for (size_t i = 0; i < node.inputs.size(); ++i)
@@ -88,12 +93,12 @@ Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, in
   return {};
 }
 
-std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
+std::vector<PlanState> PlanStates(const Program& program, Lowered& lowered, std::vector<Draft>& drafts,
                                   const NodeQueries& query_for) {
   std::vector<PlanState> states;
   std::vector<Draft*> producers;
-  for (const GraphState& state : graph.states()) {
-    PlanState s = SlotsOf(graph, state, lowered);
+  for (const GraphState& state : program.states) {
+    PlanState s = SlotsOf(*program.graph, state, lowered);
     Draft* producer = nullptr;
     for (Draft& draft : drafts)
       if (Has(draft.node->outputs, s.present)) producer = &draft;

@@ -14,10 +14,10 @@ using NodeQueries = std::function<KernelQuery(const PlanNode&)>;
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const NodeQueries& query_for);
 
-// Decides for each state of the graph how its present is written. A step writes it directly into the state's
-// memory if possible. It appends in place if the kernel can append and no other step reads past or present.
-// Marks slots and drafts accordingly.
-std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
+// Decides for each state of the program how its present is written. A step writes it directly into the
+// state's memory if possible. It appends in place if the kernel can append and no other step reads past or
+// present. Marks slots and drafts accordingly.
+std::vector<PlanState> PlanStates(const Program& program, Lowered& lowered, std::vector<Draft>& drafts,
                                   const NodeQueries& query_for);
 
 }  // namespace tern

@@ -1,0 +1,33 @@
+// Runs a nested graph with states, such as the decoder of a search.
+#pragma once
+#include "ir/stateful_subgraph.h"
+#include "runtime/exec/states.h"
+
+namespace tern {
+
+// Keeps the plans and the memory of the states for the next run of the node. Not thread-safe.
+class StatefulRunner {
+ public:
+  StatefulRunner(Engine& engine, const Program& program);
+
+  // Starts with these values of the states. captures: values of enclosing graphs; they must stay valid until
+  // Finish.
+  Status Start(const std::vector<Tensor>& values, const std::vector<BoundValue>& captures);
+  Status Run(const DatumList& inputs);
+  // Releases inputs and captures.
+  void Finish();
+
+  const Datum& Output(int i) const;  // of the last Run; empty if it is a state
+  const States& states() const { return states_; }
+  void SelectRows(int axis, const std::vector<size_t>& parents) { states_.SelectRows(axis, parents); }
+
+ private:
+  Engine& engine_;
+  const Program& program_;
+  States states_;
+  DatumList inputs_;
+  std::vector<BoundValue> bound_;  // pointers to inputs_, then the captures
+  Execution* current_ = nullptr;   // of the last Run
+};
+
+}  // namespace tern
