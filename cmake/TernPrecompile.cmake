@@ -36,5 +36,6 @@ function(tern_precompile_test name)
     tern_precompile(${name} base_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h>)
   else()
     tern_precompile(${name} ops_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h> <ir/builder.h> <ir/graph.h>)
+    target_compile_definitions(${name} PRIVATE GTEST_HAS_PTHREAD=1)  # as in ops_test, also where gtest is not linked
   endif()
 endfunction()

@@ -25,15 +25,20 @@ size_t RegionSize() {
 
 }  // namespace
 
-PageHeap& PageHeap::Get() {
-  static PageHeap* heap = [] {
-    auto* made = new PageHeap(RegionSize());
-    // Otherwise a mutex that another thread holds during fork would stay locked in the child process.
+// Exists before any thread does, so that a child process never waits for a thread that constructs it. Never
+// destroyed.
+union PageHeap::Process {
+  constexpr Process() : heap(0) {}
+  ~Process() {}
+  PageHeap heap;
+};
+constinit PageHeap::Process PageHeap::process_;
+
+PageHeap& PageHeap::Get() { return process_.heap; }
+
+// Otherwise a mutex that another thread holds during fork would stay locked in the child process.
+const int PageHeap::fork_handlers_ =
     pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
-    return made;
-  }();
-  return *heap;
-}
 
 PageHeap::~PageHeap() {
   if (next_ < end_) munmap(next_, static_cast<size_t>(end_ - next_));
@@ -65,7 +70,7 @@ bool PageHeap::Map(char* end) {
 }
 
 bool PageHeap::Reserve(size_t bytes) {
-  const size_t size = std::max(region_, RoundUp(bytes, kHugePage)) + kHugePage;
+  const size_t size = std::max(region_ ? region_ : RegionSize(), RoundUp(bytes, kHugePage)) + kHugePage;
   void* data = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return false;
   if (next_ < end_) munmap(next_, static_cast<size_t>(end_ - next_));

@@ -21,8 +21,8 @@ class PageHeap {
   // then be unused, which is much for a small model.
   static constexpr size_t kAheadFrom = size_t{32} << 20;
 
-  // region: how many addresses the heap reserves at once.
-  explicit PageHeap(size_t region) : region_(region) {}
+  // region: how many addresses the heap reserves at once; 0: as fits the limit of the process.
+  explicit constexpr PageHeap(size_t region) : region_(region) {}
   ~PageHeap();  // blocks stay
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -38,6 +38,10 @@ class PageHeap {
  private:
   bool Map(char* end);         // makes the region usable up to here
   bool Reserve(size_t bytes);  // replaces the region
+
+  union Process;
+  static Process process_;
+  static const int fork_handlers_;
 
   const size_t region_;
   std::mutex mutex_;

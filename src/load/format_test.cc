@@ -47,7 +47,9 @@ TEST(Foreign, IsNamedByItsFirstBytes) {
   ExpectMessage("<!DOCTYPE html><html>", "a web page", "download");
   ExpectMessage("\x93NUMPY\x01\0"s, "a numpy array", "--input");
   ExpectMessage("\x1f\x8b\x08\0"s, "a gzip archive", "unpack");
-  ExpectMessage(std::string(257, '\0') + "ustar", "a tar archive", "unpack");
+  std::string tar(257, '\0');
+  tar += "ustar";
+  ExpectMessage(tar, "a tar archive", "unpack");
   EXPECT_EQ(MessageOf(""), "invalid model: the file is empty");
 }
 

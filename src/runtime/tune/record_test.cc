@@ -80,7 +80,7 @@ TEST(Record, IgnoresInvalidLines) {
                                "n\ta=1  b=2",
                                "n\x01\ta=1 b=2",
                                "# n\ta=1 b=2",
-                               std::string(5000, 'n') + "\ta=1 b=2"};
+                               StrCat(std::string(5000, 'n'), "\ta=1 b=2")};
   for (const std::string& line : wrong) {
     const RecordLines got = ParseRecord(StrCat(Head(), line, "\ngood\ta=1 b=2\n", line), kKey);
     ASSERT_EQ(got.size(), 1u) << line.substr(0, 80);
