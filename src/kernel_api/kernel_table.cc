@@ -51,6 +51,8 @@ KernelTable::KernelTable() {
 }
 
 void KernelTable::Add(KernelEntry entry) {
+  for (const KernelEntry* other : Of(entry.op))
+    TERN_CHECK(other->name != entry.name, "op ", entry.op, " has two kernels named ", entry.name);
   entries_.push_back(std::make_unique<KernelEntry>(std::move(entry)));
   entries_.back()->table = this;
   const KernelEntry* added = entries_.back().get();

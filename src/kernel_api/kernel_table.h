@@ -98,7 +98,7 @@ class KernelTable {
   KernelTable(KernelTable&& other) noexcept;  // only while nothing refers to its entries
   KernelTable& operator=(const KernelTable&) = delete;
 
-  void Add(KernelEntry entry);
+  void Add(KernelEntry entry);  // CHECKs that the op has no other kernel of this name
   // table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
   template <class T>
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {

@@ -9,11 +9,13 @@ class Range : public KernelOf<Range> {
  public:
   static bool Legal(const KernelQuery& q) {
     const DType type = q.OutType(0);
-    return q.AllTypes(type) && (type == DType::kI64 || type == DType::kI32 || type == DType::kF32);
+    return q.AllTypes(type) &&
+           (type == DType::kI64 || type == DType::kI32 || type == DType::kF32 || type == DType::kF64);
   }
   Status Run(RunContext& c) override {
     if (c.Out(0).dtype() == DType::kI64) return Fill<int64_t, uint64_t>(c);
     if (c.Out(0).dtype() == DType::kI32) return Fill<int32_t, uint32_t>(c);
+    if (c.Out(0).dtype() == DType::kF64) return Fill<double, double>(c);
     return Fill<float, double>(c);
   }
 

@@ -1,4 +1,4 @@
-// Binds TopK, Cumulative and Range to their CPU kernels.
+// Binds TopK and Cumulative to their CPU kernels.
 #include "kernels/cpu/sort/sort.h"
 
 #include "runtime/bind/support.h"
@@ -58,46 +58,11 @@ class Cumulative : public KernelOf<Cumulative> {
   bool product_ = false, exclusive_ = false, reverse_ = false;
 };
 
-class Range : public KernelOf<Range> {
- public:
-  static bool Legal(const KernelQuery& q) { return cpu::HasOrder(q.OutType(0)); }
-  Status Run(RunContext& c) override {
-    const Tensor& y = c.Out(0);
-    if (y.size() == 0) return {};
-    switch (y.dtype()) {
-      case DType::kF32:
-        return FillReals<float>(c);
-      case DType::kF64:
-        return FillReals<double>(c);
-      case DType::kI32:
-        return FillIntegers<int32_t>(c);
-      default:
-        return FillIntegers<int64_t>(c);
-    }
-  }
-
- private:
-  template <class T> static Status FillReals(RunContext& c) {
-    const double first = LoadDouble(c.In(0), 0), step = LoadDouble(c.In(2), 0);
-    for (int64_t i = 0; i < c.Out(0).size(); ++i)
-      c.Out<T>(0)[i] = static_cast<T>(first + static_cast<double>(i) * step);
-    return {};
-  }
-  template <class T> static Status FillIntegers(RunContext& c) {
-    const auto first = static_cast<uint64_t>(LoadLong(c.In(0), 0)),
-               step = static_cast<uint64_t>(LoadLong(c.In(2), 0));
-    for (int64_t i = 0; i < c.Out(0).size(); ++i)
-      c.Out<T>(0)[i] = static_cast<T>(first + static_cast<uint64_t>(i) * step);
-    return {};
-  }
-};
-
 }  // namespace
 
 TERN_KERNELS(Sort) {
   AddWithHalf<TopK>(table, "TopK", "cpu.top_k");
   AddWithHalf<Cumulative>(table, "Cumulative", "cpu.cumulative");
-  table.Add<Range>("Range", "cpu.range", Range::Legal);
 }
 
 }  // namespace tern

@@ -49,6 +49,15 @@ KernelTable CountedTable() {
   return table;
 }
 
+TEST(KernelTable, RefusesTwoKernelsOfTheSameName) {
+  KernelTable table = CountedTable();
+  const auto always = [](const KernelQuery&) { return true; };
+  EXPECT_THROW(table.Add<Counted>("Binary", "test.fast", always), InternalError);
+  EXPECT_EQ(table.Of("Binary").size(), 2u);
+  table.Add<Counted>("Unary", "test.fast", always);
+  EXPECT_EQ(table.Of("Unary").size(), 1u);
+}
+
 TEST(Kernel, IsPreparedOncePerModelAndResizedOncePerShapes) {
   const KernelTable table = CountedTable();
   SessionOptions options;
