@@ -105,15 +105,15 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
 class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTranspose, true> {
  public:
   static bool Legal(const KernelQuery& q) {
-    if (!NhwcKernel::Legal(q)) return false;
-    cpu::ConvShape s;
-    s.stride = SpatialOf(q.attrs().Ints("strides")), s.dilation = SpatialOf(q.attrs().Ints("dilations"));
-    return cpu::NhwcConvTranspose::Fits(s);
+    return NhwcKernel::Legal(q) &&
+           cpu::NhwcConvTranspose::Fits(WeightShape(q.InDims(1), q.attrs(), /*transposed=*/true));
   }
   static std::string WhyNot(const KernelQuery& q) {
     const std::string why = NhwcKernel::WhyNot(q);
-    return !why.empty() ? why
-                        : "strides and dilations are both above 1, or the product of strides is above 64";
+    return !why.empty()
+               ? why
+               : "strides and dilations are both above 1, the product of strides is above 64, or the "
+                 "dilation is too wide";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);

@@ -1,6 +1,8 @@
 // Convolutions and pools over channels-last images.
 #include <gtest/gtest.h>
 
+#include "runtime/bind/cpu_kernels.h"
+#include "runtime/bind/node_query.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -25,6 +27,29 @@ TEST(NhwcKernels, WideDilationsUseIm2col) {
   const Candidate far = direct("dilations=[1000,1000], pads=[1000,1000,1000,1000]");
   EXPECT_FALSE(far.legal);
   EXPECT_EQ(far.why_not, "the dilation is too wide to read windows in place");
+}
+
+// Padded copies of the pixels between widely dilated taps would take too much memory.
+TEST(NhwcKernels, WideDilationsOfConvTransposeAreRefused) {
+  const auto legal = [](const char* dilations) {
+    const auto graph =
+        ParseNode(StrCat("graph @g(%x: f32[1,2,3,4], %w: f32[4,6,3,3]) -> (%y) {\n",
+                         "  %y = ConvTranspose(%x, %w) {channels_last=true, dilations=", dilations, "}\n}"));
+    const KernelQuery query = QueryOf(*graph);
+    for (const KernelEntry* entry : CpuKernels().Of("ConvTranspose"))
+      if (entry->name == "cpu.conv_transpose.nhwc.f32") {
+        const bool fits = entry->legal(query);
+        if (!fits) {
+          EXPECT_NE(entry->can.why_not(query).find("the dilation is too wide"), std::string::npos);
+        }
+        return fits;
+      }
+    ADD_FAILURE() << "no such kernel";
+    return false;
+  };
+  EXPECT_TRUE(legal("[2,2]"));
+  EXPECT_TRUE(legal("[1,64]"));
+  EXPECT_FALSE(legal("[30,30]"));
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ bool NhwcConvTranspose::Fits(const ConvShape& s) {
   double reach = 1;
   for (size_t i = 0; i < 3; ++i) {
     if (s.stride[i] > 1 && s.dilation[i] > 1) return false;
-    const int64_t span = (s.kernel[i] - 1) * s.dilation[i] + 1;
-    reach *= static_cast<double>(span) / static_cast<double>(std::max<int64_t>(1, s.kernel[i]));
+    const double taps = static_cast<double>(std::max<int64_t>(1, s.kernel[i]));
+    reach *= ((taps - 1) * static_cast<double>(s.dilation[i]) + 1) / taps;
   }
   return reach <= kMaxReach && s.stride[0] <= kMaxPhases && s.stride[1] <= kMaxPhases &&
          s.stride[2] <= kMaxPhases && s.stride[0] * s.stride[1] * s.stride[2] <= kMaxPhases;
