@@ -29,7 +29,7 @@ function(tern_importer format)
   endif()
   target_link_libraries(${library} PRIVATE libtern ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-  target_compile_definitions(${library} PRIVATE TERN_VERSION="${PROJECT_VERSION}")
+  tern_uses_interface(${library})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN"
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
   if(NOT arg_TEST_ONLY)

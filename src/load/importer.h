@@ -1,24 +1,34 @@
 // The interface between libtern and an importer library (libtern_<format>.so).
 #pragma once
 #include "load/format.h"
+#include "load/interface_id.h"  // cmake/TernInterface.cmake generates it
+
+#define TERN_TEXT_OF(macro) #macro
+#define TERN_TEXT(macro) TERN_TEXT_OF(macro)
+// What must be equal on both sides of the interface: the declarations of Tern that importers use, and how the
+// compiler and its library lay out C++ types. An undefined macro stands for itself.
+#define TERN_BUILD                                                                                 \
+  TERN_INTERFACE_ID ", compiler " __VERSION__ ", abi " TERN_TEXT(__GXX_ABI_VERSION) "/" TERN_TEXT( \
+      _GLIBCXX_USE_CXX11_ABI) "/" TERN_TEXT(_GLIBCXX_DEBUG)
 
 namespace tern::load {
 
-// C++ types cross this interface, so both sides must have the same version of Tern. libtern compares
-// `version` before it uses anything else. The number in the entry point's name changes when this struct
-// changes.
+// C++ types cross this interface, so both sides must belong to the same build of Tern. libtern compares
+// `version` and `build` before it uses anything else. The number in the entry point's name changes when this
+// struct changes.
 struct Importer {
   const char* version = nullptr;  // the version of Tern that the library was built with
+  const char* build = nullptr;    // TERN_BUILD
   ReadFunction read = nullptr;
 };
 using ImporterEntry = const Importer* (*)();
-inline constexpr const char* kImporterEntry = "tern_importer_1";
+inline constexpr const char* kImporterEntry = "tern_importer_2";
 
 }  // namespace tern::load
 
 // Defines the entry point, in library.cc of a format's folder. function: a ReadFunction.
-#define TERN_IMPORTER(function)                                              \
-  extern "C" const tern::load::Importer* tern_importer_1() {                 \
-    static constexpr tern::load::Importer importer{TERN_VERSION, &function}; \
-    return &importer;                                                        \
+#define TERN_IMPORTER(function)                                                          \
+  extern "C" const tern::load::Importer* tern_importer_2() {                             \
+    static constexpr tern::load::Importer importer{TERN_VERSION, TERN_BUILD, &function}; \
+    return &importer;                                                                    \
   }

@@ -1,7 +1,12 @@
 // Opens each importer library once.
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <mutex>
 
@@ -11,14 +16,41 @@
 namespace tern::load {
 namespace {
 
-// Returns the folder of the library or program that contains this code, with a final slash. Empty if it is
-// unknown.
-std::string OwnFolder() {
+// Returns the absolute path of the file that is mapped at an address, as the kernel knows it: without links,
+// and independent of the current folder, of argv[0] and of the name by which the file was opened. Empty if it
+// is unknown.
+std::string MappedFile(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0, end = 0;
+    int path = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx %*s %*s %*s %*s %n", &begin, &end, &path) == 2 && path > 0 &&
+        at >= begin && at < end)
+      return line.substr(static_cast<size_t>(path));
+  }
+  return {};
+}
+
+// The same by the dynamic linker, for systems without /proc. Empty for a program and for a library that was
+// opened by a relative path.
+std::string LinkedFile(const void* address) {
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) || !info.dli_fname) return {};
-  const std::string path = info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  void* map = nullptr;
+  if (!dladdr1(address, &info, &map, RTLD_DL_LINKMAP) || !map) return {};
+  const char* name = static_cast<const link_map*>(map)->l_name;
+  if (!name || name[0] != '/') return {};
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(name, nullptr), std::free);
+  return real ? real.get() : "";
+}
+
+// Returns the folder of the library or program that contains this code: absolute, without links, with a final
+// slash. Empty if it is unknown.
+std::string OwnFolder() {
+  const auto* self = reinterpret_cast<const void*>(&OwnFolder);
+  std::string path = MappedFile(self);
+  if (path.empty() || path[0] != '/') path = LinkedFile(self);
+  return path.substr(0, path.rfind('/') + 1);
 }
 
 std::string LastError() {
@@ -27,32 +59,47 @@ std::string LastError() {
 }
 
 // Opens the library in the folder of libtern, else on the library path. Fails if the library is in libtern's
-// folder but cannot be loaded, because a library of the same name elsewhere would hide the problem.
+// folder but cannot be loaded, because a library of the same name elsewhere would hide the problem. The path
+// is never relative, because the current folder may contain anything.
 Result<void*> Open(const Format& format, const std::string& file) {
   const std::string folder = OwnFolder();
   const std::string beside = folder + file;
-  if (void* library = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  const std::string reason = LastError();
-  if (!folder.empty() && access(beside.c_str(), F_OK) == 0)
-    return Unsupported("'", beside, "', which reads ", format.name, " models, cannot be loaded: ", reason);
+  if (!folder.empty() && access(beside.c_str(), F_OK) == 0) {
+    if (void* library = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    return Unsupported("'", beside, "', which reads ", format.name,
+                       " models, cannot be loaded: ", LastError());
+  }
   if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  return Unsupported(file, ", which reads ", format.name, " models, is missing: it is neither in '", folder,
-                     "', beside Tern, nor on the library path (", LastError(), ")");
+  const std::string place =
+      folder.empty() ? "beside Tern, whose folder is unknown," : StrCat("in '", folder, "', beside Tern,");
+  return Unsupported(file, ", which reads ", format.name, " models, is missing: it is neither ", place,
+                     " nor on the library path (", LastError(), ")");
+}
+
+// Returns why the library must not be used, or an empty string. importer: null if there is no entry point.
+std::string WhyRefused(const Importer* importer) {
+  if (!importer)
+    return StrCat("has no entry point ", kImporterEntry,
+                  ": it belongs to another version of Tern than " TERN_VERSION);
+  if (std::string_view(importer->version) != TERN_VERSION)
+    return StrCat("belongs to Tern ", importer->version, ", but this is " TERN_VERSION);
+  if (std::string_view(importer->build) != TERN_BUILD)
+    return StrCat("belongs to another build of Tern " TERN_VERSION " (interface ", importer->build,
+                  ") than libtern (interface " TERN_BUILD "): install both from the same build");
+  return {};
 }
 
 Result<ReadFunction> OpenReader(const Format& format) {
   const std::string file = StrCat("libtern_", format.library, ".so");
   TERN_ASSIGN(void* library, Open(format, file));
   const auto entry = reinterpret_cast<ImporterEntry>(dlsym(library, kImporterEntry));
-  const std::string version = entry ? entry()->version : "";
-  if (version == TERN_VERSION) return entry()->read;
+  const std::string why = WhyRefused(entry ? entry() : nullptr);
+  if (why.empty()) return entry()->read;
   Dl_info info{};
   const bool known = entry && dladdr(reinterpret_cast<const void*>(entry), &info) && info.dli_fname;
   const std::string path = known ? info.dli_fname : file;
   dlclose(library);
-  if (entry) return Unsupported("'", path, "' belongs to Tern ", version, ", but this is " TERN_VERSION);
-  return Unsupported("'", path, "' has no entry point ", kImporterEntry,
-                     ": it belongs to another version of Tern than " TERN_VERSION);
+  return Unsupported("'", path, "' ", why);
 }
 
 }  // namespace

@@ -67,6 +67,37 @@ class Consumer(CliTest):
         for words in ("libtern_onnx.so, which reads ONNX models, is missing", f"'{library.parent}/'", str(self.onnx)):
             self.assertIn(words, done.stderr)
 
+    def moved(self, model, folder, **env):
+        """Runs a program without rpath that changes to `folder`, then loads the model. Returns what it prints."""
+        lib, source, program = next(self.prefix.glob("lib*/**/libtern.so")).parent, self.dir / "moved.cc", self.dir / "moved"
+        source.write_text("""#include <tern/tern.hpp>
+#include <unistd.h>
+#include <cstdio>
+int main(int, char** argv) {
+  if (chdir(argv[1])) return 3;
+  const auto predictor = tern::Predictor::Create(tern::Config(argv[2]));
+  std::puts(predictor.ok() ? "loaded" : predictor.status().message().c_str());
+}
+""")
+        self.call("c++", "-std=c++17", source, "-o", program, f"-I{self.prefix}/include", f"-L{lib}", "-ltern", "-pthread")
+        return self.call(program, folder, model, cwd=self.dir, env={**os.environ, **env}).strip()
+
+    def test_importers_are_not_searched_in_the_current_folder(self):
+        lib = next(self.prefix.glob("lib*/**/libtern.so")).parent.relative_to(self.dir)
+        planted = self.dir / "elsewhere" / lib
+        planted.mkdir(parents=True)
+        (self.dir / "planted.cc").write_text(
+            '#include <cstdio>\n#include <cstdlib>\n'
+            '__attribute__((constructor)) static void Start() { std::puts("planted"), std::fflush(stdout), std::_Exit(0); }\n')
+        self.call("c++", "-shared", "-fPIC", self.dir / "planted.cc", "-o", planted / "libtern_onnx.so")
+        self.assertEqual(self.moved(self.onnx, self.dir / "elsewhere", LD_LIBRARY_PATH=str(lib)), "loaded")
+
+    def test_importers_are_found_through_a_link_to_the_library(self):
+        links = self.dir / "links"
+        links.mkdir()
+        (links / "libtern.so.0").symlink_to(next(self.prefix.glob("lib*/**/libtern.so.0")))
+        self.assertEqual(self.moved(self.onnx, "/", LD_LIBRARY_PATH=str(links)), "loaded")
+
     def test_a_missing_model_is_a_message(self):
         done = subprocess.run([self.build(), "none.onnx"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)

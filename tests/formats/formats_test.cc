@@ -1,4 +1,5 @@
-// Importers as separate libraries: found beside libtern, opened once, refused if their version differs.
+// Importers as separate libraries: found beside libtern, opened once, refused if their version or build
+// differs.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@ namespace tern::load {
 
 Format TernFormat_Toy();
 Format TernFormat_Stale();
+Format TernFormat_OtherBuild();
 
 namespace {
 
@@ -23,6 +25,7 @@ const FormatTable& Table() {
     auto* t = new FormatTable();
     t->Add(TernFormat_Toy());
     t->Add(TernFormat_Stale());
+    t->Add(TernFormat_OtherBuild());
     return t;
   }();
   return *table;
@@ -96,6 +99,16 @@ TEST(Importers, OfAnotherVersionAreRefused) {
   ASSERT_FALSE(loaded.ok());
   const std::string said = loaded.status().ToString();
   EXPECT_NE(said.find("/libtern_stale.so' belongs to Tern 0.0.7, but this is "), std::string::npos) << said;
+}
+
+TEST(Importers, OfAnotherBuildAreRefused) {
+  const auto loaded = Load("other build");
+  ASSERT_FALSE(loaded.ok());
+  const std::string said = loaded.status().ToString();
+  EXPECT_NE(said.find("/libtern_other_build.so' belongs to another build of Tern "), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("(interface 0123456789abcdef, compiler "), std::string::npos) << said;
+  EXPECT_NE(said.find("install both from the same build"), std::string::npos) << said;
 }
 
 TEST(Importers, OnnxIsOne) {

@@ -1,0 +1,27 @@
+# The target tern_interface generates load/interface_id.h, the hash by which libtern and its importers recognise that they belong together.
+# The hash covers the headers that importers include, and the sources of ops, which declare the attributes that importers set. When it changes,
+# library.cc of src/load and of each importer is compiled again.
+file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+     ${CMAKE_SOURCE_DIR}/src/base/*.h ${CMAKE_SOURCE_DIR}/src/core/*.h ${CMAKE_SOURCE_DIR}/src/ir/*.h ${CMAKE_SOURCE_DIR}/src/load/*.h
+     ${CMAKE_SOURCE_DIR}/src/ops/*.h ${CMAKE_SOURCE_DIR}/src/ops/*.cc)
+list(FILTER files EXCLUDE REGEX "_(test|bench)\\.cc$")
+set(TERN_INTERFACE_FOLDER ${CMAKE_BINARY_DIR}/interface)
+set(output ${TERN_INTERFACE_FOLDER}/load/interface_id.h)
+set(list_file ${TERN_INTERFACE_FOLDER}/files)
+string(REPLACE ";" "\n" lines "${files}")
+file(GENERATE OUTPUT ${list_file} CONTENT "${lines}\n")
+list(TRANSFORM files PREPEND ${CMAKE_SOURCE_DIR}/)
+add_custom_command(
+  OUTPUT ${output}
+  COMMAND ${CMAKE_COMMAND} -DFILES=${list_file} -DROOT=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION} -DOUTPUT=${output}
+          -P ${CMAKE_SOURCE_DIR}/cmake/interface_id.cmake
+  DEPENDS ${files} ${list_file} ${CMAKE_SOURCE_DIR}/cmake/interface_id.cmake
+  COMMENT "Hashing the interface of importers" VERBATIM)
+add_custom_target(tern_interface DEPENDS ${output})
+
+# tern_uses_interface(TARGET): the target includes load/importer.h.
+function(tern_uses_interface target)
+  add_dependencies(${target} tern_interface)
+  target_include_directories(${target} PRIVATE ${TERN_INTERFACE_FOLDER})
+  target_compile_definitions(${target} PRIVATE TERN_VERSION="${PROJECT_VERSION}")
+endfunction()
