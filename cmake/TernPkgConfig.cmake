@@ -1,0 +1,18 @@
+# tern_pkg_config(OUTPUT): writes tern.pc for the folders of GNUInstallDirs. With relative folders, the prefix is relative to tern.pc, so that
+# an installation can be moved.
+function(tern_pkg_config output)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(prefix ${CMAKE_INSTALL_PREFIX})
+    set(libdir ${CMAKE_INSTALL_LIBDIR})
+  else()
+    file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+    string(REGEX REPLACE "/$" "" up ${up})
+    set(prefix "\${pcfiledir}/${up}")
+    set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  set(includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(includedir ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tern.pc.in ${output} @ONLY)
+endfunction()
