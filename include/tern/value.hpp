@@ -105,15 +105,28 @@ TERN_API_NAMESPACE {
     // Returns the value of a key. It is empty if there is none.
     Value Find(int64_t key) const;
     Value Find(const std::string& key) const;
-    // Returns the entries whose values are single elements of type T. Leaves out other entries.
-    template <class K, class T> std::map<K, T> ToMap() const {
-      std::map<K, T> out;
+    // Copies a map whose values are single elements, with the conversions of Tensor::CopyTo. Fails if this is
+    // not a map, K is not the type of the keys, or T cannot represent the values exactly; `out` is then
+    // unchanged.
+    template <class K, class T> Status CopyTo(std::map<K, T>& out) const {
+      if (Status status = CheckEntries(kTypeOf<K>, kTypeOf<T>); !status.ok()) return status;
+      std::map<K, T> entries;
       const std::vector<K> keys = Keys<K>();
       for (size_t i = 0; i < keys.size(); ++i) {
         const Value value = At(i);
-        if (const T* element = value.data<T>(); element && value.size() == 1) out.emplace(keys[i], *element);
+        T& element = entries[keys[i]];
+        if (const T* from = value.template data<T>())
+          element = *from;
+        else
+          value.Read(&element, kTypeOf<T>);
       }
-      return out;
+      out = std::move(entries);
+      return {};
+    }
+    // CopyTo into a new map; empty if CopyTo fails.
+    template <class K, class T> std::map<K, T> ToMap() const {
+      std::map<K, T> out;
+      return CopyTo(out).ok() ? out : std::map<K, T>();
     }
 
    private:
@@ -126,6 +139,8 @@ TERN_API_NAMESPACE {
     static Result<Value> MakeTensor(const void* data, size_t count, DType type, const Shape& shape);
     const void* raw_keys() const;
     Status CheckRead(DType as) const;  // fails unless this is a tensor that `as` represents exactly
+    // Fails unless this is a map with keys of type `key` and single elements that `as` represents exactly.
+    Status CheckEntries(DType key, DType as) const;
     void Read(void* out, DType as) const;
     std::shared_ptr<const void> datum_;  // null: empty
   };

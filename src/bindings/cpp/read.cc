@@ -74,6 +74,25 @@ Status Value::CheckRead(DType as) const {
                        StrCat(" is ", type(), ", not a tensor"), as);
 }
 
+Status Value::CheckEntries(DType key, DType as) const {
+  const auto fail = [&](const std::string& why) {
+    return Status(Code::kInvalidArgument, StrCat("the value is ", type(), why));
+  };
+  if (kind() != Kind::kMap) return fail(", not a map");
+  if (key == DType::kInvalid || key != key_type())
+    return fail(StrCat("; its keys are ", tern::DTypeName(static_cast<tern::DType>(key_type())), ", not ",
+                       key == DType::kInvalid ? "of the requested C++ type"
+                                              : tern::DTypeName(static_cast<tern::DType>(key))));
+  for (size_t i = 0; i < size(); ++i) {
+    const Value value = At(i);
+    if (Status status = value.CheckRead(as); !status.ok())
+      return Status(status.code(), StrCat("entry ", i, " of the map: ", status.message()));
+    if (value.size() != 1)
+      return fail(StrCat("; entry ", i, " has ", value.size(), " elements, a map of C++ needs one"));
+  }
+  return {};
+}
+
 void Value::Read(void* out, DType as) const {
   ReadElements(static_cast<const tern::Datum*>(datum_.get())->tensor, out, as);
 }

@@ -266,4 +266,39 @@ TEST(DeclaredDims, StayWhateverIsFed) {
   EXPECT_EQ(p->Input("nothing").declared_type(), "");
 }
 
+TEST(Value, MapsConvertAsTensorsDo) {
+  const auto made = tern::Value::MapOf(std::map<std::string, float>{{"a", 0.5f}, {"b", 3}});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ((made->ToMap<std::string, double>()), (std::map<std::string, double>{{"a", 0.5}, {"b", 3}}));
+  std::map<std::string, int64_t> integers{{"kept", 1}};
+  const tern::Status lossy = made->CopyTo(integers);
+  EXPECT_EQ(lossy.message(), "entry 0 of the map: the value is f32[]; i64 does not represent every f32");
+  EXPECT_EQ(integers, (std::map<std::string, int64_t>{{"kept", 1}}));
+  std::map<int64_t, float> numbered;
+  EXPECT_EQ(made->CopyTo(numbered).message(), "the value is map(string,f32[]); its keys are string, not i64");
+  std::map<std::string, float> same;
+  EXPECT_TRUE(made->CopyTo(same).ok());
+  EXPECT_EQ(same.at("a"), 0.5f);
+
+  const auto flags = tern::Value::MapOf(std::map<int64_t, bool>{{4, true}});
+  ASSERT_TRUE(flags.ok());
+  EXPECT_EQ((flags->ToMap<int64_t, bool>()), (std::map<int64_t, bool>{{4, true}}));
+  EXPECT_EQ((flags->ToMap<int64_t, int32_t>()), (std::map<int64_t, int32_t>{{4, 1}}));
+  const auto words = tern::Value::MapOf(std::map<int64_t, std::string>{{4, "four"}});
+  ASSERT_TRUE(words.ok());
+  EXPECT_EQ((words->ToMap<int64_t, std::string>()), (std::map<int64_t, std::string>{{4, "four"}}));
+}
+
+TEST(Value, OnlyMapsOfSingleElementsBecomeMaps) {
+  const auto pair = tern::Value::TensorOf(std::vector<float>{1, 2}, {2});
+  ASSERT_TRUE(pair.ok());
+  std::map<int64_t, float> out;
+  EXPECT_EQ(pair->CopyTo(out).message(), "the value is f32[2], not a map");
+  EXPECT_FALSE(tern::Value().CopyTo(out).ok());
+  const auto pairs = tern::Value::MapOf(std::vector<int64_t>{7}, {*pair});
+  ASSERT_TRUE(pairs.ok());
+  EXPECT_NE(pairs->CopyTo(out).message().find("entry 0 has 2 elements"), std::string::npos)
+      << pairs->CopyTo(out).message();
+}
+
 }  // namespace
