@@ -1,6 +1,7 @@
 #include "data/csv.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "data/text.h"
@@ -122,9 +123,17 @@ bool IsNumber(const std::string& cell) {
 
 bool IsEmptyRow(const std::vector<std::string>& row) { return row.size() == 1 && row[0].empty(); }
 
+// Returns whether the cell is empty or one of the marks that programs write for a missing number.
+bool IsMissing(const std::string& cell) {
+  std::string lower = cell;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::string_view kMarks[] = {"",    "na",   "n/a", "#n/a", "<na>", "null",
+                                         "nil", "none", "-",   "--",   "?",    "."};
+  return std::find(std::begin(kMarks), std::end(kMarks), lower) != std::end(kMarks);
+}
+
 bool LooksLikeHeader(const std::vector<std::string>& row) {
-  return std::none_of(row.begin(), row.end(), IsNumber) &&
-         std::any_of(row.begin(), row.end(), [](const std::string& cell) { return !cell.empty(); });
+  return std::none_of(row.begin(), row.end(), IsNumber) && !std::all_of(row.begin(), row.end(), IsMissing);
 }
 
 Status CheckLengths(const CsvTable& table) {

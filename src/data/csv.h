@@ -24,7 +24,8 @@ struct CsvTable {
 // in a single column of text. With `numbers`, in addition:
 // - blanks separate cells if no other separator occurs, and blanks around a cell are dropped;
 // - lines that start with # are comments;
-// - a first row without any number is the header.
+// - a first row is the header if it has no number and not all its cells are empty or mark missing numbers
+//   (NA, N/A, null, - …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header; blanks around its names are dropped.

@@ -98,6 +98,9 @@ Result<Tensor> CsvInput(const InputFile& file, const Value& input) {
   if (!table.ok()) return Reading(table.TakeStatus(), input, file);
   auto t = data::CsvTensor(*table, input.type.dtype);
   if (!t.ok()) return Reading(t.TakeStatus(), input, file);
+  if (!table->header.empty())
+    std::fprintf(stderr, "tern: note: took row 1 of '%s' as a header, because it has no number: %s\n",
+                 Printable(file.path).c_str(), Printable(Join(table->header, ", ")).c_str());
   return FitTable(*t, input.type.shape);
 }
 

@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper
 
-from support import FLOAT, INT64, CliTest, make_model
+from support import FLOAT, INT64, CliTest, make_model, run
 
 STRING = TensorProto.STRING
 
@@ -48,6 +48,16 @@ class Tables(CliTest):
     def test_a_header(self):
         self.assertEqual(self.given(FLOAT, ["N", 2], "width,height\n1,2\n3,4\n"), [[1, 2], [3, 4]])
         self.refuse(FLOAT, ["N", 2], "width,height\n1,two\n", ["'two'", "column 2 ('height')"])
+
+    def test_a_header_is_noted(self):
+        table = self.csv("width,height\n1,2\n")
+        done = run("run", self.save(identity(FLOAT, ["N", 2])), "--input", f"x={table}", "--json")
+        self.assertIn(f"note: took row 1 of '{table}' as a header, because it has no number: width, height", done.stderr)
+        done = run("run", self.save(identity(FLOAT, ["N", 2])), "--input", f"x={self.csv('1,2')}", "--json")
+        self.assertEqual(done.stderr, "")
+
+    def test_a_row_of_missing_numbers_is_not_a_header(self):
+        self.refuse(FLOAT, ["N", 4], "NA,NA,NA,NA\n1,2,3,4\n", ["row 1 (line 1), column 1", "'NA'", "x.csv"])
 
     def test_rows_stay_rows(self):
         self.refuse(FLOAT, ["N", 4], "1\n2\n3\n4\n", ["f32[N,4]", "f32[4,1]"])
