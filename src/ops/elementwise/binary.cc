@@ -254,6 +254,7 @@ TERN_OP(Binary) {
       .Out("y", kNumbers | kBools)
       .Traits(kPure | kElementwise | kInPlace)
       .KindsAreNames()
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

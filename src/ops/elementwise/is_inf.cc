@@ -37,6 +37,7 @@ TERN_OP(IsInf) {
       .In("x", kFloats)
       .Out("y", kBools)
       .Traits(kPure | kElementwise)
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

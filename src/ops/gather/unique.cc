@@ -109,6 +109,7 @@ TERN_OP(Unique) {
       .Flops(No{"a search"})
       .Batch(No{"items are compared with each other"})
       .Axes(kNoKernel)
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

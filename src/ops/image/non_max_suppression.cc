@@ -97,6 +97,7 @@ TERN_OP(NonMaxSuppression) {
       .Flops(No{"a search"})
       .Batch(No{"the size of the result is known at run time only"})
       .Axes(No{"the result contains positions along axes"})
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -86,6 +86,7 @@ TERN_OP(LabelEncoder) {
       .Flops(No{"a search"})
       .Batch(kNoKernel)
       .Axes(kNoKernel)
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -51,6 +51,7 @@ TERN_OP(LinearClassifier) {
       .Flops(No{"depends on the model in its attributes"})
       .Batch(No{"rows are small beside the model in its attributes"})
       .Axes(No{"axes are rows and features"})
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

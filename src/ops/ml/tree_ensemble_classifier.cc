@@ -67,6 +67,7 @@ TERN_OP(TreeEnsembleClassifier) {
       .Flops(No{"depends on the model in its attributes"})
       .Batch(No{"rows are small beside the model in its attributes"})
       .Axes(No{"axes are rows and features"})
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -222,6 +222,7 @@ TERN_OP(Pool) {
       .Flops(WindowFlops)
       .Batch(&BatchItems::OneResult)
       .KeepsScale([](const Attrs& a) { return a.As<Pool>().kind == Kind::kMax; })
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

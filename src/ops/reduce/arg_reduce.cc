@@ -92,6 +92,7 @@ TERN_OP(ArgReduce) {
       .Batch(&BatchItems::AlongOtherAxis)
       .Axes(Axes, RenameAxisAttr)
       .KindsAreNames("arg_")
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

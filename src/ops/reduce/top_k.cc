@@ -106,6 +106,7 @@ TERN_OP(TopK) {
       .Flops(PerInput(1))
       .Batch(No{"its axis may be the outermost"})
       .Axes(No{"it has two results"})
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -74,6 +74,7 @@ TERN_OP(MelWeightMatrix) {
       .Flops(No{"a small table"})
       .Batch(No{"no input has items"})
       .Axes(No{"rows and columns differ in meaning"})
+      .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);
 }
