@@ -155,8 +155,10 @@ TERN_API_NAMESPACE {
     // weights are used in place (align it to 64 bytes).
     Config& model_buffer(const void* data, size_t size);
     Config& threads(int count);  // at most 1024; at most one per usable core runs at a time; 0: one per core
-    Config& plan_cache(int count);       // number of input shapes whose plans are cached; at least 1
-    Config& memory_limit(size_t bytes);  // for intermediate values; 0: no limit
+    Config& plan_cache(int count);  // number of input shapes whose plans are cached; at least 1
+    // Limits the memory of intermediate values, in bytes. A Run that needs more fails with
+    // kResourceExhausted. Weights, inputs and outputs do not count. 0 (the default): the machine's memory.
+    Config& memory_limit(size_t bytes);
     // Limits the memory of the outputs that one Loop or Scan collects over its iterations, because a loop may
     // never end by itself. 0: 4 GiB, or a quarter of the machine's memory if that is less.
     Config& collect_limit(size_t bytes);
