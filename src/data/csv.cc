@@ -127,8 +127,7 @@ bool IsEmptyRow(const std::vector<std::string>& row) { return row.size() == 1 &&
 bool IsMissing(const std::string& cell) {
   std::string lower = cell;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  constexpr std::string_view kMarks[] = {"",    "na",   "n/a", "<na>", "null",
-                                         "nil", "none", "-",   "--",   "?",    "."};
+  constexpr std::string_view kMarks[] = {"", "na", "n/a", "<na>", "null", "nil", "none", "-", "--", "?", "."};
   return std::find(std::begin(kMarks), std::end(kMarks), lower) != std::end(kMarks);
 }
 
