@@ -30,7 +30,7 @@ TABLE = RUNTIME / "cost_rates.inc"
 @functools.cache
 def far_weights():
     """The bytes of weights that stay in a cache and the slowdown beyond, from src/runtime/cost/cost_model.cc."""
-    match = re.search(r"kCache = (\d+) << (\d+), kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
+    match = re.search(r"kCache = (\d+) << (\d+),\s+kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
     size, shift, times = map(int, match.groups())
