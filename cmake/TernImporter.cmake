@@ -4,6 +4,8 @@ include(GNUInstallDirs)
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
+  # A change of the modules links the target again; the option below does not say that it reads them.
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${archives})
   list(JOIN archives "," archives)
   target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")
   add_dependencies(${target} ${ARGN})
