@@ -11,28 +11,26 @@ function(tern_bundle target)
   add_dependencies(${target} ${ARGN})
 endfunction()
 
-# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format: the module tern_import_FORMAT from its sources, and
-# libtern_FORMAT.so, which Tern loads for a model of that format. library.cc defines the entry point (TERN_IMPORTER), format.cc the row of
-# the format table (TERN_FORMAT), which src/load compiles. A TEST_ONLY library is not installed.
+# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format, makes
+# - the module tern_import_FORMAT from the folder's sources, for its tests and its fuzz target (tests/fuzz);
+# - libtern_FORMAT.so from the same objects, which Tern loads for a model of that format.
+# library.cc defines the entry point (TERN_IMPORTER). format.cc defines the row of the format table (TERN_FORMAT), which src/load compiles.
+# A TEST_ONLY library is neither installed nor fuzzed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$|/(format|library)\\.cc$")
-  if(sources)
-    tern_module(import_${format} tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
+  set(module tern_import_${format})
+  tern_module(import_${format} tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
+  tern_uses_interface(${module})
+  if(NOT arg_TEST_ONLY)
+    set_property(GLOBAL APPEND PROPERTY TERN_FORMATS ${format})
   endif()
   if(TERN_FUZZ)  # fuzz builds have no shared libraries
     return()
   endif()
   set(library libtern_${format})
-  add_library(${library} SHARED library.cc)
-  if(sources)
-    tern_bundle(${library} tern_import_${format})
-  endif()
+  add_library(${library} SHARED $<TARGET_OBJECTS:${module}>)
   target_link_libraries(${library} PRIVATE libtern ${arg_UNPARSED_ARGUMENTS})
-  target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-  tern_uses_interface(${library})
-  set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN"
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN" LINKER_LANGUAGE CXX
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
   if(NOT arg_TEST_ONLY)
     set_property(GLOBAL APPEND PROPERTY TERN_IMPORTERS ${library})

@@ -22,6 +22,6 @@ add_custom_target(tern_interface DEPENDS ${output})
 # tern_uses_interface(TARGET): the target includes load/importer.h.
 function(tern_uses_interface target)
   add_dependencies(${target} tern_interface)
-  target_include_directories(${target} PRIVATE ${TERN_INTERFACE_FOLDER})
+  target_include_directories(${target} PUBLIC ${TERN_INTERFACE_FOLDER})
   target_compile_definitions(${target} PRIVATE TERN_VERSION="${PROJECT_VERSION}")
 endfunction()

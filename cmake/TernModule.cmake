@@ -6,7 +6,7 @@ function(tern_module name)
   set(tests ${sources})
   set(benches ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "src/import/[^/]+/(format|library)\\.cc$")  # see tern_importer
+  list(FILTER sources EXCLUDE REGEX "/import/[^/]+/format\\.cc$|/formats/[^/]+/format\\.cc$")  # rows of src/load's table (tern_importer)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   add_library(tern_${name} STATIC ${sources})

@@ -170,7 +170,8 @@ def fuzz_full(context):
 
 def fuzz_sample(context):
     """Replays the stored inputs with the ordinary build: needs no second compiler and no second build."""
-    return context.run(context.binary("tern_fuzz_replay"), context.path("tests/fuzz/corpus"))
+    corpora = context.path("tests/fuzz/corpus")
+    return context.run(context.binary("tern_fuzz_replay"), corpora) + context.run(context.binary("tern_replay_models"), corpora)
 
 
 def differential_full(context):

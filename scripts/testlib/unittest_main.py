@@ -1,6 +1,6 @@
 """Runs the unittest files of a folder and ends with the project's summary line.
 
-usage: unittest_main.py FOLDER [--verbose]
+usage: unittest_main.py FOLDER [FILE] [--verbose]    FILE: a test file of the folder without .py
 """
 
 import pathlib
@@ -61,9 +61,14 @@ class Result(unittest.TestResult):
 
 
 def main():
-    folder, verbose = sys.argv[1], "--verbose" in sys.argv[2:]
-    result = Result(verbose)
-    unittest.defaultTestLoader.discover(folder, pattern="test_*.py", top_level_dir=folder).run(result)
+    folder, *files = [word for word in sys.argv[1:] if word != "--verbose"]
+    result = Result("--verbose" in sys.argv)
+    for pattern in [f"{name}.py" for name in files] or ["test_*.py"]:
+        tests = unittest.defaultTestLoader.discover(folder, pattern=pattern, top_level_dir=folder)
+        if files and tests.countTestCases() == 0:
+            print(f"no tests in {folder}/{pattern}", file=sys.stderr)
+            return 2
+        tests.run(result)
     print(Counts(result.passed, len(result.failed), len(result.skipped)))
     return 1 if result.failed else 0
 

@@ -26,6 +26,8 @@ inline constexpr const char* kImporterEntry = "tern_importer_2";
 
 }  // namespace tern::load
 
+extern "C" const tern::load::Importer* tern_importer_2();
+
 // Defines the entry point, in library.cc of a format's folder. function: a ReadFunction.
 #define TERN_IMPORTER(function)                                                          \
   extern "C" const tern::load::Importer* tern_importer_2() {                             \

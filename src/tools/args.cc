@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/strings.h"
+#include "load/format.h"
 
 namespace tern::tools {
 
@@ -57,5 +58,7 @@ void Args::Positional(const std::string& name, std::vector<std::string>& out, co
 }
 
 bool Args::Given(const std::string& name) const { return app_.get_option(name)->count() > 0; }
+
+std::string ModelHelp() { return StrCat("the model; formats: ", load::Formats().Readable()); }
 
 }  // namespace tern::tools

@@ -35,4 +35,7 @@ class Args {
   CLI::App& app_;
 };
 
+// Returns the help text of a MODEL argument, with the formats that Tern reads.
+std::string ModelHelp();
+
 }  // namespace tern::tools

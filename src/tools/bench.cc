@@ -58,7 +58,7 @@ class BenchTool : public Tool {
 };
 
 void BenchTool::Declare(Args& args) {
-  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Positional("MODEL", model_, ModelHelp());
   args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0,
               100'000'000);

@@ -22,7 +22,7 @@ class ConvertTool : public Tool {
            "  tern convert big.onnx -o big2.onnx --external-data\n";
   }
   void Declare(Args& args) override {
-    args.Positional("IN", in_, "the model, .onnx or .tern");
+    args.Positional("IN", in_, ModelHelp());
     out_.Declare(args, "the file to write, .onnx or .tern");
     shapes_.Declare(args, "fixed in the output file");
     args.Flag("--json", json_, "print one JSON object");

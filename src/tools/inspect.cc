@@ -42,7 +42,7 @@ class InspectTool : public Tool {
            "  tern inspect model.tern --summary\n";
   }
   void Declare(Args& args) override {
-    args.Positional("MODEL", model_, "the model, .onnx or .tern");
+    args.Positional("MODEL", model_, ModelHelp());
     shapes_.Declare(args);
     args.Choice(
         "--level", level_.name, {"none", "basic", "extended", "layout"},

@@ -46,7 +46,7 @@ class OptimizeTool : public Tool {
 };
 
 void OptimizeTool::Declare(Args& args) {
-  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Positional("MODEL", model_, ModelHelp());
   out_.Declare(args, "the output file, .onnx or .tern; without it only the report");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
               "how far to go (extended; with --pack layout)");

@@ -54,7 +54,7 @@ class ProfileTool : public Tool {
 };
 
 void ProfileTool::Declare(Args& args) {
-  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Positional("MODEL", model_, ModelHelp());
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
               1'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (1)");

@@ -57,7 +57,7 @@ class RunTool : public Tool {
 };
 
 void RunTool::Declare(Args& args) {
-  args.Positional("MODEL", words_, "the model, .onnx or .tern");
+  args.Positional("MODEL", words_, ModelHelp());
   args.Option("--input", inputs_, "NAME=FILE",
               "an input from .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
   args.Option("--random", seed_, "SEED",

@@ -71,7 +71,7 @@ class VerifyTool : public Tool {
 };
 
 void VerifyTool::Declare(Args& args) {
-  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Positional("MODEL", model_, ModelHelp());
   args.Option("--data", data_, "DIR",
               "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
   args.Option("--against", against_, "OTHER", "another model, whose results are expected");

@@ -111,7 +111,7 @@ class BadModels(CliTest):
         for name, words in {"model.pt": ("a PyTorch checkpoint", "torch.onnx.export"), "model.tflite": ("a TensorFlow Lite model", "tf2onnx"),
                             "model.gguf": ("a GGUF file", "torch.onnx.export"), "model.h5": ("HDF5", "model.export"),
                             "model.safetensors": ("a safetensors file", "torch.onnx.export"), "frozen.pb": ("a TensorFlow graph", "tf2onnx")}.items():
-            self.refuse(self.dir / name, says=("the file is", *words, "Tern reads ONNX (.onnx) and Tern (.tern) models"))
+            self.refuse(self.dir / name, says=("the file is", *words, "Tern reads ONNX (.onnx)", "Tern (.tern)"))
 
     def test_weights_beyond_protobufs_limit_are_told_by_name(self):
         path = self.dir / "large.gguf"

@@ -35,7 +35,9 @@ PROGRAMS = {"bin/tern_rules": ["src/ops", "src/passes"],
             "bin/tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
             "lib/libtern.so": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/load"],
             "lib/libtern_onnx.so": ["src/import/onnx"],
+            "bin/import_onnx_test": ["src/load", "src/import/linear", "tests"],
             "bin/tern": ["src/tools"]}
+TEST_LIKE = "src/import/onnx/raw_spans_test.cc"
 SIMD_LIKE = "src/kernels/cpu/resize/resize_simd.cc"
 
 
@@ -53,8 +55,10 @@ def compile_commands():
 
 
 def module_of(name):
-    """The module that compiles a new file: format.cc is part of libtern."""
+    """The module that compiles a new file: format.cc is part of libtern, and tests are programs."""
     parts = name.split("/")
+    if name.endswith("_test.cc"):
+        return "tests"
     if parts[1] != "import":
         return "/".join(parts[:2])
     return "src/load" if parts[-1] == "format.cc" else "/".join(parts[:3])
@@ -100,7 +104,8 @@ class Extending(CliTest):
             if not name.endswith(".cc"):
                 continue
             module = module_of(name)
-            like = "src/import/onnx/library.cc" if name.endswith("/library.cc") else SIMD_LIKE if name.endswith("_simd.cc") else TABLES[module][3]
+            like = TABLES[module][3] if module in TABLES else TEST_LIKE if module == "tests" else "src/import/onnx/library.cc"
+            like = SIMD_LIKE if name.endswith("_simd.cc") else like
             commands = compile_commands()[like] if like == SIMD_LIKE else compile_commands()[like][:1]
             for command in commands:
                 self.compile(module, self.dir / name, command)
@@ -188,6 +193,7 @@ class Extending(CliTest):
         self.assertRegex(self.call(self.link("bin/tern_cases"), self.write_cases("case", self.dir / "cases")), r"\b0 failed")
         shutil.copytree(ROOT / "tests/cases/rule", self.dir / "rules")
         self.assertRegex(self.call(self.link("bin/tern_rules"), self.write_cases("rule", self.dir / "rules")), r"\b0 failed")
+        self.assertRegex(self.call(self.link("bin/import_onnx_test"), "--gtest_filter=Linear.*"), r"2 tests? ran|PASSED +\] 2")
         tern = self.link_tern()
         self.check_model(tern)
         self.check_python(tern)
