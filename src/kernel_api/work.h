@@ -17,7 +17,7 @@ struct Work {
 class Rates {
  public:
   virtual ~Rates() = default;
-  // Time on one thread. Fails a TERN_CHECK if the algorithm has no rates.
+  // Returns the time of `work` on one thread. Fails a TERN_CHECK if the algorithm has no rates.
   virtual double Microseconds(const Work& work) const = 0;
 };
 

@@ -3,7 +3,7 @@
 // the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
 //   weights  the powers of p over the product of p - q over the other points q; the last tap for infinity
-//   output   the powers of p; infinity adds to the last result
+//   output   the powers of p; the value at infinity is added to the last result
 // All transforms are computed in terms of x² and a², so that both points of a pair share work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
@@ -18,7 +18,7 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kWide = kLanes<float>;
 
-// The positive point of each pair, by the side of the transformed tile. These points have the smallest
+// The positive point of each pair, for each side of a transformed tile. These points have the smallest
 // measured rounding errors (docs/reports/accuracy.md).
 template <int kSide> struct Pairs;
 template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
