@@ -116,7 +116,7 @@ TEST_P(WinogradLevels, MatchesSumsInDouble) {
       NhwcArgs args = t.Args();
       args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
       t.Run(args, 1);
-      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // roughly
+      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // estimated largest sum
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double sum = Direct<double>(t, static_cast<int64_t>(i));
         const double want =

@@ -5,8 +5,8 @@
 
 namespace tern::cpu {
 
-// y = round((sums + bias) * multiplier) + zero, saturated. sums is [outer, channels, inner]; bias and
-// multipliers have one element per channel.
+// RescaleChannels computes y = round((sums + bias) * multiplier) + to.zero, saturated. sums is [outer,
+// channels, inner]; bias and multipliers have one element per channel.
 struct ChannelShape {
   int64_t outer = 1, channels = 1, inner = 1;
 };
