@@ -11,7 +11,7 @@ namespace tern::cpu {
 struct NhwcArgs {
   const float *x = nullptr, *w = nullptr;
   float* y = nullptr;
-  TileEpilogue tile;  // applied in registers; bias and residual have all M output channels
+  TileEpilogue tile;                   // applied in registers; bias and residual have all M output channels
   const Epilogue* epilogue = nullptr;  // applied after `tile`, while results are in cache; may be null
   // Stride between pixels of y, in elements. 0 means M: y is dense. With any other stride, the residual and
   // `epilogue` must be null.

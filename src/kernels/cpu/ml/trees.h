@@ -17,7 +17,7 @@ template <class T> struct TreeNode {
 template <class T> struct Trees {
   struct Test {
     TreeTest kind;
-    bool missing_holds;  // the test holds for NaN
+    bool missing_holds;          // the test holds for NaN
     int32_t set_begin, set_end;  // the set of a kMember test: a range of `members`
   };
   std::vector<TreeNode<T>> nodes;
