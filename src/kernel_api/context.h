@@ -9,11 +9,11 @@
 namespace tern {
 
 // Argument of Kernel::Prepare, which runs once per node and model. All plans and clones share the weights
-// that it packs.
+// that Prepare packs.
 class PrepareContext {
  public:
-  // A cache of packed weights. The key is the list of indices of the inputs that were packed. The caller of
-  // Find then calls Put with the same inputs, unless packing fails.
+  // A cache of packed weights. The key is the list of indices of the inputs that were packed. After each
+  // Find, the caller calls Put with the same inputs, unless packing fails.
   class Store {
    public:
     virtual ~Store() = default;
@@ -42,13 +42,13 @@ class PrepareContext {
   // subgraphs.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // Returns one tensor with the packed weights `inputs`. If the model's file or the cache has the tensor,
-  // returns that; otherwise allocates a tensor and calls `fill` to write it. The packed bytes must depend
+  // Returns one tensor with the packed weights `inputs`. If the model's file or the cache has this tensor,
+  // returns it. Otherwise allocates a tensor and calls `fill`, which writes it. The packed bytes must depend
   // only on the attributes, subgraphs and `inputs`. Calls Finished for each input. Fails if an input was
   // released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
-  // Allocates memory for packed weights. The session's memory report counts it.
+  // Allocates memory for packed weights. The session's memory report counts this memory.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:

@@ -9,7 +9,7 @@
 namespace tern {
 
 // KernelEntry::make creates a kernel and Prepare runs once. Each plan clones the kernel and calls Resize on
-// the clone. So a kernel must hold packed weights in Tensors or shared_ptrs, which clones share, and results
+// the clone. So a kernel must store packed weights in Tensors or shared_ptrs, which clones share, and results
 // of Resize in plain members.
 class Kernel {
  public:

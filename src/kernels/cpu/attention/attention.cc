@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kFewQueries = 4;  // with fewer queries, keys and values are not packed
 constexpr int64_t kRows = 56;  // maximum queries per block, so that the scores of a block fit in the L2 cache
-constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
+constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys form one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 // Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose

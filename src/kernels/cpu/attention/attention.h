@@ -39,8 +39,8 @@ struct AttentionShape {
   std::array<int64_t, 4> mask{0, 0, 0, 0};
 };
 
-// q holds `heads` matrices [queries, size] per batch entry. k and v hold `kv_heads` matrices [keys, size] and
-// [keys, value_size]. AttentionShape has their strides.
+// q contains `heads` matrices [queries, size] per batch entry. k and v contain `kv_heads` matrices [keys,
+// size] and [keys, value_size]. AttentionShape has their strides.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   const void* mask = nullptr;              // f32: added to the scores; bool: false masks a key

@@ -38,8 +38,8 @@ struct Inside {
 };
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output);
 
-// Convolution as one matrix product per group: weights times the im2col matrix. The im2col matrix is
-// generated block by block while the product packs it.
+// Convolution as one matrix product per image and group: weights times the im2col matrix. The im2col matrix
+// is generated block by block while the product packs it.
 class ConvAsGemm {
  public:
   ConvAsGemm() = default;

@@ -280,7 +280,7 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
   t.k = channels, t.segments = 2, t.starts = starts;
-  t.few_rows = true;  // stays bit-identical for any number of threads, because `tiles` does not depend on it
+  t.few_rows = true;  // results stay bit-identical: `tiles` does not depend on the number of threads
   for (int64_t i = 0; i < s.group * panels; ++i) {
     const int64_t group = i / panels, map = i % panels * table.columns;
     t.b = args.w + (frequency * s.group * panels + i) * panel;

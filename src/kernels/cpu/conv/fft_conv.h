@@ -25,8 +25,8 @@ class FftSize {
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
-  // Returns whether the stride is 1 and the kernel leaves at least about a quarter of a tile's side for
-  // results.
+  // Returns whether tiles of this size support the shape. The stride must be 1, and the kernel must leave at
+  // least a quarter of a tile's side for results.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }

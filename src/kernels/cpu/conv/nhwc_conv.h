@@ -116,8 +116,8 @@ class NhwcConv {
   int64_t units_ = 0;            // pixels of a window (along_rows_: rows)
   int64_t dwords_ = 0;           // dwords per unit and group
   int64_t row_ = 0, pixel_ = 0;  // strides of the source of windows, in dwords
-  int64_t step_ = 0;             // stride from window to window
-  int64_t plane_ = 0;            // stride from kernel plane to kernel plane
+  int64_t step_ = 0;             // stride between windows
+  int64_t plane_ = 0;            // stride between kernel planes
   int64_t columns_ = 0;          // maximum number of output pixels of a row per job
   int64_t segment_ = 0;          // contiguous dwords of a window, see Tile::segments
   std::vector<int64_t> starts_;  // offset of each segment

@@ -32,7 +32,7 @@ template <int kSide> struct Points {
   float at[kPairs] = {};
   double point[kSide - 1] = {};           // 0, a, -a, b, -b …
   float all[kPairs + 1] = {};             // coefficients of ∏ (y - a²), y = x²
-  float others[kPairs][kPairs + 1] = {};  // the same without one pair
+  float others[kPairs][kPairs + 1] = {};  // others[j]: the same without pair j
 
   static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
     for (int k = kPairs; k >= 0; --k) poly[k] = (k > 0 ? poly[k - 1] : 0) - square * poly[k];

@@ -47,7 +47,7 @@ struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;
   float* u =
-      nullptr;  // output: a panel per position, [channels][width], zero-padded behind the last output channel
+      nullptr;  // output: a panel per position, [channels][width], zero-padded after the last output channel
   int64_t width = 0, position_step = 0;
 };
 

@@ -29,8 +29,8 @@ struct Geometry {
 };
 
 // The sizes are smaller and larger than tiles and vectors. They cover partial tiles, several strips, several
-// blocks and several passes over channels. Each of several groups has 96 output channels, which fill panels
-// of 12 (NEON) and 32 columns.
+// blocks and several passes over channels. If there are several groups, each group has 96 output channels,
+// which fill panels of 12 (NEON) and 32 columns.
 const Geometry kGeometries[] = {
     {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
     {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},

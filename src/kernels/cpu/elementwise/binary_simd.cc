@@ -97,7 +97,7 @@ template <class T> void Floats(K kind, const void* a, const void* b, void* y, in
   }
 }
 
-// Division by zero gives 0; the lowest integer divided by -1 wraps around.
+// Returns 0 for a division by zero. The lowest integer divided by -1 wraps around.
 template <class T> inline T Divide(T a, T b) {
   if (b == 0) return 0;
   if (kSigned<T> && b == T(-1))

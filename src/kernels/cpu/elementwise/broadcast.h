@@ -14,7 +14,8 @@ namespace tern::cpu {
 constexpr int kMaxRank = 16;
 
 // Describes how N contiguous operands broadcast to one contiguous result. steps[axis][i] is the stride of
-// operand i along an axis, or 0 if the operand repeats along it. The steps of the last axis are 0 or 1.
+// operand i along an axis, or 0 if the operand repeats along this axis. The steps of the last axis are 0 or
+// 1.
 template <int N> struct Broadcast {
   int rank = 1;
   int64_t count = 0;  // elements of the result
@@ -27,7 +28,7 @@ template <int N> struct Broadcast {
 
 namespace internal {
 
-// Appends an axis, or merges it with the axis before it.
+// Appends an axis, or merges it with the axis before it if the strides of all operands allow it.
 template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
   if (size == 1) return;
   if (rank > 0) {

@@ -35,7 +35,7 @@ class Epilogue {
   // Applies the epilogue in place to `count` sums of the compute type, which are elements [index, index +
   // count) of the result.
   void Apply(int64_t index, int64_t count, void* sums) const { Apply({1, count, index, 0, sums, 0}); }
-  // The same for several rows of sums.
+  // Argument of the Apply below, which does the same for several rows of sums.
   struct Rows {
     int64_t count, width;
     int64_t index,
@@ -64,8 +64,9 @@ class Epilogue {
   int scalar_kind_ = 0;
 };
 
-// Applies an epilogue to f32 results that are written in order. If the epilogue is null, does nothing. Each
-// call handles a chunk of 2048 elements or a few more, which stays in the cache and amortizes the call.
+// Applies an epilogue to f32 results that are written in order. If the epilogue is null, does nothing. The
+// epilogue is applied whenever 2048 or more new elements are written, so that they are still in the cache and
+// the overhead of a call is small.
 class EpilogueRun {
  public:
   // y is the entire result. The caller writes elements from `first` on.

@@ -1,5 +1,5 @@
-// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result,
-// which elementwise/math_test.cc checks. The result of NaN is NaN.
+// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result.
+// elementwise/math_test.cc checks these errors. The result of NaN is NaN.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 

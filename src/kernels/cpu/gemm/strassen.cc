@@ -21,7 +21,8 @@ constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for an
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
 // Describes how a product is split. The blocks of rows determine which rows the algorithm adds to each other,
-// and so how results are rounded. Therefore they depend only on the sizes, not on the number of threads.
+// and so how results are rounded. Therefore the blocks depend only on the sizes, not on the number of
+// threads.
 struct Blocking {
   int64_t depth;          // elements of k per pass, even
   int64_t rows, blocks;   // rows per block (even except in the last one); number of blocks

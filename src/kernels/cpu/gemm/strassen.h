@@ -20,8 +20,8 @@ bool StrassenBalanced(const float* panels, int64_t k, int64_t n);
 // Strassen's algorithm is slower.
 double StrassenGain(int64_t m, int64_t n, int64_t k);
 
-// These functions are like PanelScratch and MultiplyPanels. Operands must be f32, and rows of a must be
-// contiguous.
+// These functions have the contracts of PanelScratch and MultiplyPanels. Operands must be f32, and rows of a
+// must be contiguous.
 size_t StrassenScratch(const PanelProduct& p, int threads);
 void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers);
 

@@ -46,9 +46,10 @@ struct TileTable {
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
   // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This is for
-  // weights: it rounds to bf16 such that the sum of each column is preserved (docs/reports/accuracy.md).
+  // weights: tables for bf16 round such that the sum of each column is preserved (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
-  // Does the same for operands that are packed in every run, but rounds to the nearest bf16, ties to even.
+  // Does the same for operands that are packed in every run. Tables for bf16 round to the nearest number,
+  // ties to even.
   void (*pack_nearest)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                        float* to);
   // Packs `count` contiguous elements into dwords, zero-padded. `to` may equal `from`.

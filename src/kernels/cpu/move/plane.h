@@ -34,8 +34,8 @@ class PlaneBlocks {
   int64_t all_rows_, all_columns_;
   int64_t rows_, columns_;  // size of a block
   int64_t count_;
-  bool down_ = false;    // each block is below the block before it
-  int64_t in_line_ = 1;  // number of blocks in that direction
+  bool down_ = false;    // each block is below the block before it, not to its right
+  int64_t in_line_ = 1;  // number of blocks in this direction
 };
 
 }  // namespace tern::cpu

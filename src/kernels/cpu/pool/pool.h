@@ -7,7 +7,7 @@
 
 namespace tern::cpu {
 
-// shape.batch is the number of planes.
+// In all functions, shape.batch is the number of planes.
 bool HasMaxPool(DType type);
 void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers);
 

@@ -198,8 +198,8 @@ class Direction {
                            : static_cast<const int32_t*>(t_.lengths)[n];
   }
 
-  // Computes the products of a state with gates [first, last). Every other step visits the panels in reverse
-  // order, because the panels that the previous step read last are still in cache.
+  // Computes the products of a state with the weights of gates [first, last). Every other step visits the
+  // panels in reverse order, because the panels that the previous step read last are still in cache.
   void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last,
                      const Slice& range) const {
     const int64_t panels = CeilDiv(range.end - range.begin, table_.columns), count = (last - first) * panels;
