@@ -33,7 +33,7 @@ void Fill(const void* value, void* y, int64_t n, int width, const Workers& worke
 struct MappedCopy {
   int rank = 0;
   std::array<int64_t, kMaxRank> dims{};   // dims of y
-  std::array<int64_t, kMaxRank> steps{};  // strides of x
+  std::array<int64_t, kMaxRank> steps{};  // strides of x; the last stride must be 1
   std::array<const int64_t*, kMaxRank> sources{};
 };
 void Copy(const MappedCopy& plan, const void* x, void* y, int width, const Workers& workers);
