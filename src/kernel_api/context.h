@@ -9,15 +9,16 @@
 namespace tern {
 
 // Argument of Kernel::Prepare, which runs once per node and model. All plans and clones share the weights
-// that it packs.
+// that Prepare packs.
 class PrepareContext {
  public:
-  // Cache of packed weights. The key is the list of inputs that they are packed from. Each Find is followed
-  // by a Put of the same inputs, unless packing fails.
+  // A cache of packed weights. The key is the list of indices of the inputs that were packed. After each
+  // Find, the caller calls Put with the same inputs, unless packing fails.
   class Store {
    public:
     virtual ~Store() = default;
-    // Returns an undefined tensor if there is none. Waits while another thread packs the same inputs.
+    // Returns an undefined tensor if the cache has no entry for `inputs`. Waits while another thread packs
+    // the same inputs.
     virtual Result<Tensor> Find(const std::vector<int>& inputs) = 0;
     virtual void Put(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };
@@ -31,20 +32,23 @@ class PrepareContext {
   bool Has(int i) const { return query_.Has(i); }
   DType InType(int i) const { return query_.InType(i); }
   DType OutType(int i) const { return query_.OutType(i); }
-  // Null unless the input is a weight. The data may be a mapped file: read only what is needed, never write.
+  // Returns null if input i is not a weight. The data may be a mapped file, so a kernel reads only the bytes
+  // that it needs and never writes.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
   // Declares that the kernel has its own copy of weight i and never reads the weight again. The model
   // releases the weight when all its readers have declared this. The node can then use only kernels with the
-  // same `pack`, so the kernel must be legal for all dims of the inputs that are not weights. Weights of a
-  // node with subgraphs are never released, because other plans may run the nodes of its subgraphs.
+  // same KernelAbilities::pack. So the kernel must be legal for all dims of the inputs that are not weights.
+  // Weights of a node with subgraphs are never released, because other plans may run the nodes of its
+  // subgraphs.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // Returns the weights `inputs` packed into one tensor. It comes from the model's file or the cache if they
-  // have it; otherwise `fill` writes it. The result must depend only on the attributes, subgraphs and
-  // `inputs`. Implies Finished for each input. Fails if an input was released and no packed tensor exists.
+  // Returns one tensor with the packed weights `inputs`. If the model's file or the cache has this tensor,
+  // returns it. Otherwise allocates a tensor and calls `fill`, which writes it. The packed bytes must depend
+  // only on the attributes, subgraphs and `inputs`. Calls Finished for each input. Fails if an input was
+  // released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
-  // Allocates memory for packed weights. The session's memory report counts it.
+  // Allocates memory for packed weights. The session's memory report counts this memory.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:
@@ -55,11 +59,12 @@ class PrepareContext {
   std::vector<int> finished_;
 };
 
-// Argument of Kernel::Resize, which runs once per set of shapes: it chooses tiles and requests scratch
-// memory.
+// Argument of Kernel::Resize, which runs once per set of shapes. Resize chooses tile sizes and requests
+// scratch memory.
 class ResizeContext {
  public:
-  // How the plan stores the results. Fields differ from their defaults only if KernelAbilities permits it.
+  // How the plan stores the results; the accessors of the same names below describe the fields. A field
+  // differs from its default only if the kernel has the matching ability in KernelAbilities.
   struct Placement {
     bool with_next = false;
     int64_t row_stride = 0;
@@ -71,14 +76,15 @@ class ResizeContext {
   const KernelQuery* operator->() const { return &query_; }
   const KernelQuery& query() const { return query_; }
   int threads() const { return threads_; }  // number of workers in Run
-  // The kernel also computes the next step, and output 0 in Run is the next step's output
-  // (KernelAbilities::fuses_next). The query's outputs still have the dims of this node's own output.
+  // Whether the kernel also computes the next step (KernelAbilities::fuses_next). Output 0 in Run is then the
+  // output of the next step. The query's outputs still have the dims of this node's own output.
   bool with_next() const { return result_.with_next; }
-  // Row stride of output 0 in elements; a row is the last axis (KernelAbilities::row_stride). 0: contiguous.
+  // Row stride of output 0, in elements (KernelAbilities::row_stride). A row runs along the last axis. 0
+  // means that rows are contiguous.
   int64_t row_stride() const { return result_.row_stride; }
-  // Capacity of a state that the kernel appends to in place, in positions along the growing axis. Past and
-  // present then share one buffer, whose first positions are the past (KernelAbilities::state_in_place). 0:
-  // past and present are separate tensors.
+  // Capacity of the states that the kernel appends to in place (KernelAbilities::state_in_place), in
+  // positions along the growing axis. The past and the present of a state then share one buffer, which starts
+  // with the past. 0 means that past and present are separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
   // Requests scratch memory for Run: 64-byte aligned, uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }
@@ -91,8 +97,9 @@ class ResizeContext {
   size_t scratch_ = 0;
 };
 
-// Argument of Kernel::Run. Tensors are contiguous and row-major, with the dims of Resize. Outputs are
-// uninitialized. Inputs are aligned only to their element size, because they may be views or callers' memory.
+// Argument of Kernel::Run. Tensors are contiguous and row-major, with the dims that Resize received. Outputs
+// are uninitialized. Inputs are aligned only to their element size, because they may be views or callers'
+// memory.
 class RunContext {
  public:
   int InputCount() const { return static_cast<int>(inputs.size()); }
@@ -105,7 +112,7 @@ class RunContext {
   template <class T> T* scratch() const { return static_cast<T*>(scratch_memory); }
   const Workers& workers() const { return *pool; }
 
-  // Filled by the plan.
+  // The plan sets these members.
   std::vector<const Datum*> inputs;  // null where absent
   std::vector<Datum*> outputs;
   void* scratch_memory = nullptr;

@@ -14,52 +14,57 @@ namespace tern {
 
 class KernelTable;
 
-// What a kernel supports beyond computing its op. Every member is optional; null: not supported.
+// What a kernel supports beyond computing its op. Every member is optional. A null function means that the
+// kernel does not have the ability.
 struct KernelAbilities {
-  // Operand index of output 0.
+  // The operand index that stands for output 0.
   static constexpr int kResult = -1;
 
-  // Estimates, see EstimatedMicroseconds.
+  // Estimates of the run time, see EstimatedMicroseconds.
   std::function<std::vector<Work>(const KernelQuery&)> work_of;
   std::function<double(const KernelQuery&)> cost_of;  // microseconds
-  // The reason why a query is not legal, for reports; may be empty.
+  // Returns the reason why the kernel is not legal for a query, for reports. The text may be empty.
   std::function<std::string(const KernelQuery&)> why_not;
   // Output 0 may overwrite an input of the same type and dims. Used only for ops with the trait kInPlace.
   bool in_place = true;
-  // Name of the layout that the kernel packs its weights in. Kernels of an op with the same name share packed
-  // weights: they must pack the same bytes for the same attributes. Empty: the kernel does not pack.
+  // Name of the layout that the kernel packs its weights in. Kernels of one op with equal `pack` share packed
+  // weights, so they must pack the same bytes for the same attributes. An empty name means that the kernel
+  // does not pack.
   std::string pack;
-  // Whether an operand (an input's index, or kResult) that is f32 in the query may be stored as bf16. Its
-  // type in Resize is then bf16.
+  // Whether the plan may store `operand`, which is f32 in the query, as bf16. `operand` is the index of an
+  // input, or kResult. If the plan stores the operand as bf16, its type in Resize is bf16.
   std::function<bool(const KernelQuery&, int operand)> bf16_storage;
   // Whether the kernel can also compute `next`, the only reader of its result, without storing that result.
   // See ResizeContext::with_next.
   std::function<bool(const KernelQuery& own, const KernelQuery& next)> fuses_next;
-  // Whether the kernel can write output 0 with a row stride, as an input of a Concat along the last axis. See
-  // ResizeContext::row_stride.
+  // Whether the kernel can write output 0 with a row stride. The plan uses this to write an input of a Concat
+  // along the last axis directly into the result of the Concat. See ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
-  // Whether the kernel can append to a state in place instead of copying the past. past: index of the input,
-  // present: index of the output. All such pairs of a node become in-place states, or none: state_capacity.
+  // Whether the kernel can append to a state in place instead of copying the past. `past` is the index of the
+  // input and `present` the index of the output. Either all such pairs of a node become in-place states or
+  // none does. See ResizeContext::state_capacity.
   std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
 };
 
 struct KernelEntry {
   std::string op;
-  std::string name;                               // "cpu.conv.depthwise.f32": in profiles and reports
-  std::function<bool(const KernelQuery&)> legal;  // types, ranks, attributes, which inputs are weights
+  std::string name;                               // for profiles and reports: "cpu.conv.depthwise.f32"
+  std::function<bool(const KernelQuery&)> legal;  // tests types, ranks, attributes and IsWeight
   std::function<std::unique_ptr<Kernel>()> make;
-  double cost = 1;  // estimate without work_of and cost_of: multiple of the time to move all operands once
+  // The estimate if work_of and cost_of are null: a multiple of the time to move all operands once.
+  double cost = 1;
   KernelAbilities can;
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// Returns the estimated time of a legal kernel on one thread. Uses can.work_of and the table's rates if it is
-// set, else can.cost_of, else `cost` times the time to move all operands once. The unit is a microsecond on
-// the processor that the rates were measured on, not on this machine.
+// Returns the estimated time of a legal kernel on one thread. Uses can.work_of and the table's rates if
+// work_of is set. Otherwise uses can.cost_of if it is set. Otherwise returns `cost` times the time to move
+// all operands once. The unit is a microsecond on the processor that the rates were measured on, not on this
+// machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
-// The abilities that a kernel class declares with static members: WorkOf, CostOf, WhyNot, kInPlace, kPack,
-// Bf16Storage, FusesNext, RowStride, StateInPlace.
+// Returns the abilities that kernel class T declares with static members: WorkOf, CostOf, WhyNot, kInPlace,
+// kPack, Bf16Storage, FusesNext, RowStride, StateInPlace.
 template <class T> KernelAbilities AbilitiesOf() {
   KernelAbilities can;
   if constexpr (requires(const KernelQuery& q) { T::WorkOf(q); }) can.work_of = T::WorkOf;
@@ -75,7 +80,7 @@ template <class T> KernelAbilities AbilitiesOf() {
   return can;
 }
 
-// The entry of a kernel class.
+// Returns an entry for kernel class T, with the abilities that T declares.
 template <class T>
 KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal,
                     double cost = 1) {
@@ -89,25 +94,26 @@ KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const K
   return entry;
 }
 
-// Kernels of one device. Fill it on one thread; reading it afterwards is thread-safe. Entries point to their
-// table, so a table in use must not move.
+// A list of kernels for one device. Fill the table on one thread; reading it afterwards is thread-safe.
+// Entries point to their table, so a table in use must not move.
 class KernelTable {
  public:
-  KernelTable();  // with rates of 1 ns per multiply-add, byte and transformed element
+  KernelTable();  // the rates are 1 ns per multiply-add, per byte and per transformed element
   explicit KernelTable(const Rates& rates) : rates_(&rates) {}
-  KernelTable(KernelTable&& other) noexcept;  // only while nothing refers to its entries
+  KernelTable(KernelTable&& other) noexcept;  // allowed only while no pointer to an entry exists
   KernelTable& operator=(const KernelTable&) = delete;
 
-  void Add(KernelEntry entry);  // CHECKs that the op has no other kernel of this name
-  // table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
+  void Add(KernelEntry entry);  // fails a TERN_CHECK if the op has a kernel of this name
+  // Example: table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
   template <class T>
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
     Add(EntryOf<T>(std::move(op), std::move(name), std::move(legal), cost));
   }
-  // Returns the legal kernel with the lowest estimate, or null. The first one wins ties. pack: considers only
-  // kernels with this pack layout.
+  // Returns the legal kernel with the lowest estimate, or null if no kernel is legal. Among equal estimates,
+  // the kernel that was added first wins. If `pack` is not null, considers only kernels with this pack
+  // layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
-  // All kernels of an op in the order of Add.
+  // Returns all kernels of an op, in the order in which they were added.
   std::vector<const KernelEntry*> Of(std::string_view op) const;
   const Rates& rates() const { return *rates_; }
 
@@ -119,5 +125,6 @@ class KernelTable {
 
 }  // namespace tern
 
-// Defines void TernKernels_Name(KernelTable& table); the build finds these lines.
+// TERN_KERNELS(Name) { … } defines the function void TernKernels_Name(KernelTable& table). The build searches
+// the sources for this macro and calls every such function.
 #define TERN_KERNELS(Name) void TernKernels_##Name(KernelTable& table)

@@ -3,10 +3,10 @@
 
 namespace tern {
 
-// In bytes of memory traffic.
+// The unit of all costs is one byte of memory traffic.
 struct LayoutCosts {
   // The penalty of a channels-first convolution per floating-point operation is bytes_per_flop +
-  // bytes_per_copy / (output channels of a group), but at most most_bytes_per_flop.
+  // bytes_per_copy / (output channels per group), but at most most_bytes_per_flop.
   double bytes_per_flop = 0.1, bytes_per_copy = 4, most_bytes_per_flop = 1;
 };
 

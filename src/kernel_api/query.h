@@ -9,7 +9,7 @@ namespace tern {
 
 class Graph;
 
-// Type and dims of a tensor; kInvalid for an input that is absent or not a tensor.
+// Type and dims of a tensor. The type is kInvalid for an input that is absent or not a tensor.
 struct TensorInfo {
   DType dtype = DType::kInvalid;
   Dims dims;
@@ -20,20 +20,22 @@ struct KernelOperands {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<const Tensor*> known;
   std::vector<bool> weight;
-  // The node's subgraphs. They read no values of enclosing graphs. Their values have the types of the model,
-  // which may be symbolic; only the query has concrete dims. They live as long as the model.
+  // The node's subgraphs, which read no values of enclosing graphs. The dims of values in a subgraph may be
+  // symbolic; only the query has concrete dims. The subgraphs live as long as the model.
   std::vector<const Graph*> subgraphs;
-  // The f32 values are integers (of a quantized op) and their sums must be exact as far as f32 can represent
-  // them. Kernels that scale by fractions, such as Winograd and FFT convolutions, are not legal then.
+  // True if the f32 values are integers of a quantized op, so that sums must be exact as far as f32 can
+  // represent them. Kernels that scale by fractions, such as Winograd and FFT convolutions, are not legal
+  // then.
   bool exact_integers = false;
-  // Matrix products and convolutions with weights may round their operands to bf16.
+  // True if matrix products and convolutions with weights may round their operands to bf16.
   bool bf16 = false;
 };
 
-// IsWeight: a constant of the model, or computed only from constants; the same in every plan.
-// Known: data that is available before Run: weights and results of shape computations. Dynamic steps are
-// resized in every run, so all their inputs are Known. Every input that determines an output shape is Known
-// in Resize; other inputs must be read in Run.
+// IsWeight(i) is true if input i is a constant of the model or is computed only from constants. The data of a
+// weight is the same in every plan. Known(i) is the data of input i if it is available before Run, as for
+// weights and results of shape computations; otherwise it is null. Dynamic steps are resized in every run, so
+// all their inputs are Known. Every input that determines an output shape is Known in Resize; other inputs
+// must be read in Run.
 class KernelQuery : public KernelOperands {
  public:
   KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}

@@ -11,15 +11,16 @@
 
 namespace tern {
 
-// A memory and the kernels whose operands are in it. Selection compares the estimates of all tables, so their
-// rates must use the same unit; an earlier table wins ties.
+// A memory space and the tables of the kernels whose operands are in it. Target::Select compares the
+// estimates of all tables of a device, so their rates must use the same unit. Among equal estimates, the
+// earlier table wins.
 struct Device {
   std::string name;               // "cpu", "cuda:0"
-  MemorySpace* memory = nullptr;  // null: the host's
+  MemorySpace* memory = nullptr;  // null: host memory
   std::vector<const KernelTable*> tables;
 };
 
-// Immutable. Must outlive the models that are compiled for it.
+// A Target is immutable and must outlive the models that are compiled for it.
 class Target {
  public:
   virtual ~Target() = default;
@@ -27,16 +28,18 @@ class Target {
   // Devices in order of preference: a node runs on the first device with a legal kernel. The last device is
   // the host, which also runs reference evaluators.
   const std::vector<Device>& devices() const { return devices_; }
-  // Kernels of an op on all devices, in order.
+  // Returns the kernels of an op on all devices, in the order of devices().
   std::vector<const KernelEntry*> KernelsOf(std::string_view op) const;
-  // Returns the legal kernel with the lowest estimate on the first device that has one, or null. pack:
-  // considers only kernels with this pack layout.
+  // Returns the legal kernel with the lowest estimate on the first device that has a legal kernel. Returns
+  // null if no device has a legal kernel. If `pack` is not null, considers only kernels with this pack
+  // layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
-  // The memory of the kernel's operands and results; null: the host's.
+  // Returns the memory space of the kernel's operands and results. Null means host memory.
   MemorySpace* MemoryOf(const KernelEntry& entry) const;
 
   // Identifies the instruction set, such as "x86_64 avx512 bf16". Targets with the same text pack weights in
-  // the same layouts. It is part of the names of packed weights in files and of the keys of tuning records.
+  // the same layouts. The text is part of the names of packed weights in files and of the keys of tuning
+  // records.
   virtual std::string isa() const = 0;
   // Whether the target has bf16 multiply instructions.
   virtual bool fast_bf16() const { return false; }

@@ -1,10 +1,10 @@
-// The amount of work of a kernel, and the rates that turn it into an estimated time.
+// The amount of work of a kernel, and the rates that convert it to an estimated time.
 #pragma once
 
 namespace tern {
 
 // Operation counts of one run. The rates of the algorithm on each instruction set
-// (runtime/cost/cost_rates.inc) turn them into time.
+// (runtime/cost/cost_rates.inc) convert these counts to time.
 struct Work {
   const char* algorithm = "move";  // a row of cost_rates.inc; any other name fails a TERN_CHECK
   double products = 0;             // multiply-adds, including the padding of vectors and tiles
@@ -17,7 +17,7 @@ struct Work {
 class Rates {
  public:
   virtual ~Rates() = default;
-  // Time on one thread. Fails a TERN_CHECK if the algorithm has no rates.
+  // Returns the time of `work` on one thread. Fails a TERN_CHECK if the algorithm has no rates.
   virtual double Microseconds(const Work& work) const = 0;
 };
 

@@ -10,27 +10,27 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kFewQueries = 4;  // fewer queries: keys and values are not packed
-constexpr int64_t kRows = 56;  // approximate number of queries per block, whose scores fit in the L2 cache
-constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
+constexpr int64_t kFewQueries = 4;  // with fewer queries, keys and values are not packed
+constexpr int64_t kRows = 56;  // maximum queries per block, so that the scores of a block fit in the L2 cache
+constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys form one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
-// Floats in front of a thread's scratch memory. They store the index of the head whose panels are in that
-// memory.
+// Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose
+// panels are in this memory.
 constexpr int64_t kHeader = 16;
-constexpr int64_t kPad = 16;  // elements of padding between rows that would collide in the cache
+constexpr int64_t kPad = 16;  // elements of padding for row strides that would collide in the cache
 
 bool RowsCollide(int64_t row) { return Collide(row, 1024); }
 
 // Describes how the work is split. Only `parts` and `blocks_each` depend on the number of threads.
 struct Blocking {
-  int64_t group;                               // query heads that share keys
-  int64_t rows, row_blocks;                    // queries per block, blocks of queries
+  int64_t group;                               // query heads per head of keys
+  int64_t rows, row_blocks;                    // queries per block, number of blocks
   int64_t keys, score_row;                     // keys per block, row stride of scores
   bool few_queries;                            // keys and values are not packed
-  bool copy;                                   // queries are copied, and rounded for bf16
+  bool copy;                                   // queries are copied (bf16: and rounded)
   int64_t parts, blocks_each;                  // jobs per head of keys, blocks of queries per job
-  int64_t k_panels, v_panels, scores, copied;  // floats of scratch memory per thread
+  int64_t k_panels, v_panels, scores, copied;  // scratch buffers of a thread, in floats
 
   Blocking(const AttentionShape& s, int threads) {
     const TileTable& table = TileFor(s.operands);
@@ -61,7 +61,7 @@ struct Blocking {
 };
 
 // Computes attention of one head at a time, for one thread. Packed keys and values stay in the thread's
-// memory from job to job.
+// scratch memory, so that the next job of the same head reuses them.
 class Head {
  public:
   static void ForgetPanels(void* scratch) { *static_cast<int64_t*>(scratch) = -1; }
@@ -113,7 +113,8 @@ class Head {
     q_ = copied_, q_row_ = row;
   }
 
-  // Returns the number of keys that row i of the block attends to. The mask may exclude more keys.
+  // Returns the number n such that query i of the block attends only to keys [0, n). The mask may exclude
+  // some of these keys.
   int64_t Seen(int64_t i) const {
     int64_t seen = s_.keys;
     if (s_.causal) seen = std::min(seen, first_ + i + s_.past + 1);
@@ -123,7 +124,8 @@ class Head {
     return std::max<int64_t>(0, seen);
   }
 
-  // Computes c [count, n] = a [count, k] · panels, panel by panel. k, a_row and panel_size are in dwords.
+  // Computes c[count_, n] = a[count_, k] · b[k, n], where `panels` contains b packed. k, a_row and panel_size
+  // are in dwords.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
     Tile t;
@@ -135,7 +137,8 @@ class Head {
     }
   }
 
-  // Adds keys [from, from + n): computes their scores and probabilities, and adds their weighted values to y.
+  // Processes keys [from, from + n): computes their scores and probabilities, and adds their weighted values
+  // to y.
   void Block(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns, depth = tiles_.dwords(s_.size);
     if (blocking_.few_queries)
@@ -154,8 +157,8 @@ class Head {
       Combine(from, n);
   }
 
-  // Adds the values of these keys, weighted by their probabilities, to y. `from` must be at the start of a
-  // dword.
+  // Adds the values of keys [from, from + n), weighted by their probabilities, to y. `from` must be a
+  // multiple of tiles_.per_lane.
   void Combine(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns;
     if (tiles_.per_lane > 1)
@@ -175,7 +178,7 @@ class Head {
     block.first = from == 0;
     if (t_.mask) SetMask(from, block);
     if (s_.causal) {
-      // Each row attends to one key more than the row before it. The last row attends to all n keys.
+      // Each row attends to one key more than the row before it, up to n keys.
       block.seen = first_ + s_.past + 1 - from, block.seen_step = 1;
     }
     simd_.probabilities(block);
@@ -200,7 +203,7 @@ class Head {
   const Blocking& blocking_;
   const TileTable& tiles_;
   const AttentionTable& simd_;
-  int64_t* packed_;  // the head whose panels are in scratch memory
+  int64_t* packed_;  // index of the head whose panels are in the scratch memory
   float *k_panels_, *v_panels_, *scores_, *copied_, *top_, *sum_, *rescale_;
   int64_t b_ = 0, h_ = 0, first_ = 0, count_ = 0;
   const float *k_ = nullptr, *v_ = nullptr, *q_ = nullptr;
@@ -208,7 +211,7 @@ class Head {
   float* y_ = nullptr;
 };
 
-// Sets y to zero, which is the result without keys.
+// Sets y to zero, which is the result if there are no keys.
 void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h)

@@ -9,7 +9,7 @@
 
 namespace tern::cpu {
 
-// Strides of a tensor of heads, in elements; the features of a row are contiguous.
+// Strides of a tensor of heads, in elements. The features of a row are contiguous.
 struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
   static HeadStrides Split(int64_t heads, int64_t length, int64_t size) {  // [batch, heads, length, size]
@@ -21,30 +21,31 @@ struct HeadStrides {
   int64_t At(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
 
-// `size` is the number of features of queries and keys; `value_size` is that of values.
+// `size` is the number of features of queries and keys; `value_size` is the number of features of values.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, size = 0, value_size = 0;
-  int64_t past = 0;  // for the causal mask: query i attends to keys up to past + i
+  int64_t past = 0;  // for the causal mask: query i attends to keys 0 to past + i
   float scale = 1, softcap = 0;
   bool causal = false;
   bool guarded = false;  // a row of probabilities that is NaN becomes zeros
   bool bool_mask = false;
-  // Type of the operands of both products; scores and probabilities are f32. In bf16, an odd number of
-  // visible keys is padded by the next key, with probability zero, so its value must be finite. Fewer than 4
-  // queries are computed in f32.
+  // Type of the operands of both products; scores and probabilities are f32. In bf16, values are read for
+  // pairs of keys. If the number of visible keys is odd, the next key completes the last pair with
+  // probability zero, so the values of that key must be finite. Fewer than 4 queries are computed in f32.
   Operands operands = Operands::kF32;
   HeadStrides q, k, v, y;
-  // Dims of the mask; the last is 0 if there is none. Keys beyond the last dim are masked, unless it is 1.
+  // Dims of the mask. The last dim is 0 if there is no mask. Keys beyond the last dim are masked, except that
+  // a last dim of 1 broadcasts to all keys.
   std::array<int64_t, 4> mask{0, 0, 0, 0};
 };
 
-// q holds `heads` matrices [queries, size] per batch entry. k and v hold `kv_heads` matrices [keys, size] and
-// [keys, value_size]. The strides of the shape give their layout.
+// q contains `heads` matrices [queries, size] per batch entry. k and v contain `kv_heads` matrices [keys,
+// size] and [keys, value_size]. AttentionShape has their strides.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const void* mask = nullptr;              // f32 is added to scores; in bool, false masks a key
+  const void* mask = nullptr;              // f32: added to the scores; bool: false masks a key
   const int64_t* lengths = nullptr;        // number of valid keys per batch entry, or null
-  const int32_t* short_lengths = nullptr;  // the same as i32
+  const int32_t* short_lengths = nullptr;  // the same in i32, or null
   float* y = nullptr;                      // `heads` matrices [queries, value_size]
 };
 

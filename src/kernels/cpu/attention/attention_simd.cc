@@ -20,7 +20,7 @@ inline Floats Bytes(const uint8_t* p, int64_t n) {
 
 enum class MaskKind { kNone, kAdded, kShown };
 
-// Applies softcap and mask to n scores of row i; returns the largest.
+// Applies softcap and mask to n scores of row i and returns the largest score.
 template <MaskKind kMask, bool kCapped>
 inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   const float* mask = b.mask + (kMask == MaskKind::kAdded ? i * b.mask_row : 0);
@@ -47,8 +47,8 @@ inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   return MaxAcross(Larger(a, c));
 }
 
-// Replaces n scores by exp(score - top), and those up to `end` by zeros; returns their sum. The lanes beyond
-// n in the last vector must be -infinity.
+// Replaces scores [0, n) by exp(score - top) and scores [n, end) by zeros. Returns the sum of the
+// exponentials. If n is inside a vector, the scores from n to the end of this vector must be -infinity.
 inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
   Floats sum{};
   int64_t j = 0;
@@ -68,8 +68,8 @@ template <MaskKind kMask, bool kCapped> void Rows(const ScoreBlock& b) {
     const float top = Finish<kMask, kCapped>(b, s, i, n);
     const float before = b.first ? -kInfinity : b.top[i];
     b.top[i] = top > before ? top : before;
-    // If all keys so far are masked, the base is 0, not -infinity: probabilities and their sum are zero, not
-    // NaN.
+    // If all keys so far are masked, the base is 0 instead of -infinity, so that probabilities and their sum
+    // are zero instead of NaN.
     const float base = b.top[i] == -kInfinity ? 0.f : b.top[i];
     const float sum = Exponentials(s, base, n, b.keys);
     if (b.first) {
@@ -111,8 +111,8 @@ void Dots(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t s
   for (int64_t j = 0; j < keys; ++j) scores[j] = factor * SumAcross(Product(q, k + j * k_row, size));
 }
 
-// Computes the weighted sum of values for N vectors of y, which stay in registers. `last` is the number of
-// elements in the last vector.
+// Computes N vectors of y, which stay in registers, as the sum of p[i] times row i of v. `last` is the number
+// of elements in the last vector.
 template <int N>
 inline void CombineVectors(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t last,
                            bool accumulate, float* y) {

@@ -1,38 +1,39 @@
-// Inner loops of attention: softmax between the two products, and both products for few queries.
+// Inner loops of attention: the softmax between the two products, and both products if there are few queries.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// A block of scores [rows, keys] for an online softmax. Probabilities are not normalized; y is divided by
-// their sum at the end. Keys may come in several blocks: `top` and `sum` of each row are updated from block
-// to block.
+// A block of scores [rows, keys] for an online softmax. Probabilities are not normalized; the caller divides
+// y by their sum at the end. If the keys are split into several blocks, each block updates `top` and `sum` of
+// each row.
 struct ScoreBlock {
   float* scores = nullptr;
   int64_t row = 0;  // row stride in elements: a multiple of the vector length
   int64_t rows = 0, keys = 0;
   float softcap = 0;  // 0: no softcap
-  // The mask: floats that are added to scores, or bytes where 0 masks a key. At most one of the two is set.
-  // mask_row is the row stride. mask_step is 1, or 0 if all keys of a row share one element.
+  // The mask: floats that are added to scores, or bytes where 0 masks a key. At most one of `mask` and
+  // `shown` is set. mask_row is the row stride. mask_step is 1, or 0 if all keys of a row share one element.
   const float* mask = nullptr;
   const uint8_t* shown = nullptr;
   int64_t mask_row = 0, mask_step = 1;
-  // Row i attends to keys below seen + i * seen_step only.
+  // Row i attends only to keys [0, seen + i * seen_step) of the block.
   int64_t seen = 0, seen_step = 0;
-  // Each row has the largest score so far, the sum of probabilities so far, and the factor that rescales
-  // earlier results to the new largest score.
+  // Arrays with one element per row: the largest score so far, the sum of probabilities so far, and the
+  // factor that rescales earlier results to the new largest score.
   float *top = nullptr, *sum = nullptr, *rescale = nullptr;
   bool first = true;  // first block of keys
 };
 
 struct AttentionTable {
   void (*probabilities)(const ScoreBlock& block);
-  // Multiplies rows of y by factors[row]. guarded: a row whose factor is NaN or infinite becomes zero.
+  // Multiplies row i of y by factors[i]. If `guarded`, a row whose factor is NaN or infinite becomes zero.
+  // `row` is the row stride of y.
   void (*scale)(float* y, int64_t row, int64_t rows, int64_t n, const float* factors, bool guarded);
   // scores[j] = factor * (q · k[j]), where k[j] is row j of k.
   void (*dots)(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t size, float factor,
                float* scores);
-  // Sets y to the sum of p[j] * v[j], or adds the sum to y (accumulate).
+  // Sets y to the sum of p[j] * v[j], where v[j] is row j of v. If `accumulate`, adds the sum to y instead.
   void (*combine)(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t size, bool accumulate,
                   float* y);
 };

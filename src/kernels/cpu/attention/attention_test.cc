@@ -50,7 +50,7 @@ struct Problem {
   std::vector<float> q, k, v, y, mask;
   std::vector<uint8_t> shown;
   std::vector<int64_t> lengths;
-  std::vector<std::byte> scratch;  // reused from run to run, as plans do
+  std::vector<std::byte> scratch;  // reused by the next run, as in a plan
 
   explicit Problem(const Case& c) {
     s.batch = c.batch, s.heads = c.heads, s.kv_heads = c.kv_heads, s.queries = c.queries, s.keys = c.keys;
@@ -129,7 +129,8 @@ struct Problem {
   }
 };
 
-// Compares with the formula in f64. `share` bounds the sum of squared errors relative to the sum of squares.
+// Compares with the formula in f64. `share` is the maximum ratio of the sum of squared errors to the sum of
+// squared results.
 void ExpectNearFormula(const Case& c, const Problem& p, const std::vector<float>& y, double tolerance,
                        double share) {
   double squares = 0, errors = 0;
@@ -183,7 +184,8 @@ TEST_P(AttentionLevels, ForgetsTheKeysOfEarlierRuns) {
 class AttentionBf16 : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, AttentionBf16, testing::ValuesIn(LevelsAndBf16Here()));
 
-// Scores of random rows have errors of about 2^-8 of their magnitude, which the exponentials amplify.
+// Scores of random rows have errors of about 2^-8 of their magnitude, which the exponentials amplify. So the
+// tolerances are wider than for f32.
 TEST_P(AttentionBf16, StaysNearTheFormula) {
   for (const Case& c : kCases) {
     Problem p(c);

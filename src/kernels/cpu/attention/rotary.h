@@ -14,13 +14,14 @@ struct RotaryShape {
   bool interleaved = false;  // feature 2i is paired with 2i + 1, otherwise i with i + rotated / 2
 };
 
-// Rows of cos and sin hold rotated / 2 angles.
+// Each row of `cosines` and `sines` has rotated / 2 elements.
 struct RotaryTensors {
   const float *x = nullptr, *cosines = nullptr, *sines = nullptr;
-  // Rows of cos and sin to use, [batch or 1, length]. If both are null, position i of a sequence uses row i.
+  // The row of `cosines` and `sines` for each position: [batch, length], or [1, length] if `shared`. If both
+  // pointers are null, position i of batch entry b uses row i if `shared`, and row b * length + i otherwise.
   const int64_t* positions = nullptr;
   const int32_t* short_positions = nullptr;
-  float* y = nullptr;  // may be x
+  float* y = nullptr;  // may equal x
 };
 void RotaryF32(const RotaryShape& s, const RotaryTensors& t, const Workers& workers);
 

@@ -4,7 +4,7 @@
 
 namespace tern::cpu {
 
-// x and y hold 2 * half features; y may be x.
+// x and y have 2 * half features; y may equal x.
 struct RotaryTable {
   // Feature i is paired with i + half.
   void (*halves)(const float* x, const float* cosines, const float* sines, float* y, int64_t half);

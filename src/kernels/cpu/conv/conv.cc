@@ -23,8 +23,8 @@ struct BFloatBits {
 template <> float ValueOf<float, HalfBits>(HalfBits v) { return HalfToFloat(v.bits); }
 template <> float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloat(v.bits); }
 
-// Writes output columns [from, to) of one output row and one tap of the im2col matrix. x is the input row, or
-// null if the row is padding.
+// Writes the elements of one row of the im2col matrix that belong to output columns [from, to) of one output
+// row. x is the input row that the tap reads, or null if that row is padding.
 template <class T, class S>
 void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
   const int64_t first = x ? std::clamp(inside.first, from, to) : to,
@@ -45,7 +45,8 @@ void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t
   std::fill(out + (last - from), out + (to - from), T(0));
 }
 
-// Implements RowSource. Row k of the im2col matrix holds one channel and one tap for all output positions.
+// Implements RowSource. Row k of the im2col matrix contains the elements that one tap of one channel reads
+// for all output positions.
 template <class T, class S>
 void Im2col(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to) {
   const auto& image = *static_cast<const Image*>(context);

@@ -8,7 +8,7 @@
 
 namespace tern::cpu {
 
-// Shapes with fewer spatial axes have leading ones.
+// One number per spatial axis. With fewer than three spatial axes, the leading sizes are 1.
 using Spatial = std::array<int64_t, 3>;
 
 // `maps` is the number of output channels.
@@ -20,7 +20,7 @@ struct ConvShape {
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // Maximum number of taps of a window that are inside the image, along an axis.
+  // Returns the maximum number of taps along an axis that are inside the image.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
   // Returns the extent of this number of neighbouring windows along an axis, in elements.
@@ -31,15 +31,15 @@ struct ConvShape {
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };
 
-// A range [first, last) of output positions along one axis. Their input index, position * stride + shift, is
+// The range [first, last) of output positions along one axis whose input index, position * stride + shift, is
 // in [0, input).
 struct Inside {
   int64_t first, last;
 };
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output);
 
-// Convolution as one matrix product per group: weights times the im2col matrix. The im2col matrix is
-// generated block by block while the product packs it.
+// Convolution as one matrix product per image and group: weights times the im2col matrix. The im2col matrix
+// is generated block by block while the product packs it.
 class ConvAsGemm {
  public:
   ConvAsGemm() = default;
@@ -57,13 +57,13 @@ class ConvAsGemm {
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 
-// Computes a depthwise convolution, plane by plane. There must be one input channel per group.
+// Computes a depthwise convolution, plane by plane. Each group must have one input channel.
 void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
                   const Epilogue* epilogue, float* y, const Workers& workers);
 
 // Transposed convolution: computes a matrix product and adds its result to the output (col2im). In the shape,
-// `input` is the size of x, `output` is the size of y, and `begin` is cropped from the front of y. w: [C, M /
-// group, kernel…].
+// `input` is the size of x, `output` is the size of y, and `begin` is the number of elements that are cropped
+// from the front of y. w is [channels, maps / group, kernel…].
 class ConvTransposeF32 {
  public:
   ConvTransposeF32() = default;
@@ -73,10 +73,10 @@ class ConvTransposeF32 {
            void* scratch, const Workers& workers) const;
 
  private:
-  // Planes [first, first + maps) of the result, to which kernel taps [tap0, tap1) are added.
+  // Argument of AddToPlanes, which adds kernel taps [tap0, tap1) to planes [first, first + maps) of y.
   struct Planes {
     int64_t first, maps;
-    const float* bias;  // of the first plane
+    const float* bias;  // points to the bias of the first plane
     int64_t tap0, tap1;
   };
   int64_t ColumnsSize() const { return maps_at_once_ * taps_at_once_ * shape_.input_size(); }
@@ -85,7 +85,7 @@ class ConvTransposeF32 {
                    const Workers& workers) const;
   ConvShape shape_;
   int64_t maps_at_once_ = 1,
-          taps_at_once_ = 1;  // if several output channels are computed at once, so are all taps
+          taps_at_once_ = 1;  // less than taps() only if maps_at_once_ is 1
 };
 
 }  // namespace tern::cpu

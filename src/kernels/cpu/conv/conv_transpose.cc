@@ -7,10 +7,11 @@ namespace tern::cpu {
 namespace {
 
 // Maximum number of elements of the product before col2im. Only a single tap of a single output channel may
-// exceed it.
+// exceed this limit.
 constexpr int64_t kMaxColumns = 1 << 20;
 
-// Performs col2im for one output channel: adds its product, [taps, input positions], to its plane of y.
+// Performs col2im for one output channel: adds the product `columns`, [taps, input positions], to the plane
+// y.
 void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
   for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
@@ -32,7 +33,7 @@ void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns
 
 ConvTransposeF32::ConvTransposeF32(const ConvShape& given) : shape_(given) {
   if (given.group_channels() == 0)
-    shape_.kernel = {1, 1, 1};  // the sum over channels is empty: taps do not matter
+    shape_.kernel = {1, 1, 1};  // the sum over channels is empty, so the taps do not matter
   const ConvShape& shape = shape_;
   const int64_t per_map = std::max<int64_t>(1, shape.taps() * shape.input_size());
   maps_at_once_ = std::clamp<int64_t>(kMaxColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
@@ -64,7 +65,7 @@ void ConvTransposeF32::AddToPlanes(const float* columns, const Planes& planes, c
                                    float* y, const Workers& workers) const {
   const int64_t taps = planes.tap1 - planes.tap0, size = shape_.output_size(),
                 work = std::max<int64_t>(1, taps * shape_.input_size());
-  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // further taps are still to be added
+  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // the epilogue follows the last taps
   workers.ParallelFor(planes.maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     EpilogueRun run(epilogue, y, (planes.first + begin) * size);
     for (int64_t m = begin; m < end; ++m) {

@@ -5,7 +5,7 @@
 namespace tern::cpu {
 namespace {
 
-// The product of all taps and all pixels at once would have a million times the size of x.
+// A product of all taps and all pixels at once would be a million times as large as x.
 TEST(ConvTransposeF32, NeedsLittleMemoryForLargeKernels) {
   ConvShape s;
   s.input = s.kernel = {1, 1000, 1000}, s.output = {1, 1999, 1999};

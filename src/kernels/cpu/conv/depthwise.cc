@@ -32,7 +32,7 @@ void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   edge(last, s.output[2]);
 }
 
-// Computes output row o of plane z, the sum over all kernel rows.
+// Adds the products of all kernel rows to output row o at depth z.
 void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z, int64_t o, float* y) {
   const DepthwiseTable& simd = DepthwiseSimd();
   for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
@@ -45,7 +45,7 @@ void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z,
     }
 }
 
-// Computes the plane that starts at element `first` of y, and its epilogue.
+// Computes the plane that starts at element `first` of y, and applies the epilogue to it.
 void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bias, int64_t first, float* y,
                    EpilogueRun& run) {
   const int64_t width = s.output[2];

@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWeights = 4096;              // floats of weights that stay in the L1 cache
+constexpr int64_t kWeights = 4096;              // maximum floats of weights per pass, which stay in L1
 constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiply-adds that pay for another thread
 
 }  // namespace
@@ -76,8 +76,8 @@ void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float
   }
 }
 
-// Writes pointers to the pixels of windows [first, first + count) of a line, tap by tap. Padding points to
-// `zeros`.
+// Writes pointers to the pixels of windows [first, first + count) of a line, window by window and tap by tap.
+// Padding points to `zeros`.
 void NhwcDepthwise::AnyPixels(const float* x, const Lines& lines, int64_t first, int64_t count,
                               const float* zeros, const float** to) const {
   const ConvShape& s = shape_;

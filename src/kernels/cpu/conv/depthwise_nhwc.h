@@ -17,7 +17,7 @@ class NhwcDepthwise {
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:
-  // One or more output rows of a plane.
+  // `count` output rows of one plane, starting at row `first`.
   struct Lines {
     int64_t image, plane, first, count;
   };

@@ -6,8 +6,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// These are the rows and pixels per call. Accumulators, a row of pixels and a weight must fit into the
-// registers.
+// RowsOf and PixelsOf return the maximum output rows and pixels per call. These numbers are chosen so that
+// the accumulators, one row of pixels and one weight fit into the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr bool kManyRegisters = true;
 #else
@@ -21,8 +21,8 @@ constexpr int kVector = kLanes<float>;
 
 using Floats = Vector<float>;
 
-// Forces the compiler to compute v here. Otherwise it delays sums until they are stored. It would keep the
-// pixels of all lines until then, which need more registers than there are.
+// Forces the compiler to compute v here. Otherwise the compiler delays the sums until they are stored. Until
+// then it keeps the pixels of all lines, and these need more registers than the CPU has.
 inline void Settle(Floats& v) {
 #if defined(__AVX512F__)
   asm volatile("" : "+v"(v));
@@ -35,9 +35,9 @@ inline void Settle(Floats& v) {
 #endif
 }
 
-inline Floats Bound(const DepthwisePart& p, Floats v) { return AtMost(AtLeast(v, p.low), p.high); }
+inline Floats Clip(const DepthwisePart& p, Floats v) { return AtMost(AtLeast(v, p.low), p.high); }
 
-// Adds one line of each window: sum[t] += x[t * S + kx] * w[kx].
+// Adds one line of each window: sum[t] += x[t * S + kx] * w[kx] for all kx in [0, K).
 template <int K, int S, int T, int C>
 inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
 #pragma GCC unroll 8
@@ -82,7 +82,7 @@ template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePa
       for (int t = 0; t < T; ++t) {
         const int64_t at = r * p.y_row + t * p.y_pixel + c;
         if (p.residual) sum[r][t] += load(p.residual + at);
-        if (p.clip) sum[r][t] = Bound(p, sum[r][t]);
+        if (p.clip) sum[r][t] = Clip(p, sum[r][t]);
         if (kPart)
           StorePart(p.y + at, sum[r][t], p.channels);
         else
@@ -109,7 +109,7 @@ template <int T, bool kPart> void AnyBlock(const DepthwisePart& p, int64_t block
   for (int t = 0; t < T; ++t) {
     float* to = p.y + t * p.y_pixel + c;
     if (p.residual) sum[t] += load(p.residual + t * p.y_pixel);
-    if (p.clip) sum[t] = Bound(p, sum[t]);
+    if (p.clip) sum[t] = Clip(p, sum[t]);
     if (kPart)
       StorePart(to, sum[t], p.channels);
     else

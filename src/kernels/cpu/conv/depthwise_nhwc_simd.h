@@ -5,8 +5,8 @@
 namespace tern::cpu {
 
 // Describes the work of one call: the output pixels, all taps, and blocks [block0, block1) of channels. A
-// block is a vector of channels. The last block ends with the last channel and may overlap the one before.
-// Fewer channels than lanes are one partial block.
+// block is a vector of channels. The last block ends with the last channel and may overlap the block before
+// it. If there are fewer channels than lanes, they form one partial block.
 struct DepthwisePart {
   const float* const* x =
       nullptr;  // pointers to pixels: [input rows][x_row] for `kinds`, [output pixels][taps] for `any`
@@ -15,7 +15,7 @@ struct DepthwisePart {
   const float* w = nullptr;  // [blocks][taps][lanes]
   int64_t block0 = 0, block1 = 0, channels = 0;
   float* y = nullptr;
-  int64_t y_row = 0, y_pixel = 0;   // elements
+  int64_t y_row = 0, y_pixel = 0;   // strides in elements
   const float* bias = nullptr;      // one per channel
   const float* residual = nullptr;  // laid out like y
   bool clip = false;                // clips to [low, high]; NaN stays NaN
@@ -28,15 +28,15 @@ struct DepthwiseNhwcTable {
   int lanes;
   // A specialization for a square kernel without dilation, with the same stride on both axes.
   struct Kind {
-    int kernel, stride, rows, pixels;  // rows and pixels: the maximum number of outputs of one call
-    // The indices are the numbers of rows and pixels.
+    int kernel, stride, rows, pixels;  // rows, pixels: maximum output rows and pixels of one call
+    // run[r][p] computes r rows of p pixels.
     void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
-    // These are for one row and fewer channels than lanes. The index is the number of pixels.
+    // part[p] computes one row of p pixels if there are fewer channels than lanes.
     void (*part[kMaxDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];
   void (*any[kMaxAnyPixels + 1])(
-      const DepthwisePart& part);  // any kernel, stride and dilation; indexed by the number of pixels
+      const DepthwisePart& part);  // any[p] computes p pixels, for any kernel, stride and dilation
 };
 TERN_SIMD_TABLE(DepthwiseNhwcTable, DepthwiseNhwcSimd)
 

@@ -5,7 +5,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Adds kTaps neighbouring taps. kStride 0: any stride.
+// Adds the products of kTaps neighbouring taps to y. The stride is kStride, or any_stride if kStride is 0.
 template <int kTaps, int kStride>
 void AddTaps(const float* __restrict x, int64_t any_stride, const float* w, float* __restrict y, int64_t n) {
   const int64_t stride = kStride ? kStride : any_stride;

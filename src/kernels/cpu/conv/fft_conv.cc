@@ -11,12 +11,12 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kPassFloats = 2 << 20;  // floats of transformed tiles per pass
+constexpr int64_t kPassFloats = 2 << 20;  // floats of spectra and products per pass
 constexpr int kMaxLanes = 16;
 
 int64_t Pair() { return 2 * FftSimd().lanes; }  // channels per transform: two vectors
 
-// Factors that undo the scaling of Pair() channels: `back` in fft_simd.h.
+// Factors that undo the scaling of Pair() channels. See `back` in fft_simd.h.
 struct Unscale {
   float of[2 * kMaxLanes];
 };
@@ -30,7 +30,8 @@ double Squares(const float* w, int64_t taps) {
 int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
 
 // Returns the power of two that scales a kernel to a norm of about 1, and sets `back` to its inverse.
-// Products with images scaled to about 1 then have a similar magnitude in all channels.
+// Products with images that are scaled to about 1 then have a similar magnitude in all channels. Returns 0
+// for a kernel of zeros (`back` is 0) and for a kernel with a NaN or infinity (`back` is NaN).
 double KernelScale(const float* w, int64_t taps, float& back) {
   const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();
@@ -50,7 +51,8 @@ float MapBack(const float* w, int64_t channels, int64_t taps) {
   return std::ldexp(1.f, exponent);
 }
 
-// Computes the twiddle factors w^j, w^2j, w^3j with w = exp(-2πi/n), for all sizes n up to the largest.
+// Computes the twiddle factors w^j, w^2j, w^3j for n = 4, 8, 16 … up to `largest` and j = 0 … n/4 - 1, where
+// w = exp(-2πi/n).
 std::vector<float> Factors(int64_t largest) {
   std::vector<float> factors;
   for (int64_t n = 4; n <= largest; n *= 2)
@@ -70,8 +72,8 @@ int64_t IndexOf(int64_t frequency, int64_t n) {
   return frequency % 4 * (n / 4) + IndexOf(frequency / 4, n / 4);
 }
 
-// Transforms the kernels of `maps` output channels and one input channel. `map` is the stride from kernel to
-// kernel, in floats.
+// Transforms the kernels of `maps` output channels and one input channel. `map` is the stride between
+// kernels, in floats.
 void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps,
                 float* back) {
   const int64_t rows = int64_t{1} << tile.rows_log;
@@ -86,8 +88,9 @@ void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t
   FftSimd().forward(tile, 0, s.span(1, 1));
 }
 
-// Estimates the time of forward or inverse transforms of this number of pairs of vectors, in microseconds.
-// Long lines do not fit into the L1 cache and take twice as long.
+// Estimates the time of transforming `pairs` pairs of vectors, in microseconds. Forward and inverse
+// transforms take the same time. Lines of more than 256 numbers do not fit into the L1 cache and take twice
+// as long.
 double TransformCost(const FftSize& tile, double pairs) {
   const auto size = static_cast<double>(tile.rows() * tile.columns());
   const double per_element = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
@@ -147,8 +150,8 @@ FftInput InputOf(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles,
   return in;
 }
 
-// Computes the inverse transform of z, applies the epilogue and stores the result. `map` is the first of two
-// vectors of output channels.
+// Computes the inverse transform of z, applies the epilogue and stores the result. z contains output channels
+// [map, map + Pair()).
 void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, const NhwcArgs& args,
                int64_t tile, int64_t map, float* z, const float* back, const float* kernel_back) {
   const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
@@ -183,8 +186,8 @@ int64_t FftConv::PackedSize(const ConvShape& s, int log) {
   return SpectraSize(s, FftSize(s, log)) + RoundUp(s.maps, Pair());
 }
 
-// The layout is [frequency][group][panel][re of all channels, then im][column]. MapBack of each output
-// channel follows.
+// The layout of `to` is [frequency][group][panel][re of all channels, then im of all channels][column],
+// followed by MapBack of each output channel.
 void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
@@ -214,7 +217,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
         out.re = to + job / channels * panel + channel * table.columns + (map - map0);
         out.im = out.re + channels * table.columns;
         out.step = s.group * panels * panel;
-        out.im_factor = -1;  // cross-correlation: the conjugate spectrum
+        out.im_factor = -1;  // a cross-correlation needs the conjugate spectrum
         FftSimd().separate(tile, out);
       }
     }
@@ -222,12 +225,12 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 }
 
 double FftConv::Cost(const ConvShape& s, int log) {
-  constexpr double kFlops = 1e5, kStart = 6;  // kStart: overhead of a product, as a number of channels
+  constexpr double kFlops = 1e5, kStart = 6;  // per microsecond; overhead of a product, in channels
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto frequencies = static_cast<double>(size.frequencies());
   const auto maps = static_cast<double>(s.group * RoundUp(s.group_maps(), 16));
-  const double filled = std::min(1.0, tiles / 6);  // few rows do not hide the latency of multiply-adds
+  const double filled = std::min(1.0, tiles / 6);  // few tiles do not hide the latency of multiply-adds
   const double products =
       8 * tiles * frequencies * (static_cast<double>(s.group_channels()) + kStart) * maps / filled / kFlops;
   const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kReadRate;
@@ -246,7 +249,7 @@ size_t FftConv::Scratch(int threads) const {
   return static_cast<size_t>(at_once_ * (v_tile_ + p_tile_) + threads * plan_.tile_floats()) * sizeof(float);
 }
 
-// Transforms one tile. `channel` is the first of two vectors of channels.
+// Transforms one tile of channels [channel, channel + Pair()).
 void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* v, float* z) const {
   const ConvShape& s = shape_;
   FftInput in = InputOf(s, plan_, tiles_, tile);
@@ -277,7 +280,7 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
   t.k = channels, t.segments = 2, t.starts = starts;
-  t.few_rows = true;  // bit-identical for any number of threads: rows per product do not depend on it
+  t.few_rows = true;  // results stay bit-identical: `tiles` does not depend on the number of threads
   for (int64_t i = 0; i < s.group * panels; ++i) {
     const int64_t group = i / panels, map = i % panels * table.columns;
     t.b = args.w + (frequency * s.group * panels + i) * panel;
@@ -326,8 +329,8 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
 
 namespace {
 
-// Returns the floats of the packed kernels of two vectors of channels. The layout is `back`, then
-// [frequency][re, im of the first, re, im of the second].
+// Returns the size of the packed kernels of two vectors of channels, in floats. The layout is `back`, then
+// [frequency][re and im of the first vector, re and im of the second vector].
 int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // Convolutions of large kernels over [N, spatial…, C] in f32 by FFT, with the overlap-save method. Tiles of
-// the image overlap by the kernel's extent. They are transformed, multiplied frequency by frequency with
-// transformed weights, and transformed back. There may be two spatial axes, any dilation and any padding; the
-// stride must be 1.
+// the image overlap by the kernel's extent. Each tile is transformed, multiplied frequency by frequency with
+// transformed weights, and transformed back. There may be up to two spatial axes, any dilation and any
+// padding. The stride must be 1.
 //
-// Errors are relative to the largest number of a tile, per input channel, and not to that of a window. They
-// are smaller than those of direct sums if all numbers have a similar magnitude. They are larger near much
-// larger numbers (docs/reports/accuracy.md). The result is bit-identical for any number of threads. A NaN or
-// infinity in the image makes all results of the tiles that contain it NaN, in all output channels of its
-// group and nowhere else.
+// The error of a result is relative to the largest number that each input channel has in the tile, not in the
+// window. Errors are smaller than those of direct sums if all numbers have a similar magnitude. They are
+// larger in tiles that also contain much larger numbers (docs/reports/accuracy.md). The result is
+// bit-identical for any number of threads. A NaN or infinity in the image makes all results of the tiles that
+// contain it NaN, in all output channels of its group. All other results stay correct.
 #pragma once
 #include <vector>
 
@@ -16,21 +16,22 @@
 
 namespace tern::cpu {
 
-// Sizes of the tiles that images are split into. They depend on the kernel only, so that weights can be
-// packed before the image size is known. The side of a tile is 1 << log along axes on which the kernel
-// extends, otherwise 1.
+// Sizes of the tiles that images are split into. The sizes depend only on the kernel and on `log`, so that
+// weights can be packed before the image size is known. The side of a tile is 1 << log along an axis on which
+// the kernel's extent is more than 1, otherwise 1.
 class FftSize {
  public:
-  static constexpr int kMaxLog = 6, kMaxLineLog = 10;  // for two axes, for one axis
+  static constexpr int kMaxLog = 6, kMaxLineLog = 10;  // maximum of `log` for two axes, for one axis
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
-  // Returns whether the kernel fits, so that at least a quarter of a tile's side remains for results.
+  // Returns whether tiles of this size support the shape. The stride must be 1, and the kernel must leave at
+  // least a quarter of a tile's side for results.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
   int64_t columns() const { return int64_t{1} << columns_log_; }
-  // Number of frequencies to compute. The spectrum of a real input is conjugate-symmetric, so that one of two
+  // Number of frequencies to compute. The spectrum of a real input is conjugate-symmetric, so one of two
   // conjugate frequencies is enough.
   int64_t frequencies() const {
     const int64_t self_conjugate =
@@ -40,7 +41,8 @@ class FftSize {
   // Number of results of a tile along each axis.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
-  // Normalization of a forward and an inverse transform.
+  // Returns the factor that normalizes a forward transform followed by an inverse one. The 0.25 corrects both
+  // spectra of a product, which are twice too large (Split in fft_simd.cc).
   float scale() const { return 0.25f / static_cast<float>(rows() * columns()); }
 
  protected:
@@ -50,7 +52,7 @@ class FftSize {
   int64_t extent_[2] = {1, 1};
 };
 
-// Twiddle factors and index tables for the transforms of such tiles.
+// Twiddle factors and index tables for the transforms of tiles of one FftSize.
 class FftPlan : public FftSize {
  public:
   FftPlan() = default;
@@ -93,7 +95,7 @@ class FftConv {
   FftPlan plan_;
   FftTiles tiles_;
   int64_t at_once_ = 1;              // tiles per pass
-  int64_t v_step_ = 0, v_tile_ = 0;  // strides of spectra: from frequency to frequency, from tile to tile
+  int64_t v_step_ = 0, v_tile_ = 0;  // strides of spectra between frequencies, between tiles
   int64_t p_step_ = 0, p_tile_ = 0;  // the same for products
 };
 

@@ -46,7 +46,8 @@ std::vector<SizedCase> DepthwiseCases() {
   return cases;
 }
 
-// Each element of a tile must be listed exactly once: as a frequency, as the conjugate of one, or as both.
+// Each element of a tile must be listed exactly once: as a frequency, as the conjugate of a frequency, or as
+// a frequency that is its own conjugate.
 TEST_P(FftLevels, ListsEachFrequencyOnce) {
   for (const auto& [log, c] : Cases()) {
     const FftPlan plan(c.shape, log);
@@ -109,11 +110,11 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : DepthwiseCases()) CheckThreads<FftDepthwise>(s);
 }
 
-// docs/reports/accuracy.md gives a bound for the error of every result. It is kError, times the root of the
-// tile's number of pixels, times a sum over channels. The sum adds the largest number in the tile times the
-// root of the sum of squares of the kernel.
+// docs/reports/accuracy.md states a maximum error for every result: kError * sqrt(number of pixels of the
+// tile) * sum over input channels of (largest magnitude of the channel in the tile) * (square root of the sum
+// of squares of the kernel).
 constexpr double kError = 1e-7;
-// The bound replaces smaller numbers by this one.
+// ErrorBound replaces a smaller magnitude by this one, except 0.
 template <class Work> constexpr double kMinMagnitude = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
 class ErrorBound {
@@ -172,7 +173,8 @@ template <class Work> void CheckErrorBound(const SizedCase& sized, NhwcData& d) 
         << sized.c.name << ": pixel " << i / s.maps << ", map " << i % s.maps;
 }
 
-// Magnitudes of the images and kernels of a group. kWeights are further factors of output channels.
+// kMagnitudes are factors for the images and the kernels of a group. kWeights are additional factors for the
+// kernels of an output channel.
 constexpr struct {
   float x, w;
 } kMagnitudes[] = {{1, 1},          {1e6f, 1},       {1e-6f, 1},     {0, 1},        {1e20f, 1},
@@ -180,8 +182,9 @@ constexpr struct {
 constexpr int64_t kMagnitudeCount = std::size(kMagnitudes);
 constexpr float kWeights[] = {1, 1e-5f, 1e7f};
 
-// Channels that share a transform have different magnitudes. All channels of a group have the same magnitude,
-// one of kMagnitudes, starting with `first`. Images are not negative, which gives the largest spectra.
+// Checks the error bound for groups of different magnitudes, whose channels may share a transform. Group g
+// has the magnitudes kMagnitudes[(first + g) % kMagnitudeCount]. Images are not negative, because such images
+// have the largest spectra.
 template <class Work> void CheckMagnitudes(const SizedCase& sized, int64_t first) {
   const ConvShape& s = sized.c.shape;
   NhwcData d(s);
@@ -204,7 +207,7 @@ TEST_P(FftLevels, ErrorsAreRelativeToTheGroup) {
       CheckMagnitudes<FftConv>(s, first);
 }
 
-// The bound also holds far from the number, where direct sums would be more accurate.
+// The bound also holds far from the large number, where direct sums would be more accurate.
 TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   for (const SizedCase& sized : Cases()) {
     NhwcData d(sized.c.shape);
@@ -218,8 +221,8 @@ TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   }
 }
 
-// Tiles have 10 x 10 results: a NaN or infinity in the last column affects the last tile of its row only, and
-// no other group.
+// Tiles have 10 x 10 results, so a NaN or infinity in the last column of an image affects only the last tile
+// of its row. It affects only the output channels of its group.
 template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
   const ConvShape& s = c.shape;
   for (const float bad : {kNaN, kInfinity, -kInfinity}) {
@@ -255,8 +258,8 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
   }
 }
 
-// Prints the table in docs/reports/accuracy.md: errors against sums in double, relative to the largest
-// result, and root mean squares.
+// Prints the table in docs/reports/accuracy.md: the largest error relative to the largest result, and the
+// root mean square error relative to that of the results. Errors are differences from sums in double.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;
   std::printf("| kernel, channels | direct | FFT |\n|---|---|---|\n");

@@ -23,7 +23,7 @@ inline Complex Times(const Complex& a, float re, float im) {
 }
 inline Complex TimesMinusI(const Complex& a) { return {a.im, -a.re}; }
 
-// Largest magnitude in each lane.
+// The largest magnitude in each lane, as the bits of a float.
 struct Largest {
   Ints re{}, im{};
   void Add(const Complex& v) { re = Larger(re, MagnitudesOf(v.re)), im = Larger(im, MagnitudesOf(v.im)); }
@@ -38,7 +38,7 @@ struct Scale {
     constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;  // bits
     const Ints none{}, exponent = most & kInfinite;
     finite = exponent != kInfinite;
-    // The exponent is clamped so that both powers of two are normal numbers.
+    // The exponent is clamped so that `in` and `back` are normal numbers.
     const Ints least = exponent > kOne ? exponent : none + kOne,
                power = least < 253 * kOne ? least : none + 253 * kOne;
     in = Floats(254 * kOne - power);
@@ -53,8 +53,8 @@ struct Scales {
   void StoreBack(float* p) const { Store(p, {re.back, im.back}); }
 };
 
-// Multiplies by x * y, which are powers of two. a and b have the same product as x and y, and similar
-// exponents. So v * a * b overflows only if the result does.
+// Multiplies by x * y, where x and y are powers of two. a * b is equal to x * y, and the exponents of a and b
+// are similar. So v * a * b overflows only if the result does.
 struct Back {
   Floats a, b;
   Back(Floats x, Floats y) {
@@ -89,8 +89,9 @@ template <bool kFactors> inline void InverseButterfly(float* p, int64_t quarter,
   Store(p + 3 * quarter, s1 - s3);
 }
 
-// Calls a butterfly (pointer, stride of quarters, factors) for all transforms of size n. Calls `plain` for
-// the elements without twiddle factors and `twiddled` for the others.
+// Calls a function (pointer, stride between quarters, twiddle factors) for all butterflies of all transforms
+// of size n. Calls `plain` for the butterflies whose twiddle factors are 1, and `twiddled` for the other
+// butterflies.
 template <class Plain, class Twiddled>
 inline void EachButterfly(float* p, int64_t step, int64_t length, int64_t n, const float* factors,
                           const Plain& plain, const Twiddled& twiddled) {
@@ -149,7 +150,8 @@ void Input(const FftTile& t, const FftInput& in) {
   const auto part = [a, b](const float* p) {
     return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
   };
-  // Calls use(pixel) for the pixels of a row that are inside the image. They start at `left`.
+  // Calls use(pixel) for the pixels of row r of the tile that are inside the image: columns [left, right) of
+  // the tile.
   const auto each_pixel = [&](int64_t r, const auto& use) {
     const float* from = in.x + (in.first_row + r) * in.row + (in.first_column + left) * in.pixel;
     if (b == lanes)
@@ -175,8 +177,9 @@ void Input(const FftTile& t, const FftInput& in) {
   Forward(t, top, MaxOf(top, bottom));
 }
 
-// z and mirror are the transform at a frequency and at its conjugate. a and b become twice the spectra of the
-// real and of the imaginary part. Merge computes z and mirror from the spectra.
+// z is the transform at a frequency, and mirror is the transform at the conjugate frequency. Split sets a to
+// twice the spectrum of the real part, and b to twice the spectrum of the imaginary part. Merge computes z
+// and mirror from the spectra a and b.
 inline void Split(const Complex& z, const Complex& mirror, Complex& a, Complex& b) {
   a = {z.re + mirror.re, z.im - mirror.im};
   b = {z.im + mirror.im, mirror.re - z.re};

@@ -4,9 +4,9 @@
 // afterwards. Spectra of real numbers are conjugate-symmetric, so half of the frequencies are enough.
 //
 // Channels that share a transform share its rounding errors. Each channel is therefore scaled before the
-// transform by a power of two, so that its largest number is between 1 and 4 (smaller if it is below 2^-126).
-// `back` is the factor that undoes the scaling. It is zero for channels of zeros. It is NaN for channels with
-// a NaN or infinity, which are transformed as zeros.
+// transform by a power of two, so that its largest number is between 1 and 4. If the largest number is below
+// 2^-126, it is less than 1 after scaling. `back` is the factor that undoes the scaling. It is zero for
+// channels of zeros. It is NaN for channels with a NaN or infinity, which are transformed as zeros.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -15,16 +15,16 @@ namespace tern::cpu {
 struct FftTile {
   float* z = nullptr;
   int rows_log = 0, columns_log = 0;
-  int64_t row_step = 0;  // floats
-  // Twiddle factors. For each n = 4, 8, 16 … and j = 0 … n/4 - 1: w^j, w^2j, w^3j with w = exp(-2πi/n), 6
-  // floats.
+  int64_t row_step = 0;  // in floats
+  // Twiddle factors: the complex numbers w^j, w^2j, w^3j (6 floats) for each n = 4, 8, 16 … and each j = 0 …
+  // n/4 - 1, where w = exp(-2πi/n).
   const float* factors = nullptr;
   // Offsets from z, in floats, of each frequency and of its conjugate.
   const int32_t* pairs = nullptr;
   int64_t frequencies = 0;
 };
 
-// Input of two vectors of channels, of which the first `count` exist.
+// Input of two vectors of channels. Only the first `count` of these channels exist.
 struct FftInput {
   const float* x = nullptr;                           // first pixel of the image, first of these channels
   int64_t height = 0, width = 0, row = 0, pixel = 0;  // sizes in pixels, strides in floats
@@ -34,17 +34,17 @@ struct FftInput {
   float* back = nullptr;  // output, 2 * lanes
 };
 
-// Spectra of both vectors, frequency by frequency. re and im point to the first vector; the second vector
-// follows `lanes` floats behind.
+// Spectra of two vectors of channels, frequency by frequency. re and im point to the first vector. The second
+// vector is `lanes` floats after the first.
 struct FftSpectra {
   float *re = nullptr, *im = nullptr, *minus = nullptr;  // minus: a copy of -im, or null
-  int64_t step = 0;                                      // stride from frequency to frequency
+  int64_t step = 0;                                      // stride between frequencies
   int64_t count = 0;
   float re_factor = 1, im_factor = 1;
-  float* back = nullptr;  // 2 * lanes: separate multiplies by it, join writes it
+  float* back = nullptr;  // 2 * lanes factors: `separate` multiplies by them, `join` writes them
 };
 
-// y = clip(tile * back * kernel_back + bias? + residual?).
+// Describes y = clip(tile * back * kernel_back + bias + residual). bias and residual may be null.
 struct FftOutput {
   float* y = nullptr;
   int64_t rows = 0, columns = 0, row_step = 0, pixel_step = 0;

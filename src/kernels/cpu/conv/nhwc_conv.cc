@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kBlockDwords = 64 << 10;  // dwords read or written by a job; they stay in the L2 cache
 // Number of multiply-adds that pays for another thread, including those of padded columns.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
-constexpr double kScattered = 4;       // see Scattered
+constexpr double kScattered = 4;       // minimum ratio of the sizes of padded rows and windows
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
 constexpr int64_t kPad = 16;           // dwords of padding that keep rows from colliding in the L1 cache
 
@@ -22,8 +22,8 @@ bool NeedsPadding(const ConvShape& s) {
   return false;
 }
 
-// Returns an equivalent shape. If the output is empty, there are no windows. Without input channels, windows
-// are empty. In both cases the returned shape is small, and so are sizes that are derived from it.
+// Returns an equivalent shape. If the output is empty or there are no input channels, the returned shape has
+// a 1x1x1 kernel, so that sizes that are derived from it are small.
 ConvShape Sized(const ConvShape& shape) {
   ConvShape s = shape;
   const bool is_empty = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
@@ -35,14 +35,14 @@ ConvShape Sized(const ConvShape& shape) {
   return s;
 }
 
-// Returns whether rows of this many pixels give tiles that have too few rows to hide the latency of
-// multiply-adds.
+// Returns whether an output row of this many pixels is split into tiles that have too few rows to hide the
+// latency of multiply-adds.
 bool LowTiles(int64_t pixels) {
   const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
 }
 
-// Returns the number of groups that are computed as one, so that their output channels fill a vector.
+// Returns the number of groups that are computed as one group, so that their output channels fill a vector.
 int64_t Joined(const ConvShape& s) {
   const int64_t lanes = TileSimd().columns / 2;
   int64_t joined = std::clamp<int64_t>(lanes / std::max<int64_t>(1, s.group_maps()), 1, s.group);
@@ -50,8 +50,8 @@ int64_t Joined(const ConvShape& s) {
   return joined;
 }
 
-// Writes the weights [M, C / group, kernel…] of joined groups. Weights between an output channel and an input
-// channel of different groups are zero.
+// Writes the weights [M, C / group, kernel…] with every `joined` groups merged into one. Weights between an
+// output channel and an input channel of different groups are zero.
 void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
   const int64_t channels = s.group_channels() * s.taps(), wide = channels * joined;
   std::fill(to, to + s.maps * wide, 0.f);
@@ -59,7 +59,7 @@ void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
     std::copy_n(w + map * channels, channels, to + map * wide + map / s.group_maps() % joined * channels);
 }
 
-// Packs one row of the kernel, [kernel row][C], of `maps` output channels.
+// Packs one row of the kernels of `maps` output channels, in the order [kernel column][C].
 void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t maps, float* to) {
   const int64_t taps = s.taps(), size = s.kernel[2] * s.channels;
   std::vector<float> rows(static_cast<size_t>(maps * size));
@@ -71,8 +71,8 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
 }
 
 // Returns whether dwords of two bf16 are packed along rows instead of per pixel. This is done for odd numbers
-// of channels, such as RGB images. Windows must start at a dword. The last dword of a window's row may
-// contain an element beyond the window, which is multiplied by a zero weight.
+// of channels, such as RGB images. Windows must start at a dword boundary. The last dword of a window's row
+// may contain an element beyond the window, which is multiplied by a zero weight.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
   return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
          s.stride[2] * s.channels % table.per_lane == 0;
@@ -135,8 +135,8 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands 
   SetSource(true, NhwcWindows::kInPlace);
 }
 
-// Returns whether im2col is faster. It is if rows are too short for full tiles, or if pixels are copied in
-// any case.
+// Returns whether im2col is faster. It is faster if rows are too short for full tiles, if the kernel has one
+// tap and pixels must be copied anyway, or if groups have few channels.
 bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
@@ -144,8 +144,8 @@ bool NhwcConv::PrefersIm2col() const {
   return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
-// Returns whether windows are so widely dilated that padded rows take much more memory than the windows.
-// Padded rows contain all pixels between the taps.
+// Returns whether windows are so widely dilated that padded rows take much more memory than the windows,
+// because padded rows contain all pixels between the taps.
 bool NhwcConv::Scattered() const {
   const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const ConvShape& s = shape_;
@@ -167,7 +167,8 @@ void NhwcConv::SetIm2col() {
   starts_ = {0};
 }
 
-// The source depends on the shape only, and so does the order of additions.
+// Chooses the source of windows. The choice does not depend on the number of threads, and so neither does the
+// order of additions.
 void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
   const ConvShape& s = shape_;
   along_rows_ = !scattered_output && AlongRows(s, table());
@@ -231,7 +232,7 @@ NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
   const int64_t total =
       pixels ? s.batch * s.output_size() : s.output[1];  // rows or pixels to split into blocks
   const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
-  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // per row
+  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // dwords per row
   Blocking blocking{};
   blocking.rows =
       std::clamp<int64_t>(kBlockDwords / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, total);
@@ -243,8 +244,9 @@ NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
   return blocking;
 }
 
-// Estimates the time of a job, in half vectors of multiply-adds per dword of k. The estimate includes
-// products, a fixed overhead per tile and panel, and copies. A copied dword counts as a half vector.
+// Estimates the time of a job. The unit is the time to multiply a window of k() dwords by half a panel. The
+// estimate includes products, a fixed overhead per tile and panel, and copies. Copying a dword takes as long
+// as multiplying a dword by half a panel.
 double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
   const bool pixels = source_ == Source::kIm2col;
   const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
@@ -254,7 +256,7 @@ double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
 }
 
 // Splits the work for several threads into jobs of even size. There are enough jobs that other threads can
-// take over those of a delayed thread. The split does not change the order of additions.
+// run the remaining jobs of a delayed thread. The split does not change the order of additions.
 void NhwcConv::SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const {
   constexpr double kFewJobs = 1.04;
   const double work = static_cast<double>(shape_.batch * shape_.output_size()) *

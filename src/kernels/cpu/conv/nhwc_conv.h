@@ -6,20 +6,21 @@
 
 namespace tern::cpu {
 
-// Arguments of a convolution over channels-last images. y is [N, spatial…, M]; w is what Pack has written.
+// Arguments of a convolution over channels-last images. y is [N, spatial…, M]; w points to weights that Pack
+// has written.
 struct NhwcArgs {
   const float *x = nullptr, *w = nullptr;
   float* y = nullptr;
-  TileEpilogue tile;  // applied in registers; bias and residual are those of all M output channels
+  TileEpilogue tile;                   // applied in registers; bias and residual have all M output channels
   const Epilogue* epilogue = nullptr;  // applied after `tile`, while results are in cache; may be null
-  // Elements from pixel to pixel of y; 0 means that y is dense (M). With another stride, the residual and
+  // Stride between pixels of y, in elements. 0 means M: y is dense. With any other stride, the residual and
   // `epilogue` must be null.
   int64_t pixel_stride = 0;
   int64_t pixel_stride_or(int64_t maps) const { return pixel_stride ? pixel_stride : maps; }
 };
 
-// Says which tensors are bf16 in memory. The operands must be bf16, too. If x is bf16, groups must have an
-// even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
+// Says which tensors are bf16 in memory. The operands must then be bf16, too. If x is bf16, groups must have
+// an even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
 struct NhwcBf16Storage {
   bool x = false, y = false;
 };
@@ -29,12 +30,12 @@ struct NhwcStrides {
   int64_t first, image, plane, row, pixel;
 };
 
-// How windows are read. kInPlace: they are read from the image or from a padded copy of a few rows; if that
-// copy would be much larger than the windows, im2col is used. kIm2col: windows are copied one by one into the
-// rows of a matrix. kAny: the shape decides.
+// How windows are read. kInPlace: windows are read from the image or from a padded copy of a few rows. If
+// that copy would be much larger than the windows, im2col is used. kIm2col: windows are copied one by one
+// into the rows of a matrix. kAny: NhwcConv chooses one of these by the shape.
 enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 
-// The amount of work of a run. Estimates of its time use it.
+// The amount of work of a run, from which its time is estimated.
 struct NhwcCounts {
   double products = 0;  // dwords, see TileProducts
   double copied = 0;    // dwords
@@ -43,10 +44,10 @@ struct NhwcCounts {
 // Supports any kernel, stride, dilation and number of groups.
 class NhwcConv {
  public:
-  // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. Groups
-  // with few output channels are joined into one, with zero weights between them, to fill vectors. The packed
-  // weights depend on channels, maps, group, kernel, stride and dilation of the shape only. PackedSize is in
-  // dwords.
+  // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. To fill
+  // vectors, groups with few output channels are merged into one group, with zero weights between the
+  // original groups. The packed weights depend only on channels, maps, group, kernel, stride and dilation of
+  // the shape. PackedSize is in dwords.
   static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
                    Operands operands = Operands::kF32);
@@ -63,10 +64,10 @@ class NhwcConv {
   bool uses_im2col() const { return source_ == Source::kIm2col; }
 
  private:
-  // Where the rows of the product come from.
+  // The source of the rows of the matrix product.
   enum class Source : uint8_t {
     kImage,    // the kernel has one tap: every pixel is a row
-    kWindows,  // windows are read in the image: there is no padding, and nothing is rounded
+    kWindows,  // windows are read in the image, because nothing is padded or rounded
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
@@ -115,8 +116,8 @@ class NhwcConv {
   int64_t units_ = 0;            // pixels of a window (along_rows_: rows)
   int64_t dwords_ = 0;           // dwords per unit and group
   int64_t row_ = 0, pixel_ = 0;  // strides of the source of windows, in dwords
-  int64_t step_ = 0;             // stride from window to window
-  int64_t plane_ = 0;            // stride from kernel plane to kernel plane
+  int64_t step_ = 0;             // stride between windows
+  int64_t plane_ = 0;            // stride between kernel planes
   int64_t columns_ = 0;          // maximum number of output pixels of a row per job
   int64_t segment_ = 0;          // contiguous dwords of a window, see Tile::segments
   std::vector<int64_t> starts_;  // offset of each segment

@@ -38,7 +38,7 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   return p;
 }
 
-// Copies contiguous elements of x as dwords.
+// Copies `count` contiguous elements of x as dwords of the operand type.
 void NhwcConv::CopyDwords(const float* from, int64_t count, float* to) const {
   if (bf16_.x)
     Copy(from, count / 2, to);
@@ -46,7 +46,7 @@ void NhwcConv::CopyDwords(const float* from, int64_t count, float* to) const {
     table().copy(from, count, to);
 }
 
-// Copies contiguous pixels. In the copy, the channels of each group start at a dword.
+// Copies contiguous pixels. In the copy, the channels of each group start at a dword boundary.
 void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
@@ -94,8 +94,8 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
     }
 }
 
-// Copies one row of a window that starts at pixel `left` of the image row. `row` is null if it is padding.
-// `exact` is space for the row in f32.
+// Copies one row of a window that starts at pixel `left` of the image row. `row` is null if the image row is
+// padding. `exact` is space for the row in f32.
 void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const {
   const ConvShape& s = shape_;
   const int64_t channels = s.group_channels();

@@ -54,7 +54,8 @@ const std::vector<NhwcCase> kCases = {
 
 constexpr NhwcWindows kWindows[] = {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kIm2col};
 
-// Packed weights do not depend on how windows are read.
+// The functions that pack weights ignore NhwcWindows, because packed weights do not depend on how windows are
+// read.
 class Windows : public NhwcConv {
  public:
   using NhwcConv::NhwcConv;
@@ -166,7 +167,8 @@ TEST_P(NhwcConvBf16, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Images and results that are bf16 in memory give the same bits as rounded f32, however windows are read.
+// With images and results that are bf16 in memory, the result has the same bits as the rounded f32 result,
+// for all ways to read windows.
 TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
   for (const NhwcCase& c : kCases)
     for (NhwcWindows windows : kWindows)

@@ -7,9 +7,9 @@ namespace {
 
 constexpr int64_t kMaxPhases = 64;
 constexpr double kMaxReach =
-    64;  // maximum number of elements of a window's bounding box per element that it reads
+    64;  // maximum ratio of the size of a window's bounding box to its number of taps
 
-// Calls f(tap) for each phase. A phase has the taps tap, tap + stride, … along each axis.
+// Calls f(tap) for each phase. The phase has the taps tap, tap + stride, tap + 2 * stride, … along each axis.
 template <class F> void EachPhase(const ConvShape& s, const F& f) {
   Spatial tap;
   for (tap[0] = 0; tap[0] < s.stride[0]; ++tap[0])
@@ -26,7 +26,7 @@ ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
   return phase;
 }
 
-// Writes the weights of a phase as those of a convolution, [M, C / group, kernel…], with taps in reverse
+// Writes the weights of a phase as weights of a convolution, [M, C / group, kernel…], with taps in reverse
 // order.
 void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, const float* w, float* to) {
   const int64_t maps = s.group_maps(), channels = s.group_channels();
@@ -75,9 +75,10 @@ void NhwcConvTranspose::Pack(const ConvShape& s, const float* w, float* to, cons
   });
 }
 
-// Along an axis, y[o] is the sum over taps k of x[(o + begin - k * dilation) / stride] * w[k]. With
-// o + begin = q * stride + tap, the results of a phase are those with q >= q0, and x[q - j] is multiplied by
-// w[tap + j * stride].
+// Along an axis, y[o] is the sum of x[(o + begin - k * dilation) / stride] * w[k] over the taps k for which
+// the division is exact. The stride or the dilation is 1. Let o + begin = q * stride + tap. Then o belongs to
+// the phase of `tap`, and y[o] is the sum of x[q - j * dilation] * w[tap + j * stride] over j. q0 is the q of
+// the first result of the phase.
 NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
   const int64_t pixel = s.maps, row = s.output[2] * pixel, plane = s.output[1] * row;
   const Spatial step{plane, row, pixel};
@@ -86,7 +87,7 @@ NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
     ConvShape phase = KernelOf(s, tap);
     NhwcStrides strides{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
     for (size_t i = 0; i < 3; ++i) {
-      const int64_t offset = s.begin[i] - tap[i];  // q0 is offset / stride, rounded up also if it is negative
+      const int64_t offset = s.begin[i] - tap[i];  // q0 is offset / stride, rounded up
       const int64_t q0 = offset > 0 ? (offset + s.stride[i] - 1) / s.stride[i] : -(-offset / s.stride[i]);
       const int64_t first = q0 * s.stride[i] - offset;
       phase.output[i] = std::max<int64_t>(0, (s.output[i] - first + s.stride[i] - 1) / s.stride[i]);

@@ -1,6 +1,6 @@
-// Transposed convolutions over [N, spatial…, C] in f32. With stride s, every s-th result uses the same taps
-// of the kernel. These results are a phase. Each phase is a convolution with stride 1 that writes y with
-// stride s.
+// Transposed convolutions over [N, spatial…, C] in f32. With stride s, every s-th result along an axis uses
+// the same taps of the kernel. Such results form a phase. Each phase is a convolution with stride 1 that
+// writes y with stride s.
 #pragma once
 #include "kernels/cpu/conv/nhwc_conv.h"
 
@@ -9,12 +9,12 @@ namespace tern::cpu {
 class NhwcConvTranspose {
  public:
   // Returns whether the kernel, stride and dilation are supported. Shapes are those of ConvTransposeF32:
-  // `input` is the size of x, `output` is the size of y, and `begin` is cropped from the front. Widely
-  // dilated kernels are not supported, because padded copies of all pixels between the taps would take too
-  // much memory.
+  // `input` is the size of x, `output` is the size of y, and `begin` is the number of elements that are
+  // cropped from the front of y. Widely dilated kernels are not supported, because padded copies of all
+  // pixels between the taps would take too much memory.
   static bool Fits(const ConvShape& s);
-  // Packs weights [C, M / group, kernel…] phase by phase. The result depends on channels, maps, group, kernel
-  // and stride of the shape. PackedSize is in floats.
+  // Packs weights [C, M / group, kernel…] phase by phase. The packed weights depend only on channels, maps,
+  // group, kernel and stride of the shape. PackedSize is in floats.
   static int64_t PackedSize(const ConvShape& s);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
 

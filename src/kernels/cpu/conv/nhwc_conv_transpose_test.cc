@@ -12,7 +12,7 @@ struct Case {
   ConvShape shape;
 };
 
-// `extra` is the output_padding of axes with a stride.
+// `extra` is the output_padding of axes whose stride is more than 1.
 Case Make(const char* name, const NhwcCase::Numbers& n, int64_t extra = 0) {
   NhwcCase c(name, n);
   for (size_t i = 0; i < 3; ++i)

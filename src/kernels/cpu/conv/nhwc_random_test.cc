@@ -1,5 +1,5 @@
-// Channels-last convolutions of random shapes. Scratch memory has exactly the size that Scratch returns, so
-// that a sanitizer finds accesses beyond it.
+// Tests channels-last convolutions of random shapes. Scratch memory has exactly the size that Scratch
+// returns, so that a sanitizer finds accesses beyond it.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -69,7 +69,7 @@ void Run(const NhwcConv& conv, const NhwcArgs& args, int threads) {
   conv.Run(args, scratch.data(), Workers(threads));
 }
 
-// Images and results that are bf16 in memory give the same bits as rounded f32.
+// With images and results that are bf16 in memory, the result has the same bits as the rounded f32 result.
 void CheckBf16Storage(const NhwcCase& c, NhwcConv& conv, NhwcArgs args, NhwcData& d) {
   const std::vector<uint16_t> x = ToBf16(d.x), residual = ToBf16(d.residual);
   d.residual = FromBf16(residual);

@@ -22,7 +22,7 @@ struct NhwcCase {
   std::string name;
   ConvShape shape;
 
-  // The padding is the same in front and behind, and determines the output size.
+  // `begin` is the padding at both ends of each axis. The output size follows from it.
   NhwcCase(std::string title, const Numbers& n) : name(std::move(title)) {
     shape.batch = n.batch, shape.channels = n.channels, shape.maps = n.maps, shape.group = n.group;
     shape.input = n.input, shape.kernel = n.kernel, shape.stride = n.stride, shape.dilation = n.dilation,
@@ -33,8 +33,8 @@ struct NhwcCase {
   }
 };
 
-// Random operands of a convolution, and its result. With bf16 operands, weights are rounded here, and the
-// convolution rounds images.
+// Random operands of a convolution, and its result. With bf16 operands, the constructor rounds the weights,
+// and the convolution rounds images.
 struct NhwcData {
   std::vector<float> x, w, bias, residual, y;
   Operands operands;  // expected sums are those of operands rounded to this type
@@ -81,13 +81,13 @@ struct NhwcData {
     }
     return sum;
   }
-  // extra: the convolution has the epilogues Tile and Affine.
+  // Compares y with sums in double. `extra` means that y was computed with the epilogues Tile and Affine.
   void Check(const NhwcCase& c, bool extra) const {
     const ConvShape& s = c.shape;
     const int64_t pixels = s.batch * s.output_size();
     const int64_t step = pixels * s.maps * s.taps() * s.group_channels() > (1 << 22)
                              ? 7
-                             : 1;  // checks every pixel, or every seventh of large results
+                             : 1;  // checks all pixels of small results, every seventh pixel of large results
     for (int64_t pixel = 0; pixel < pixels; pixel += step)
       for (int64_t map = 0; map < s.maps; ++map) {
         const auto at = static_cast<size_t>(pixel * s.maps + map);
@@ -103,7 +103,7 @@ struct NhwcData {
   float Rounded(float v) const { return operands == Operands::kF32 ? v : RoundedToBf16(v); }
 };
 
-// A buffer for rows of results with gaps between them, which must not be written.
+// A buffer for rows of results with gaps between the rows. The gaps must not be written.
 class RowStride {
  public:
   RowStride(int64_t rows, int64_t row)
@@ -130,8 +130,8 @@ class RowStride {
   std::vector<float> values_;
 };
 
-// Packs weights, prepares and runs a convolution. Work is NhwcConv or a class with the same interface; `how`
-// are its further arguments.
+// Packs weights, prepares and runs a convolution. Work is NhwcConv or a class with the same interface. `how`
+// are the additional arguments of its constructor and its packing functions.
 template <class Work, class... How>
 void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, How... how) {
   std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);

@@ -2,8 +2,8 @@
 // pairs ±a, and infinity. M(x) is the product of x - p over the finite points. Along each axis, the rows of
 // the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
-//   weights  the powers of p over the product of p - q over the other points q; the last tap for infinity
-//   output   the powers of p; infinity adds to the last result
+//   weights  the powers of p, divided by the product of p - q over the other points q; infinity: the last tap
+//   output   the powers of p; the value at infinity is added to the last result
 // All transforms are computed in terms of x² and a², so that both points of a pair share work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
@@ -18,7 +18,7 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kWide = kLanes<float>;
 
-// The positive point of each pair, by the side of the transformed tile. These points have the smallest
+// The positive point of each pair, for each side of a transformed tile. These points have the smallest
 // measured rounding errors (docs/reports/accuracy.md).
 template <int kSide> struct Pairs;
 template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
@@ -32,7 +32,7 @@ template <int kSide> struct Points {
   float at[kPairs] = {};
   double point[kSide - 1] = {};           // 0, a, -a, b, -b …
   float all[kPairs + 1] = {};             // coefficients of ∏ (y - a²), y = x²
-  float others[kPairs][kPairs + 1] = {};  // the same without one pair
+  float others[kPairs][kPairs + 1] = {};  // others[j]: the same without pair j
 
   static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
     for (int k = kPairs; k >= 0; --k) poly[k] = (k > 0 ? poly[k - 1] : 0) - square * poly[k];

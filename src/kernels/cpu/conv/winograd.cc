@@ -13,15 +13,15 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass, so that tile and panel stay in the cache
-// Number of tiles per block. Transformed tiles and products of a block stay in the L2 cache. The tiles of a
-// block fill a few register tiles. If the weights exceed the caches, blocks have kManyTiles, for fewer passes
-// over the weights.
+// Approximate number of tiles per block, so that the transformed tiles and products of a block stay in the L2
+// cache. The tiles of a block fill a few register tiles. If the weights exceed the caches, a block has
+// kManyTiles tiles, so that there are fewer passes over the weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
-constexpr int64_t kLargeWeights = 16 << 20;     // bytes
+constexpr int64_t kLargeWeights = 16 << 20;     // bytes of weights that exceed the caches
 constexpr int64_t kProducts = (256 << 10) / 4;  // maximum floats of products per block
 constexpr int64_t kMinMaps = 64;                // minimum number of output channels per pass
 constexpr int64_t kMaxShared = 8 << 20;     // maximum floats of the blocks that all threads share at a time
-constexpr int64_t kWorthSharing = 1 << 21;  // multiply-adds that pay for sharing blocks
+constexpr int64_t kWorthSharing = 1 << 21;  // minimum multiply-adds for which sharing blocks pays
 constexpr int64_t kJobChannels = 64;        // channels per job of a shared block
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
@@ -57,7 +57,7 @@ double WinogradError(WinogradUnit unit, int64_t channels) {
 
 bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
   const int64_t r = SizeOf(unit).kernel;
-  // A panel of weights must not hold output channels of two groups.
+  // A panel of weights must not contain output channels of two groups.
   const bool groups = s.group == 1 || s.group_maps() % TileSimd().columns == 0;
   return groups && s.kernel == Spatial{1, r, r} && s.input[0] == 1 && s.output[0] == 1 && s.begin[0] == 0 &&
          s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
@@ -115,9 +115,9 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   block_strips_ = CeilDiv(strips_, std::max<int64_t>(1, blocks_));
   blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
-  // A single block computes all output channels in one pass and reads the weights once, in memory order. In
-  // bf16 it takes several passes, because the products of all output channels would take more cache than one
-  // pass saves.
+  // If there is only one block, it computes all output channels in one pass and reads the weights once, in
+  // memory order. In bf16 the block takes several passes, because the products of all output channels need
+  // too much cache for a single pass to be faster.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
   const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * max_tiles));
   const int64_t width = TileSimd().columns;
@@ -141,9 +141,9 @@ int64_t Winograd::BlockFloats(int64_t maps) const {
   return block_tiles_ * (v_tile_ + TileStep(PositionStep(maps), size_.positions()));
 }
 
-// Returns the first block that all threads share. Each thread first computes the same number of blocks alone;
-// all threads share the remaining ones. If there are few blocks, all are shared. Sharing takes three parallel
-// loops, which do not pay for little work.
+// Returns the first block that all threads share. Each thread first computes the same number of blocks alone.
+// Then all threads share the remaining blocks. If there are few blocks, all blocks are shared. If there is
+// little work, no block is shared, because sharing has the overhead of three parallel loops.
 int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
   const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;
@@ -212,7 +212,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
-  t.few_rows = true;  // bit-identical for any number of threads: tile heights do not depend on it
+  t.few_rows = true;  // results stay bit-identical: tile heights do not depend on the number of threads
   // Each tile prefetches its share of the next panel.
   t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
@@ -279,14 +279,14 @@ void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   }
 }
 
-// Computes blocks [first, last), which are in scratch memory together, with all threads.
+// Computes blocks [first, last) with all threads. The scratch memory contains all these blocks at once.
 void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, float* scratch,
                            const Workers& workers) const {
   const auto block = [&](int64_t b) {
     return BlockOf(b, shape_.maps, scratch + (b - first) * BlockFloats(shape_.maps));
   };
   const int64_t strip0 = first * block_strips_, strips = std::min(last * block_strips_, strips_) - strip0;
-  const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, last channel)
+  const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, end channel)
     const int64_t parts = CeilDiv(channels, kJobChannels);
     workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t job = begin; job < end; ++job) {

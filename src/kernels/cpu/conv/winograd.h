@@ -1,10 +1,10 @@
 // Winograd convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
 // Tiles of the image are transformed, multiplied position by position with transformed weights, and
-// transformed back. This takes fewer multiplications and has larger rounding errors
+// transformed back. This takes fewer multiplications than direct sums and has larger rounding errors
 // (docs/reports/accuracy.md).
 //
 // The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results of
-// the tiles that contain it NaN; other results do not change. Tiles are m + r - 1 pixels wide.
+// the tiles that contain it NaN; other results do not change. Tiles are WinogradSize::side() pixels wide.
 #pragma once
 #include <cstddef>
 
@@ -22,14 +22,14 @@ WinogradSize SizeOf(WinogradUnit unit);
 
 // Returns the approximate largest error relative to the largest result, for random data (measured in
 // docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen. Direct sums in
-// f32 reach 3e-6. Here and below, `channels` are those of a group.
+// f32 have errors up to 3e-6. Here and below, `channels` is the number of input channels per group.
 double WinogradError(WinogradUnit unit, int64_t channels);
 constexpr double kWinogradErrorAllowed = 1e-5;
 
-// Whether the unit supports the kernel, stride, dilation and groups of the shape.
+// Returns whether the unit supports the kernel, stride, dilation and groups of the shape.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
 
-// Returns the size of the transformed and packed weights [maps, channels, r, r], in dwords.
+// Returns the size of the transformed and packed weights [maps, channels, kernel, kernel], in dwords.
 int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps,
                             Operands operands = Operands::kF32);
 void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
@@ -41,13 +41,13 @@ class Winograd {
   // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3), and groups must
   // have an even number of channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
-  // The operands must be bf16, and x must be f32.
+  // storage.y requires bf16 operands. storage.x must be false.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }
-  // Fuses max pooling 2 x 2 with stride 2: y is [N, H / 2, W / 2, C]. The residual has the size before
+  // Fuses max pooling 2 x 2 with stride 2: y is [N, H / 2, W / 2, M]. The residual has the size before
   // pooling. NhwcArgs::epilogue must be null.
   void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;
-  // The amount of work of a run. Estimates of its time use it.
+  // The amount of work of a run, from which its time is estimated.
   struct Counts {
     double products = 0;     // dwords, see TileProducts
     double transformed = 0;  // elements of all transforms, times the side of a tile
@@ -78,7 +78,7 @@ class Winograd {
   Operands operands_ = Operands::kF32;
   bool bf16_y_ = false, pool_ = false;
   WinogradSize size_{};
-  int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
+  int64_t tile_rows_ = 0, tile_columns_ = 0;  // rows and columns of tiles in an image
   int64_t strip_ = 0, row_strips_ = 0;        // tiles per strip, strips per row of tiles
   int64_t strips_ = 0, block_strips_ = 0;     // strips of all images, strips per block
   int64_t block_tiles_ = 0, blocks_ = 0;      // maximum number of tiles per block, number of blocks

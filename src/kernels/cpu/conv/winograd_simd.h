@@ -4,16 +4,18 @@
 
 namespace tern::cpu {
 
-// F(m x m, r x r) computes tiles of m x m results from (m + r - 1)² products.
+// F(m x m, r x r) computes tiles of m x m results of an r x r kernel from (m + r - 1)² products. kF23 has m =
+// 2 and r = 3.
 enum class WinogradUnit : int { kF23, kF43, kF63, kF25, kF45 };
 constexpr int kWinogradUnits = 5;
 
-// Channels [begin, end) of a strip. A strip is a row of neighbouring tiles of one image.
+// Input of the transform of channels [begin, end) of a strip. A strip is a row of neighbouring tiles of one
+// image.
 struct WinogradInput {
   const float* x = nullptr;  // the image: [height, width, channels]
   int64_t height = 0, width = 0, channels = 0;
   int64_t first_row = 0, first_column = 0;   // position of the first tile; pixels outside the image are zeros
-  int64_t tiles = 0;                         // at most table.strip
+  int64_t tiles = 0;                         // at most Unit::strip
   int64_t begin = 0, end = 0;                // channels; begin is a multiple of 16
   float* v = nullptr;                        // [tiles][positions][channels], f32 or bf16
   int64_t tile_step = 0, position_step = 0;  // strides in dwords; position_step is a multiple of 16
@@ -26,25 +28,26 @@ struct WinogradOutput {
   float* y =
       nullptr;  // first result of the first tile and output channel; with `pool`, its first pooled result
   int64_t row_step = 0, column_step = 0;
-  int64_t rows = 0, columns = 0;    // of the image, counted from the corner of the first tile
+  int64_t rows = 0, columns = 0;    // of the output, counted from the corner of the first tile
   int64_t maps = 0;                 // number of output channels
   const float* bias = nullptr;      // one per output channel
   const float* residual = nullptr;  // one per result
   int64_t residual_row_step = 0, residual_column_step = 0;
   bool clip = false;  // clips to [low, high]; NaN stays NaN
   float low = 0, high = 0;
-  // Max pooling 2 x 2, stride 2, after the epilogue; an odd last row or column is dropped.
+  // Whether to apply max pooling 2 x 2 with stride 2 after the epilogue. An odd last row or column is
+  // dropped.
   bool pool = false;
   bool bf16_y = false,
-       bf16_residual = false;  // whether they are bf16 in memory; only WinogradBf16Table supports it
+       bf16_residual = false;  // whether y and residual are bf16 in memory; only for WinogradBf16Table
 };
 
-// The weights to be transformed, of up to 64 output channels.
+// Weights of up to 64 output channels, which `weights` transforms.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;
   float* u =
-      nullptr;  // output: a panel per position, [channels][width], zero-padded behind the last output channel
+      nullptr;  // output: a panel per position, [channels][width], zero-padded after the last output channel
   int64_t width = 0, position_step = 0;
 };
 

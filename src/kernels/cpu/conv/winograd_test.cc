@@ -28,8 +28,9 @@ struct Geometry {
   int64_t group = 1;
 };
 
-// The sizes are smaller and larger than tiles and vectors. They give partial tiles, several strips, blocks
-// and passes over channels. The output channels of groups fill panels of 12 (NEON) and 32 columns.
+// The sizes are smaller and larger than tiles and vectors. They cover partial tiles, several strips, several
+// blocks and several passes over channels. If there are several groups, each group has 96 output channels,
+// which fill panels of 12 (NEON) and 32 columns.
 const Geometry kGeometries[] = {
     {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
     {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},
@@ -115,7 +116,7 @@ TEST_P(WinogradLevels, MatchesSumsInDouble) {
       NhwcArgs args = t.Args();
       args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
       t.Run(args, 1);
-      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // roughly
+      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // estimated largest sum
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double sum = Direct<double>(t, static_cast<int64_t>(i));
         const double want =
@@ -168,7 +169,7 @@ TEST_P(WinogradLevels, RoundedToBf16) {
   }
 }
 
-// Results and residuals that are bf16 in memory give the same bits as rounded f32.
+// With residuals and results that are bf16 in memory, the result has the same bits as the rounded f32 result.
 TEST_P(WinogradLevels, WritesBf16) {
   for (bool products : {true, false})
     for (const Geometry& g : kGeometries)
@@ -217,8 +218,8 @@ bool SameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
                     [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
 }
 
-// Fused pooling gives the same as pooling of the results, and writes nothing else. The cases have odd rows
-// and columns and every part of the tile's epilogue.
+// Fused pooling computes the same numbers as separate pooling of the results, and writes only these numbers.
+// The cases cover odd numbers of rows and columns, and bias, residual and clip.
 TEST_P(WinogradLevels, PoolsItsResults) {
   for (WinogradUnit unit : kUnits)
     for (const Geometry& g : kGeometries)
@@ -368,7 +369,7 @@ TEST(Winograd, FitsItsKernelOnly) {
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
 }
 
-// These shapes have no images, rows, output channels or input channels.
+// Each shape has no images, no rows, no output channels or no input channels.
 TEST(Winograd, NothingToDo) {
   for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
                             Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {
@@ -380,7 +381,8 @@ TEST(Winograd, NothingToDo) {
   for (float v : t.y) ASSERT_EQ(v, 0);
 }
 
-// Errors against sums in double, relative to the largest result and to the root mean square of results.
+// Differences from sums in double: the largest one relative to the largest result, and their root mean square
+// relative to that of the results.
 struct Errors {
   double largest = 0, error = 0, squares = 0, errors = 0;
   void Add(double got, double want) {
@@ -394,7 +396,7 @@ struct Errors {
   }
 };
 
-// Prints the table in docs/reports/accuracy.md and checks the bounds of WinogradError.
+// Prints the table in docs/reports/accuracy.md and checks that errors are less than 1.5 times WinogradError.
 TEST(Winograd, Accuracy) {
   const char* const kNames[] = {"F(2,3)", "F(4,3)", "F(6,3)", "F(2,5)", "F(4,5)"};
   for (bool positive : {false, true})
@@ -439,7 +441,7 @@ TEST(Winograd, AccuracyInBf16) {
       }
       direct.Print("3x3", channels, positive);
       errors.Print("F(2,3)", channels, positive);
-      EXPECT_LT(errors.errors, 6 * direct.errors);  // squares
+      EXPECT_LT(errors.errors, 6 * direct.errors);  // sums of squares
     }
 }
 

@@ -54,7 +54,8 @@ template <class T> inline T FloorMod(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Has fast paths for tiles whose exponents all equal 2, 3, -1 or 0.5.
+// Computes the powers a[i] ^ b[i]. Has fast paths for tiles whose exponents are all 2, all 3, all -1 or all
+// 0.5.
 template <class T> void Powers(const void* a, const void* b, void* y, int64_t n) {
   const T* q = static_cast<const T*>(b);
   bool same = n > 0;
@@ -96,7 +97,7 @@ template <class T> void Floats(K kind, const void* a, const void* b, void* y, in
   }
 }
 
-// Division by zero gives 0; the lowest integer divided by -1 wraps around.
+// Returns 0 for a division by zero. The lowest integer divided by -1 wraps around.
 template <class T> inline T Divide(T a, T b) {
   if (b == 0) return 0;
   if (kSigned<T> && b == T(-1))
@@ -114,8 +115,8 @@ template <class T> inline T Modulo(T a, T b) {
   return kSigned<T> && r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
-// Computes the power modulo 2^bits. A negative exponent gives 0 unless the result is an integer (base 1 or
-// -1).
+// Computes the power modulo 2^bits. With a negative exponent, the result is 0, except for the bases 1 and -1,
+// whose powers are integers.
 template <class T> inline T IntegerPower(T base, T exponent) {
   using U = typename Unsigned<T>::Type;
   if (kSigned<T> && exponent < 0) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);

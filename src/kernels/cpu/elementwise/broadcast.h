@@ -13,20 +13,22 @@ namespace tern::cpu {
 
 constexpr int kMaxRank = 16;
 
-// N contiguous operands broadcast to one contiguous result. The steps of the last axis are 0 or 1.
+// Describes how N contiguous operands broadcast to one contiguous result. steps[axis][i] is the stride of
+// operand i along an axis, or 0 if the operand repeats along this axis. The steps of the last axis are 0 or
+// 1.
 template <int N> struct Broadcast {
   int rank = 1;
   int64_t count = 0;  // elements of the result
   std::array<int64_t, kMaxRank> dims{1};
   std::array<std::array<int64_t, N>, kMaxRank> steps{};
-  bool plain() const {  // every operand has the result's dims or one element
+  bool plain() const {  // true if every operand has the result's dims or one element
     return rank == 1;
   }
 };
 
 namespace internal {
 
-// Appends an axis, or merges it with the axis before it.
+// Appends an axis, or merges it with the axis before it if the strides of all operands allow it.
 template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
   if (size == 1) return;
   if (rank > 0) {
@@ -46,7 +48,7 @@ template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const st
 
 }  // namespace internal
 
-// The same as ContiguousStrides, without a heap allocation; dims has at most kMaxRank axes.
+// Returns the same as ContiguousStrides, without a heap allocation. dims must have at most kMaxRank axes.
 inline std::array<int64_t, kMaxRank> PackedSteps(const Dims& dims) {
   std::array<int64_t, kMaxRank> steps{};
   uint64_t step = 1;
@@ -57,7 +59,7 @@ inline std::array<int64_t, kMaxRank> PackedSteps(const Dims& dims) {
   return steps;
 }
 
-// The operands must broadcast to `out`; all shapes have at most kMaxRank axes.
+// The operands must broadcast to `out`. All shapes must have at most kMaxRank axes.
 template <int N>
 Broadcast<N> MakeBroadcast(const Dims& out,
                            const std::array<std::reference_wrapper<const Dims>, N>& operand_dims) {
@@ -107,9 +109,9 @@ template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int
   }
 }
 
-// y = x broadcast; `width` is the number of bytes of an element: 1, 2, 4, 8 or 16.
+// Broadcasts x to y. `width` is the number of bytes of an element: 1, 2, 4, 8 or 16.
 void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, const Workers& workers);
-// y = condition ? a : b. The plan must have the operands in this order.
+// y = condition ? a : b. The operands of the plan must be condition, a and b, in this order.
 void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y,
             int width, const Workers& workers);
 

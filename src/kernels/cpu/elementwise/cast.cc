@@ -12,7 +12,8 @@ struct Boolean {
   uint8_t value;
 };
 
-// NaN becomes 0. Values beyond 64 bits saturate. Then the high bits are dropped.
+// NaN becomes 0. Values beyond 64 bits saturate to 64 bits. If To has fewer bits, the high bits are then
+// dropped.
 template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {
@@ -117,8 +118,8 @@ bool IsSupported(DType t) {
 
 }  // namespace
 
-// Casts to f16 and bf16 go through f32. Types that f32 cannot represent exactly would be rounded twice, so
-// they are not supported.
+// Casts to f16 and bf16 convert to f32 first. A value that f32 cannot represent exactly would be rounded
+// twice, so casts of types with such values are not supported.
 bool HasCast(DType from, DType to) {
   const bool wide = from == DType::kF64 || (IsInt(from) && BitWidth(from) > 16);
   return IsSupported(from) && IsSupported(to) && !(wide && IsHalfPrecision(to));

@@ -54,7 +54,7 @@ class Tile {
   }
 
   // Returns elements [begin, begin + n) of an operand, broadcast to y's dims, in the compute type. The
-  // pointer is to the operand itself, or to a copy in `buffer`.
+  // returned pointer points to the operand itself or to a copy in `buffer`.
   const void* Operand(size_t i, int64_t begin, int64_t n, char* buffer) {
     const Broadcast<1>& b = plan_.operands[i];
     const char* from = static_cast<const char*>(x_[i]);

@@ -16,7 +16,7 @@ struct EltwisePlan {
 };
 
 bool HasEltwise(DType type);
-// y may be an operand that has y's dims. f16 and bf16 are computed in f32 and rounded once.
+// y may equal an operand that has y's dims. f16 and bf16 are computed in f32 and rounded once.
 void Eltwise(const EltwisePlan& plan, const void* const* x, void* y, const Workers& workers);
 
 }  // namespace tern::cpu

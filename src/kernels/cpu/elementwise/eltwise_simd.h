@@ -5,7 +5,7 @@
 namespace tern::cpu {
 
 struct EltwiseTable {
-  // y[i] = sum[i] + factor * x[i]; a null sum counts as 0. y may be sum or x.
+  // y[i] = sum[i] + factor * x[i]; a null sum counts as 0. y may equal sum or x.
   void (*add_scaled_f32)(const void* sum, const void* x, float factor, void* y, int64_t n);
   void (*add_scaled_f64)(const void* sum, const void* x, float factor, void* y, int64_t n);
 };

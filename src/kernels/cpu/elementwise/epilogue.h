@@ -6,12 +6,13 @@
 
 namespace tern::cpu {
 
-// The compute type of a result type: kF32, kF64, kU32 or kU64; kInvalid if there is none.
+// Returns the type in which results of type `result` are computed: kF32, kF64, kU32 or kU64. Returns kInvalid
+// if the kernels do not support the type.
 DType ComputeType(DType result);
 
 class Epilogue {
  public:
-  // An activation of one double. There are no vector loops for f64.
+  // An activation of one double. There are no vector loops for f64, so f64 results are activated one by one.
   using Scalar = double (*)(int kind, double alpha, double beta, double x);
 
   Epilogue() = default;
@@ -21,20 +22,20 @@ class Epilogue {
   void Reset(DType type, const Dims& dims);
 
   // Adds an operand of the result's type that broadcasts to the result, and returns its index. SetTerm sets
-  // its data. There may be kMaxTerms operands.
+  // its data. There may be up to kMaxTerms operands.
   static constexpr int kMaxTerms = 2;
   int AddTerm(const Dims& dims);
   int terms() const { return term_count_; }
   void SetTerm(int i, const void* data) { terms_[static_cast<size_t>(i)].data = data; }
-  // The result must be a float type. Clip takes its bounds from alpha and beta. f64 is computed by
-  // `scalar(scalar_kind, …)`.
+  // The result must be a float type. Clip uses alpha as the lower limit and beta as the upper limit. For f64
+  // results, `scalar(scalar_kind, …)` computes the activation.
   void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
 
   bool empty() const { return term_count_ == 0 && !active_; }
-  // Applies the epilogue to `count` sums in ComputeType. They become elements [index, index + count) of the
-  // result.
+  // Applies the epilogue in place to `count` sums of the compute type, which are elements [index, index +
+  // count) of the result.
   void Apply(int64_t index, int64_t count, void* sums) const { Apply({1, count, index, 0, sums, 0}); }
-  // The same for several rows of sums.
+  // Argument of the Apply below, which does the same for several rows of sums.
   struct Rows {
     int64_t count, width;
     int64_t index,
@@ -63,14 +64,16 @@ class Epilogue {
   int scalar_kind_ = 0;
 };
 
-// Applies an epilogue (or none, if it is null) to f32 results that are written in order. Chunks of 2048
-// elements or more are small enough for the cache and large enough to amortize the call.
+// Applies an epilogue to f32 results that are written in order. If the epilogue is null, does nothing. The
+// epilogue is applied whenever 2048 or more new elements are written, so that they are still in the cache and
+// the overhead of a call is small.
 class EpilogueRun {
  public:
-  // y: the entire result; writing starts at element `first`.
+  // y is the entire result. The caller writes elements from `first` on.
   EpilogueRun(const Epilogue* epilogue, float* y, int64_t first)
       : epilogue_(epilogue), y_(y), finished_(first) {}
-  // Must be called when the elements up to `end` are written.
+  // The caller calls Reach(end) whenever it has written all elements before `end`, and Finish(end) at the
+  // end.
   void Reach(int64_t end) {
     if (end - finished_ >= kAtOnce) Finish(end);
   }

@@ -1,4 +1,5 @@
-// The functions of the elementwise kernels: those of Unary, Activation, Gelu and Clip in one enum.
+// One enum for the functions of the elementwise kernels, which implement the ops Unary, Activation, Gelu and
+// Clip.
 #pragma once
 #include "core/elementwise_kind.h"
 

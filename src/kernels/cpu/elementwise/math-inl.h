@@ -1,5 +1,5 @@
-// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result,
-// which elementwise/math_test.cc checks. The result of NaN is NaN.
+// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result.
+// elementwise/math_test.cc checks these errors. The result of NaN is NaN.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 
@@ -17,8 +17,8 @@ inline Floats WithSignOf(Floats magnitude, Floats sign) {
   return Floats((UintsOf(magnitude) & 0x7fffffffu) | (UintsOf(sign) & 0x80000000u));
 }
 
-// Computes p * 2^n. `shifted` is n + kShifter, which holds n in its low bits. n may exceed the range of
-// exponents.
+// Computes p * 2^n. `shifted` is n + kShifter; the low bits of this float are the integer n. n may exceed the
+// range of exponents.
 constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to integers
 inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats n) {
 #if defined(__AVX512F__)
@@ -49,7 +49,7 @@ inline Floats Exp(Floats x) {
 inline Floats Log(Floats x) {
   const Ints tiny = x < 1.17549435e-38f;
   const Uints bits = UintsOf(tiny ? x * 8388608.f : x);
-  // m + 1 is in [sqrt(1/2), sqrt(2))
+  // m + 1 is in [sqrt(1/2), sqrt(2)).
   const Uints offset = bits - 0x3f3504f3u;
   const Floats m = Floats((offset & 0x007fffffu) + 0x3f3504f3u) - 1.f;
   const Floats e = __builtin_convertvector(Ints(offset) >> 23, Floats) - (tiny ? All(23.f) : All(0.f));
@@ -90,7 +90,8 @@ inline Floats ExpMinusOne(Floats x) {
   return Absolute(x) < 0.4f ? p : Exp(x) - 1.f;
 }
 
-// Uses a rational approximation. Beyond its range the function is 1 in f32. Maximum error: 7 ulp.
+// Uses a rational approximation. Outside the range of the approximation, tanh is 1 or -1 in f32. Maximum
+// error: 7 ulp.
 inline Floats Tanh(Floats x) {
   const Floats t = AtMost(AtLeast(x, -7.99881172f), 7.99881172f), z = t * t;
   Floats p = All(-2.76076847742355e-16f);
@@ -105,7 +106,8 @@ inline Floats Tanh(Floats x) {
   q = q * z + 2.26843463243900e-03f;
   q = q * z + 4.89352518554385e-03f;
   const Floats y = t * (p / q);
-  // At the end of its range the quotient is 1 up to rounding.
+  // At the ends of the range, y differs from 1 or -1 by rounding errors, so exactly 1 or -1 is returned
+  // there.
   const Floats magnitude = Absolute(x);
   return magnitude < 4e-4f ? x : (magnitude > 7.99f ? WithSignOf(All(1.f), x) : y);
 }
@@ -113,7 +115,8 @@ inline Floats Tanh(Floats x) {
 // Maximum error: 3 ulp.
 inline Floats Sigmoid(Floats x) { return 1.f / (1.f + Exp(-x)); }
 
-// Uses a rational approximation. Beyond its range the function is 1 in f32. Maximum error: 8 ulp.
+// Uses a rational approximation. Outside the range of the approximation, erf is 1 or -1 in f32. Maximum
+// error: 8 ulp.
 inline Floats Erf(Floats x) {
   const Floats t = AtMost(AtLeast(x, -4.f), 4.f), z = t * t;
   Floats p = All(-2.72614225801306e-10f);
@@ -132,8 +135,8 @@ inline Floats Erf(Floats x) {
 }
 
 #if defined(__AVX512F__)
-// Polynomials in 2.75 x - i that approximate erf(x / sqrt(2)) / 2 around i / 2.75, for i = 0 … 15. The error
-// is below 1.5e-8.
+// Coefficients of 16 polynomials in t = 2.75 x - i. Polynomial i approximates erf(x / sqrt(2)) / 2 around x =
+// i / 2.75, with an error below 1.5e-8. kHalfErf[power][i] is the coefficient of t^power.
 alignas(64) constexpr float kHalfErf[6][16] = {
     {0.f, 0.141935214f, 0.266470551f, 0.36234355f, 0.427102417f, 0.465481818f, 0.485438526f, 0.494543225f,
      0.498187602f, 0.499467432f, 0.499861747f, 0.49996832f, 0.499993593f, 0.499998868f, 0.499999821f, 0.5f},

@@ -1,5 +1,5 @@
 // Compares the vectorised functions with the C library in f64, for many values, at every level.
-// docs/reports/accuracy.md states the bounds checked here.
+// docs/reports/accuracy.md states the maximum errors that are checked here.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Bound {
   Function exact;
   double low, high;
   double ulps;          // maximum error in ulp of the result
-  double absolute = 0;  // maximum absolute error; the larger of both bounds applies
+  double absolute = 0;  // maximum absolute error; the larger of the two limits applies
 };
 
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5))); }
@@ -40,7 +40,7 @@ const Bound kBounds[] = {
     {UnaryKind::kSwish, [](double x) { return x / (1 + std::exp(-x)); }, -80, 80, 3},
     {UnaryKind::kMish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, -80, 80, 5},
     {UnaryKind::kElu, [](double x) { return x < 0 ? std::expm1(x) : x; }, -80, 1, 2.5},
-    // For negative x the result is a difference from 1, which cancels.
+    // For negative x, the sums 1 + erf and 1 + tanh cancel, so `absolute` limits the error.
     {UnaryKind::kGelu, Gelu, -20, 20, 4.5, 1.1e-6},
     {UnaryKind::kGeluTanh, GeluTanh, -20, 20, 4, 1.1e-6},
 };

@@ -8,7 +8,7 @@
 
 namespace tern::cpu {
 
-// One operand of a row. It is contiguous, or a scalar that fills a tile.
+// One operand of a row: contiguous elements, or a scalar that is repeated in a tile.
 class Source {
  public:
   Source(DType type, const void* data, int64_t at, bool has_stride, int64_t n)
@@ -17,8 +17,8 @@ class Source {
     if (has_stride && !IsHalfPrecision(type)) return;
     if (!has_stride) FillTile(std::min(n, kTile));
   }
-  // Returns `count` elements that start at index i, in the compute type. They are valid until the next call.
-  // `count` must be at most kTile, unless the operand has a stride and is of the compute type.
+  // Returns `count` elements that start at index i, in the compute type. The elements are valid until the
+  // next call. If the operand is a scalar, f16 or bf16, `count` must be at most kTile.
   const void* At(int64_t i, int64_t count) {
     if (!has_stride_) return tile_;
     const char* p = from_ + i * WidthOf(type_);

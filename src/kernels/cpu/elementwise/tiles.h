@@ -1,4 +1,4 @@
-// f16 and bf16 are computed in f32, a tile at a time.
+// Conversions of f16 and bf16. Kernels compute these types in f32, one tile at a time.
 #pragma once
 #include <cstdint>
 

@@ -102,7 +102,7 @@ void RunPart(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int
 bool IsUnpackedInt(DType t) { return IsInt(t) && BitWidth(t) >= 8; }
 
 template <class T>
-void Bound(const void* x, const void* low, const void* high, void* y, int64_t begin, int64_t end) {
+void ClipElements(const void* x, const void* low, const void* high, void* y, int64_t begin, int64_t end) {
   const T *p = static_cast<const T*>(x),
           lo = low ? *static_cast<const T*>(low) : std::numeric_limits<T>::lowest(),
           hi = high ? *static_cast<const T*>(high) : std::numeric_limits<T>::max();
@@ -115,7 +115,7 @@ void Bound(const void* x, const void* low, const void* high, void* y, int64_t be
 
 void ClipFloats(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
                 const Workers& workers) {
-  const auto bound = [&](const void* p, float otherwise) {
+  const auto limit = [&](const void* p, float otherwise) {
     if (!p) return otherwise;
     float v;
     if (type == DType::kF32) return *static_cast<const float*>(p);
@@ -123,7 +123,7 @@ void ClipFloats(DType type, const void* x, const void* low, const void* high, vo
     return v;
   };
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  Unary(UnaryKind::kClip, type, x, y, n, bound(low, -kInfinity), bound(high, kInfinity), workers);
+  Unary(UnaryKind::kClip, type, x, y, n, limit(low, -kInfinity), limit(high, kInfinity), workers);
 }
 
 }  // namespace
@@ -160,23 +160,23 @@ void Clip(DType type, const void* x, const void* low, const void* high, void* y,
   workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
     switch (type) {
       case DType::kF64:
-        return Bound<double>(x, low, high, y, begin, end);
+        return ClipElements<double>(x, low, high, y, begin, end);
       case DType::kI8:
-        return Bound<int8_t>(x, low, high, y, begin, end);
+        return ClipElements<int8_t>(x, low, high, y, begin, end);
       case DType::kI16:
-        return Bound<int16_t>(x, low, high, y, begin, end);
+        return ClipElements<int16_t>(x, low, high, y, begin, end);
       case DType::kI32:
-        return Bound<int32_t>(x, low, high, y, begin, end);
+        return ClipElements<int32_t>(x, low, high, y, begin, end);
       case DType::kI64:
-        return Bound<int64_t>(x, low, high, y, begin, end);
+        return ClipElements<int64_t>(x, low, high, y, begin, end);
       case DType::kU8:
-        return Bound<uint8_t>(x, low, high, y, begin, end);
+        return ClipElements<uint8_t>(x, low, high, y, begin, end);
       case DType::kU16:
-        return Bound<uint16_t>(x, low, high, y, begin, end);
+        return ClipElements<uint16_t>(x, low, high, y, begin, end);
       case DType::kU32:
-        return Bound<uint32_t>(x, low, high, y, begin, end);
+        return ClipElements<uint32_t>(x, low, high, y, begin, end);
       default:
-        return Bound<uint64_t>(x, low, high, y, begin, end);
+        return ClipElements<uint64_t>(x, low, high, y, begin, end);
     }
   });
 }

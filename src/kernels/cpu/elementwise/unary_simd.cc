@@ -25,7 +25,7 @@ inline Floats Mish(Floats x) {
 
 inline Floats ClampToUnit(Floats x) { return AtMost(AtLeast(x, 0.f), 1.f); }
 
-// (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
+// Uses (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)).
 inline Floats GeluTanh(Floats x) { return x / (1.f + Exp(-x * (1.59576912f + 0.0713548163f * x * x))); }
 
 // Computes activations with parameters.
@@ -57,7 +57,7 @@ void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a
   }
 }
 
-// Computes rare functions by the C library.
+// Computes rarely used functions with the C library.
 void Trigonometric(UnaryKind kind, const float* x, float* y, int64_t n) {
   using K = UnaryKind;
   switch (kind) {

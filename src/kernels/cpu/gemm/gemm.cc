@@ -140,7 +140,7 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   return block;
 }
 
-// Returns whether b is packed into panels first, which is done in f32 only.
+// Returns whether b is packed into panels first. This is done only in f32.
 bool UsesPanels(const GemmParams& p) {
   return p.c_type == DType::kF32 && p.a.type == DType::kF32 && !p.b_rows && p.b.type == DType::kF32 &&
          p.m >= kMinPackedRows;
@@ -174,8 +174,8 @@ PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
           Aligned(PanelScratch(ProductOf(p, 0, nullptr), threads))};
 }
 
-// PanelProduct has a bias per column only. So the bias per row is written to c, and the product is added to
-// it.
+// PanelProduct has a bias per column only. So the bias per row is written to c first, and the product is
+// added to c.
 void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product) {
   const float* bias = static_cast<const float*>(p.row_bias) + At(p.bias_at, batch);
   for (int64_t i = 0; i < p.m; ++i) {

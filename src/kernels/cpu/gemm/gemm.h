@@ -16,8 +16,8 @@ struct MatrixRef {
   int64_t row = 0, column = 0;  // strides in elements
 };
 
-// Generates the right-hand matrix while it is packed, as im2col does. Writes columns [n0, n0 + count) of row
-// k of matrix `batch` to `to`, in ComputeType(c_type).
+// A function that generates the right-hand matrix b while it is packed, as im2col does. It writes columns
+// [n0, n0 + count) of row k of matrix `batch` to `to`, in ComputeType(c_type).
 using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count,
                            void* to);
 
@@ -33,7 +33,7 @@ struct GemmParams {
   const void* column_bias = nullptr;   // n elements of c's type
   float alpha = 1;                     // must be 1 for integers
   bool accumulate = false;             // adds to c; must be false for f16 and bf16 results
-  const Epilogue* epilogue = nullptr;  // sees c as one array that starts at `c`
+  const Epilogue* epilogue = nullptr;  // indexes c as one array that starts at `c`
 
   // The number of products, and the offset of each matrix from the pointers above, in elements. If an array
   // is null, its offsets are 0.
@@ -41,11 +41,11 @@ struct GemmParams {
   const int64_t *a_at = nullptr, *b_at = nullptr, *c_at = nullptr, *bias_at = nullptr;
 };
 
-// Whether matrices of these types can be multiplied into c_type.
+// Returns whether matrices of types a and b can be multiplied with a result of type c_type.
 bool GemmTypes(DType a, DType b, DType c_type);
 
-// Returns the bytes of scratch memory that Gemm needs with this number of threads. They depend on sizes,
-// types, strides, `accumulate`, and whether `b_rows` and `row_bias` are null.
+// Returns the bytes of scratch memory that Gemm needs with this number of threads. The number depends on
+// sizes, types, strides, `accumulate`, and whether `b_rows` and `row_bias` are null.
 size_t GemmScratch(const GemmParams& p, int threads);
 // c must not overlap a and b. m, n, k may be 0.
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers);

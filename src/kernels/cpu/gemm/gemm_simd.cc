@@ -5,7 +5,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The register tile: kMr rows by kNv vectors. Its accumulators, one row of b and one element of a must fit
+// The register tile has kMr rows of kNv vectors. Its accumulators, one row of b and one element of a must fit
 // into the registers.
 #if defined(__AVX512F__)
 constexpr int kMr = 12, kNv = 2;
@@ -16,7 +16,7 @@ constexpr int kMr = 8, kNv = 2;
 #else
 constexpr int kMr = 4, kNv = 2;
 #endif
-// Cache blocking: kMc rows of a, kKc of k, kNc columns of b are packed at a time.
+// Cache blocking: a block of a that is packed at a time is [kMc, kKc], and a block of b is [kKc, kNc].
 constexpr int64_t kMc = 12 * 12, kKc = 256, kNc = 1024;
 constexpr int64_t kFinishElements = 2048;  // elements of c that Finish handles at a time
 constexpr int64_t kSkinny = 4;             // up to this many rows, packing b costs more than it saves
@@ -108,7 +108,7 @@ void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to
   }
 }
 
-// Packs a b that g.b_rows generates, in the same way.
+// Packs b in the layout of PackB if g.b_rows generates b.
 template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   T row[kNc];
@@ -119,7 +119,7 @@ template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int
   }
 }
 
-// Calls f with a pointer of the storage type. The compute type T limits which types are possible.
+// Calls f with `data` as a pointer to the storage type. The compute type T limits which types are possible.
 template <class T, class F> inline void Typed(const void* data, Stored type, const F& f) {
   if constexpr (__is_same(T, float)) {
     if (type == Stored::kF16) return f(static_cast<const Half*>(data));
@@ -293,7 +293,8 @@ template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
   Finish(g, c);
 }
 
-// Computes a c of f16 or bf16 (S). Sums are accumulated in f32 scratch memory and rounded at the end.
+// Computes c if its type is f16 or bf16 (S). Sums are accumulated in f32 scratch memory and rounded at the
+// end.
 template <class S> void RunRounded(const GemmBlock& g) {
   const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
   auto* sums = static_cast<float*>(g.scratch);

@@ -4,7 +4,8 @@
 
 namespace tern::cpu {
 
-// Storage types. Signedness matters below 32 bits only.
+// Storage types. kI32 and kI64 also stand for unsigned integers, because signedness matters only below 32
+// bits.
 enum class Stored : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kI64 };
 
 struct GemmMatrix {
@@ -13,8 +14,8 @@ struct GemmMatrix {
   int64_t row, column;  // strides in elements
 };
 
-// Rows [m0, m1) and columns [n0, n1) of one product, over all of k. Fields are those of GemmParams. The
-// compute type T is float, double, uint32_t or uint64_t.
+// Rows [m0, m1) and columns [n0, n1) of one product, over all of k. Fields have the same meaning as in
+// GemmParams. The compute type T is float, double, uint32_t or uint64_t.
 struct GemmBlock {
   int64_t m0, m1, n0, n1, k;
   GemmMatrix a, b;
@@ -28,8 +29,8 @@ struct GemmBlock {
   float alpha;
   bool accumulate;
   // The epilogue, or null. It is called while finished sums are in the cache. The sums are `rows` x `columns`
-  // elements of T with row stride `step`. They become rows of c that start at element `index`, counted from
-  // `c` minus c_at.
+  // elements of T with row stride `step`. Row i of the sums belongs to the elements of c from index + i *
+  // c_row on, counted from `c` minus c_at.
   void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
                  int64_t step);
   const void* finish_context;
@@ -41,7 +42,8 @@ struct GemmTable {
   int mr, nr;          // size of the register tile
   int64_t mc, kc, nc;  // sizes of the cache blocks
   void (*run)(const GemmBlock& block);
-  // Bytes of scratch memory that `run` needs for a block [m, n]. half_result: c is f16 or bf16.
+  // Returns the bytes of scratch memory that `run` needs for a block [m, n]. `half_result` means that c is
+  // f16 or bf16.
   int64_t (*scratch)(int64_t m, int64_t n, int64_t k, bool half_result);
 };
 

@@ -28,8 +28,8 @@ struct Blocking {
   bool copy;  // rows of a are copied into contiguous scratch memory first
 };
 
-// Estimates the time of a job, in half vectors of multiply-adds per dword of k. Each tile, panel and row adds
-// a fixed overhead; a copied row adds more.
+// Estimates the time of a job. The unit is the time to multiply one row of a by half a panel. Each tile,
+// panel and row adds a fixed overhead. A copied row adds a larger overhead.
 double CostOf(const Blocking& blocking, int64_t rows, int64_t panels, const TileTable& table) {
   const auto row_count = static_cast<double>(rows), panel_count = static_cast<double>(panels);
   return panel_count * (2 * row_count + static_cast<double>(CeilDiv(rows, table.rows)) + 4) +
@@ -37,17 +37,17 @@ double CostOf(const Blocking& blocking, int64_t rows, int64_t panels, const Tile
 }
 
 // Splits the product for several threads into jobs of even size. There are enough jobs that other threads can
-// take over those of a delayed thread. Splits by rows are preferred, because a thread then finds its rows of
-// c in its cache when it reads c next.
+// run the remaining jobs of a delayed thread. Splits by rows are preferred, because a thread then finds its
+// rows of c in its cache when it reads c next.
 void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads, Blocking& blocking) {
   constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
-  // Up to kFewRows rows are bound by memory bandwidth and take the same time.
+  // Products of up to kFewRows rows are limited by memory bandwidth, so their time does not depend on p.m.
   const double work = static_cast<double>(std::max(p.m, kFewRows)) *
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
   if (p.m <=
-      kFewRows) {  // bound by memory bandwidth: jobs are so small that all threads end at the same time
+      kFewRows) {  // limited by memory bandwidth: with small jobs, all threads end at about the same time
     const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
     blocking.panels =
         std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));
@@ -83,7 +83,7 @@ Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) 
   blocking.copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
   const int64_t panels = CeilDiv(p.n, table.columns);
   int64_t max_rows = std::max<int64_t>(table.rows, kBlockDwords / blocking.depth);
-  // A small b stays in the L1 cache: all columns of a few rows of c are computed before the next rows.
+  // A small b stays in the L1 cache, so all columns of a few rows of c are computed before the next rows.
   if (dwords * p.n <= kBlockDwords / 4)
     max_rows =
         std::min(max_rows, std::max<int64_t>(8 * table.rows, kBlockDwords / 2 / std::max<int64_t>(1, p.n)));
@@ -99,14 +99,14 @@ size_t ScratchPerThread(const Blocking& blocking) {
   return blocking.copy ? static_cast<size_t>(blocking.rows * (blocking.depth + kPad)) * sizeof(float) : 0;
 }
 
-// One pass over k of a job. k0, depth and a_row are in dwords.
+// One pass of a job over k. k0, depth and a_row are in dwords.
 struct Part {
   int64_t m0, rows, panel0, panel1, k0, depth;
   const float* a;
   int64_t a_row;
 };
 
-// Copies rows of a, as dwords, to `to`. `depth` is the number of elements of k.
+// Copies the rows of a that `part` reads to `to`, as dwords. `depth` is the number of elements per row.
 void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, int64_t depth, float* to) {
   if (p.bf16_a) {
     const float* rows = ElementAt(p.a, part.m0 * p.a_row, true) + part.k0;
@@ -140,8 +140,8 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
-  // This depends on the rows of the product and not on those of the job, because jobs depend on the number of
-  // threads.
+  // few_rows depends on the rows of the product, not on the rows of the job. The rows of a job depend on the
+  // number of threads, and results must not.
   t.few_rows = p.m <= kFewRows;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
@@ -203,8 +203,8 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Blocking& block
   part.rows = std::min(blocking.rows, p.m - part.m0);
   const int64_t first = job % blocking.panel_jobs * blocking.panels,
                 last = std::min(first + blocking.panels, CeilDiv(p.n, table.columns));
-  // A further pass over k or the epilogue reads the sums again. Such sums are computed in groups of panels
-  // that stay in the L2 cache.
+  // If another pass over k or the epilogue reads the sums again, panels are processed in groups whose sums
+  // stay in the L2 cache.
   const bool reads_sums = table.dwords(p.k) > blocking.depth || (p.epilogue && !p.epilogue->empty());
   const int64_t group =
       reads_sums

@@ -1,6 +1,7 @@
-// c = clip(a·b + bias + residual) in f32. b is packed into panels once; it usually holds weights. Operands
-// are multiplied as f32, or rounded to bf16. b is rounded when it is packed, and a when it is copied. The
-// order of additions depends on the shape only, so the result is bit-identical for any number of threads.
+// c = clip(a·b + bias + residual) in f32. b usually contains weights and is packed into panels once. Operands
+// are multiplied as f32 or as bf16. For bf16, b is rounded when it is packed, and a is rounded when it is
+// copied. The order of additions depends on the shape only, so the result is bit-identical for any number of
+// threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tern::cpu {
 // c.
 constexpr int64_t kMaxPanelDepth = 1024;
 
-// Dwords that the panels of b[k, n] take, for the active instruction set.
+// Returns the number of dwords in the panels of b[k, n], for the active instruction set.
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);
 // The matrix factor * b, with strides in elements.
 struct PanelSource {
@@ -50,8 +51,8 @@ struct PanelProduct {
   // contiguous columns and an even row stride. With a bf16 c, `accumulate` must be false and `epilogue` null.
   bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
-  // A further epilogue, or null. It is applied while the block is in the cache. It sees c as one array that
-  // starts at `c` minus c_at.
+  // An epilogue that is applied after `tile`, while the block is in the cache. May be null. It indexes c as
+  // one array that starts at `c` minus c_at.
   const Epilogue* epilogue = nullptr;
   int64_t c_at = 0;
 };

@@ -3,8 +3,8 @@
 //   kernels_bench [MxNxK …] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
 //
 // Large products are compared with the peak rate of multiply-adds, which is measured again before each round.
-// Products of up to kFewRows rows are compared with the rate at which one loop reads the weights. Their
-// weights are outside all caches. Prints the best round of each shape.
+// Products of up to kFewRows rows are compared with the rate at which a simple loop reads the weights. The
+// weights of such products are outside all caches. The program prints the best round of each shape.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -52,7 +52,7 @@ class Bench {
     size_ = size, copies_ = copies;
   }
 
-  // Runs products for kRoundSeconds and records the best time of one.
+  // Runs products for kRoundSeconds and records the shortest time of one product.
   void Round() {
     const double end = Now() + kRoundSeconds;
     for (double from = Now(); from < end;) {

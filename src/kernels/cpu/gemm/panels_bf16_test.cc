@@ -76,8 +76,8 @@ struct Case {
     p.c = c.data(), p.c_row = c_row;
     return p;
   }
-  // Products of two bf16 are exact in f32, so results differ by the order of additions only. `magnitude` is
-  // set to the sum of the absolute products.
+  // Products of two bf16 are exact in f32, so results differ only by the order of additions. Sets `magnitude`
+  // to the sum of the absolute products.
   double Sum(int64_t i, int64_t j, double& magnitude) const {
     double sum = 0;
     magnitude = 0;
@@ -150,8 +150,8 @@ TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Operands and results that are bf16 in memory give the same bits as rounded f32. With c in bf16, a long k
-// takes one pass.
+// If a, the residual and c are bf16 in memory, the result has the same bits as the rounded f32 result. The
+// exception is a long k, which takes one pass if c is bf16 and several passes otherwise.
 TEST_P(Bf16Levels, ReadsAndWritesBf16) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<Shape> shapes(std::begin(kShapes), std::end(kShapes));

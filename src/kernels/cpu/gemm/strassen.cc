@@ -16,12 +16,13 @@ constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
 constexpr int64_t kMinColumns = 192;  // columns of half of c that pay for another thread
 constexpr int64_t kMinRows = 16;      // minimum rows of a block for which Strassen pays
 constexpr int64_t kThreadMultiple =
-    4;  // the number of blocks is a multiple of this if it exceeds 2, for even work on 2 and 4 threads
+    4;  // more than 2 blocks are rounded up to a multiple of this, for even work on 2 and 4 threads
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
-// Describes how a product is split. Blocks of rows depend on the sizes only, not on the threads. They decide
-// which rows the scheme adds to each other, and so how results round.
+// Describes how a product is split. The blocks of rows determine which rows the algorithm adds to each other,
+// and so how results are rounded. Therefore the blocks depend only on the sizes, not on the number of
+// threads.
 struct Blocking {
   int64_t depth;          // elements of k per pass, even
   int64_t rows, blocks;   // rows per block (even except in the last one); number of blocks
@@ -104,7 +105,7 @@ class Block {
   };
 
   // Computes the sums s1 to s4 of the quarters of a. Returns false if the rows must not be added to each
-  // other. Then quarter_[0] is the entire block, over all of this pass.
+  // other. Then quarter_[0] is the entire block, with all columns of this pass.
   bool SetSums(const float* a) {
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
@@ -140,7 +141,7 @@ class Block {
       }
   }
 
-  // Multiplies with one panel of b. The caller has set c, residual, accumulate, bias and clip of t.
+  // Multiplies by one panel of b. The caller sets c, residual, accumulate, bias and clip of t.
   void Multiply(const Left& left, const float* panel, int64_t k, int64_t rows, Tile t) const {
     if (rows == 0) return;
     t.a = left.a, t.a_row = left.row, t.b = panel;
@@ -154,7 +155,7 @@ class Block {
     t.residual = residual, t.accumulate = accumulate;
     return t;
   }
-  // Returns a tile that writes to c. It starts at `row` of the block and at `column`.
+  // Returns a tile that writes to c, starting at row `row` of the block and at column `column`.
   Tile ToResult(int64_t row, int64_t column, const float* residual) const {
     Tile t = ToScratch(p_.c + (first_ + row) * p_.c_row + column, residual, accumulate_);
     t.c_row = p_.c_row;
@@ -163,14 +164,14 @@ class Block {
     t.clip = p_.tile.clip, t.low = p_.tile.low, t.high = p_.tile.high;
     return t;
   }
-  // Returns the panel of b that holds `column`, at the start of this pass over k.
+  // Returns the panel of b that contains `column`, at the start of this pass over k.
   const float* PanelAt(int64_t column) const { return p_.panels + column * p_.k + k0_ * width_; }
 
   void RunStrassen(int64_t left) const {
     const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
     const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
     StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
-    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // t4 holds -t4
+    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // t4 is -t4
 
     Multiply(quarter_[0], b11, half_, upper_, ToScratch(u_, nullptr, false));
     Multiply(quarter_[1], b21, half_, upper_, ToResult(0, left, u_));

@@ -6,7 +6,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Returns the largest magnitude of a row whose two halves are at `left` and `right`, as in magnitude-inl.h.
+// Returns the largest magnitude of a row whose two halves are at `left` and `right`, as the bits of a float
+// (magnitude-inl.h).
 int32_t Largest(const float* left, const float* right, int64_t columns) {
   Ints lane_largest{};
   EachVector(columns, [&](int64_t i, auto load, auto) {

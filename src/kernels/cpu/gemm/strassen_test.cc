@@ -20,10 +20,10 @@ class StrassenLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, StrassenLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
-  int64_t m, halves, k;  // halves: n in pairs of panels
+  int64_t m, halves, k;  // halves: panels per half of n
 };
-// The shapes have enough rows for Strassen or too few, odd numbers, several blocks, several passes over k,
-// and rows of a that collide.
+// The shapes cover enough and too few rows for Strassen, odd sizes, several blocks, several passes over k,
+// and rows of a that collide in the cache.
 const Shape kShapes[] = {{1, 1, 2},     {3, 2, 34},    {15, 1, 64}, {16, 1, 30},  {17, 2, 66},
                          {29, 5, 128},  {139, 1, 10},  {141, 2, 8}, {300, 1, 62}, {33, 3, 96},
                          {21, 1, 1026}, {40, 1, 2048}, {0, 1, 4}};
@@ -142,8 +142,8 @@ TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
   }
 }
 
-// The error of a row is relative to its own magnitude, whichever row it would be added to. The products take
-// several passes over k.
+// The error of a row is relative to its own magnitude, even if the algorithm would add it to a much larger
+// row. The products take several passes over k.
 TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
     Case t({290, 1, 2048}, 0);
@@ -159,8 +159,8 @@ TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   }
 }
 
-// Columns are added to columns, and rows to rows. So all must have a similar magnitude, and sums must be
-// finite.
+// The algorithm adds columns of b to columns, and rows to rows. So all columns and all rows must have similar
+// magnitudes, and their sums must be finite.
 TEST_P(StrassenLevels, BalancedWeights) {
   const int64_t n = 6 * TileSimd().columns, k = 40;
   const auto is_balanced = [&](const auto& change) {

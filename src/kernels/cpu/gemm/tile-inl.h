@@ -1,5 +1,5 @@
 // The register tile of matrix products, for *_simd.cc files. The including file defines Ops, which says what
-// a dword of a and a vector of b hold and how their product is accumulated.
+// a dword of a and a vector of b contain and how their product is accumulated.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/bf16-inl.h"
@@ -24,14 +24,15 @@ constexpr int kGranule = kLanes<float> / 2;  // see RunHalf
 #else
 constexpr int kGranule = kLanes<float>;
 #endif
-// Rows of b between prefetch and use. Tiles of fewer than kPrefetchRows rows are bound by memory anyway;
-// prefetching slows them down.
+// kPrefetchDistance is the number of rows of b between prefetch and use. Tiles of fewer than kPrefetchRows
+// rows do not prefetch b: memory bandwidth limits them, and prefetching slows them down.
 constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
 
 // Hides the value of p from the optimizer. Otherwise the compiler keeps one pointer per row, which needs more
-// registers than there are. With the value hidden, it uses the addressing mode base + row stride.
+// registers than the CPU has. If the value is hidden, the compiler uses the addressing mode base + row
+// stride.
 template <class T> inline void Hide(T& p) {
 #if defined(__x86_64__)
   asm volatile("" : "+r"(p));

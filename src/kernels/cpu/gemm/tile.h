@@ -8,12 +8,13 @@ namespace tern::cpu {
 
 constexpr int kMaxTileRows = 14;  // maximum rows of a tile in any instruction set
 
-// c[rows, columns] = clip(a·b + c? + bias? + residual?).
+// Describes c[rows, columns] = clip(a·b + c + bias + residual). The terms c (see `accumulate`), bias and
+// residual are optional.
 struct Tile {
   const float* a = nullptr;
   int64_t a_row = 0;         // row stride in dwords; the dwords of a row are contiguous
   const float* b = nullptr;  // a panel: [segments * k][table.columns]
-  int64_t k = 0;             // dwords
+  int64_t k = 0;             // dwords per segment
   // Data to prefetch into the L2 cache, or null. The loop prefetches `prefetch_step` dwords per dword of k.
   const float* prefetch = nullptr;
   int64_t prefetch_step = 0;
@@ -30,8 +31,8 @@ struct Tile {
   const float* bias = nullptr;      // one per column
   const float* residual = nullptr;  // laid out like c
   int64_t residual_row = 0;
-  bool accumulate = false;  // adds to c
-  // Uses more accumulators per sum in tiles that have registers to spare. This changes the order of
+  bool accumulate = false;  // adds to the old c
+  // Whether tiles that have free registers use several accumulators per sum. This changes the order of
   // additions.
   bool few_rows = false;
   bool clip = false;  // clips to [low, high]; NaN stays NaN
@@ -39,22 +40,23 @@ struct Tile {
 };
 
 struct TileTable {
-  int rows, columns;  // of the largest tile
-  int granule;        // computed columns are a multiple of this, whatever Tile::columns is
+  int rows, columns;  // size of the largest tile
+  int granule;        // a tile computes Tile::columns rounded up to a multiple of this
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
-  // The index is the number of rows, 1 … rows.
+  // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
   // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This is for
-  // weights: bf16 is rounded so that the sum of each column is preserved (docs/reports/accuracy.md).
+  // weights: tables for bf16 round such that the sum of each column is preserved (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
-  // The same for operands that are packed in every run. bf16 is rounded to nearest even.
+  // Does the same for operands that are packed in every run. Tables for bf16 round to the nearest number,
+  // ties to even.
   void (*pack_nearest)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                        float* to);
-  // Packs `count` contiguous elements into dwords, zero-padded. `to` may be `from`.
+  // Packs `count` contiguous elements into dwords, zero-padded. `to` may equal `from`.
   void (*copy)(const float* from, int64_t count, float* to);
 
   int64_t dwords(int64_t k) const { return (k + per_lane - 1) / per_lane; }
-  // Runs the tile for any number of rows, split into tiles of about the same height.
+  // Computes `count` rows, split into tiles of about the same height.
   void RunRows(Tile tile, int64_t count) const;
 };
 TERN_SIMD_TABLE(TileTable, TileSimd)
@@ -66,8 +68,8 @@ extern const TileTable kTileBf16Simd;  // x86-64 only
 
 // The type that operands of a product are rounded to before they are multiplied.
 enum class Operands : uint8_t { kF32, kBf16 };
-// Returns the table of the active instruction set. For bf16 it is the table with AVX512-BF16 if the processor
-// has that.
+// Returns the table of the active instruction set. For bf16, returns the table with AVX512-BF16 instructions
+// if the processor has them.
 const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu

@@ -18,9 +18,9 @@ inline Floats Abs(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 
 // Rounds rows of weights, [rows][kWidth], to bf16 so that the sum of each column is preserved. Weights are
 // first rounded to nearest even. Then weights near the middle between two bf16 numbers change to the other
-// neighbour if this reduces the error of their column's sum. Those closest to the middle change first. This
-// reduces the error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of
-// others. `off` is the error of the sum of each column. It is updated from call to call.
+// neighbour if this reduces the error of their column's sum. The weights closest to the middle change first.
+// This reduces the error of products with inputs of nonzero mean, as after a ReLU, and hardly changes the
+// error of other products. `off` is the error of the sum of each column so far. Each call updates it.
 inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded, float* off) {
   // Minimum distance from the rounded number, relative to the distance between the two neighbours.
   constexpr float kMinDistance[] = {0.45f, 0.375f, 0.25f};

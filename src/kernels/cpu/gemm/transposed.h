@@ -5,8 +5,8 @@
 
 namespace tern::cpu {
 
-// Whether this is faster than packing b. Depends on sizes, strides, `accumulate`, and whether `row_bias` is
-// null.
+// Returns whether the transposed product is faster than packing b. The result depends on sizes, strides,
+// `accumulate`, and whether `row_bias` is null.
 bool WorthTransposing(const GemmParams& p);
 // These functions have the contracts of GemmScratch and Gemm.
 size_t TransposedScratch(const GemmParams& p, int threads);

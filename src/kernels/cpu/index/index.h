@@ -1,5 +1,5 @@
-// Gather and scatter. Indices may be negative. Callers must check their range with FindBadIndex, except for
-// OneHot.
+// Gather and scatter. Indices may be negative. Callers must check the range of indices with FindBadIndex.
+// Only OneHot accepts indices out of range.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace tern::cpu {
 // An array of i32 or i64 indices.
 struct Indices {
   const void* data = nullptr;
-  bool wide = true;  // i64
+  bool wide = true;  // true: i64, false: i32
   int64_t operator[](int64_t i) const {
     return wide ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
   }
 };
 
-// Checks n indices with this stride. Returns the position of the first one outside [-size, size), or -1 if
-// all are inside.
+// Checks n indices, from position `first` on with this stride. Returns the position of the first index
+// outside [-size, size), or -1 if all indices are inside.
 int64_t FindBadIndex(const Indices& indices, int64_t first, int64_t stride, int64_t n, int64_t size);
 
 // Gathers y [outer, count, inner] from x [outer, length, inner].
@@ -31,21 +31,22 @@ void Gather(const AxisShape& x, const Indices& indices, int64_t count, const voi
 // Tuples of `size` indices. Each tuple selects a slice of x.
 struct Tuples {
   Indices indices;
-  int64_t count = 0, size = 0;                    // number of tuples, and of indices per tuple
-  std::array<int64_t, kMaxRank> dims{}, steps{};  // of the indexed axes of x
+  int64_t count = 0, size = 0;                    // number of tuples, indices per tuple
+  std::array<int64_t, kMaxRank> dims{}, steps{};  // dims and strides of the indexed axes of x
   int64_t per_batch = 1, batch_step = 0;          // tuples per batch item; stride of a batch item in x
-  int64_t slice = 1;                              // elements
+  int64_t slice = 1;                              // elements per slice
   int64_t OffsetOf(int64_t tuple) const;
 };
 void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Workers& workers);
 
-// There is one index per element. The result has the dims of `indices`.
+// Arguments of GatherElements and ScatterElements. There is one index per element. The result of
+// GatherElements has the dims of `indices`.
 struct Elements {
   Indices indices;
   int rank = 0;
   int axis = 0;
   std::array<int64_t, kMaxRank> dims{}, steps{};  // dims of indices, strides of x
-  int64_t length = 0;                             // of x along the axis
+  int64_t length = 0;                             // size of x along the axis
   int64_t count = 0;
   int64_t OffsetOf(int64_t element) const;
 };
@@ -54,11 +55,13 @@ void GatherElements(const Elements& e, const void* x, void* y, int width, const 
 enum class ScatterKind : int { kNone, kAdd, kMul, kMin, kMax };
 inline constexpr const char* kScatterNames[] = {"none", "add", "mul", "min", "max"};
 bool HasScatter(ScatterKind kind, DType type);
-// y must hold a copy of the data. Updates are applied in order: later ones see earlier ones.
+// y must contain a copy of the data. Updates are applied in order, so a later update sees the result of an
+// earlier update.
 void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y);
 void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y);
 
-// y is [outer, depth, inner]. It is off_on[1] at the index given for (outer, inner), and off_on[0] elsewhere.
+// y is [outer, depth, inner]. For each (outer, inner), y is off_on[1] at the index in `indices` along depth,
+// and off_on[0] elsewhere. If the index is out of range, y is off_on[0] everywhere.
 void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y,
             int width, const Workers& workers);
 

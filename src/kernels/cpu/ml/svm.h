@@ -4,8 +4,8 @@
 
 namespace tern::cpu {
 
-// Support vectors packed for SvmSimd(). They are in the caller's memory, which must outlive this object and
-// its copies.
+// Support vectors packed for SvmSimd(). The packed vectors are in the caller's memory, which must outlive
+// this object and its copies.
 class SupportVectors {
  public:
   struct Form {

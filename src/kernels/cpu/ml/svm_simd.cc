@@ -6,7 +6,7 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 constexpr int64_t kWide = kLanes<float>;
-constexpr int kColumns = 2;  // vectors of lanes in a tile
+constexpr int kColumns = 2;  // SIMD vectors per row of a tile
 
 inline Floats Power(Floats x, int power) {
   Floats y = power & 1 ? x : All(1.f);

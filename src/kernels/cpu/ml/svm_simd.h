@@ -25,8 +25,8 @@ struct SvmPanels {
 };
 
 struct SvmTable {
-  // Computes y[r][v] for rows of x and all vectors. Row strides are `width` for x and count * kSvmPanel for
-  // y.
+  // Sets y[r][v] to the kernel function of row r of x and support vector v. Row strides are `width` for x and
+  // count * kSvmPanel for y.
   void (*similarity)(const SvmPanels& p, const float* x, int64_t rows, float* y);
   // Returns the sum of a[i] * b[i].
   float (*dot)(const float* a, const float* b, int64_t n);

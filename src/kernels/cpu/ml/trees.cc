@@ -6,7 +6,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int kAtOnce = 8;  // rows whose loads overlap
+constexpr int kAtOnce = 8;  // rows that are walked together, so that their loads overlap
 
 template <class T> bool Holds(const Trees<T>& trees, int32_t at, T x) {
   const auto& test = trees.tests[static_cast<size_t>(at)];

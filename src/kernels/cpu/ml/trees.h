@@ -17,13 +17,13 @@ template <class T> struct TreeNode {
 template <class T> struct Trees {
   struct Test {
     TreeTest kind;
-    bool missing_holds;  // the test holds for NaN
-    int32_t set_begin, set_end;
+    bool missing_holds;          // the test holds for NaN
+    int32_t set_begin, set_end;  // the set of a kMember test: a range of `members`
   };
   std::vector<TreeNode<T>> nodes;
   std::vector<int32_t> roots;  // a negative value means leaf -1 - root
   std::vector<Test> tests;     // one per node; if empty, all tests are x <= value, which NaN fails
-  std::vector<T> members;      // of the sets
+  std::vector<T> members;      // elements of the sets of kMember tests
 };
 
 // Writes the leaf of each row of x [rows, width]. Nodes must form trees, and features must be below width.

@@ -73,8 +73,9 @@ template <class T> void CopyBlock(const Plane& p, const T* x, T* y, const PlaneB
   }
 }
 
-// Returns the axis that is paired with the innermost axis of y. It is the axis that reads with stride 1 if
-// there is one, otherwise the axis next to the innermost one. Returns -1 if there is only one axis.
+// Returns the axis that forms planes with the innermost axis of y. If the innermost axis reads x with another
+// stride than 1, this is the axis that reads x with stride 1. If there is no such axis, or if the innermost
+// axis has stride 1, this is the axis next to the innermost axis. Returns -1 if there is only one axis.
 int RowsAxis(const StridedCopy& plan) {
   const auto at = [&](int i) { return plan.axes[static_cast<size_t>(i)]; };
   if (plan.rank < 2) return -1;
@@ -144,7 +145,7 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
 // Elements that always move together.
 template <int Bytes> struct Group { char bytes[Bytes]; };
 
-// Returns the same copy with the innermost axis as one element.
+// Returns the same copy, with the elements of the innermost axis joined into one element.
 StridedCopy Grouped(const StridedCopy& plan) {
   StridedCopy groups = plan;
   const int64_t n = plan.axes[static_cast<size_t>(plan.rank - 1)].size;

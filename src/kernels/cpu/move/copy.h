@@ -1,4 +1,5 @@
-// Copies of elements by strides or by index maps. Widths are bytes of an element: 1, 2, 4, 8 or 16.
+// Copies elements by strides or by index maps. `width` is the number of bytes of an element: 1, 2, 4, 8 or
+// 16.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,19 +9,19 @@
 
 namespace tern::cpu {
 
-// y[to + sum of i * axis.to] = x[from + sum of i * axis.from] for every index i below the sizes. Does not
+// y[to + sum of i * axis.to] = x[from + sum of i * axis.from] for all indices i of all axes. Does not
 // allocate.
 struct StridedCopy {
   struct Axis {
-    int64_t size = 1, from = 0, to = 0;  // strides in elements; those of x may be 0 or negative
+    int64_t size = 1, from = 0, to = 0;  // strides in elements; `from` may be 0 or negative
   };
   int rank = 0;
   int64_t count = 1;
   int64_t from = 0, to = 0;
   std::array<Axis, kMaxRank> axes;
 
-  // Adds an axis. Axes must be added from the outermost of y to the innermost. At most kMaxRank may be longer
-  // than 1. Adjacent axes are merged if their strides allow it.
+  // Adds an axis. Axes must be added from the outermost of y to the innermost. At most kMaxRank axes may be
+  // longer than 1. Adjacent axes are merged if their strides allow it.
   void Add(const Axis& axis);
 };
 void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers);
@@ -31,8 +32,8 @@ void Fill(const void* value, void* y, int64_t n, int width, const Workers& worke
 // y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements with a negative source are not written.
 struct MappedCopy {
   int rank = 0;
-  std::array<int64_t, kMaxRank> dims{};   // of y
-  std::array<int64_t, kMaxRank> steps{};  // of x
+  std::array<int64_t, kMaxRank> dims{};   // dims of y
+  std::array<int64_t, kMaxRank> steps{};  // strides of x; the last stride must be 1
   std::array<const int64_t*, kMaxRank> sources{};
 };
 void Copy(const MappedCopy& plan, const void* x, void* y, int width, const Workers& workers);

@@ -16,7 +16,8 @@ struct Case {
   Dims dims;
   std::vector<size_t> perm;
 };
-// The cases have sizes around the squares, few rows, few columns, groups of 2 and 4 elements, and more axes.
+// The cases cover sizes around the side of a square, few rows, few columns, groups of 2 and 4 elements, and
+// more than two axes.
 const Case kCases[] = {{{16, 16}, {1, 0}},
                        {{17, 33}, {1, 0}},
                        {{2, 58}, {1, 0}},
@@ -84,7 +85,7 @@ TEST_P(CopyLevels, Transposes) {
     }
 }
 
-// Copies that are too large for the caches, with row strides that do and do not conflict in the cache.
+// Checks copies that are too large for the caches, with row strides that do and do not conflict in the cache.
 template <class T> void CheckLarge() {
   const auto width = static_cast<int64_t>(sizeof(T)), cells = (int64_t{9} << 19) / width;
   for (int64_t rows : {int64_t{21}, 4096 / width})
@@ -100,8 +101,8 @@ TEST_P(CopyLevels, TransposesLargeOnes) {
   CheckLarge<uint64_t>();
 }
 
-// Copies with offsets and with row strides that are larger than the rows, or negative. Nothing else may be
-// written.
+// Checks copies with offsets and with row strides that are larger than the rows, or negative. The copy must
+// not write the gaps between the rows of y.
 template <class T> void CheckSteps(int64_t rows, int64_t columns, bool reversed) {
   const int64_t from_row = columns + 3, to_row = rows + 5;
   StridedCopy plan;
@@ -131,7 +132,7 @@ TEST_P(CopyLevels, TransposesPartsOfMatrices) {
       }
 }
 
-// Groups of bytes are copied as one element at any address. A sanitizer finds loads with too strict an
+// Groups of bytes are copied as one element at any address. A sanitizer finds loads that assume too strict an
 // alignment.
 TEST(Copy, GroupsOfBytesAtAnyAddress) {
   for (int64_t group : {2, 4, 8, 16})

@@ -23,16 +23,18 @@ template <class T> inline PickVector<T> LoadPick(const T* p) {
 }
 template <class T> inline void StorePick(T* p, PickVector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// The source of element I of output vector K when R rows are interleaved: its row, and its index there.
+// The source of element I of output vector K when R rows are interleaved: `row` is the input row, and `at` is
+// the index in this row.
 template <int Lanes, int R, int K, int I> struct Interleaved {
   static constexpr int row = (K * Lanes + I) % R, at = (K * Lanes + I) / R;
 };
-// The source of element I of output row K when C rows are deinterleaved: its vector, and its lane there.
+// The source of element I of output row K when C rows are deinterleaved: `row` is the input vector, and `at`
+// is the lane in this vector.
 template <int Lanes, int C, int K, int I> struct Deinterleaved {
   static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
 };
 
-// Lane I comes from vector From::row, lane From::at. Each shuffle adds one more input vector.
+// Lane I of the result is lane From::at of vector From::row. Each shuffle adds one more input vector.
 template <template <int, int, int, int> class From, int K, class V, int N, int... I>
 inline V Pick(const V (&v)[N], Indices<I...>) {
   constexpr int lanes = sizeof...(I);
@@ -55,8 +57,8 @@ inline void PickAll(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
   if constexpr (K + 1 < N) PickAll<From, T, K + 1>(v, out);
 }
 
-// Converts R rows of n elements to n groups of R. T may stand for a group of smaller elements, with their
-// alignment.
+// Converts R rows of n elements to n groups of R. If T stands for a group of smaller elements, x and y need
+// only the alignment of the smaller elements.
 template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;

@@ -1,4 +1,4 @@
-// The two innermost loops of a copy, and their blocks, which are the unit of work of a thread.
+// A plane is the two innermost loops of a copy. It is split into blocks, which are distributed to threads.
 #pragma once
 #include "kernels/cpu/move/copy.h"
 
@@ -17,12 +17,13 @@ struct PlaneBlock {
   int64_t row, row_end, column, column_end;
 };
 
-// Splits a plane into blocks. A block is a number of full rows, except in a transpose. There a block is long
-// on the side with the larger stride, so that the hardware prefetcher sees few streams. It is short on the
-// other side, so that the touched lines stay in the cache. Blocks are ordered along the short side.
+// Splits a plane into blocks. A block is a number of full rows, except in a transpose. In a transpose, a
+// block is long on the side with the larger stride, so that the hardware prefetcher sees few streams. The
+// block is short on the other side, so that the cache lines that it reads and writes stay in the cache.
+// Blocks are ordered along the short side.
 class PlaneBlocks {
  public:
-  // `width` is the bytes of an element; `bytes` are those of the entire copy.
+  // `width` is the size of an element, and `bytes` is the size of the entire copy, both in bytes.
   PlaneBlocks(const Plane& plane, int64_t width, int64_t bytes);
   int64_t count() const { return count_; }
   int64_t cells() const { return rows_ * columns_; }  // maximum elements of a block
@@ -31,10 +32,10 @@ class PlaneBlocks {
 
  private:
   int64_t all_rows_, all_columns_;
-  int64_t rows_, columns_;  // of a block
+  int64_t rows_, columns_;  // size of a block
   int64_t count_;
-  bool down_ = false;    // consecutive blocks are below each other
-  int64_t in_line_ = 1;  // number of blocks along that direction
+  bool down_ = false;    // each block is below the block before it, not to its right
+  int64_t in_line_ = 1;  // number of blocks in this direction
 };
 
 }  // namespace tern::cpu

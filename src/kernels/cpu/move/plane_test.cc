@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-// A matrix transpose with rows x columns in y.
+// Returns the plane of a matrix transpose whose result is [rows, columns].
 Plane Transposed(int64_t rows, int64_t columns) { return {{rows, 1, columns}, {columns, rows, 1}}; }
 
 void CheckOnce(const Plane& plane, int64_t width, int64_t bytes) {
@@ -36,7 +36,7 @@ TEST(PlaneBlocks, CoverThePlaneOnce) {
         }
 }
 
-// Full cache lines are read and written, with at least 1 KiB contiguous on the side with the larger stride.
+// Blocks read and write full cache lines, with at least 1 KiB contiguous on the side with the larger stride.
 TEST(PlaneBlocks, HoldFullCacheLinesOfBothSides) {
   for (int64_t width : {1, 2, 4, 8})
     for (const Plane& plane : {Transposed(50176, 64), Transposed(64, 50176), Transposed(4096, 4096)}) {

@@ -17,7 +17,7 @@ template <int Half, class T> inline Vector<T> Zip(Vector<T> a, Vector<T> b) {
   return Zip<Half>(a, b, typename MakeIndices<kLanes<T>>::Type{});
 }
 
-// Packs elements of 2 or 4 rows into dwords: dwords[k][w] holds column LaneColumn(k, w).
+// Packs elements of 2 or 4 rows into dwords: dwords[k][w] contains the elements of column LaneColumn(k, w).
 inline void Pack(const Vector<uint16_t> (&row)[2], Vector<float> (&dwords)[2]) {
   dwords[0] = Vector<float>(Zip<0, uint16_t>(row[0], row[1]));
   dwords[1] = Vector<float>(Zip<1, uint16_t>(row[0], row[1]));
@@ -70,7 +70,7 @@ __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, 
   }
 }
 
-// Loads the first n elements, 0 <= n <= kSide. The others are 0, and their memory is not accessed.
+// Loads the first n elements, 0 <= n <= kSide. The other elements are 0, and their memory is not accessed.
 template <class T> inline Vector<T> LoadFirst(const T* p, int64_t n) {
   Vector<T> v{};
   __builtin_memcpy(&v, p, static_cast<uint64_t>(n) * sizeof(T));
@@ -103,7 +103,7 @@ inline void StoreFirst(double* p, Vector<double> v, int64_t n) {
 }
 #endif
 
-// Does the same as TransposeSquare for i < rows and j < columns. Both are at most kSide.
+// Does the same as TransposeSquare for i < rows and j < columns. rows and columns must be at most kSide.
 template <class T>
 __attribute__((noinline)) void TransposePart(const T* from, int64_t from_row, int64_t rows, int64_t columns,
                                              T* to, int64_t to_row) {

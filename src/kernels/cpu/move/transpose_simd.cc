@@ -6,7 +6,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Transposes squares in registers, in the order in which they are contiguous in y.
+// Transposes squares in registers. Squares that are neighbours in a row of y are transposed one after the
+// other.
 template <class T>
 void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   constexpr int64_t side = kSide<T>;
@@ -21,7 +22,8 @@ void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, 
 }
 
 // Rows of x with a large stride may map to the same sets of the cache. If a square is narrower than a cache
-// line, only the rows of one square are read at a time. So their lines are not evicted before reuse.
+// line, only the rows of one square are read at a time, so that their cache lines are not evicted before the
+// next square reads them.
 template <class T>
 void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   const int64_t rows_at_once = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);

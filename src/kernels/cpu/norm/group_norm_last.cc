@@ -6,9 +6,9 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64;  // pixels that are accumulated in f32
+constexpr int64_t kBlock = 64;  // pixels that are summed in f32 before the sum is added to a double
 
-// `width` consecutive channels of one sample; stride is the row stride.
+// `width` consecutive channels of one sample. `stride` is the stride between pixels.
 struct Columns {
   const float* x;
   int64_t pixels, stride, width;

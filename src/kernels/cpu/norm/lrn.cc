@@ -6,7 +6,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kTile = 256;  // elements
+constexpr int64_t kTile = 256;  // elements per tile
 
 // Computes v ^ -beta. There is a fast path for beta = 0.75, the value that networks use.
 void Powers(float* v, int64_t n, float beta) {

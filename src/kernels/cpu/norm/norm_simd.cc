@@ -29,7 +29,7 @@ void Affine(const float* x, float mean, float factor, float shift, float* y, int
   Map(x, y, n, [=](Floats v, int64_t, const auto&) { return (v - mean) * factor + shift; });
 }
 
-// y = (x - mean) * factor * scale + bias.
+// Computes y = (x - mean) * factor * scale + bias. scale and bias may be null.
 inline void Normalize(const LayerNormParams& p, const float* x, float mean, float factor, float* y,
                       const float* bias) {
   const float* scale = p.scale;

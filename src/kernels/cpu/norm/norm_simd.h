@@ -1,4 +1,4 @@
-// Inner loops of normalisation. y may be x.
+// Inner loops of normalisation. y may equal x.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -20,7 +20,7 @@ struct NormTable {
   void (*layer)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   void (*rms)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   Moments (*moments)(const float* x, int64_t n);
-  // y[i] = (x[i] - mean) * factor + shift
+  // Computes y[i] = (x[i] - mean) * factor + shift.
   void (*affine)(const float* x, float mean, float factor, float shift, float* y, int64_t n);
   // Computes y[i] = x[i] * factor[i] + shift[i] for each row. shift may be null.
   void (*columns)(const float* x, const float* factor, const float* shift, float* y, int64_t rows, int64_t n);

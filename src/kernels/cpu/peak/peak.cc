@@ -12,7 +12,7 @@ namespace {
 constexpr int kMinTrials = 8, kMaxStale = 24;
 constexpr double kMaxTime = 2e8;  // nanoseconds
 constexpr double kGain = 1.005;
-constexpr int64_t kRounds = 100'000;  // they take one or two milliseconds
+constexpr int64_t kRounds = 100'000;  // rounds per trial, which take one or two milliseconds
 
 // Returns the best rate of repeated trials. In each trial every thread runs `chains` once. The machine may be
 // busy for a while, so trials end after kMaxStale trials without improvement, or after kMaxTime.

@@ -1,5 +1,5 @@
-// The maximum of max pooling, for scalars and vectors. The files of every instruction set include it, so
-// everything in it is local to them.
+// The maximum of max pooling, for scalars and vectors. Files of every instruction set include this header, so
+// its functions are local to each file.
 #pragma once
 
 namespace tern::cpu {

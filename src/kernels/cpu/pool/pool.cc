@@ -55,7 +55,8 @@ template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* 
   }
 }
 
-// Computes one output row. The input rows of its windows are combined first, with contiguous access.
+// Computes one output row. If an input row has at most kLine elements, the input rows of the windows are
+// combined first, with contiguous access.
 template <class Math>
 void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t line, typename Math::T* y) {
   typename Math::T joined[kLine];

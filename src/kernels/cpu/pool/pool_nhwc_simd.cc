@@ -10,8 +10,8 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kVector = kLanes<float>;
 
-// Computes Larger in fewer instructions. The max instruction returns b if either operand is NaN or both are
-// 0.
+// Computes Larger in fewer instructions. The max instruction returns b if an operand is NaN or both operands
+// are 0. So only a NaN in a needs extra instructions.
 inline Floats LargerOf(Floats a, Floats b) {
 #if defined(__AVX512F__)
   const __mmask16 number = _mm512_cmp_ps_mask(__m512(a), __m512(a), _CMP_ORD_Q);

@@ -5,9 +5,10 @@
 namespace tern::cpu {
 
 struct PoolNhwcTable {
-  // y[c] = the maximum of x[i][c] for i < count; NaN if one is NaN, -infinity if count is 0.
+  // Sets y[c] to the maximum of x[i][c] for i < count. The result is NaN if an element is NaN, and -infinity
+  // if count is 0.
   void (*max)(const float* const* x, int64_t count, int64_t channels, float* y);
-  // y[c] = (the sum of x[i][c]) / divisor.
+  // Sets y[c] to the sum of x[i][c] for i < count, divided by `divisor`.
   void (*sum)(const float* const* x, int64_t count, int64_t channels, float divisor, float* y);
 };
 TERN_SIMD_TABLE(PoolNhwcTable, PoolNhwcSimd)

@@ -136,7 +136,8 @@ TEST_P(NhwcPoolLevels, NaNWins) {
   }
 }
 
-// This must hold for pairs of zeros and of NaNs, too. Each channel compares one pair.
+// The result must have the same bits as Larger, also for pairs of zeros and pairs of NaNs. Each channel
+// compares one pair.
 TEST_P(NhwcPoolLevels, KeepsTheBitsOfTheLarger) {
   const uint32_t bits[] = {0x7fc00001, 0xffc00002, 0,          0x80000000,
                            0x3f800000, 0xbf800000, 0x7f800000, 0xff800000};

@@ -5,7 +5,7 @@
 namespace tern::cpu {
 
 struct PoolTable {
-  // y[i] = the larger of y[i] and x[i * stride]. NaN propagates.
+  // Sets y[i] to the larger of y[i] and x[i * stride]. NaN propagates.
   void (*max_row)(const float* x, int64_t stride, float* y, int64_t n);
 };
 TERN_SIMD_TABLE(PoolTable, PoolSimd)

@@ -10,7 +10,7 @@ constexpr int64_t kGrain = 16384, kTile = 512, kMaxChunk = int64_t{1} << 23;
 const char* At(const void* bytes, int64_t i) { return static_cast<const char*>(bytes) + i; }
 char* At(void* bytes, int64_t i) { return static_cast<char*>(bytes) + i; }
 
-// Converts elements to float. A broadcast element (step 0) fills the tile.
+// Converts elements to float. If step is 0, one element is repeated n times.
 void Widen(const ByteOperand& x, int64_t at, int64_t step, float zero, float* y, int64_t n) {
   QuantSimd().dequantize(x.type, At(x.data, at), zero, 1, y, step ? n : 1);
   if (!step) std::fill(y + 1, y + n, y[0]);

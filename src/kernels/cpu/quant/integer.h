@@ -5,8 +5,8 @@
 
 namespace tern::cpu {
 
-// y = round((sums + bias) * multiplier) + zero, saturated. sums is [outer, channels, inner]; bias and
-// multipliers have one element per channel.
+// RescaleChannels computes y = round((sums + bias) * multiplier) + to.zero, saturated. sums is [outer,
+// channels, inner]; bias and multipliers have one element per channel.
 struct ChannelShape {
   int64_t outer = 1, channels = 1, inner = 1;
 };
@@ -22,6 +22,7 @@ struct ByteOperand {
 // y = round(a * a.ratio + b * b.ratio + offset), saturated. `offset` is the contribution of the zero points.
 void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float offset,
              const ByteRange& to, void* y, const Workers& workers);
+// y = round((a - a.zero) * (b - b.zero) * multiplier + to.zero), saturated.
 void ByteProduct(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float multiplier,
                  const ByteRange& to, void* y, const Workers& workers);
 

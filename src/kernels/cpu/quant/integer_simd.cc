@@ -20,7 +20,7 @@ template <class T> T Rounded(float v, const ByteRange& to) {
 }
 
 template <class F> void Quantize(const ByteRange& given, void* y, int64_t n, const F& f) {
-  const ByteRange to = given;  // a copy, which stores to y cannot change
+  const ByteRange to = given;  // local, so that the compiler knows that stores to y do not change it
   if (to.type == DType::kI8) {
     auto* out = static_cast<int8_t*>(y);
     for (int64_t i = 0; i < n; ++i) out[i] = Rounded<int8_t>(f(i), to);

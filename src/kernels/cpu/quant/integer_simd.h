@@ -12,12 +12,13 @@ struct ByteRange {
 };
 
 struct IntegerTable {
-  // y = round(clamp((sums + bias) * multiplier)) + zero; NaN gives zero.
+  // y = round(clamp((sums + bias) * multiplier)) + zero. clamp limits to [low, high]. NaN becomes zero.
   void (*rescale)(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n);
   // Does the same with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
-  // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), computed by two fma.
+  // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), computed with two fused multiply-adds. Here and
+  // in `product`, clamp limits to [low + zero, high + zero].
   void (*sum)(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
               void* y, int64_t n);
   // y = round(clamp(a * b * multiplier + zero)).

@@ -5,8 +5,8 @@
 
 namespace tern::cpu {
 
-// x is [outer, length, inner]. There is one scale for all elements (single), one per position of `length`, or
-// one for every `block` positions and each element of inner.
+// x is [outer, length, inner]. There is one scale for all elements (`single`), one scale per position along
+// `length` (block == 0), or one scale per `block` positions and element of `inner`.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
   int64_t block = 0;  // 0: not blocked
@@ -14,7 +14,7 @@ struct QuantShape {
 };
 
 bool HasQuant(DType type);  // i8, u8, i16, u16
-// `zero` are zero points of type `to`, as many as scales. If it is null, all are 0.
+// `zero` is an array of zero points of type `to`, one per scale. If `zero` is null, all zero points are 0.
 void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
                  const Workers& workers);
 // `from` is i8, u8, i16, u16 or i32.

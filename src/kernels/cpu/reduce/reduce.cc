@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
 constexpr int64_t kRows = 256;   // rows with a constant stride that one call combines
-constexpr int64_t kFewRows = 8;  // rows that are combined one by one
-constexpr int64_t kParts = 8;    // parts of many rows, for several threads
+constexpr int64_t kFewRows = 8;  // maximum rows that are combined one by one
+constexpr int64_t kParts = 8;    // number of parts into which many rows are split, for several threads
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {
@@ -36,7 +36,7 @@ RowSum RowKind(ReduceKind kind) {
 // Returns the operation that combines partial results.
 RowSum OfParts(RowSum kind) { return kind == RowSum::kL1 || kind == RowSum::kSquare ? RowSum::kSum : kind; }
 
-// The arithmetic of one element type.
+// Arithmetic in f32. Plain is the arithmetic of the other types.
 struct Floats {
   using T = float;
   static float Start(RowSum kind) {
@@ -104,7 +104,7 @@ template <class T> T Finish(ReduceKind kind, T sum, int64_t count) {
   return sum;
 }
 
-// exp is taken relative to the largest element, so that it cannot overflow.
+// Sums exp(x - top), where top is the largest element, so that exp cannot overflow.
 void LogSumExpRow(const ReducePlan& p, const float* x, float top, float* y) {
   float sum = 0;
   for (int64_t r = 0; r < p.reduced.count; ++r)
@@ -119,7 +119,7 @@ void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n
 }
 
 // Reduces rows [begin, end) along the innermost axis to one number. Splits many rows in half recursively
-// (pairwise summation), so that the rounding error grows with the logarithm of their number.
+// (pairwise summation), so that the rounding error grows with the logarithm of the number of rows.
 template <class Math>
 typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin,
                             int64_t end) {
@@ -135,7 +135,7 @@ typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Mat
   return sum;
 }
 
-// Reduces the innermost axis and others. Each result is a reduction of entire rows.
+// Reduces the innermost axis and possibly other axes. Each result is a reduction of entire rows.
 template <class Math>
 void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                 int64_t begin, int64_t end) {
@@ -154,7 +154,8 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
 }
 
 // Reduces n columns of rows [begin, end) to y. If one call cannot combine all rows, splits them in half
-// recursively (pairwise summation), so that the rounding error grows with the logarithm of their number.
+// recursively (pairwise summation), so that the rounding error grows with the logarithm of the number of
+// rows.
 template <class Math>
 void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,
               typename Math::T* y, int64_t n) {
@@ -194,7 +195,7 @@ void ReduceParts(ReduceKind kind, const ReducePlan& p, const typename Math::T* x
   for (int64_t k = 0; k < p.inner; ++k) y[k] = Finish(kind, y[k], p.count);
 }
 
-// Reduces axes before the innermost one. Results are contiguous.
+// Reduces only axes before the innermost axis, so that results are contiguous.
 template <class Math>
 void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                    int64_t begin, int64_t end) {

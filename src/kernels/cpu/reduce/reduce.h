@@ -16,17 +16,17 @@ enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum,
 inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
                                                "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
-// Adjacent axes that are all kept or all reduced are merged. `kept` and `reduced` start with the outermost
-// axis and exclude the innermost one.
+// Adjacent axes that are all kept or all reduced are merged. `kept` and `reduced` list the kept and the
+// reduced axes, from the outermost axis on. They do not include the innermost axis, which `inner` describes.
 struct ReducePlan {
   struct Axes {
     int rank = 0;
     int64_t count = 1;
     std::array<int64_t, kMaxRank> dims{}, steps{};
-    int64_t OffsetOf(int64_t index) const;  // in the input, in elements
+    int64_t OffsetOf(int64_t index) const;  // offset in the input, in elements
   };
   Axes kept, reduced;
-  int64_t inner = 1;  // the innermost axis
+  int64_t inner = 1;  // size of the innermost axis
   bool inner_reduced = false;
   int64_t count = 0;  // input elements per result
 };
@@ -36,8 +36,9 @@ bool HasReduce(ReduceKind kind, DType type);
 void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
             const Workers& workers);
 
-// ArgReduce writes the index of the largest (or smallest) element along an axis: the first of equal elements,
-// or the last. NaN counts as largest and as smallest.
+// ArgReduce writes the index of the largest (or smallest) element along an axis. If several elements are
+// equal, it is the first of them, or the last if `last` is true. NaN counts as the largest and as the
+// smallest element.
 bool HasArgReduce(DType type);
 void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
                const Workers& workers);

@@ -1,4 +1,4 @@
-// Sums stay accurate for any number of elements and any axes.
+// Tests that sums stay accurate for any number of elements and any axes.
 #include "kernels/cpu/reduce/reduce.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ struct Sum {
 };
 
 // Returns the largest relative error, in units of half an ulp of 1 in f32. Each result sums equal numbers.
-// That is the hardest case for a chain of additions, because it then rounds in the same direction every time.
+// Equal numbers are the hardest case for a chain of additions, because every addition then rounds in the same
+// direction.
 double WorstError(ReduceKind kind, const Sum& sum) {
   int64_t inputs = 1, outputs = 1;
   for (size_t i = 0; i < sum.dims.size(); ++i) {

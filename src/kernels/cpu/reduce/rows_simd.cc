@@ -71,9 +71,9 @@ inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const 
   for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, v[j]);
 }
 
-// Sums N vectors of columns as a cascade: kBlock rows make a partial sum, and kBlock of these make another.
-// The rounding error grows with the longest chain of additions, which is 2 * kBlock + rows / kBlock^2 instead
-// of rows.
+// Sums N vectors of columns as a cascade: kBlock rows are added to a block sum, kBlock block sums to a group
+// sum, and all group sums to the total. The rounding error grows with the longest chain of additions, which
+// is 2 * kBlock + rows / kBlock^2 instead of rows.
 constexpr int64_t kBlock = 8;
 
 template <int N, class F>
@@ -156,7 +156,7 @@ void Join(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int
   }
 }
 
-// Computes exp(x - top), also if both are infinite.
+// Computes exp(x - top). If x equals top, the result is 1, also if both are infinite.
 inline Floats Share(Floats x, Floats top) { return x == top ? All(1.f) : Exp(x - top); }
 
 float ExpSum(const float* x, float top, int64_t n) {

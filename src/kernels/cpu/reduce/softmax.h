@@ -11,7 +11,8 @@ struct AxisShape {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-// y = exp(x) / sum of exp(x), or its logarithm. y may be x.
+// Computes y = exp(x) / sum of exp(x) along the axis, or the logarithm of this quotient if `log` is true. y
+// may equal x.
 void SoftmaxF32(const AxisShape& shape, bool log, const float* x, float* y, const Workers& workers);
 
 }  // namespace tern::cpu

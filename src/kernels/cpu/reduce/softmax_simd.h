@@ -1,4 +1,4 @@
-// Inner loops of softmax and log-softmax. y may be x.
+// Inner loops of softmax and log-softmax. y may equal x.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

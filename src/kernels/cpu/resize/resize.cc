@@ -10,14 +10,15 @@ namespace {
 
 constexpr int64_t kMaxBlendTaps = 16;  // maximum taps that one call of blend adds
 
-// Computes one output element. The last axis is resized.
+// Computes one output element if the last axis is resized.
 float BlendOne(const float* x, const int64_t* positions, const float* weights, int64_t taps) {
   float sum = 0;
   for (int64_t t = 0; t < taps; ++t) sum += weights[t] == 0 ? 0.f : weights[t] * x[positions[t]];
   return sum;
 }
 
-// Computes one output row of n elements. An axis before the last is resized. Taps with weight 0 are not read.
+// Computes one output row of n elements if an axis before the last is resized. Does not read taps with weight
+// 0.
 void BlendRows(const float* x, const int64_t* positions, const float* weights, int64_t taps, float* y,
                int64_t n) {
   const float* rows[kMaxBlendTaps];

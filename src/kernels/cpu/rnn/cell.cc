@@ -46,7 +46,7 @@ void Cell::Finish(const Row& row) const {
   if (row.y) std::copy(row.x, row.x + row.n, row.y);
 }
 
-// row.x holds the parts z, r and h.
+// row.x contains the gates z (update), r (reset) and h (candidate).
 void Cell::Gru(const Row& row) const {
   const int64_t n = row.n;
   const bool late = !s_.linear_before_reset;
@@ -66,7 +66,7 @@ void Cell::Gru(const Row& row) const {
   if (row.y) std::copy(h, h + n, row.y);
 }
 
-// row.x holds the parts i, o, f and c.
+// row.x contains the gates i (input), o (output), f (forget) and c (cell).
 void Cell::Lstm(const Row& row) const {
   const int64_t n = row.n, hidden = s_.hidden;
   float *input = row.x, *output = row.x + hidden, *forget = row.x + 2 * hidden, *fresh = row.x + 3 * hidden;

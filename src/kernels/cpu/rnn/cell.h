@@ -7,12 +7,14 @@ namespace tern::cpu {
 
 class Cell {
  public:
-  // `functions` are those of this direction. `peephole` are its weights, or null.
+  // `functions` are the activation functions of one direction. `peephole` are the peephole weights of this
+  // direction, or null.
   Cell(const RnnShape& s, const RnnFunction* functions, const float* peephole);
 
-  // Elements [first, first + n) of the state of one sample; all pointers point to element `first`. x holds
-  // the pre-activations of the gates with a stride of `hidden`. They are sums of input and state products.
-  // Only the state product of a GRU's candidate is separate, in `candidate`.
+  // Elements [first, first + n) of the state of one sample. All pointers point to element `first`. x contains
+  // the pre-activations of the gates, with a stride of `hidden` between gates. A pre-activation is the sum of
+  // the input product and the state product. Only the state product of a GRU's candidate is separate, in
+  // `candidate`.
   struct Row {
     int64_t first = 0, n = 0;
     float* x = nullptr;
@@ -23,7 +25,7 @@ class Cell {
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
-  // Computes gated = reset * before, for a GRU whose candidate multiplies reset * h.
+  // Computes gated = reset * before, for a GRU whose candidate uses the product of weights and reset * h.
   void Reset(const Row& row) const;
   void Finish(const Row& row) const;
 

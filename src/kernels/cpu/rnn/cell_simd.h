@@ -14,15 +14,15 @@ struct LstmRow {
   float* h = nullptr;
   float* y = nullptr;  // a second destination of h, or null
   int64_t n = 0;
-  float clip = 0;  // bound of pre-activations; infinity means none
+  float clip = 0;  // pre-activations are clipped to [-clip, clip]; infinity means no clipping
 };
 
 struct GruRow {
   const float *update = nullptr, *reset = nullptr;  // pre-activations
-  const float* fresh = nullptr;                     // from the input
-  const float* candidate = nullptr;                 // from the state
+  const float* fresh = nullptr;                     // input product of the candidate
+  const float* candidate = nullptr;                 // state product of the candidate
   bool late = false;                                // the reset gate is already applied to the candidate
-  const float* before = nullptr;                    // the old h
+  const float* before = nullptr;                    // h of the previous step
   float* h = nullptr;
   float* y = nullptr;      // a second destination of h, or null
   float* gated = nullptr;  // output of gru_reset: reset * before

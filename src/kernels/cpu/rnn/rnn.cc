@@ -11,21 +11,21 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications of a step
+constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications per step that pay for another thread
 constexpr int64_t kFew = 4;                     // maximum samples for which Tile::few_rows is set
 
-// Sizes in dwords of the packed weights of one direction. Each gate is packed separately, so that a slice of
-// the state consists of full panels in every gate.
+// Sizes of the packed weights of one gate, in dwords. Each gate is packed separately, so that a slice of the
+// state consists of full panels in every gate.
 struct Panels {
-  int64_t input, state;  // of a gate
+  int64_t input, state;  // of the input weights, of the state weights
 
   explicit Panels(const RnnShape& s)
       : input(LineAligned(PanelsSize(s.features, s.hidden, s.operands))),
         state(LineAligned(PanelsSize(s.hidden, s.hidden, s.operands))) {}
 };
 
-// Packs the weights of all gates. `inner` is the number of elements of a row; `step` is the dwords of a
-// packed gate.
+// Packs the weights of all gates. `inner` is the number of elements of a row, and `step` is the number of
+// dwords of a packed gate.
 void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step, float* to,
                const Workers& workers) {
   for (int64_t gate = 0; gate < s.directions * s.gates(); ++gate)
@@ -33,8 +33,8 @@ void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step
                s.operands);
 }
 
-// A slice of the state and its gates. One thread computes it in every step, so that its weights stay in that
-// core's caches as far as they fit.
+// A slice of the state and its gates. The same thread computes a slice in every step, so that the weights of
+// the slice stay in the caches of one core as far as they fit.
 struct Slice {
   int64_t begin, end;
 };
@@ -87,8 +87,8 @@ class Direction {
     return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
-  // Returns the number of phases of a step. It is 2 for a GRU that multiplies the gated state, which must be
-  // complete first.
+  // Returns the number of phases of a step. It is 2 for a GRU whose candidate multiplies the gated state,
+  // because all slices of the gated state must be complete before this product.
   static int Phases(const RnnShape& s) {
     return s.kind == RnnCellKind::kGru && !s.linear_before_reset ? 2 : 1;
   }
@@ -144,8 +144,8 @@ class Direction {
   }
 
  private:
-  // A state has one row per sample in f32. `packed` holds the same rows as operand of the products: as bf16
-  // pairs, or the f32 rows themselves.
+  // A state has one row per sample in f32. `packed` points to the same rows as operands of the products: rows
+  // of bf16 pairs, or the f32 rows themselves.
   struct State {
     float *exact = nullptr, *packed = nullptr;
   };
@@ -198,8 +198,8 @@ class Direction {
                            : static_cast<const int32_t*>(t_.lengths)[n];
   }
 
-  // Computes the products of a state with gates [first, last). Every other step visits the panels in reverse
-  // order, because the panels that the previous step read last are still in cache.
+  // Computes the products of a state with the weights of gates [first, last). Every other step visits the
+  // panels in reverse order, because the panels that the previous step read last are still in cache.
   void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last,
                      const Slice& range) const {
     const int64_t panels = CeilDiv(range.end - range.begin, table_.columns), count = (last - first) * panels;
@@ -223,8 +223,8 @@ class Direction {
     t.bias = candidate && b_ ? b_ + width_ + gate * s_.hidden + column : nullptr;
     table_.RunRows(t, s_.batch);
   }
-  // With sequence lengths, samples are at different times. So their state products are computed separately
-  // and added here.
+  // With sequence lengths, one step may read samples at different times. So the state products are first
+  // written to from_h_, and this function adds them to from_x_.
   void AddSums(int64_t step, int64_t gates, const Slice& range) const {
     if (!t_.lengths) return;
     for (int64_t n = 0; n < s_.batch; ++n) {
@@ -249,7 +249,7 @@ class Direction {
       const int64_t at = n * h_row_ + range.begin;
       if (step < LengthOf(n)) {
         cell_.Finish(RowOf(step, n, range));
-      } else {  // Beyond the end of a sample, the state is kept and y is 0.
+      } else {  // After the end of a sample, the state does not change and y is 0.
         std::copy_n(h_[step % 2].exact + at, count, h_[(step + 1) % 2].exact + at);
         if (t_.y)
           std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden + range.begin, count,
@@ -279,7 +279,7 @@ class Direction {
   const RnnShape& s_;
   const RnnTensors& t_;
   const TileTable& table_;
-  int64_t d_, width_;           // index of the direction; elements of all gates
+  int64_t d_, width_;           // index of the direction; number of elements of all gates
   int64_t h_row_, packed_row_;  // row strides of states: f32, and packed
   Panels panels_;
   Cell cell_;

@@ -1,4 +1,5 @@
-// Recurrent layers over a sequence [length, batch, features], in f32; products may round their operands.
+// Recurrent layers over a sequence [length, batch, features], in f32. Matrix products may round their
+// operands to bf16.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ struct RnnShape {
   Operands operands = Operands::kF32;
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
-  bool reverse = false;  // the first direction is reversed; the second one is always reversed
+  bool reverse = false;  // the first direction runs backward; the second direction always does
   float clip = 0;        // 0: no clipping
   bool linear_before_reset = false, input_forget = false;
   std::vector<RnnFunction> functions;  // per direction: 1 for rnn, 2 for gru, 3 for lstm
@@ -31,21 +32,22 @@ struct RnnShape {
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
 
-// Pack w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] for the products. The result depends
-// on kind, operands, features, hidden and directions of the shape. Sizes are in dwords (4 bytes).
+// These functions pack w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] for the products.
+// The packed weights depend only on kind, operands, features, hidden and directions of the shape. Sizes are
+// in dwords (4 bytes).
 int64_t RnnInputSize(const RnnShape& s);
 int64_t RnnStateSize(const RnnShape& s);
 void PackRnnInput(const RnnShape& s, const float* w, float* to, const Workers& workers);
 void PackRnnState(const RnnShape& s, const float* r, float* to, const Workers& workers);
 
-// Optional tensors may be null. b is [dir, 2*gates*hidden], p is [dir, 3*hidden], y is [length, dir, batch,
-// hidden], and states are [dir, batch, hidden].
+// All tensors except x, w and r may be null. b is [dir, 2*gates*hidden], p is [dir, 3*hidden], y is [length,
+// dir, batch, hidden], and states are [dir, batch, hidden].
 struct RnnTensors {
   const float* x = nullptr;
   const float *w = nullptr, *r = nullptr;  // packed
   const float *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
   const void* lengths = nullptr;  // `batch` integers in [0, length], or null
-  bool wide_lengths = false;      // i64, not i32
+  bool wide_lengths = false;      // lengths are i64 instead of i32
   float *y = nullptr, *y_h = nullptr, *y_c = nullptr;
 };
 

@@ -9,13 +9,14 @@ using Bits = Vector<uint32_t>;
 
 inline Bits BitsOf(Floats v) { return Bits(v); }
 
-// Rounds to bf16 in the upper 16 bits, to nearest even; the lower bits are not cleared. NaN stays NaN.
+// Rounds to the nearest bf16, ties to even. The result is in the upper 16 bits; the lower 16 bits are not
+// cleared. NaN stays NaN.
 inline Bits Rounded(Bits v) {
   const Bits rounded = v + 0x7fffu + ((v >> 16) & 1u);
   return (v & 0x7fffffffu) > 0x7f800000u ? v | 0x400000u : rounded;
 }
 
-// Loads n bf16 numbers, 0 <= n <= lanes. The other lanes are zero; memory behind the n numbers is not read.
+// Loads n bf16 numbers, 0 <= n <= lanes. The other lanes are zero; memory after the n numbers is not read.
 inline Floats LoadBf16(const void* from, int64_t n = kLanes<float>) {
   typedef uint16_t Bf16Lanes __attribute__((vector_size(kVectorBytes / 2)));
 #if defined(__AVX512F__)

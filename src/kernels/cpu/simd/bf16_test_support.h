@@ -7,7 +7,7 @@
 
 namespace tern::cpu {
 
-// Rounds to nearest even; NaN stays NaN.
+// Rounds to the nearest bf16, ties to even. NaN stays NaN.
 inline float RoundedToBf16(float v) { return BFloatToFloat(FloatToBFloat(v)); }
 
 inline std::vector<uint16_t> ToBf16(const std::vector<float>& from) {
@@ -22,7 +22,7 @@ inline std::vector<float> FromBf16(const std::vector<uint16_t>& from) {
   return to;
 }
 
-// Returns bf16 arrays as float pointers, which kernels take.
+// Returns a bf16 array as a float pointer, which is the type of kernel arguments.
 inline const float* AsFloats(const std::vector<uint16_t>& bf16) {
   return reinterpret_cast<const float*>(bf16.data());
 }

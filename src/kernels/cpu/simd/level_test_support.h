@@ -1,4 +1,4 @@
-// Tests that run at every instruction set that the machine has and TERN_ISA allows.
+// Support for tests that run at every instruction set that the machine has and TERN_ISA allows.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 4;  // the best level with AVX512-BF16; the SimdLevels are 0 to 3
+constexpr int kBf16Products = 4;  // stands for the best level with AVX512-BF16; the SimdLevels are 0 to 3
 
 // Restores the active level and the switch of AVX512-BF16 in its destructor.
 class LevelKeeper {
@@ -34,7 +34,7 @@ inline void UseLevel(int level) {
   LimitBf16Products(level == kBf16Products);
 }
 
-// Base of tests with the level as parameter:
+// Base class of tests whose parameter is the level. Usage:
 // class PanelLevels : public EachLevel {};
 // INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));
 class EachLevel : public testing::TestWithParam<int> {
@@ -45,13 +45,15 @@ class EachLevel : public testing::TestWithParam<int> {
   const LevelKeeper keeper_;
 };
 
-// Returns all levels up to the active one, which is the best of the machine or the one that TERN_ISA sets.
+// Returns all levels up to the active level, which is the best level of the machine or the level that
+// TERN_ISA sets.
 inline std::vector<int> LevelsHere() {
   std::vector<int> levels;
   for (int level = 0; level <= static_cast<int>(ActiveSimd()); ++level) levels.push_back(level);
   return levels;
 }
-// Returns the levels for kernels that also compute in bf16.
+// Returns LevelsHere(), followed by kBf16Products if AVX512-BF16 is in use. For tests of kernels that also
+// compute in bf16.
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
   if (ActiveBf16Products()) levels.push_back(kBf16Products);

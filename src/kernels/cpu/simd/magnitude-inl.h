@@ -1,6 +1,6 @@
-// Magnitudes: the bits of absolute values as integers, for *_simd.cc files. They have the order of the
-// absolute values and are nearly proportional to logarithms. Infinity and NaN are larger than all finite
-// numbers.
+// Magnitudes: the bits of absolute values as integers, for *_simd.cc files. Magnitudes have the same order as
+// the absolute values and grow nearly linearly with their logarithms. Infinity and NaN are larger than all
+// finite numbers.
 #pragma once
 #include "kernels/cpu/simd/vector-inl.h"
 

@@ -10,11 +10,12 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using Floats = Vector<float>;
-// Broadcasts v. Compilers turn the product into a broadcast. Unlike a sum with zeros, it preserves -0.
+// Broadcasts v. Compilers turn the product into a broadcast. Unlike a sum with zeros, the product preserves
+// -0.
 inline Floats All(float v) { return (Floats{} + 1.f) * v; }
 
-// Compute min(x, most) and max(x, least). NaN in x stays NaN, because the instructions return their second
-// operand if one is NaN. The masked forms avoid a false warning of gcc 12.
+// AtMost and AtLeast compute min(x, most) and max(x, least). NaN in x stays NaN, because the instructions
+// return their second operand if an operand is NaN. The masked forms avoid a false warning of gcc 12.
 inline Floats AtMost(Floats x, float most) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
@@ -38,7 +39,7 @@ inline Floats AtLeast(Floats x, float least) {
 #endif
 }
 
-// Loads n elements, 0 <= n <= lanes. The other lanes are zero; memory behind the n elements is not read.
+// Loads n elements, 0 <= n <= lanes. The other lanes are zero; memory after the n elements is not read.
 inline Vector<float> LoadPart(const float* p, int64_t n) {
 #if defined(__AVX512F__)
   return Vector<float>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));

@@ -33,7 +33,7 @@ SimdLevel Detect() {
 constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
 constexpr int kLevels = 4;
 
-// The level that TERN_ISA sets, or the best one if it is not set.
+// The level that TERN_ISA sets, or the best level if TERN_ISA is not set.
 struct Requested {
   SimdLevel level = BestSimd();
   std::string problem;

@@ -1,8 +1,9 @@
 // One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the
 // namespace of that level. Each file defines a table of functions. The table of the active level is selected
-// at run time. Such files must not use the standard library beyond <cstdint>, nor inline functions from
-// elsewhere. Everything in them must be in an anonymous namespace. Otherwise the linker could keep one copy
-// of an inline function that is compiled for the newest instructions. Older machines could not run it.
+// at run time. Such files must not use standard headers other than <cstdint>, nor inline functions of headers
+// other than -inl.h files. Everything in them and in -inl.h files, except the tables, must be in an anonymous
+// namespace. Otherwise the linker could keep the copy of an inline function that is compiled for the newest
+// instructions, which older machines cannot run.
 #pragma once
 #include <cstdint>
 
@@ -14,9 +15,9 @@ enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
 SimdLevel BestSimd();    // the best level of this machine
-SimdLevel ActiveSimd();  // BestSimd(), unless LimitSimd or TERN_ISA=NAME in the environment sets a lower one
-// Says what is wrong with TERN_ISA: it is not a level, or this machine lacks the level. Empty if nothing is
-// wrong.
+SimdLevel ActiveSimd();  // BestSimd(), unless LimitSimd or the environment variable TERN_ISA sets a lower one
+// Returns an error message if TERN_ISA is not the name of a level, or if this machine lacks the level.
+// Otherwise returns an empty string.
 const char* SimdProblem();
 // Sets the level, for tests. Levels above BestSimd() become BestSimd(). Must not be called while kernels run.
 void LimitSimd(SimdLevel level);

@@ -5,7 +5,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Returns the first n lanes of v. The other lanes are those of `others`.
+// Returns a vector with the first n lanes of v and the remaining lanes of `others`.
 inline Floats Keep(Floats v, int64_t n, Floats others = Floats{}) {
   static const int32_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return LoadVector(lane) < static_cast<int32_t>(n) ? v : others;

@@ -12,8 +12,9 @@ template <int... I> struct Indices {};
 template <int N, int... I> struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
 template <int... I> struct MakeIndices<0, I...> { using Type = Indices<I...>; };
 
-// These are the two results of one butterfly step. Lower takes the lanes of a whose index lacks bit D,
-// interleaved with the same lanes of b moved up by D. Upper takes the remaining lanes.
+// Lower and Upper compute the two results of one butterfly step. Lower returns the lanes of a whose index
+// does not have bit D, and the same lanes of b moved up by D lanes. Upper returns the lanes of b whose index
+// has bit D, and the same lanes of a moved down by D lanes.
 template <int D, class V, int... I> inline V Lower(V a, V b, Indices<I...>) {
   constexpr int lanes = sizeof...(I);
   return __builtin_shufflevector(a, b, (I & D ? lanes + I - D : I)...);
@@ -38,8 +39,8 @@ template <int D, class V, int N> inline void TransposeBy(V (&rows)[N]) {
 // Swaps rows[i][j] and rows[j][i].
 template <class V, int N> inline void Transpose(V (&rows)[N]) { TransposeBy<N / 2>(rows); }
 
-// to[j * to_row + i] = f(from[i * from_row + j]) for i < rows and j < columns, which are at most kLanes. f
-// maps vectors to vectors.
+// to[j * to_row + i] = f(from[i * from_row + j]) for i < rows and j < columns. rows and columns must be at
+// most kLanes<float>. f maps vectors to vectors.
 template <class F>
 inline void TransposeBlock(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
                            int64_t to_row, const F& f) {

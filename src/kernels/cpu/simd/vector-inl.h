@@ -60,7 +60,7 @@ inline float Widen(Half h) {
 }
 inline float Widen(BFloat h) { return FloatOf(static_cast<uint32_t>(h.bits) << 16); }
 
-// Rounds to nearest even.
+// Rounds to the nearest f16, ties to even.
 inline Half ToHalf(float v) {
   const uint32_t bits = BitsOf(v), sign = bits & 0x80000000u, magnitude = bits ^ sign;
   const uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;

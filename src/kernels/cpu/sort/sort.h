@@ -8,7 +8,7 @@
 
 namespace tern::cpu {
 
-// Whether the type is supported: f32, f64, i32 or i64.
+// Returns whether the type is supported: f32, f64, i32 or i64.
 bool HasOrder(DType type);
 
 // TopK finds the k largest (or smallest) elements along the axis, in order. Equal elements are ordered by
@@ -17,7 +17,7 @@ size_t TopKScratch(const AxisShape& shape, int threads);
 void TopK(DType type, const AxisShape& shape, int64_t k, bool largest, const void* x, void* values,
           int64_t* indices, void* scratch, const Workers& workers);
 
-// Cumulative sums or products. Integers wrap around.
+// Computes cumulative sums or products along the axis. Integers wrap around.
 void Cumulate(DType type, const AxisShape& shape, bool product, bool exclusive, bool reverse, const void* x,
               void* y, const Workers& workers);
 

@@ -1,5 +1,5 @@
 // Arithmetic for blocking: rounding, row strides that avoid cache conflicts, even splits. *_simd.cc files
-// must not include it: see simd/simd.h.
+// must not include this header, see simd/simd.h.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace tern::cpu {
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 
-// Rounds a number of floats, or of bytes, up to cache lines.
+// LineAligned rounds a number of floats up to full cache lines. Aligned does the same for a number of bytes.
 inline int64_t LineAligned(int64_t floats) { return RoundUp(floats, 16); }
 inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -26,8 +26,8 @@ inline int64_t PaddedRow(int64_t row) {
 }
 
 // Strides, in floats, of transformed tiles [tile][position][floats]. Rows of the same position in
-// neighbouring tiles do not share sets of the L1 cache. So the stride of positions is an odd number of cache
-// lines. The stride of tiles is five lines more than a multiple of the 64 sets.
+// neighbouring tiles should not share sets of the L1 cache. Therefore the stride of positions is an odd
+// number of cache lines, and the stride of tiles is five lines more than a multiple of the 64 sets.
 inline int64_t PositionStep(int64_t floats) { return (CeilDiv(floats, 16) | 1) * 16; }
 inline int64_t TileStep(int64_t position_step, int64_t positions) {
   return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;

@@ -1,4 +1,5 @@
-// Addresses in arrays that are f32 or bf16 in memory. *_simd.cc files must not include it: see simd/simd.h.
+// Addresses in arrays that are f32 or bf16 in memory. *_simd.cc files must not include this header, see
+// simd/simd.h.
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Dispatches by the width of elements, for kernels that only move them.
+// Dispatches by the width of elements, for kernels that only move elements.
 #pragma once
 #include <cstdint>
 
