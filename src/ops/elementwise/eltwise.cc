@@ -37,7 +37,7 @@ BinaryKind StepOf(Kind kind) {
   return kSteps[static_cast<int>(kind)];
 }
 
-// Combines shape integers as expressions; nullopt if an input has none.
+// Combines the contents of all inputs as expressions. Returns nullopt if an input has no content.
 std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
   std::optional<Content> all = c.ContentOf(0);
   for (int i = 1; all && i < c.InputCount(); ++i) {

@@ -1,4 +1,4 @@
-// OneHot: adds a dim with one element set to `on` and the others to `off`.
+// OneHot: replaces each index by a vector along a new axis: values[1] at the index, values[0] elsewhere.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -65,7 +65,7 @@ TERN_OP(OneHot) {
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .first = 2}, No{"two elements are repeated"})
       .Batch(No{"the new axis may be the outermost"})
-      .Axes(No{"the new axis is an attribute of the result"})
+      .Axes(No{"the attribute axis is a position in the result, not in indices"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,7 +3,7 @@
 namespace tern {
 namespace {
 
-constexpr int kFirstPast = 3;  // behind input_ids, position_ids, attention_mask
+constexpr int kFirstPast = 3;  // after the inputs input_ids, position_ids and attention_mask
 constexpr int kLengthAxis = 3;
 
 }  // namespace
@@ -31,8 +31,8 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   const Shape& ids = c.ShapeOf("input_ids");
   if (ids.ranked && ids.rank() != 2)
     return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  // Symbols for sizes that change between steps but are equal for all inputs of one step. No model uses these
-  // names.
+  // These sizes change between steps, but are equal for all inputs of one step, so they are symbols. No model
+  // uses these names.
   const Dim rows = Dim::Symbol("decoder rows"), tokens = Dim::Symbol("decoder tokens"),
             past = Dim::Symbol("decoder past");
   const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, tokens}));

@@ -43,8 +43,8 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   return {};
 }
 
-// A sample's position along one axis: its two neighbours, and the weight of the upper one. A position outside
-// the feature map is not valid.
+// A sample's position along one axis: the neighbours `low` and `high`, and the weight of `high`. A position
+// outside the feature map is not valid.
 struct SamplePosition {
   bool valid = false;
   int64_t low = 0, high = 0;

@@ -170,7 +170,7 @@ Status RunCast(const CastMap& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ZipMap) {
-  return OpDef::Of<ZipMap>("each row of x as a map from labels to its numbers")
+  return OpDef::Of<ZipMap>("each row of x as a map from labels to the numbers of the row")
       .In("x", SetOf(DType::kF32))
       .Out("maps", 0)
       .Traits(kPure | kHostOnly)

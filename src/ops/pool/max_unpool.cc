@@ -16,7 +16,7 @@ struct MaxUnpool {
   }
 };
 
-// The shape of the pooling's input, which the indices refer to.
+// Returns the shape of the pooling's input. The indices are flat positions in this shape.
 Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
@@ -85,7 +85,7 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 
 TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
-             "zeros, except x at the flat positions `indices` of the unpooled shape, at the origin of output_shape")
+             "zeros, except x at `indices`, which are flat positions in the shape before pooling; output_shape may be larger and adds zeros at the ends")
       .In("x", kRealFloats)
       .Setting("indices", SetOf(DType::kI64))
       .OptSetting("output_shape", SetOf(DType::kI64))

@@ -36,13 +36,13 @@ struct QGlobalPool {
 
 TERN_OP(QPool) {
   return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool", WindowFlops,
-                                  No{"channels are axis 1"});
+                                  No{"channels must be axis 1"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
       "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool", PerInput(1),
-      No{"channels are axis 1"});
+      No{"channels must be axis 1"});
 }
 
 }  // namespace tern
