@@ -64,7 +64,7 @@ Status RunZip(const ZipMap& op, EvalContext& c) {
 
 Result<const MapData*> MapOf(EvalContext& c) {
   const Datum& d = c.InDatum("map");
-  if (d.kind != Datum::Kind::kMap) return InvalidArgument("input 'map' is ", d.Describe());
+  if (d.kind != Datum::Kind::kMap) return InvalidArgument("input 'map' must be a map, got ", d.Describe());
   for (const Datum& v : d.map->values)
     if (!v.is_tensor() || v.tensor.size() != 1)
       return InvalidArgument("a value of the map is ", v.Describe(), ", not one element");

@@ -66,7 +66,7 @@ TERN_OP(CenterCropPad) {
       .Setting("shape", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant},
-             No{"it may have a border"})
+             No{"the result may have a border"})
       .Batch(kNoKernel)
       .Axes(kNoKernel)
       .Infer(Infer)

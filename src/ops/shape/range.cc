@@ -36,7 +36,8 @@ Result<int64_t> CountFor(const Tensor& start, const Tensor& limit, const Tensor&
   return CountOfDoubles(LoadDouble(start, 0), LoadDouble(limit, 0), LoadDouble(delta, 0));
 }
 
-// Start and limit may be symbolic if delta is a number.
+// Returns the number of elements as an expression. start and limit may be symbolic, but delta must be a
+// number.
 Dim SymbolicCount(const std::optional<Content>& start, const std::optional<Content>& limit,
                   const std::optional<Content>& delta) {
   for (const auto* c : {&start, &limit, &delta})
@@ -95,7 +96,7 @@ TERN_OP(Range) {
       .Out("y", kNumbers)
       .Flops(No{"counts up"})
       .Batch(No{"no input has items"})
-      .Axes(No{"one axis"})
+      .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)
       .Reference(Reference);
 }
