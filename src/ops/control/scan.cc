@@ -10,7 +10,8 @@ struct Scan {
   int64_t scan_inputs = 0;
   std::vector<int64_t> input_axes, output_axes, input_reverse, output_reverse;
   template <class V> void Visit(V& v) {
-    v("scan_inputs", scan_inputs, "number of scan inputs, which are the last inputs; the inputs before them are states");
+    v("scan_inputs", scan_inputs,
+      "number of scan inputs, which are the last inputs; the inputs before them are states");
     v("input_axes", input_axes, "axis to scan, per scan input; empty: all 0");
     v("output_axes", output_axes, "axis to stack along, per scan output; empty: all 0");
     v("input_reverse", input_reverse, "1: scan from the end, per scan input; empty: none");

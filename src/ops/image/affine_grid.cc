@@ -8,7 +8,8 @@ namespace {
 struct AffineGrid {
   bool align_corners = false;
   template <class V> void Visit(V& v) {
-    v("align_corners", align_corners, "-1 and 1 are the centres of the outermost elements, not their outer edges");
+    v("align_corners", align_corners,
+      "-1 and 1 are the centres of the outermost elements, not their outer edges");
   }
 };
 

@@ -106,7 +106,8 @@ Status Reference(const Col2Im& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Col2Im) {
-  return OpDef::Of<Col2Im>("the reverse of im2col: sums the columns of x, each of which is a block, into images")
+  return OpDef::Of<Col2Im>(
+             "the reverse of im2col: sums the columns of x, each of which is a block, into images")
       .In("x", kNumbers)
       .Setting("image_shape", kIndices)
       .Setting("block_shape", kIndices)

@@ -32,8 +32,9 @@ struct Resize {
       "taps outside x have weight 0, and the other weights are normalised to sum to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
     v("extrapolation", extrapolation, "the value of tf_crop_and_resize outside x");
-    v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"},
-           "stretch: sizes are exact; not_larger, not_smaller: sizes are limits, and the aspect ratio does not change");
+    v.Enum(
+        "aspect", aspect, {"stretch", "not_larger", "not_smaller"},
+        "stretch: sizes are exact; not_larger, not_smaller: sizes are limits, and the aspect ratio does not change");
     v("axes", axes, "the dims that roi, scales and sizes refer to; empty: all");
   }
 };

@@ -13,7 +13,8 @@ struct LinearClassifier {
   PostTransform transform = PostTransform::kNone;
   template <class V> void Visit(V& v) {
     labels.Visit(v);
-    v("coefficients", coefficients, "the coefficients of the linear functions: one row per function, one column per feature");
+    v("coefficients", coefficients,
+      "the coefficients of the linear functions: one row per function, one column per feature");
     v("intercepts", intercepts,
       "one per row of coefficients; empty: zeros. With one row and two classes, a positive score selects the second class");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");

@@ -24,7 +24,8 @@ struct Reduce {
            {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
            "the function");
     v("keep_dims", keep_dims, "keep reduced dims with size 1");
-    v("noop_if_empty", noop_if_empty, "with no axes or an empty list of axes, no axis is reduced; otherwise all are");
+    v("noop_if_empty", noop_if_empty,
+      "with no axes or an empty list of axes, no axis is reduced; otherwise all are");
   }
 };
 

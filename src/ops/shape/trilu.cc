@@ -39,7 +39,8 @@ Status Reference(const Trilu& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Trilu) {
-  return OpDef::Of<Trilu>("the elements of each matrix on and above, or on and below, diagonal k; zeros elsewhere")
+  return OpDef::Of<Trilu>(
+             "the elements of each matrix on and above, or on and below, diagonal k; zeros elsewhere")
       .In("x", kNumbers | kBools)
       .OptSetting("k", kIndices)
       .Out("y", kNumbers | kBools)

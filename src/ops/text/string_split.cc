@@ -12,7 +12,8 @@ struct StringSplit {
   int64_t max_splits = -1;
   template <class V> void Visit(V& v) {
     v("delimiter", delimiter, "empty: any run of blanks is a delimiter, and blanks at the ends are ignored");
-    v("max_splits", max_splits, "maximum number of splits, after which the remaining text is one part; negative: no limit");
+    v("max_splits", max_splits,
+      "maximum number of splits, after which the remaining text is one part; negative: no limit");
   }
 };
 
