@@ -288,7 +288,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   return {};
 }
 
-// The scores need one MAC per element of q and key. y needs one MAC per element of y and key.
+// The scores need one MAC for each pair of an element of q and a key. y needs one MAC for each pair of an
+// element of y and a key.
 std::optional<double> Macs(const Node& n) {
   const auto keys = DimOf(n.input(1), -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);

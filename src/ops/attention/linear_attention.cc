@@ -1,4 +1,4 @@
-// LinearAttention: a state matrix per head, updated and read once per token.
+// LinearAttention: updates and reads a state matrix per head, once per token.
 #include <cmath>
 
 #include "ir/eval_context.h"

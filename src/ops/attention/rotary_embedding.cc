@@ -23,7 +23,7 @@ Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
-// Checks the input cos or sin. It must be [max, half] if the input positions is present, else [batch or 1,
+// Checks the input cos or sin. It must be [max, half] if the input `positions` is present, else [batch or 1,
 // length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);

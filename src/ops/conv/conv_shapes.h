@@ -83,8 +83,8 @@ template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, i
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }
 
-// For OpDef::macs. Each output element needs one MAC per element of a filter. weights: the number of the
-// input that contains the filters [M, C/group, kernel…].
+// For OpDef::macs. Each output element needs one MAC per element of a filter. weights: the index of the input
+// that contains the filters [M, C/group, kernel…].
 std::function<CountRule> ConvMacs(int weights);
 // For OpDef::typical_dim. The typical input is one image, of 32 by 32 pixels if filters have one tap. For
 // larger filters the result is 0 (no typical size), because the best layout differs between small and large

@@ -44,7 +44,7 @@ bool Same(const ConvTranspose& op) {
   return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower;
 }
 
-// The size of a spatial axis before cropping.
+// Returns the size of a spatial axis of y before cropping.
 Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
              const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
@@ -151,7 +151,7 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   return {};
 }
 
-// Each input element needs one MAC per output channel of its group and tap.
+// Each input element needs one MAC for each pair of a tap and an output channel of its group.
 std::optional<double> Macs(const Node& n) {
   const auto channels = DimOf(n.input(1), 0), weights = ElementsOf(n.input(1));
   if (!channels || !weights || *channels == 0) return std::nullopt;

@@ -41,7 +41,8 @@ TEST(Cast, AnythingButZeroIsTrue) {
 }
 
 TEST(Cast, LargeIntegersRoundOnce) {
-  // Rounding v to f64 first would drop the 1. The rest would be a tie for f32, which rounds down to 2^53.
+  // Rounding v to f64 first would drop the 1. Then 2^53 + 2^29 would be a tie for f32, which rounds down to
+  // 2^53.
   const int64_t v = (int64_t{1} << 53) + (int64_t{1} << 29) + 1;
   EXPECT_EQ(ToDoubles(Cast(Tensor::Ints({v}), DType::kF32))[0], 0x1p53 + 0x1p30);
   Tensor top(DType::kU64, {1});

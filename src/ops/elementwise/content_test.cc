@@ -1,4 +1,4 @@
-// Shape arithmetic passes through elementwise ops and reductions as expressions.
+// Elementwise ops and reductions propagate the integers of shape computations as expressions.
 #include "ops/test_graph.h"
 
 namespace tern {

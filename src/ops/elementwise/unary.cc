@@ -111,7 +111,7 @@ double UnaryValue(UnaryKind kind, double x) {
     case Kind::kNeg:
       return -x;
     case Kind::kSign:
-      return x > 0 ? 1 : x < 0 ? -1 : x;  // keeps NaN
+      return x > 0 ? 1 : x < 0 ? -1 : x;  // NaN is unchanged
     case Kind::kCeil:
       return std::ceil(x);
     case Kind::kFloor:

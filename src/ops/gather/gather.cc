@@ -12,7 +12,8 @@ struct Gather {
   template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
-// Propagates the content of x: indices that are known select its elements.
+// Propagates content: the content of y consists of the elements of the content of x that known indices
+// select.
 Status PassContent(InferContext& c) {
   const auto x = c.ContentOf("x");
   const auto indices = c.LongsOf("indices");

@@ -13,7 +13,7 @@ struct OneHot {
 Result<int64_t> DepthOf(const Tensor& depth) {
   if (depth.size() != 1) return InvalidArgument("depth must have one element, got ", depth.Describe());
   const double d = LoadDouble(depth, 0);
-  if (!(d >= 0 && d < 9e18)) return InvalidArgument("depth is ", d);
+  if (!(d >= 0 && d < 9e18)) return InvalidArgument("depth is ", d, ", but must be in [0, 9e18)");
   return static_cast<int64_t>(d);
 }
 

@@ -18,11 +18,12 @@ Status CheckDecoder(const DecoderAttrs& a) {
   if (a.layers < 0 || a.heads < 1 || a.head_size < 1)
     return InvalidModel("a decoder cannot have ", a.layers, " layers and ", a.heads, " heads of size ",
                         a.head_size);
-  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
+  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat, ", but must not be negative");
   if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
-    return InvalidModel("index_type is ", DTypeName(a.index_type));
+    return InvalidModel("index_type is ", DTypeName(a.index_type), ", but must be i32 or i64");
   if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8)
-    return InvalidModel("past_type is ", DTypeName(a.past_type));
+    return InvalidModel("past_type is ", DTypeName(a.past_type),
+                        ", but must be a float type of 8 bits or more");
   return {};
 }
 

@@ -26,7 +26,8 @@ Result<Shape> OutShape(const Shape& theta, const Content& size) {
       return InvalidModel("theta must be ", Shape(wanted).ToString(), ", got ", theta.ToString());
   std::vector<Dim> dims = {size[0]};
   for (size_t i = 2; i < size.size(); ++i) {
-    if (size[i].known() && size[i].value() < 0) return InvalidModel("size[", i, "] is ", size[i].value());
+    if (size[i].known() && size[i].value() < 0)
+      return InvalidModel("size[", i, "] is ", size[i].value(), ", but must not be negative");
     dims.push_back(size[i]);
   }
   dims.push_back(spatial);

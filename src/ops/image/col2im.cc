@@ -30,9 +30,10 @@ Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
   constexpr int64_t kMax = int64_t{1} << 40;
   for (const auto* list : {&g.dilations, &g.strides})
     for (int64_t v : *list)
-      if (v < 1 || v > kMax) return InvalidModel("a dilation or stride is ", v);
+      if (v < 1 || v > kMax)
+        return InvalidModel("a dilation or stride is ", v, ", but must be from 1 to ", kMax);
   for (int64_t v : g.pads)
-    if (v < 0 || v > kMax) return InvalidModel("a pad is ", v);
+    if (v < 0 || v > kMax) return InvalidModel("a pad is ", v, ", but must be from 0 to ", kMax);
   return g;
 }
 

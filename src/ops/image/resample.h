@@ -22,7 +22,7 @@ enum class ResizeNearest {
   kFloor,
   kCeil,
   kSimple
-};  // simple: ceil to shrink, floor to grow
+};  // kSimple: ceil if the axis shrinks, floor if it grows
 
 struct ResizeFilter {
   ResizeMode mode = ResizeMode::kNearest;

@@ -49,7 +49,8 @@ Result<std::vector<int>> AxesOf(const Resize& op, int rank) {
 bool Crops(const Resize& op) { return op.filter.coordinates == ResizeCoordinates::kTfCropAndResize; }
 
 Status CheckScale(double scale) {
-  if (!(scale > 0 && scale < 1e15)) return InvalidArgument("a scale is ", scale);
+  if (!(scale > 0 && scale < 1e15))
+    return InvalidArgument("a scale is ", scale, ", but must be positive and below 1e15");
   return {};
 }
 

@@ -49,7 +49,7 @@ struct VoteSum {
 // traversal ends and stays inside the arrays.
 Status CheckForest(const Forest& forest, int64_t targets);
 
-// A forest prepared for traversal. The forest must have passed CheckForest and outlive this object.
+// A forest prepared for traversal. The forest must have passed CheckForest.
 class ForestWalker {
  public:
   explicit ForestWalker(const Forest& forest);

@@ -5,7 +5,7 @@ namespace {
 
 Status Check(const SVMRegressor& op) {
   if (op.rho.empty()) return InvalidModel("rho is missing");
-  if (op.supports < 0) return InvalidModel("supports is ", op.supports);
+  if (op.supports < 0) return InvalidModel("supports is ", op.supports, ", but must not be negative");
   if (op.coefficients.empty()) return InvalidModel("coefficients are missing");
   const auto n = static_cast<size_t>(op.supports);
   if (n && op.coefficients.size() < n)

@@ -9,7 +9,7 @@ Status Check(const TreeEnsemble& op) {
   if (op.targets < 1 || op.targets > kMaxTargets)
     return InvalidModel("targets is ", op.targets, ", but must be from 1 to ", kMaxTargets);
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
-    return InvalidModel("base_wide is ", op.base_wide.Describe());
+    return InvalidModel("base_wide is ", op.base_wide.Describe(), ", but must be float");
   const size_t base = BaseOf(op).size();
   if (base > 1 && base != static_cast<size_t>(op.targets))
     return InvalidModel(base, " base values for ", op.targets, " targets");

@@ -11,7 +11,7 @@ Status Check(const TreeEnsembleClassifier& op) {
   if (classes == 1 && op.labels.text())
     return InvalidModel("a single string label: the other class has no label");
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
-    return InvalidModel("base_wide is ", op.base_wide.Describe());
+    return InvalidModel("base_wide is ", op.base_wide.Describe(), ", but must be float");
   const size_t base = BaseOf(op).size();
   if (base && base != classes && !(classes == 2 && base == 1))
     return InvalidModel(base, " base values for ", classes, " classes");

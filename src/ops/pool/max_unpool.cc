@@ -17,7 +17,7 @@ struct MaxUnpool {
 };
 
 // Returns the shape of the pooling's input. The indices are flat positions in this shape.
-Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
+Result<Shape> UnpooledShape(const MaxUnpool& op, const Shape& x) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
   TERN_ASSIGN(Window window,
@@ -39,7 +39,7 @@ Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
 }
 
 Status Infer(const MaxUnpool& op, InferContext& c) {
-  TERN_ASSIGN(Shape y, PooledShape(op, c.ShapeOf("x")));
+  TERN_ASSIGN(Shape y, UnpooledShape(op, c.ShapeOf("x")));
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices");
   bool same = !x.ranked || !indices.ranked || x.rank() == indices.rank();
   for (int i = 0; same && x.ranked && indices.ranked && i < x.rank(); ++i) same = !Differ(x[i], indices[i]);
@@ -62,8 +62,8 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
 }
 
 Status Reference(const MaxUnpool& op, EvalContext& c) {
-  TERN_ASSIGN(Shape pooled, PooledShape(op, Shape::Of(c.In("x").dims())));
-  const Dims inner = pooled.Concrete();
+  TERN_ASSIGN(Shape unpooled, UnpooledShape(op, Shape::Of(c.In("x").dims())));
+  const Dims inner = unpooled.Concrete();
   const Dims dims = c.Has("output_shape") ? Dims(c.Longs("output_shape")) : inner;
   const auto x = c.Doubles("x");
   const auto indices = c.Longs("indices");

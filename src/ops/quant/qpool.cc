@@ -1,4 +1,5 @@
-// QPool and QGlobalPool: compute means of quantized tensors. Maxima need no scales, so Pool computes them.
+// QPool and QGlobalPool: compute means of quantized tensors. Pool computes maxima of quantized tensors,
+// because maxima need no scales.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"

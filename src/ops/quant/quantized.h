@@ -1,7 +1,7 @@
 // Ops on quantized tensors. Each op is equivalent to Dequantize of its operands, an op on real numbers, and
-// Quantize of the result. Real numbers are f32, ties round to even, and the result saturates. Sums, products
-// and means of 8-bit types use exact integer arithmetic instead (ops/quant/integer.h), which may round a
-// result about halfway between two integers to the other integer.
+// Quantize of the result. Real numbers are f32, ties round to even, and the result saturates. QConv, QMatMul,
+// QBinary and QGlobalPool on 8-bit types use exact integer arithmetic instead (ops/quant/integer.h). A result
+// about halfway between two integers may then round to the other integer.
 #pragma once
 #include <optional>
 #include <string_view>

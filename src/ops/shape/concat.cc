@@ -33,7 +33,7 @@ Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   return {};
 }
 
-// Returns the shape of the result. It is unranked if no rank of an input is known.
+// Returns the shape of the result. It is unranked if no input has a known rank.
 Result<Shape> Joined(const Concat& op, const InferContext& c) {
   std::vector<Dim> dims;
   bool started = false, all_ranked = true;

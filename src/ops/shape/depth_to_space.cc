@@ -22,7 +22,8 @@ struct DepthToSpace : ChannelOrder {
 
 // Returns the dims of y. x and y are in the order [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
-  if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
+  if (op.block < 1 || op.block > INT32_MAX)
+    return InvalidModel("block is ", op.block, ", but must be from 1 to ", INT32_MAX);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   const int64_t area = op.block * op.block;
   if (x[1].known() && x[1].value() % area)

@@ -127,7 +127,7 @@ Status Reference(const Pad& op, EvalContext& c) {
       return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
-  if (y.size() == 0) return {};  // the other dims of an empty result may be huge
+  if (y.size() == 0) return {};  // the other dims may be huge, so that `sources` would exhaust memory
   std::vector<std::vector<int64_t>> sources;
   for (const Border& border : borders) sources.push_back(Sources(op.mode, border));
   CopyMapped(x, y, sources);

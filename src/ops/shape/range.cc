@@ -9,7 +9,7 @@ namespace {
 struct Range : NoAttrs {};
 
 Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
-  if (delta == 0) return InvalidArgument("delta is 0");
+  if (delta == 0) return InvalidArgument("delta is 0, but must differ from 0");
   if (delta > 0 ? start >= limit : start <= limit) return int64_t{0};
   const uint64_t span = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
                                   : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
@@ -20,7 +20,7 @@ Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
 }
 
 Result<int64_t> CountOfDoubles(double start, double limit, double delta) {
-  if (delta == 0) return InvalidArgument("delta is 0");
+  if (delta == 0) return InvalidArgument("delta is 0, but must differ from 0");
   const double count = std::ceil((limit - start) / delta);
   if (std::isnan(count) || count >= 9e18)
     return InvalidArgument("cannot count the elements for start ", start, ", limit ", limit, ", delta ",

@@ -38,7 +38,7 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
       inferred = static_cast<int>(i);
       d = 1;
     } else if (d.known() && d.value() < 0) {
-      return InvalidModel("shape[", i, "] is ", d.value());
+      return InvalidModel("shape[", i, "] is ", d.value(), ", but must be -1 or more");
     }
     out.push_back(d);
     given_dims.push_back(d);

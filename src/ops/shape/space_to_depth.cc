@@ -17,7 +17,8 @@ struct SpaceToDepth : ChannelOrder {
 
 // Returns the dims of y. x and y are in the order [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
-  if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
+  if (op.block < 1 || op.block > INT32_MAX)
+    return InvalidModel("block is ", op.block, ", but must be from 1 to ", INT32_MAX);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   for (int i = 2; i < 4; ++i)
     if (x[i].known() && x[i].value() % op.block)

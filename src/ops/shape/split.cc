@@ -32,7 +32,8 @@ std::vector<Dim> EqualParts(const Dim& dim, int64_t n, int wanted) {
 Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::optional<Content>& sizes,
                                    int outputs) {
   if (!sizes) {
-    if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
+    if (op.num_outputs < 0)
+      return InvalidModel("num_outputs is ", op.num_outputs, ", but must not be negative");
     if (op.num_outputs && op.num_outputs < outputs)
       return InvalidModel("num_outputs is ", op.num_outputs, ", but the node has ", outputs, " outputs");
     return EqualParts(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
@@ -42,7 +43,8 @@ Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::o
   Dim sum = 0;
   for (size_t i = 0; i < sizes->size(); ++i) {
     const Dim& s = (*sizes)[i];
-    if (s.known() && s.value() < 0) return InvalidModel("sizes[", i, "] is ", s.value());
+    if (s.known() && s.value() < 0)
+      return InvalidModel("sizes[", i, "] is ", s.value(), ", but must not be negative");
     sum = sum + s;
   }
   if (sum.known() && dim.known() && sum != dim)

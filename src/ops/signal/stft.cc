@@ -18,8 +18,10 @@ std::optional<Dim> ScalarContent(const InferContext& c, std::string_view port) {
 }
 
 Status CheckSizes(const Dim& step, const Dim& length) {
-  if (step.known() && step.value() < 1) return InvalidModel("frame_step is ", step.value());
-  if (length.known() && length.value() < 1) return InvalidModel("frame_length is ", length.value());
+  if (step.known() && step.value() < 1)
+    return InvalidModel("frame_step is ", step.value(), ", but must be at least 1");
+  if (length.known() && length.value() < 1)
+    return InvalidModel("frame_length is ", length.value(), ", but must be at least 1");
   return {};
 }
 

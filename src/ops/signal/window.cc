@@ -26,7 +26,8 @@ Status Infer(const Window& op, InferContext& c) {
   if (auto content = c.ContentOf("size")) {
     if (content->size() != 1) return InvalidModel("size must have one element, got ", content->size());
     size = (*content)[0];
-    if (size.known() && size.value() < 0) return InvalidModel("size is ", size.value());
+    if (size.known() && size.value() < 0)
+      return InvalidModel("size is ", size.value(), ", but must not be negative");
   }
   c.Out("y", op.dtype, Shape({size}));
   return {};

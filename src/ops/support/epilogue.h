@@ -35,8 +35,8 @@ Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<double>& sums);
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
-// For OpDef::flops: one per element for the bias and one for the residual. An activation counts as many as
-// its own op.
+// For OpDef::flops: one per element for the bias and one for the residual. An activation counts as many FLOPs
+// as its own op.
 std::optional<double> EpilogueFlops(const Node& node);
 
 }  // namespace tern
