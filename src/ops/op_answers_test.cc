@@ -25,14 +25,15 @@ const std::vector<OpDef>& DeclaredOps() {
   return *ops;
 }
 
-// f16 or bf16. 0 is any type.
+// True if the port accepts f16 or bf16. Port::types 0 means any type.
 bool TakesHalf(const Port& port) {
   constexpr DTypeSet kHalf = SetOf(DType::kF16) | SetOf(DType::kBF16);
   return port.types == 0 || (port.types & kHalf);
 }
 
-// Whether half operands give results of another type: an output has the types of no such input, or an
-// attribute names its type. The bits of the operands may matter then.
+// True if the op may convert f16 or bf16 operands to another type: an attribute names the result type, or an
+// output has other types than every input that accepts f16 or bf16. The result may then depend on the bits of
+// the operands, so the op must declare .Half.
 bool ConvertsHalf(const OpDef& op) {
   if (std::none_of(op.inputs.begin(), op.inputs.end(), TakesHalf)) return false;
   const auto converted = [&](const Port& out) {
@@ -43,8 +44,9 @@ bool ConvertsHalf(const OpDef& op) {
          std::any_of(op.outputs.begin(), op.outputs.end(), converted);
 }
 
-// The builder calls that a declaration lacks although the derived answer may be wrong. A derived keeps_scale
-// is never wrong: it is true only for ops that move data.
+// Returns the builder calls that a declaration lacks although the answer that AddOp derives may be wrong.
+// .KeepsScale is not among them: the derived answer is "yes" only for ops that move data, for which it is
+// always right.
 std::vector<std::string> Undeclared(const OpDef& op) {
   std::vector<std::string> missing;
   if ((op.WeightInput() >= 0 || op.Is(kEpilogue)) && !op.macs.given()) missing.push_back(".Macs");
@@ -62,7 +64,7 @@ class OpAnswers : public testing::Test {
  protected:
   void SetUp() override { InitOps(); }
 
-  // The builder calls that an op's file lacks.
+  // Returns the builder calls that are missing in an op's file.
   static std::vector<std::string> Missing(const OpDef& op) {
     std::vector<std::string> missing;
     const auto need = [&](bool given, const char* call) {
@@ -114,7 +116,8 @@ TEST_F(OpAnswers, AnOpThatConvertsHalfOrHasWeightsIsAsked) {
             Calls{".Macs"});
 }
 
-// Elements of one scale keep it if they are moved. Other ops must say so.
+// Moving quantized elements does not change their scale, so keeps_scale is derived for ops that move data.
+// Other ops must declare .KeepsScale.
 TEST_F(OpAnswers, OnlyOpsThatMoveDataKeepTheScaleByDefault) {
   for (const OpDef& declared : DeclaredOps()) {
     if (declared.keeps_scale) continue;
@@ -151,7 +154,7 @@ TEST_F(OpAnswers, ReasonsAreGiven) {
         << op->name;
 }
 
-// Constant indices, shapes and booleans are not parameters; the first input is the data.
+// Inputs of integers or bools, except the first input, are indices, shapes or conditions, not data.
 TEST_F(OpAnswers, IntegersBesideTheDataAreSettings) {
   constexpr DTypeSet kNoParameters = kIndices | kBools;
   for (const OpDef* op : AllOps())
@@ -163,7 +166,7 @@ TEST_F(OpAnswers, IntegersBesideTheDataAreSettings) {
     }
 }
 
-// If two op families shared the name of a kind, the text form would be ambiguous.
+// If two ops had kinds of the same name, the text form would be ambiguous.
 TEST_F(OpAnswers, NamesOfKindsAreUnique) {
   std::map<std::string, std::string> families;
   for (const OpDef* op : AllOps()) {

@@ -3,7 +3,7 @@
 
 namespace tern {
 
-// Fills the op table once. Every entry point of the library calls it.
+// Fills the op table in the first call. Every entry point of the library calls it.
 void InitOps();
 
 }  // namespace tern

@@ -21,7 +21,7 @@ inline Result<DatumList> EvaluateOp(const char* op, const std::vector<Tensor>& i
   return EvaluateGraph(graph, {});
 }
 
-// The first output. If there is none, fails the test and returns an undefined tensor.
+// Returns the first output. If the evaluation fails, fails the test and returns an undefined tensor.
 inline Tensor OutputOf(const char* op, const std::vector<Tensor>& inputs, const AttrList& attrs = {}) {
   auto result = EvaluateOp(op, inputs, attrs);
   EXPECT_TRUE(result.ok()) << result.status().ToString();

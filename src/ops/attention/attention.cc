@@ -27,13 +27,14 @@ struct Attention {
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "the stage that the output 'scores' contains");
     v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0: q has rank 4");
-    v("kv_heads", kv_heads, "the same for k and v");
+    v("kv_heads", kv_heads,
+      "heads of k and v if they are [batch, length, heads*size]; 0: k and v have rank 4");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
     v("guarded", guarded, "a query whose keys are all masked gives zeros, not NaN");
     v("joint", joint,
       "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, then k, then v");
     v("stacked", stacked,
-      "past_k and past_v are one value [2, batch, heads, length, size], and present_k holds both");
+      "past_k contains past keys and values as [2, batch, heads, length, size]; present_k has the same form");
   }
 };
 
@@ -76,7 +77,8 @@ Status Infer(const Attention& op, InferContext& c) {
   return {};
 }
 
-// The rows of an operand as doubles: [batch, heads, length, size]. A past may be prepended.
+// The elements of q, k or v as doubles, in the order [batch, heads, length, size]. For k and v, the length
+// may include the past.
 struct Rows {
   Dims dims;
   std::vector<double> data;
@@ -85,11 +87,11 @@ struct Rows {
   }
 };
 
-// An operand: all heads of an input, or a range of them.
+// q, k or v: `count` heads of the input `port`, from head `first` on.
 struct Operand {
   const char* port;
   int64_t heads;                  // heads of the entire input
-  int64_t first = 0, count = -1;  // -1: all
+  int64_t first = 0, count = -1;  // count -1: all heads
 };
 
 struct Operands {
@@ -103,7 +105,7 @@ struct Operands {
   }
 };
 
-// Converts an input of either layout to Rows.
+// Converts an operand, [batch, heads, length, size] or [batch, length, heads*size], to Rows.
 Result<Rows> Split(EvalContext& c, const Operand& o) {
   TERN_ASSIGN(Dims dims, SplitDims(o.port, c.In(o.port).dims(), o.heads));
   Rows rows{dims, c.Doubles(o.port)};
@@ -120,7 +122,8 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
   return rows;
 }
 
-// Which half of a stacked key/value tensor to take; kAll for one that is not stacked.
+// The half of a stacked past [2, batch, heads, length, size] that is read: index 0 contains the keys, index 1
+// the values. kAll: the past is not stacked.
 enum class Half { kAll, kKeys, kValues };
 
 Result<Rows> Past(EvalContext& c, const char* port, Half half) {
@@ -169,7 +172,8 @@ void WritePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows
   if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
 }
 
-// The mask, which broadcasts over batch, heads and queries. Keys beyond its length are masked out.
+// The input `mask`, broadcast over batch, heads and queries. If the mask has fewer columns than there are
+// keys, but more than one, the keys beyond its last column are masked out.
 class Mask {
  public:
   static Result<Mask> Of(EvalContext& c, const Dims& scores) {
@@ -211,8 +215,8 @@ class Mask {
   std::vector<double> data_;
 };
 
-// Computes softmax in place. The largest score contributes 1 to the sum, so a row is either all NaN or has no
-// NaN.
+// Computes softmax in place. If all scores are -infinity, the sum is NaN and every element becomes NaN, or 0
+// if `guarded`.
 void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);
@@ -284,7 +288,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   return {};
 }
 
-// Scores multiply every query element by every key. Outputs sum every element over all keys.
+// The scores need one MAC for each pair of an element of q and a key. y needs one MAC for each pair of an
+// element of y and a key.
 std::optional<double> Macs(const Node& n) {
   const auto keys = DimOf(n.input(1), -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);
@@ -297,7 +302,7 @@ std::optional<double> Macs(const Node& n) {
 
 TERN_OP(Attention) {
   return OpDef::Of<Attention>(
-             "softmax(q·kᵀ·scale + mask)·v per head; q may have a multiple of the heads of k and v")
+             "softmax(q·kᵀ·scale + mask)·v per head; the head count of q may be a multiple of that of k and v")
       .In("q", kFloats)
       .In("k", kFloats)
       .In("v", kFloats)

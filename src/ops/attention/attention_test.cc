@@ -1,4 +1,5 @@
-// Attention's two layouts give the same shapes and the same results.
+// Tests the shapes that Attention infers for packed q, k and v, [batch, length, heads*size], and for unknown
+// dims, and its errors.
 #include "ops/test_graph.h"
 
 namespace tern {

@@ -8,15 +8,16 @@
 
 namespace tern {
 
-// The split shape of an input of either layout. heads: the head count of the packed layout, 0 if unknown.
-// Always four dims, some of which may be unknown.
+// Returns the split shape of an input in either layout: four dims, some of which may be unknown. heads: the
+// number of heads, which the packed layout requires; 0 if it is unknown.
 Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads);
-// The split shapes of q, k and v in one input: [batch, length, (q_heads + 2*kv_heads)*size].
+// JointShapes returns the split shapes of q, k and v that one input contains: [batch, length, (q_heads +
+// 2*kv_heads)*size].
 struct OperandShapes {
   Shape q, k, v;
 };
 Result<OperandShapes> JointShapes(const InferContext& c, const char* port, int64_t q_heads, int64_t kv_heads);
-// The same for known dims: [batch, heads, length, size].
+// Like SplitShape, for known dims. Returns batch, heads, length and size.
 using HeadDims = std::array<int64_t, 4>;
 Result<HeadDims> SplitHeads(const char* port, const Dims& dims, int64_t heads);
 Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads);

@@ -1,4 +1,4 @@
-// LinearAttention: a state matrix per head, updated and read once per token.
+// LinearAttention: updates and reads a state matrix per head, once per token.
 #include <cmath>
 
 #include "ir/eval_context.h"
@@ -42,7 +42,8 @@ Status Infer(const LinearAttention& op, InferContext& c) {
   return {};
 }
 
-// The index of an element in [batch, heads or 1, length, size or 1].
+// Returns the index of element [b, h, t, i] in a tensor with dims d. If d[1] or d[3] is 1, that axis is
+// broadcast.
 size_t Broadcast(const Dims& d, int64_t b, int64_t h, int64_t t, int64_t i) {
   return static_cast<size_t>(((b * d[1] + (d[1] == 1 ? 0 : h)) * d[2] + t) * d[3] + (d[3] == 1 ? 0 : i));
 }
@@ -115,7 +116,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
 
 TERN_OP(LinearAttention) {
   return OpDef::Of<LinearAttention>(
-             "a state per head that each token decays, corrects and adds to; queries read it")
+             "each token decays, corrects and adds to a state matrix per head; y is what the queries read from it")
       .In("q", kFloats)
       .In("k", kFloats)
       .In("v", kFloats)

@@ -23,7 +23,8 @@ Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
-// Checks cos or sin. With positions it must be [max, half], else [batch or 1, length, half].
+// Checks the input cos or sin. It must be [max, half] if the input `positions` is present, else [batch or 1,
+// length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);
   if (!angles.ranked) return {};
@@ -55,7 +56,7 @@ Status Infer(const RotaryEmbedding& op, InferContext& c) {
   return {};
 }
 
-// Maps each row (b, t) of x to a row of cos and sin.
+// Maps token t of batch item b to its row of cos and sin.
 class Rows {
  public:
   static Result<Rows> Of(EvalContext& c, const Dims& x, int64_t half) {

@@ -27,7 +27,7 @@ Status Reference(const Fused&, EvalContext& c) {
 
 }  // namespace
 
-// Not kPure: the body may contain random ops.
+// Fused is not kPure, because the body may contain random ops.
 TERN_OP(Fused) {
   return OpDef::Of<Fused>("computes its body; a plan runs one kernel for it, or the nodes of the body")
       .VarIn("inputs", 0)

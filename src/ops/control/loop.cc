@@ -1,4 +1,5 @@
-// Loop: runs a body until a count or a condition ends it. Carries state and stacks per-iteration outputs.
+// Loop: runs a body until trip_count is reached or its condition is false. Passes states from one iteration
+// to the next, and stacks the other outputs of the iterations.
 #include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
@@ -11,9 +12,9 @@ constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: 
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// How many nested loops are being inferred. Each of them repeats the inference of its body, so the
-// repetitions multiply. Beyond kMaxRelaxedNesting, states lose their shapes at once, so that one pass is
-// enough.
+// The number of nested loops that are being inferred. Each loop infers its body repeatedly, so the
+// repetitions multiply. For loops nested deeper than kMaxRelaxedNesting, the shapes of states are unknown
+// from the start, so that one pass is enough.
 thread_local int nesting = 0;
 struct Nested {
   Nested() { ++nesting; }
@@ -22,8 +23,8 @@ struct Nested {
 
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
-// A state's shape may change between iterations. Relaxes the types until an iteration maps them to
-// themselves.
+// A state's shape may change between iterations, as from [1,4] to [2,4]. Such dims become unknown ([?,4]),
+// and the body is inferred again, until the types of the states do not change.
 Status Infer(const Loop&, InferContext& c) {
   const Nested nested;
   const bool skip_shapes = nesting > kMaxRelaxedNesting;
@@ -83,7 +84,7 @@ Status Reference(const Loop&, EvalContext& c) {
     inputs.insert(inputs.end(), state.begin(), state.end());
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     if (!out[0].is_tensor() || out[0].tensor.size() != 1)
-      return InvalidModel("the body's condition is ", out[0].Describe());
+      return InvalidModel("the body's condition must have one element, got ", out[0].Describe());
     condition = LoadLong(out[0].tensor, 0);
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
     TERN_TRY(collected.Add(out));
@@ -100,7 +101,7 @@ Status Reference(const Loop&, EvalContext& c) {
 
 TERN_OP(Loop) {
   return OpDef::Of<Loop>(
-             "runs a body trip_count times or until its condition is false; carries state, stacks the other outputs")
+             "runs a body trip_count times or until its condition is false; passes states from one iteration to the next and stacks the other outputs")
       .OptSetting("trip_count", kInts)
       .OptSetting("condition", kBools)
       .VarIn("states", 0)

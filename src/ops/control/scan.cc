@@ -1,4 +1,5 @@
-// Scan: runs a body once per slice of its scan inputs. Carries state and stacks outputs.
+// Scan: runs a body once per slice of its scan inputs. Passes states from one iteration to the next, and
+// stacks the other outputs of the iterations.
 #include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
@@ -9,7 +10,8 @@ struct Scan {
   int64_t scan_inputs = 0;
   std::vector<int64_t> input_axes, output_axes, input_reverse, output_reverse;
   template <class V> void Visit(V& v) {
-    v("scan_inputs", scan_inputs, "number of scan inputs, which come last; the inputs before them are state");
+    v("scan_inputs", scan_inputs,
+      "number of scan inputs, which are the last inputs; the inputs before them are states");
     v("input_axes", input_axes, "axis to scan, per scan input; empty: all 0");
     v("output_axes", output_axes, "axis to stack along, per scan output; empty: all 0");
     v("input_reverse", input_reverse, "1: scan from the end, per scan input; empty: none");
@@ -101,7 +103,7 @@ Status Reference(const Scan& op, EvalContext& c) {
 
 TERN_OP(Scan) {
   return OpDef::Of<Scan>(
-             "runs a body over slices of its last inputs; carries state, stacks the other outputs")
+             "runs a body over slices of its last inputs; passes states from one iteration to the next and stacks the other outputs")
       .VarIn("inputs", 0)
       .VarOut("outputs", 0)
       .Subgraph("body")

@@ -10,8 +10,8 @@ namespace tern {
 // Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). empty: the type and dims of the
 // result if there is no slice.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
-// Holds the outputs of a body of all iterations until they are stacked. The number of iterations is unknown,
-// so the context limits the total size.
+// Collects the outputs of all iterations of a body until they are stacked. The number of iterations may be
+// unknown, so Add fails if the total size exceeds CollectLimit() of the context.
 class Collector {
  public:
   // Collects `count` outputs of the body, from number `first` on.
@@ -25,7 +25,7 @@ class Collector {
   std::vector<DatumList> lists_;
 };
 
-// Returns slice `index` of x along axis, without that axis.
+// Returns slice `index` of x along axis: x [2,3,4] with axis 1 gives [2,4].
 Tensor TakeSlice(const Tensor& x, int axis, int64_t index);
 
 }  // namespace tern

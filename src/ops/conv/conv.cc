@@ -14,14 +14,14 @@ namespace {
 struct Conv : ConvAttrs, ChannelOrder {
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; negative crops; empty: 0");
+    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty: 0");
     VisitGroup(v);
     VisitChannels(v);
     epilogue.Visit(v);
   }
 };
 
-// The shape of y for an x in the order [N, C, spatial…].
+// Returns the shape of y. x and y are in the order [N, C, spatial…].
 Result<Shape> OutputShape(const Conv& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "output"));
   TERN_TRY(CheckGroupChannels(op.group, x, w));
@@ -80,7 +80,7 @@ std::vector<T> Convolve(const Conv& op, const Plane& p, const Window& window, co
   return y;
 }
 
-// The elements as unsigned integers, whose sums and products wrap.
+// Returns the elements as unsigned integers, because sums and products of these wrap.
 std::vector<uint64_t> Wrapping(const Tensor& t) {
   const auto longs = ToLongs(t);
   return {longs.begin(), longs.end()};

@@ -26,8 +26,8 @@ struct ConvAttrs {
   }
 };
 
-// Checks the ranks, and that `group` divides the first dim of w. channels: what that dim counts, "output" or
-// "input".
+// Checks the ranks, and that `group` divides the first dim of w. channels: "output" or "input", the channels
+// that this dim counts, for the message.
 Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char* channels);
 // Checks x's channels against w [M, C/group, kernel…].
 Status CheckGroupChannels(int64_t group, const Shape& x, const Shape& w);
@@ -39,13 +39,15 @@ struct Plane {
   int64_t input_size, kernel_size, output_size;
 };
 
-// One row of window positions along the last axis, for one tap. Position i of row `row` reads element
-// start + i * stride of the other tensor if i is in `range`. Other positions read padding.
+// For one tap, one row of window positions along the last axis. In row `row`, the tap at position i is over
+// element start + i * stride of the tensor that the window slides over, if i is in `range`. At other
+// positions the tap is over padding.
 struct TapRow {
   int64_t tap, row, start;
   TapRange range;
 };
-// Calls f for every TapRow of every tap. `positions`: the window positions; `over`: the dims that the window
+// Calls f for every tap and every row of window positions, except rows in which the tap is over padding only.
+// positions: the number of window positions along each axis. over: the dims of the tensor that the window
 // slides over. No dim may be 0.
 template <class F>
 void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positions, const Dims& over, F&& f) {
@@ -76,15 +78,17 @@ void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positio
   } while (NextIndex(tap, kernel, outer + 1));
 }
 
-// Adds to each channel of y [N, M, plane] its element of `bias`.
+// Adds bias[m] to channel m of y [N, M, plane].
 template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, int64_t plane) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }
 
-// For OpDef::macs: each output element sums over one filter of the input `weights` [M, C/group, kernel…].
+// For OpDef::macs. Each output element needs one MAC per element of a filter. weights: the index of the input
+// that contains the filters [M, C/group, kernel…].
 std::function<CountRule> ConvMacs(int weights);
-// For OpDef::typical_dim: one image; 32 by 32 pixels if filters have one tap. Larger filters have no
-// representative size, because the best layout differs between small and large images.
+// For OpDef::typical_dim. The typical input is one image, of 32 by 32 pixels if filters have one tap. For
+// larger filters the result is 0 (no typical size), because the best layout differs between small and large
+// images.
 int64_t TypicalImage(const StaticNode& node, size_t input, size_t axis);
 
 }  // namespace tern

@@ -18,7 +18,7 @@ struct ConvTranspose : ConvAttrs, ChannelOrder {
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
     VisitWindow(v, "cropped from the result: all begins, then all ends; empty: 0");
-    v("output_padding", output_padding, "added at the end of each spatial axis; empty: 0");
+    v("output_padding", output_padding, "number of elements added at the end of each spatial axis; empty: 0");
     v("output_shape", output_shape,
       "spatial sizes of the result, which determine the pads; empty: pads determine the sizes");
     VisitGroup(v);
@@ -44,7 +44,7 @@ bool Same(const ConvTranspose& op) {
   return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower;
 }
 
-// The size of a spatial axis before cropping.
+// Returns the size of a spatial axis of y before cropping.
 Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
              const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
@@ -70,7 +70,7 @@ Result<Window> WindowOf(const ConvTranspose& op, int rank) {
   return MakeWindow(rank, op.strides, op.pads, op.dilations, op.auto_pad);
 }
 
-// The shape of y for an x in the order [N, C, spatial…].
+// Returns the shape of y. x and y are in the order [N, C, spatial…].
 Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "input"));
   if (x.ranked && w.ranked && Differ(x[1], w[0]))
@@ -104,8 +104,8 @@ Status Infer(const ConvTranspose& op, InferContext& c) {
   return {};
 }
 
-// If the size of the result is given, excess elements are cropped on both sides, and missing ones are added
-// at the end.
+// Computes the crops if output_shape or auto_pad determines the size of the result. Excess elements are
+// cropped at both ends. Missing elements are zeros at the end.
 void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
                   const Dims& output) {
   if (op.output_shape.empty() && !Same(op)) return;
@@ -151,7 +151,7 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   return {};
 }
 
-// Each input element is multiplied by one filter: the output channels of its group times the kernel.
+// Each input element needs one MAC for each pair of a tap and an output channel of its group.
 std::optional<double> Macs(const Node& n) {
   const auto channels = DimOf(n.input(1), 0), weights = ElementsOf(n.input(1));
   if (!channels || !weights || *channels == 0) return std::nullopt;

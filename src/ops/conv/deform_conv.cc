@@ -46,7 +46,8 @@ Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) 
   return Shape(std::move(out));
 }
 
-// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…].
+// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…]. per_tap: the number of
+// values per tap.
 Status CheckPerTap(const DeformConv& op, InferContext& c, const char* port, int64_t per_tap, const Shape& y) {
   const Shape &s = c.ShapeOf(port), &w = c.ShapeOf("w");
   if (!c.Has(port) || !s.ranked || !w.ranked || !y.ranked) return {};
@@ -86,10 +87,10 @@ double Interpolate(const double* plane, const Dims& dims, const std::vector<doub
 struct Sampler {
   Dims input, kernel, output;
   Window window;
-  int64_t taps, positions, planes;  // elements of kernel, output, input
+  int64_t taps, positions, planes;  // number of elements of kernel, output and input
 
-  // The position that tap k of the window at `output_index` reads, shifted by its offsets [taps, rank,
-  // positions].
+  // Returns the position in the input that tap k (index `tap` in the kernel) reads for output element `at`
+  // (index output_index). offset [taps, rank, positions] shifts the position.
   std::vector<double> Position(const Dims& output_index, int64_t at, const Dims& tap, int64_t k,
                                const double* offset) const {
     std::vector<double> position(input.size());
@@ -158,7 +159,7 @@ Status Reference(const DeformConv& op, EvalContext& c) {
 
 TERN_OP(DeformConv) {
   return OpDef::Of<DeformConv>(
-             "convolution whose taps read x at positions shifted by offset and weighted by mask")
+             "convolution whose taps read x at positions shifted by offset; mask is a factor of each value read")
       .In("x", kRealFloats)
       .Weight("w", kRealFloats)
       .In("offset", kRealFloats)
@@ -167,7 +168,7 @@ TERN_OP(DeformConv) {
       .Out("y", kRealFloats)
       .Macs(ConvMacs(1))
       .Batch(kNoKernel)
-      .Axes(No{"channels are axis 1"})
+      .Axes(No{"channels must be axis 1"})
       .TypicalDims(No{"no kernel packs its weights"})
       .Infer(Infer)
       .Reference(Reference);

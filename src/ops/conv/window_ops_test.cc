@@ -1,4 +1,4 @@
-// Shapes and errors of convolutions and pools, also with symbolic dims.
+// Tests the shapes and errors of convolutions and pools, also with symbolic dims.
 #include <cmath>
 
 #include "ops/test_graph.h"

@@ -18,7 +18,7 @@ struct Binary {
     v.Enum(
         "kind", kind, *names,
         "the function; integer division truncates; mod has the sign of the divisor, fmod that of the dividend; "
-        "max and min of +0 and -0 give either; the reference evaluator takes -0 as the smaller one");
+        "max and min of +0 and -0 may return either zero; the reference evaluator orders -0 below +0");
   }
 };
 
@@ -140,8 +140,8 @@ int64_t ShiftRight(int64_t a, int64_t b, bool is_signed, int bits) {
   return shifts_all ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
 }
 
-// The functions of integers of any width and of bools. Results wrap when stored. u64 values are passed as
-// their bits.
+// Computes kind(a, b) for bools and for integers of any width. A u64 is passed as the int64_t with the same
+// bits. Results wrap when they are stored.
 struct LongMath {
   Kind kind;
   bool is_signed;

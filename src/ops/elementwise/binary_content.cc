@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// True if d can divide: a positive number, or an expression that is never negative. If the expression is 0,
-// the quotient is unknown.
+// True if d can be a divisor: a positive number, or an expression that is never negative. If such an
+// expression is 0 at run time, the quotient is unknown.
 bool IsDivisor(const Dim& d) { return d.known() ? d.value() > 0 : d.NonNegative(); }
 
 Dim Divide(const Dim& a, const Dim& b, bool integers) {
@@ -23,7 +23,7 @@ Dim Divide(const Dim& a, const Dim& b, bool integers) {
 
 Dim Remainder(const Dim& a, const Dim& b) {
   if (!IsDivisor(b)) return {};
-  return a.NonNegative() ? Mod(a, b) : Dim();  // C and Python agree here
+  return a.NonNegative() ? Mod(a, b) : Dim();  // for a >= 0 and b > 0, kMod and kFmod are equal
 }
 
 Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }

@@ -1,4 +1,4 @@
-// The shape arithmetic of Binary.
+// Computes Binary on contents: integers of shape computations, which may be symbolic expressions.
 #pragma once
 #include <optional>
 
@@ -7,8 +7,9 @@
 
 namespace tern {
 
-// Computes kind(a, b) on symbolic elements; nullopt if the function has no symbolic form. Single elements may
-// be unknown. integers: division truncates; otherwise it must be exact.
+// Computes kind(a, b) on symbolic elements. A result element that has no expression is unknown. Returns
+// nullopt if the function has no symbolic form, or if the sizes of a and b do not broadcast. integers:
+// division truncates; otherwise a quotient is known only if it is exact.
 std::optional<Content> BinaryContent(BinaryKind kind, const Content& a, const Content& b, bool integers);
 
 }  // namespace tern

@@ -8,8 +8,9 @@
 
 namespace tern {
 
-// Visits the elements of `out` in row-major order. Next returns the row-major index of the element of `in`
-// that the current one reads.
+// Visits the elements of a result with dims `out` in row-major order. `in`: the dims of an operand. Next
+// returns the row-major index of the operand's element that the current result element reads, and advances to
+// the next result element.
 class BroadcastWalk {
  public:
   BroadcastWalk(const Dims& in, const Dims& out) : dims_(out), strides_(out.size(), 0), at_(out.size(), 0) {
@@ -35,13 +36,13 @@ class BroadcastWalk {
   int64_t offset_ = 0;
 };
 
-// Dims of the broadcast result of known operands.
+// Returns the dims that a and b broadcast to.
 inline Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
   TERN_ASSIGN(const Shape shape, BroadcastShapes(Shape::Of(a), Shape::Of(b)));
   return shape.Concrete();
 }
 
-// Copies the bits of one element. Both tensors must be contiguous and of the same type.
+// Copies element i of `from` to element j of `to`. Both tensors must be contiguous and of the same type.
 inline void CopyElement(const Tensor& from, int64_t i, Tensor& to, int64_t j) {
   const int bits = BitWidth(from.dtype());
   if (from.dtype() == DType::kString) {

@@ -25,13 +25,13 @@ struct Cast {
 Status Infer(const Cast& op, InferContext& c) {
   if (op.to == DType::kInvalid || IsComplex(op.to)) return InvalidModel("cannot cast to ", DTypeName(op.to));
   c.Out("y", op.to, c.ShapeOf("x"));
-  // Numeric types of 32 bits or more represent the integers of shapes exactly.
+  // The integers of shapes are assumed to be exact in numeric types of 32 bits or more.
   const bool keeps = IsNumeric(op.to) && BitWidth(op.to) >= 32;
   if (auto x = c.ContentOf("x"); x && keeps) c.OutContent("y", std::move(*x));
   return {};
 }
 
-// Encodes a power of two from 2^-127 (bits 0) to 2^127 (bits 254). The sign is dropped.
+// Rounds |v| to a power of two from 2^-127 (bits 0) to 2^127 (bits 254), and returns the bits.
 uint32_t EncodeE8M0(const Cast& op, double v) {
   constexpr uint32_t kNan = 0xff, kMax = 0xfe;
   if (std::isnan(v)) return kNan;

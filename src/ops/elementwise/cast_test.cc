@@ -41,7 +41,8 @@ TEST(Cast, AnythingButZeroIsTrue) {
 }
 
 TEST(Cast, LargeIntegersRoundOnce) {
-  // 2^53 + 2^29 + 1 rounded to f64 is a tie for f32, which would then round down.
+  // Rounding v to f64 first would drop the 1. Then 2^53 + 2^29 would be a tie for f32, which rounds down to
+  // 2^53.
   const int64_t v = (int64_t{1} << 53) + (int64_t{1} << 29) + 1;
   EXPECT_EQ(ToDoubles(Cast(Tensor::Ints({v}), DType::kF32))[0], 0x1p53 + 0x1p30);
   Tensor top(DType::kU64, {1});

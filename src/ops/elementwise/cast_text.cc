@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The shortest text that parses back to the same value of type T, in scientific notation.
+// Returns the shortest text that parses back to the same value of type T, in scientific notation.
 template <class T> std::string Scientific(T v) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
@@ -20,7 +20,7 @@ template <class T> std::string Positional(T v) {
 }
 
 // Formats like numpy 2.4: positional with at least one decimal from 1e-4 to below `limit`, else scientific.
-// v: the shortest decimal. exact: the value that is compared with `limit`.
+// v: the number to print. exact: the value of the element, which is compared with 1e-4 and `limit`.
 template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
@@ -30,7 +30,7 @@ template <class T> std::string FloatText(T v, double limit, double exact) {
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
-// The shortest decimal that rounds to the same f16, bf16 or fp8 value.
+// Prints the shortest decimal that rounds to the same f16, bf16 or fp8 value.
 std::string SmallFloatText(DType t, float v) {
   constexpr double kLimit = 1e3;
   if (std::isnan(v) || std::isinf(v)) return FloatText(v, kLimit, v);
@@ -56,7 +56,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Removes a leading plus, which from_chars rejects. A second sign stays, so that from_chars rejects it.
+// Removes a leading plus, which from_chars rejects. The plus of "+-1" is not removed, so that from_chars
+// rejects the text.
 std::string WithoutPlus(std::string text) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   return plus ? text.substr(1) : text;
@@ -117,7 +118,7 @@ Status StoreText(const std::string& text, Tensor& t, int64_t i) {
   const auto v = ReadDouble(clean);
   if (!v) return InvalidArgument("element ", i, ", ", QuoteText(text), ", is not a number");
   if (t.dtype() == DType::kF32) {
-    // Parses as float: parsing as double would round twice.
+    // The text is parsed as float, because parsing as double and converting to float would round twice.
     const std::string digits = WithoutPlus(clean);
     float f = static_cast<float>(*v);
     std::from_chars(digits.data(), digits.data() + digits.size(), f);

@@ -1,4 +1,4 @@
-// Converts numbers to text and back, as Cast defines it.
+// Converts numbers to text and back, for Cast.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// The element as numpy prints it: "1.0", "1e-05", "nan", "True", "-3".
+// Returns the element as numpy prints it: "1.0", "1e-05", "nan", "True", "-3".
 std::string ElementText(const Tensor& t, int64_t i);
-// Parses the text and stores the number. Accepts positional and scientific notation; inf and nan in any case,
-// also with a sign; and surrounding blanks. Integer types drop a fraction.
+// Parses the text and stores the number. Accepts positional and scientific notation, inf and nan in upper or
+// lower case, a sign, and surrounding blanks. For integer types, the fraction is dropped.
 Status StoreText(const std::string& text, Tensor& t, int64_t i);
 
 }  // namespace tern

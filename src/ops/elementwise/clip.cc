@@ -1,4 +1,4 @@
-// Clip: y = min(max(x, low), high).
+// Clip: limits x to the range from min to max.
 #include "base/below.h"
 #include "ir/axis_map.h"
 #include "ir/eval_context.h"
@@ -39,7 +39,8 @@ Status Infer(const Clip&, InferContext& c) {
   return {};
 }
 
-// T: double, int64_t or uint64_t; it must compare like the element type. NaN stays. If low > high, high wins.
+// T: double, int64_t or uint64_t; it must compare like the element type. NaN is unchanged. If min > max, the
+// result is max.
 template <class T, class Load, class Store> void Bound(EvalContext& c, Load load, Store store) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());
@@ -58,7 +59,7 @@ Status Reference(const Clip&, EvalContext& c) {
   const auto store_long = [](Tensor& y, int64_t i, auto v) { StoreLong(y, i, static_cast<int64_t>(v)); };
   for (const char* port : {"min", "max"})
     if (c.Has(port) && c.In(port).size() != 1)
-      return InvalidArgument("input '", port, "' holds ", c.In(port).Describe());
+      return InvalidArgument("input '", port, "' must hold one number, got ", c.In(port).Describe());
   if (IsFloat(t))
     Bound<double>(c, LoadDouble, StoreDouble);
   else if (t == DType::kU64)
@@ -71,7 +72,7 @@ Status Reference(const Clip&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Clip) {
-  return OpDef::Of<Clip>("y = min(max(x, low), high); a bound may be absent")
+  return OpDef::Of<Clip>("y = x limited to the range from min to max; an absent min or max is no limit")
       .In("x", kNumbers)
       .OptSetting("min", kNumbers)
       .OptSetting("max", kNumbers)

@@ -1,4 +1,4 @@
-// Shape arithmetic passes through elementwise ops and reductions as expressions.
+// Elementwise ops and reductions propagate the integers of shape computations as expressions.
 #include "ops/test_graph.h"
 
 namespace tern {
@@ -70,7 +70,7 @@ TEST_F(ContentTest, ExpressionsDoNotGrowWithoutEnd) {
   EXPECT_EQ(Text(larger), "[?]");
 }
 
-// torch exports `expand` in this form. -1 keeps the dim.
+// torch exports `expand` in this form, where -1 means that the dim is unchanged.
 TEST_F(ContentTest, WhereEqual) {
   Value* wanted = Shape({"N", "4"});
   Value* minus = b_.Ints({-1});

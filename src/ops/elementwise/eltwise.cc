@@ -37,7 +37,7 @@ BinaryKind StepOf(Kind kind) {
   return kSteps[static_cast<int>(kind)];
 }
 
-// Combines shape integers as expressions; nullopt if an input has none.
+// Combines the contents of all inputs as expressions. Returns nullopt if an input has no content.
 std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
   std::optional<Content> all = c.ContentOf(0);
   for (int i = 1; all && i < c.InputCount(); ++i) {
@@ -83,7 +83,7 @@ double Join(Kind kind, double a, double b) {
   }
 }
 
-// Results are modulo 2^64. u64 values are passed as their bits.
+// Results are modulo 2^64. A u64 is passed as the int64_t with the same bits.
 int64_t JoinLongs(Kind kind, int64_t a, int64_t b, bool is_signed) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = is_signed ? a < b : ua < ub;

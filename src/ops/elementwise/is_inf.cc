@@ -10,8 +10,8 @@ namespace {
 struct IsInf {
   bool negative = true, positive = true;
   template <class V> void Visit(V& v) {
-    v("negative", negative, "-inf counts");
-    v("positive", positive, "+inf counts");
+    v("negative", negative, "-inf counts as infinite");
+    v("positive", positive, "+inf counts as infinite");
   }
 };
 
@@ -33,7 +33,7 @@ Status Reference(const IsInf& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(IsInf) {
-  return OpDef::Of<IsInf>("y = x is infinite, with a sign that counts")
+  return OpDef::Of<IsInf>("y = whether x is infinite, for the signs that the attributes select")
       .In("x", kFloats)
       .Out("y", kBools)
       .Traits(kPure | kElementwise)

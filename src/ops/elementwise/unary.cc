@@ -32,7 +32,7 @@ DTypeSet TypesOf(Kind kind) {
   }
 }
 
-// The function applied to symbolic shape integers; nullopt if the result is no expression.
+// Applies the function to symbolic elements. Returns nullopt if the function has no symbolic form.
 std::optional<Content> ContentOf(Kind kind, const Content& x) {
   switch (kind) {
     case Kind::kCeil:
@@ -66,7 +66,7 @@ double HardSwish(double x) {
   return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-// The function of an integer. Results wrap when stored.
+// Computes the function of an integer. Results wrap when they are stored.
 int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
   const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
   switch (kind) {
@@ -111,7 +111,7 @@ double UnaryValue(UnaryKind kind, double x) {
     case Kind::kNeg:
       return -x;
     case Kind::kSign:
-      return x > 0 ? 1 : x < 0 ? -1 : x;  // keeps NaN
+      return x > 0 ? 1 : x < 0 ? -1 : x;  // NaN is unchanged
     case Kind::kCeil:
       return std::ceil(x);
     case Kind::kFloor:

@@ -9,7 +9,8 @@ namespace {
 
 struct Where : NoAttrs {};
 
-// Chooses among shape integers elementwise. With an unknown condition, elements that differ become unknown.
+// Selects elements from the contents of a and b. If an element of the condition is unknown, the result is
+// known only where a and b are equal.
 std::optional<Content> Choose(const InferContext& c) {
   auto condition = c.ContentOf("condition");
   if (const Tensor* t = c.Constant("condition"); t && t->rank() <= 1) {

@@ -1,4 +1,4 @@
-// Minima, maxima and bounds take -0 as below +0, as IEEE 754-2019 does, whatever the order of the operands.
+// Minimum, maximum and Clip order -0 below +0, as IEEE 754-2019 does, for any order of the operands.
 #include <cmath>
 
 #include "ops/test_graph.h"

@@ -58,7 +58,8 @@ TERN_OP(Compress) {
       .In("x", kAnyType)
       .Setting("condition", kBools)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kFewer}, No{"elements come from several positions"})
+      .Moves({.amount = Movement::Amount::kFewer},
+             No{"the selected elements are not one contiguous slice of x"})
       .Batch(No{"an index may refer to any item"})
       .Axes(No{"indices are positions along axes"})
       .Infer(Infer)

@@ -12,7 +12,8 @@ struct Gather {
   template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
-// Propagates symbolic elements of a shape that are selected by constant indices.
+// Propagates content: the content of y consists of the elements of the content of x that known indices
+// select.
 Status PassContent(InferContext& c) {
   const auto x = c.ContentOf("x");
   const auto indices = c.LongsOf("indices");
@@ -63,13 +64,14 @@ Status Reference(const Gather& op, EvalContext& c) {
   return {};
 }
 
-// Only indices of rank 1 keep the number of axes.
+// The result has as many axes as x only if indices has rank 1.
 std::optional<AxisMap> Axes(const Node& node) {
   if (node.input(1)->type.shape.rank() != 1) return std::nullopt;
   return FirstOperandLayout(node);
 }
 
-// The result is a contiguous slice if a single known index selects it along the outermost axis.
+// If indices is a single known index along the outermost axis, the result is a contiguous slice of x. Returns
+// the offset of this slice.
 std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Tensor* indices = n.Known(1);
   if (!indices || indices->size() != 1) return std::nullopt;

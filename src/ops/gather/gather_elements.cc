@@ -56,7 +56,8 @@ TERN_OP(GatherElements) {
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several positions"})
+      .Moves({.amount = Movement::Amount::kAny},
+             No{"the selected elements are not one contiguous slice of x"})
       .Batch(No{"an index may refer to any item"})
       .Axes(No{"indices are positions along axes"})
       .Infer(Infer)

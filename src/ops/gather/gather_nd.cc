@@ -12,7 +12,7 @@ struct GatherND {
   }
 };
 
-// The dims of y: indices.dims[:-1] + x.dims[batch_dims + width:].
+// Returns the shape of y: indices.dims[:-1] + x.dims[batch_dims + width:], where width = indices.dims[-1].
 Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices) {
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   const int64_t batch = op.batch_dims;
@@ -62,7 +62,8 @@ TERN_OP(GatherND) {
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several positions"})
+      .Moves({.amount = Movement::Amount::kAny},
+             No{"the selected elements are not one contiguous slice of x"})
       .Batch(No{"an index may refer to any item"})
       .Axes(No{"indices are positions along axes"})
       .Infer(Infer)

@@ -1,4 +1,4 @@
-// OneHot: adds a dim with one element set to `on` and the others to `off`.
+// OneHot: replaces each index by a vector along a new axis: values[1] at the index, values[0] elsewhere.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -13,7 +13,7 @@ struct OneHot {
 Result<int64_t> DepthOf(const Tensor& depth) {
   if (depth.size() != 1) return InvalidArgument("depth must have one element, got ", depth.Describe());
   const double d = LoadDouble(depth, 0);
-  if (!(d >= 0 && d < 9e18)) return InvalidArgument("depth is ", d);
+  if (!(d >= 0 && d < 9e18)) return InvalidArgument("depth is ", d, ", but must be in [0, 9e18)");
   return static_cast<int64_t>(d);
 }
 
@@ -65,7 +65,7 @@ TERN_OP(OneHot) {
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .first = 2}, No{"two elements are repeated"})
       .Batch(No{"the new axis may be the outermost"})
-      .Axes(No{"the new axis is an attribute of the result"})
+      .Axes(No{"the attribute axis is a position in the result, not in indices"})
       .Infer(Infer)
       .Reference(Reference);
 }

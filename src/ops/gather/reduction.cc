@@ -15,7 +15,7 @@ double Join(ScatterReduction reduction, double a, double b) {
 }
 
 int64_t Join(ScatterReduction reduction, int64_t a, int64_t b, bool is_unsigned) {
-  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // wraps, like the types
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // sums and products wrap
   if (reduction == ScatterReduction::kAdd) return static_cast<int64_t>(x + y);
   if (reduction == ScatterReduction::kMul) return static_cast<int64_t>(x * y);
   const bool less = is_unsigned ? x < y : a < b;

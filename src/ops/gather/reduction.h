@@ -11,8 +11,8 @@ template <class V> void VisitReduction(V& v, ScatterReduction& reduction) {
          "how an update is combined with the existing element; none replaces it");
 }
 
-// Combines elements [from, from + count) of updates into elements [at, at + count) of y. Strings can only be
-// replaced.
+// Combines elements [from, from + count) of updates into elements [at, at + count) of y. For strings, the
+// reduction must be kNone.
 void ScatterRun(ScatterReduction reduction, const Tensor& updates, int64_t from, Tensor& y, int64_t at,
                 int64_t count);
 

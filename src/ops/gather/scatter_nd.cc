@@ -10,7 +10,7 @@ struct ScatterND {
   template <class V> void Visit(V& v) { VisitReduction(v, reduction); }
 };
 
-// updates.dims must be indices.dims[:-1] + x.dims[width:].
+// updates.dims must be indices.dims[:-1] + x.dims[width:], where width = indices.dims[-1].
 Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates) {
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   if (!indices[-1].known()) return {};

@@ -56,8 +56,8 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t start = starts[static_cast<size_t>(b)];
     if (start < 0 || start > capacity || (op.mode == ScatterMode::kLinear && start + length > capacity))
-      return InvalidArgument("write_indices[", b, "]=", start, " with an update of ", length,
-                             " does not fit ", capacity, " along axis ", axis);
+      return InvalidArgument("write_indices[", b, "]=", start, " with an update of length ", length,
+                             " does not fit into ", capacity, " positions along axis ", axis);
     for (int64_t m = 0; m < middle; ++m)
       for (int64_t s = 0; s < length; ++s) {
         const int64_t row = b * middle + m;
@@ -73,7 +73,7 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
 
 TERN_OP(TensorScatter) {
   return OpDef::Of<TensorScatter>(
-             "cache with update written along axis from write_indices[batch] on, or from 0")
+             "cache with update written along axis, from position write_indices[batch] on, or from 0 if write_indices is absent")
       .In("cache", kAnyType)
       .In("update", kAnyType)
       .OptSetting("write_indices", kIndices)

@@ -19,7 +19,8 @@ struct Unique {
   }
 };
 
-// Three-way comparison. NaN equals itself and sorts last, so that the order is total.
+// Compares elements i and j of x: returns -1, 0 or 1. NaN equals NaN and is larger than all numbers, so that
+// the order is total.
 int Compare(const Tensor& x, int64_t i, int64_t j) {
   const auto three_way = [](auto a, auto b) { return a < b ? -1 : b < a ? 1 : 0; };
   if (x.dtype() == DType::kString) return three_way(x.data<std::string>()[i], x.data<std::string>()[j]);
@@ -31,7 +32,7 @@ int Compare(const Tensor& x, int64_t i, int64_t j) {
   return three_way(a, b);
 }
 
-// The slices of x along an axis, as [outer, count, inner].
+// x as [outer, count, inner]. Slice i is [:, i, :].
 struct Slices {
   const Tensor& x;
   int64_t outer, count, inner;
@@ -44,7 +45,8 @@ struct Slices {
   }
 };
 
-// Groups of equal slices. Members are ascending; groups are in the requested order.
+// Groups equal slices. Each group lists the numbers of its slices in ascending order. Groups are sorted by
+// value, or by first occurrence if `sorted` is false.
 std::vector<std::vector<int64_t>> Groups(const Slices& s, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);

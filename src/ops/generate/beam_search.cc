@@ -1,5 +1,5 @@
-// BeamSearch: grows several sequences per prompt token by token with a decoder and keeps the most probable.
-// Declared here; src/generate executes it.
+// BeamSearch: extends several sequences per prompt token by token with a decoder, and returns the most
+// probable ones. This file declares the op; src/generate runs it.
 #include "ops/generate/search_attrs.h"
 
 namespace tern {

@@ -1,5 +1,5 @@
-// GreedySearch: grows one sequence per prompt by the most probable token in each step. Declared here;
-// src/generate executes it.
+// GreedySearch: extends one sequence per prompt by the most probable token in each step. This file declares
+// the op; src/generate runs it.
 #include "ops/generate/search_attrs.h"
 
 namespace tern {

@@ -14,7 +14,7 @@ struct NGramRepeatBlock {
 };
 
 Status Infer(const NGramRepeatBlock& op, InferContext& c) {
-  if (op.size < 1) return InvalidModel("size is ", op.size);
+  if (op.size < 1) return InvalidModel("size is ", op.size, ", but must be at least 1");
   for (const char* port : {"words", "scores"})
     if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 2)
       return InvalidModel("input '", port, "' must have rank 2, got ", c.In(port).ToString());

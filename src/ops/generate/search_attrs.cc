@@ -3,7 +3,7 @@
 namespace tern {
 namespace {
 
-constexpr int kFirstPast = 3;  // behind input_ids, position_ids, attention_mask
+constexpr int kFirstPast = 3;  // after the inputs input_ids, position_ids and attention_mask
 constexpr int kLengthAxis = 3;
 
 }  // namespace
@@ -18,11 +18,12 @@ Status CheckDecoder(const DecoderAttrs& a) {
   if (a.layers < 0 || a.heads < 1 || a.head_size < 1)
     return InvalidModel("a decoder cannot have ", a.layers, " layers and ", a.heads, " heads of size ",
                         a.head_size);
-  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
+  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat, ", but must not be negative");
   if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
-    return InvalidModel("index_type is ", DTypeName(a.index_type));
+    return InvalidModel("index_type is ", DTypeName(a.index_type), ", but must be i32 or i64");
   if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8)
-    return InvalidModel("past_type is ", DTypeName(a.past_type));
+    return InvalidModel("past_type is ", DTypeName(a.past_type),
+                        ", but must be a float type of 8 bits or more");
   return {};
 }
 
@@ -31,8 +32,8 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   const Shape& ids = c.ShapeOf("input_ids");
   if (ids.ranked && ids.rank() != 2)
     return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  // Symbols for sizes that change between steps but are equal for all inputs of one step. No model uses these
-  // names.
+  // These sizes change between steps, but are equal for all inputs of one step, so they are symbols. No model
+  // uses these names.
   const Dim rows = Dim::Symbol("decoder rows"), tokens = Dim::Symbol("decoder tokens"),
             past = Dim::Symbol("decoder past");
   const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, tokens}));

@@ -1,4 +1,4 @@
-// The attributes of searches that run a GPT-2 decoder token by token. src/generate executes them.
+// The attributes of the searches that run a GPT-2 decoder token by token. src/generate runs the searches.
 #pragma once
 #include "ir/infer_context.h"
 #include "ir/stateful_subgraph.h"
@@ -35,10 +35,11 @@ struct BeamSearchAttrs : DecoderAttrs {
 struct GreedySearchAttrs : DecoderAttrs {};
 
 Status CheckDecoder(const DecoderAttrs& attrs);
-// The pasts of the decoder, which are the presents of its previous run.
+// Returns the decoder's states: the past of each layer is the present that the previous run returned.
 std::vector<SubgraphState> DecoderStates(const DecoderAttrs& attrs);
-inline constexpr int kRowAxis = 1;  // of a past
-// Infers types through the decoder's graph, with unknown lengths.
+inline constexpr int kRowAxis = 1;  // in a past [2, rows, heads, length, size]
+// Infers the types of the decoder's graph for symbolic numbers of rows, tokens and past tokens. Fails if the
+// decoder has too few outputs.
 Status InferDecoder(const DecoderAttrs& attrs, InferContext& c);
 
 }  // namespace tern

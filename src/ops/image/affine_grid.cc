@@ -8,11 +8,13 @@ namespace {
 struct AffineGrid {
   bool align_corners = false;
   template <class V> void Visit(V& v) {
-    v("align_corners", align_corners, "-1 and 1 are the centres of the outermost elements");
+    v("align_corners", align_corners,
+      "-1 and 1 are the centres of the outermost elements, not their outer edges");
   }
 };
 
-// The shape of the grid, [N, D?, H, W, 2 or 3], for size = [N, C, D?, H, W].
+// Returns the shape of the grid: [N, H, W, 2] for size [N, C, H, W], and [N, D, H, W, 3] for size [N, C, D,
+// H, W].
 Result<Shape> OutShape(const Shape& theta, const Content& size) {
   if (size.size() != 4 && size.size() != 5)
     return InvalidModel("size must have 4 or 5 entries, got ", size.size());
@@ -24,7 +26,8 @@ Result<Shape> OutShape(const Shape& theta, const Content& size) {
       return InvalidModel("theta must be ", Shape(wanted).ToString(), ", got ", theta.ToString());
   std::vector<Dim> dims = {size[0]};
   for (size_t i = 2; i < size.size(); ++i) {
-    if (size[i].known() && size[i].value() < 0) return InvalidModel("size[", i, "] is ", size[i].value());
+    if (size[i].known() && size[i].value() < 0)
+      return InvalidModel("size[", i, "] is ", size[i].value(), ", but must not be negative");
     dims.push_back(size[i]);
   }
   dims.push_back(spatial);

@@ -30,9 +30,10 @@ Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
   constexpr int64_t kMax = int64_t{1} << 40;
   for (const auto* list : {&g.dilations, &g.strides})
     for (int64_t v : *list)
-      if (v < 1 || v > kMax) return InvalidModel("a dilation or stride is ", v);
+      if (v < 1 || v > kMax)
+        return InvalidModel("a dilation or stride is ", v, ", but must be from 1 to ", kMax);
   for (int64_t v : g.pads)
-    if (v < 0 || v > kMax) return InvalidModel("a pad is ", v);
+    if (v < 0 || v > kMax) return InvalidModel("a pad is ", v, ", but must be from 0 to ", kMax);
   return g;
 }
 
@@ -106,7 +107,8 @@ Status Reference(const Col2Im& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Col2Im) {
-  return OpDef::Of<Col2Im>("the inverse of im2col: sums blocks, the columns of x, into images")
+  return OpDef::Of<Col2Im>(
+             "the reverse of im2col: sums the columns of x, each of which is a block, into images")
       .In("x", kNumbers)
       .Setting("image_shape", kIndices)
       .Setting("block_shape", kIndices)

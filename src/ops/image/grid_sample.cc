@@ -49,7 +49,7 @@ struct Tap {
   double weight;
 };
 
-// Mirrors x at both bounds until it is inside.
+// Mirrors x at low and high until it is between them.
 double Reflect(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
@@ -68,7 +68,8 @@ struct Axis {
   double low() const { return op.align_corners ? 0 : -0.5; }
   double high() const { return static_cast<double>(length) - (op.align_corners ? 1 : 0.5); }
 
-  // Maps [-1, 1] to image positions, in single precision like the grid, then applies the padding mode.
+  // Maps a grid coordinate in [-1, 1] to a position along the axis, in single precision like the grid, then
+  // applies the padding mode.
   double Position(double normal) const {
     const auto n = static_cast<double>(length);
     double x = static_cast<float>(op.align_corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2);
@@ -103,7 +104,7 @@ struct Axis {
   }
 };
 
-// Weighted sum over the taps of `axis` and all axes after it.
+// Returns the weighted sum over the taps of `axis` and all axes after it.
 double Sample(const double* image, const Dims& dims, const std::vector<std::vector<Tap>>& taps, size_t axis,
               int64_t offset) {
   if (axis == taps.size()) return image[offset];

@@ -19,7 +19,8 @@ struct MaxRoiPool {
 Status Infer(const MaxRoiPool& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &rois = c.ShapeOf("rois");
   if (op.pooled_shape.size() != 2 || op.pooled_shape[0] < 1 || op.pooled_shape[1] < 1)
-    return InvalidModel("pooled_shape is [", Join(op.pooled_shape, ","), "]");
+    return InvalidModel("pooled_shape is [", Join(op.pooled_shape, ","),
+                        "], but must be two positive numbers");
   if (x.ranked && x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   if (rois.ranked && (rois.rank() != 2 || (rois[1].known() && !rois[1].Is(5))))
     return InvalidModel("rois must be [rois,5], got ", rois.ToString());

@@ -11,7 +11,7 @@ struct NonMaxSuppression {
   bool center_point_box = false;
   template <class V> void Visit(V& v) {
     v("center_point_box", center_point_box,
-      "boxes are [x, y, width, height] of the centre, not [y1, x1, y2, x2]");
+      "boxes are [x, y, width, height], where (x, y) is the centre, not [y1, x1, y2, x2]");
   }
 };
 
@@ -87,7 +87,7 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
 
 TERN_OP(NonMaxSuppression) {
   return OpDef::Of<NonMaxSuppression>(
-             "[sample, class, box] of the boxes with the best scores that do not overlap a better one")
+             "the indices [sample, class, box] of the boxes with the best scores that do not overlap a better box")
       .In("boxes", kFloats)
       .In("scores", kFloats)
       .OptSetting("max_output", kIndices)

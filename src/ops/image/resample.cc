@@ -36,9 +36,8 @@ double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int
   const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);
   const auto input = static_cast<float>(axis.input), output = static_cast<float>(axis.output);
   const float wanted = scale * input;  // the output's length before rounding to an integer
-  // The ONNX text and all runtimes use the rounded length. ONNX's test data uses the unrounded one if the
-  // scale
-  // is below 1.
+  // For kAlignCorners, the ONNX text and all runtimes use the rounded length. ONNX's test data uses the
+  // unrounded length if the scale is below 1, and this code follows the test data.
   const float length = axis.sized || scale >= 1 ? output : wanted;
   switch (coordinates) {
     case ResizeCoordinates::kHalfPixel:
@@ -94,7 +93,7 @@ Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& ax
   const auto input = static_cast<double>(axis.input);
   if (!(count <= 8 * input + 64) || !(std::abs(position) <= 1e15))
     return InvalidArgument("scale ", axis.scale, " is out of proportion to a dimension of ", axis.input);
-  // The left neighbour is strictly left, so its distance is in (0, 1].
+  // `left` is strictly less than `position`, so `distance` is in (0, 1].
   const double left = std::ceil(position) - 1, distance = position - left;
   std::vector<Tap> taps;
   double sum = 0;

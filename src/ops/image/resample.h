@@ -22,7 +22,7 @@ enum class ResizeNearest {
   kFloor,
   kCeil,
   kSimple
-};  // simple: ceil to shrink, floor to grow
+};  // kSimple: ceil if the axis shrinks, floor if it grows
 
 struct ResizeFilter {
   ResizeMode mode = ResizeMode::kNearest;
@@ -33,34 +33,37 @@ struct ResizeFilter {
   float cubic_a = -0.75f;
 };
 
-// One axis: its lengths, the scale between them, and the cropped part of the input.
+// One axis: the lengths of input and output, the scale, and the begin and end of the crop as fractions of the
+// input.
 struct ResizeAxis {
   int64_t input = 0, output = 0;
   double scale = 1;
   double begin = 0, end = 1;
-  bool sized = false;  // the length is given; otherwise it is computed from the scale
+  bool sized = false;  // the output length is given; otherwise it is computed from the scale
 
   bool identity() const {
     return input == output && scale > 1 - 1e-9 && scale < 1 + 1e-9 && begin == 0 && end == 1;
   }
 };
 
-// The order of axes for which no intermediate result is larger than both input and output.
+// Returns the axes with those that shrink first, so that no intermediate result is larger than both input and
+// output.
 std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
 
-// The input position of output position x. Computed in single precision, so that ties are decided as in other
-// runtimes.
+// Returns the input position of output position x. It is computed in single precision, so that ties are
+// decided as in other runtimes.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);
-// True if tf_crop_and_resize gives the extrapolation value at this position.
+// True if this position is outside the input, so that tf_crop_and_resize returns the extrapolation value.
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position);
-// The nearest input position, clamped to the input.
+// Returns the nearest input position, clamped to the input.
 int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position);
 
 struct Tap {
   int64_t position;
   double weight;
 };
-// The taps that contribute to a position. Fails if the filter is much wider than the input.
+// Returns the taps, which are the input elements and their weights, that contribute to an input position.
+// Fails if the filter is much wider than the input.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

@@ -29,11 +29,12 @@ struct Resize {
            "rounding mode of nearest; simple: ceil to shrink, floor to grow");
     v("antialias", filter.antialias, "stretch the filter when shrinking");
     v("exclude_outside", filter.exclude_outside,
-      "weights outside x are 0 and the others are normalised to sum to 1");
+      "taps outside x have weight 0, and the other weights are normalised to sum to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
     v("extrapolation", extrapolation, "the value of tf_crop_and_resize outside x");
-    v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"},
-           "meaning of sizes: exact, or bounds that keep the aspect ratio");
+    v.Enum(
+        "aspect", aspect, {"stretch", "not_larger", "not_smaller"},
+        "stretch: sizes are exact; not_larger, not_smaller: sizes are limits, and the aspect ratio does not change");
     v("axes", axes, "the dims that roi, scales and sizes refer to; empty: all");
   }
 };
@@ -48,7 +49,8 @@ Result<std::vector<int>> AxesOf(const Resize& op, int rank) {
 bool Crops(const Resize& op) { return op.filter.coordinates == ResizeCoordinates::kTfCropAndResize; }
 
 Status CheckScale(double scale) {
-  if (!(scale > 0 && scale < 1e15)) return InvalidArgument("a scale is ", scale);
+  if (!(scale > 0 && scale < 1e15))
+    return InvalidArgument("a scale is ", scale, ", but must be positive and below 1e15");
   return {};
 }
 
@@ -58,8 +60,8 @@ Status CheckLength(const char* port, int64_t got, size_t wanted) {
   return {};
 }
 
-// The length that a scale gives. It is computed in single precision and ignores roi, as in ONNX's shape
-// inference and reference. ONNX's text multiplies by the cropped part.
+// Returns floor(input * scale), computed in single precision. Like ONNX's shape inference and reference
+// evaluator, it ignores roi, although ONNX's text also multiplies by the cropped fraction of the input.
 Result<int64_t> ScaledLength(int64_t input, double scale) {
   const float length = std::floor(static_cast<float>(input) * static_cast<float>(scale));
   if (!(length >= 0 && length < 9e18f))
@@ -67,7 +69,8 @@ Result<int64_t> ScaledLength(int64_t input, double scale) {
   return static_cast<int64_t>(length);
 }
 
-// floor(dim * scale) for a symbolic dim, if the scale is m / 2^k.
+// Returns floor(dim * scale) for a symbolic dim if the scale is m / 2^k with integers m and k, and an unknown
+// dim otherwise.
 Dim ScaledDim(const Dim& dim, double scale) {
   for (int k = 0; k <= 8; ++k) {
     const double m = scale * (1 << k);
@@ -112,7 +115,7 @@ Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std
   return {};
 }
 
-// roi: starts of all axes, then ends, as fractions of the input.
+// roi contains the starts of all axes, then the ends of all axes, as fractions of the input.
 Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axes,
                 std::vector<ResizeAxis>& all) {
   if (!Crops(op)) return {};
@@ -147,7 +150,7 @@ Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tens
   return all;
 }
 
-// The dims that can be inferred if some dims or inputs are unknown.
+// Returns the output dims if some dims or inputs are unknown. Dims that cannot be inferred are unknown.
 Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   TERN_ASSIGN(const auto axes, AxesOf(op, x.rank()));
@@ -275,8 +278,8 @@ Status Reference(const Resize& op, EvalContext& c) {
   return {};
 }
 
-// Only f32 has kernels. They use the dims only; the reference evaluator would read `sizes`, which include the
-// batch size.
+// Only f32 has kernels, and these use the dims of the result only. Other types run in the reference
+// evaluator, which reads `sizes`, and `sizes` includes the batch size.
 bool Batch(BatchItems& b) {
   const Resize& op = b.attrs().As<Resize>();
   if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||
@@ -304,7 +307,7 @@ void Rename(const Node& node, AxisRenaming& r) {
 }  // namespace
 
 TERN_OP(Resize) {
-  return OpDef::Of<Resize>("x resampled: each dim times its scale, or to its size")
+  return OpDef::Of<Resize>("x resampled so that each dim is multiplied by its scale or changed to its size")
       .In("x", kAnyType)
       .OptSetting("roi", kFloats)
       .OptSetting("scales", kFloats)

@@ -30,7 +30,8 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &rois = c.ShapeOf("rois"), &batch = c.ShapeOf("batch_indices");
   if (op.height < 1 || op.width < 1)
     return InvalidModel("the output cannot be ", op.height, " by ", op.width, " bins");
-  if (op.sampling_ratio < 0) return InvalidModel("sampling_ratio is ", op.sampling_ratio);
+  if (op.sampling_ratio < 0)
+    return InvalidModel("sampling_ratio is ", op.sampling_ratio, ", but must not be negative");
   if (x.ranked && x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   if (rois.ranked && (rois.rank() != 2 || (rois[1].known() && !rois[1].Is(4))))
     return InvalidModel("rois must be [rois,4], got ", rois.ToString());
@@ -43,8 +44,8 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   return {};
 }
 
-// A sample's position along one axis: its two neighbours, and the weight of the upper one. A position outside
-// the feature map is not valid.
+// A sample's position along one axis: the neighbours `low` and `high`, and the weight of `high`. A position
+// outside the feature map is not valid.
 struct SamplePosition {
   bool valid = false;
   int64_t low = 0, high = 0;

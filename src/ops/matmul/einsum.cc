@@ -34,7 +34,7 @@ Result<Shape> OutputShape(const EinsumLabels& labels, const std::vector<Shape>& 
       else if (Differ(it->second, d))
         return InvalidModel("einsum axis '",
                             label > 0 ? std::string(1, static_cast<char>(label)) : std::string("..."),
-                            "' is ", it->second.value(), " and ", d.value());
+                            "' has sizes ", it->second.value(), " and ", d.value());
       else
         it->second = MoreSpecific(it->second, d);
     }
@@ -86,7 +86,8 @@ template <class T> void Measure(const Term<T>& t, Sizes& sizes) {
   }
 }
 
-// The term's stride along each label: repeated labels walk the diagonal, axes of size 1 have stride 0.
+// Returns the term's stride along each label of `loop`. A label that the term repeats walks the diagonal.
+// Axes of size 1 have stride 0.
 template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   const Dims strides = ContiguousStrides(t.dims);
   Dims label_strides(loop.size(), 0);
@@ -96,7 +97,8 @@ template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   return label_strides;
 }
 
-// Sums a·b over every label that `keep` lacks; the loop over summed labels is innermost.
+// Multiplies a and b and sums over every label that is not in `keep`. The loops over summed labels are
+// innermost.
 template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
   Sizes sizes;
   Measure(a, sizes);
@@ -132,7 +134,8 @@ template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const La
   return out;
 }
 
-// Labels needed after operand `done`: the output's labels in order, then those of later operands.
+// Returns the labels that are needed after operand `done`: the output's labels in order, then the labels of
+// later operands.
 Labels Needed(const EinsumLabels& labels, size_t done) {
   Labels keep = labels.output;
   for (size_t i = done + 1; i < labels.inputs.size(); ++i)

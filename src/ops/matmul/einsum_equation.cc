@@ -28,8 +28,8 @@ Result<std::string> ReadTerm(const std::string& text) {
   return out;
 }
 
-// The output of an equation without "->": the ellipsis, then all letters that occur once, in alphabetical
-// order.
+// Returns the output of an equation without "->": the ellipsis, then all letters that occur once, in
+// alphabetical order.
 std::string ImpliedOutput(const std::vector<std::string>& inputs) {
   std::map<char, int> counts;
   for (const auto& term : inputs)

@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Axes are named by letters; '*' represents the ellipsis: "b...ij" becomes "b*ij".
+// A term names the axes of an operand by letters, and the ellipsis by '*': "b...ij" becomes "b*ij".
 struct EinsumEquation {
   std::vector<std::string> inputs;
   std::string output;
@@ -15,8 +15,8 @@ struct EinsumEquation {
 
 Result<EinsumEquation> ParseEinsum(const std::string& equation);
 
-// The equation for operands of given ranks. Letters are represented by their character code, ellipsis axes by
-// -1, -2, … from the last one.
+// The labels of each operand's axes, for given ranks. The label of a letter is its character code. The labels
+// of ellipsis axes are negative, and the last ellipsis axis has label -1.
 struct EinsumLabels {
   std::vector<std::vector<int>> inputs;
   std::vector<int> output;

@@ -17,13 +17,14 @@ struct MatMul {
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
     v("transpose_a", transpose_a, "swap the last two axes of a before the product; a vector is unchanged");
-    v("transpose_b", transpose_b, "the same for b");
+    v("transpose_b", transpose_b, "swap the last two axes of b before the product; a vector is unchanged");
     v("alpha", alpha, "factor of the product, not of the bias");
     epilogue.Visit(v);
   }
 };
 
-// A vector counts as one row (a) or one column (b); the result lacks that axis.
+// An operand as a batch of matrices. A vector is one row if it is a, and one column if it is b; the result
+// does not have that axis.
 struct Operand {
   std::vector<Dim> batch;
   Dim rows, columns;
@@ -80,7 +81,8 @@ template <class T> std::vector<T> Transposed(const std::vector<T>& v, int64_t ro
   return out;
 }
 
-// y += a·b for one matrix, row by row, so that the inner loop is contiguous.
+// Computes y += a·b for matrices a [m, k], b [k, n] and y [m, n]. The inner loop walks rows of b and y, so
+// that its accesses are contiguous.
 template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_t k, int64_t n) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t p = 0; p < k; ++p) {
@@ -91,7 +93,7 @@ template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_
     }
 }
 
-// Returns, for each matrix of the result, the index of the operand's matrix.
+// Returns, for each matrix of the result, the index of the matrix of the operand that it is computed from.
 std::vector<int64_t> MatrixNumbers(const Dims& batch, const Dims& result) {
   std::vector<int64_t> numbers(static_cast<size_t>(CountOf(batch)));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
@@ -144,7 +146,7 @@ Status Reference(const MatMul& op, EvalContext& c) {
   return {};
 }
 
-// Rows of a are items if b is a single matrix.
+// The outermost axis of a is the batch axis if a is not transposed and b is a single matrix.
 bool Batch(BatchItems& b) {
   return !b.attrs().As<MatMul>().transpose_a && b.InDims(0).size() >= 2 && b.InDims(1).size() == 2 &&
          b.WithEpilogue();

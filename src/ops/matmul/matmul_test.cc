@@ -38,7 +38,7 @@ TEST(MatMul, IntegersWrapAndWiden) {
 }
 
 TEST(MatMul, HalfRoundsOnce) {
-  // The sum is 2048 + 1 + 1 in f16. Rounding after each sum would lose both ones.
+  // The exact sum is 2048 + 1 + 1. Rounding to f16 after each addition would lose both ones.
   const Tensor a = Tensor::Of(DType::kF16, {1, 3}, {2048, 1, 1}),
                b = Tensor::Of(DType::kF16, {3, 1}, {1, 1, 1});
   EXPECT_EQ(ToDoubles(OutputOf("MatMul", {a, b}))[0], 2050);

@@ -27,7 +27,7 @@ Status CheckSizes(const Forest& f) {
   return {};
 }
 
-// Start offsets must begin with 0, not decrease, and end with `total`.
+// Checks that the start offsets begin with 0, do not decrease, and end with `total`.
 Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t total) {
   if (starts.empty())
     return total
@@ -55,7 +55,7 @@ Status CheckValues(const Forest& f, int64_t targets) {
   return {};
 }
 
-// Every node is reached at most once from all roots: the nodes form trees.
+// Checks that every node is reached at most once from all roots, so that the nodes form trees.
 Status CheckTrees(const Forest& f) {
   const auto nodes = static_cast<int64_t>(f.feature.size());
   std::vector<char> seen(f.feature.size(), 0);
@@ -148,7 +148,7 @@ Result<Rows> RowsOf(const Tensor& x) {
   const bool integers = IsInt(x.dtype());
   for (size_t i = 0; i < rows.data.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
-    // Integers are compared and summed as f32.
+    // Integers are rounded to f32 before they are compared and summed.
     rows.data[i] = integers ? static_cast<double>(static_cast<float>(LoadLong(x, at))) : LoadDouble(x, at);
   }
   return rows;

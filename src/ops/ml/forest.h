@@ -10,7 +10,7 @@ namespace tern {
 
 enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
 
-// Nodes are numbered from 0. A negative child or root is leaf -1 - child.
+// Nodes are numbered from 0. If a child or root is a negative number c, it is leaf -1 - c.
 struct Forest {
   std::vector<int64_t> roots, feature, mode, true_child, false_child, missing_true;
   Tensor value;                     // thresholds, f32 or f64 [nodes]
@@ -27,7 +27,7 @@ struct Forest {
     v("value", value, "the threshold of each node");
     v("true_child", true_child, "the next node if the test is true; negative: leaf -1 - child");
     v("false_child", false_child, "the next node if the test is false");
-    v("missing_true", missing_true, "per node, 1: NaN counts as true; empty: never");
+    v("missing_true", missing_true, "per node, 1: the test of NaN is true; empty: 0 for all nodes");
     v("leaf_start", leaf_start, "index of the first vote of each leaf, then the number of votes");
     v("vote_target", vote_target, "the target of each vote");
     v("vote_weight", vote_weight, "the weight of each vote");
@@ -39,23 +39,23 @@ struct Forest {
   int64_t leaves() const { return leaf_start.empty() ? 0 : static_cast<int64_t>(leaf_start.size()) - 1; }
 };
 
-// The accumulated votes of a row for one target.
+// The accumulated votes of a row for one target. given: there is at least one vote.
 struct VoteSum {
   double sum = 0;
   bool given = false;
 };
 
-// Checks that sizes match, indices are in range and every node is reached once, so that no traversal leaves
-// the arrays or loops.
+// Checks that sizes match, indices are in range and every node is reached at most once, so that each
+// traversal ends and stays inside the arrays.
 Status CheckForest(const Forest& forest, int64_t targets);
 
-// A forest prepared for traversal. The forest must have passed CheckForest and outlive this object.
+// A forest prepared for traversal. The forest must have passed CheckForest.
 class ForestWalker {
  public:
   explicit ForestWalker(const Forest& forest);
-  // The number of features that rows must have: the largest tested index plus 1.
+  // The number of features that rows must have: the largest feature index that a node tests, plus 1.
   int64_t columns() const { return columns_; }
-  // The leaf that a row reaches.
+  // Returns the leaf that a row reaches from a root.
   int64_t LeafOf(int64_t root, const double* row) const;
 
  private:
@@ -72,14 +72,15 @@ class ForestWalker {
   int64_t columns_ = 0;
 };
 
-// x as rows: [N, F], or [F] for one row. Integers are rounded to f32.
+// The input x [rows, features], or [features] for one row, as doubles. Integers are rounded to f32 first.
 struct Rows {
   int64_t count = 0, width = 0;
   std::vector<double> data;
   const double* Row(int64_t i) const { return data.data() + i * width; }
 };
 Result<Rows> RowsOf(const Tensor& x);
-// The number of rows of x; checks its rank and width.
+// Returns the number of rows of x. Fails if x is neither [rows, features] nor [features], or has fewer than
+// `columns` features.
 Result<Dim> RowCount(const InferContext& c, int64_t columns);
 
 }  // namespace tern

@@ -14,7 +14,7 @@ struct LabelEncoder {
   Tensor keys, values, otherwise;
   bool strict = false;
   template <class V> void Visit(V& v) {
-    v("keys", keys, "a vector of x's type; of equal keys the last counts");
+    v("keys", keys, "a vector of x's type; if two keys are equal, the last one counts");
     v("values", values, "the replacement of each key, a vector of the same length");
     v("otherwise", otherwise, "one element, for elements of x that match no key");
     v("strict", strict, "an element that matches no key is an error");
@@ -42,8 +42,8 @@ Status Infer(const LabelEncoder& op, InferContext& c) {
   return {};
 }
 
-// An element as text. Texts are equal if and only if the elements are equal. All NaNs count as equal, and so
-// do the two zeros.
+// Returns a text for an element. Two texts are equal if and only if the elements are equal, where all NaNs
+// count as equal, and so do the two zeros.
 std::string KeyOf(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[i];
   char bytes[8];

@@ -25,7 +25,7 @@ inline Status CheckLabels(const Labels& labels) {
   return {};
 }
 
-// Writes the labels of these classes.
+// Writes the label of class classes[i] to out[i].
 inline void WriteLabels(const Labels& labels, const std::vector<int64_t>& classes, Tensor& out) {
   for (size_t i = 0; i < classes.size(); ++i) {
     const auto at = static_cast<size_t>(classes[i]);

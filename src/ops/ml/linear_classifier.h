@@ -13,14 +13,15 @@ struct LinearClassifier {
   PostTransform transform = PostTransform::kNone;
   template <class V> void Visit(V& v) {
     labels.Visit(v);
-    v("coefficients", coefficients, "of the linear functions, in rows of one coefficient per feature");
+    v("coefficients", coefficients,
+      "the coefficients of the linear functions: one row per function, one column per feature");
     v("intercepts", intercepts,
-      "one per row of coefficients; empty: zeros. One row for two classes: a positive score selects the second");
+      "one per row of coefficients; empty: zeros. With one row and two classes, a positive score selects the second class");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
 
-// Sizes derived from the attributes.
+// Sizes derived from the attributes. rows: the number of linear functions. width: the number of features.
 struct LinearLayout {
   int64_t classes = 0, rows = 0, width = 0;
   bool binary() const { return rows == 1 && classes == 2; }
@@ -34,15 +35,15 @@ inline Result<LinearLayout> LayoutOf(const LinearClassifier& op) {
   if (l.rows != l.classes && !l.binary())
     return InvalidModel(l.rows, " rows of coefficients for ", l.classes, " labels");
   const auto count = static_cast<int64_t>(op.coefficients.size());
-  if (count % l.rows) return InvalidModel(count, " coefficients for ", l.rows, " targets");
+  if (count % l.rows) return InvalidModel(count, " coefficients for ", l.rows, " linear functions");
   if (l.binary() && op.transform == PostTransform::kProbit)
     return Unsupported("probit with one row of coefficients for two labels");
   l.width = count / l.rows;
   return l;
 }
 
-// Converts the linear functions' results for one row to scores, and returns the class. row must have capacity
-// for two scores.
+// `row` contains the values of the linear functions for one row of x. Converts them to scores, and returns
+// the index of the class. `row` must have capacity for two scores.
 inline int64_t FinishRow(const LinearClassifier& op, const LinearLayout& l, double* row) {
   const int64_t winner = l.binary() ? row[0] > 0 : std::max_element(row, row + l.rows) - row;
   FinishScores(op.transform, l.binary() ? SecondClass::kComplement : SecondClass::kNone, row,

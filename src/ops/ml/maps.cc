@@ -64,7 +64,7 @@ Status RunZip(const ZipMap& op, EvalContext& c) {
 
 Result<const MapData*> MapOf(EvalContext& c) {
   const Datum& d = c.InDatum("map");
-  if (d.kind != Datum::Kind::kMap) return InvalidArgument("input 'map' is ", d.Describe());
+  if (d.kind != Datum::Kind::kMap) return InvalidArgument("input 'map' must be a map, got ", d.Describe());
   for (const Datum& v : d.map->values)
     if (!v.is_tensor() || v.tensor.size() != 1)
       return InvalidArgument("a value of the map is ", v.Describe(), ", not one element");
@@ -170,7 +170,7 @@ Status RunCast(const CastMap& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ZipMap) {
-  return OpDef::Of<ZipMap>("each row of x as a map from labels to its numbers")
+  return OpDef::Of<ZipMap>("each row of x as a map from labels to the numbers of the row")
       .In("x", SetOf(DType::kF32))
       .Out("maps", 0)
       .Traits(kPure | kHostOnly)

@@ -16,12 +16,12 @@ void ApplyPostTransform(PostTransform kind, double* row, size_t count);
 
 // How a two-class model with one score gets its second column.
 enum class SecondClass {
-  kNone,        // there is none
+  kNone,        // there is no second column
   kComplement,  // [1 - s, s]
   kOpposite     // [-s, s]
 };
-// Applies the transform to a row of scores. A row of one score may get a second column; with kLogistic both
-// columns are probabilities. The row must have capacity for two scores. Returns the number of scores.
+// Applies the transform to a row of scores, and returns the number of scores. If count is 1, the row may get
+// a second column, so it must have capacity for two scores. With kLogistic, both columns are probabilities.
 size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 

@@ -68,8 +68,9 @@ int64_t WorkSize(const SVMClassifier& op, const SvmLayout& l) {
 
 namespace {
 
-// Computes class probabilities from pairwise ones, by the second method of Wu, Lin and Weng (2004), as in
-// libsvm. scores holds one score per pair; it receives one probability per class.
+// Computes class probabilities from pairwise probabilities, by the second method of Wu, Lin and Weng (2004),
+// as in libsvm. On entry, scores contains one score per pair of classes. On return, it contains one
+// probability per class.
 void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, double* work) {
   constexpr double kClose = 1e-7;
   constexpr int kMaxIterations = 100;
@@ -111,8 +112,8 @@ void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, doub
   std::copy(p, p + n, scores);
 }
 
-// Returns the class with the most votes; of several such classes, the first. A positive score of a pair i < j
-// is a vote for i. Any other score is a vote for j.
+// Returns the class with the most votes. If several classes have the most votes, it returns the first of
+// them. A positive score of a pair i < j is a vote for i. Any other score is a vote for j.
 int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   std::fill(votes, votes + l.classes, 0.0);
   size_t pair = 0;
@@ -121,8 +122,8 @@ int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   return std::max_element(votes, votes + l.classes) - votes;
 }
 
-// The class that a linear model selects. Of two classes, the second wins if the larger score exceeds a
-// threshold.
+// Returns the class that a linear model selects. Of two classes without probabilities, the second one wins if
+// the larger score is above 0, or at least 0.5 if all coefficients are positive or 0.
 int64_t LinearWinner(const SVMClassifier& op, const SvmLayout& l, const double* scores) {
   const int64_t top = std::max_element(scores, scores + l.classes) - scores;
   if (l.classes != 2 || !op.prob_a.empty()) return top;
@@ -201,8 +202,8 @@ TERN_OP(SVMClassifier) {
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
+      .Flops(No{"depends on the model in the attributes"})
+      .Batch(No{"rows are small compared with the model in the attributes"})
       .Axes(No{"axes are rows and features"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)

@@ -1,5 +1,5 @@
-// SVMClassifier: compares classes pairwise by support vectors, or has one linear function per class. Shared
-// by its reference function and its kernel.
+// SVMClassifier: compares classes pairwise by support vectors, or has one linear function per class. The op's
+// reference function and its kernel share this file.
 #pragma once
 #include "ops/ml/labels.h"
 #include "ops/ml/post_transform.h"
@@ -24,7 +24,7 @@ struct SVMClassifier : SvmModel {
 
 struct SvmLayout {
   int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
-  bool pairwise = false;       // else a linear model
+  bool pairwise = false;       // otherwise the model is linear
   std::vector<int64_t> start;  // pairwise: index of the first support vector of each class, then their total
 };
 
@@ -44,9 +44,9 @@ void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part,
       scores[pair] = part(j - 1, i) + part(i, j) + static_cast<double>(op.rho[pair]);
 }
 
-// Converts a row's scores to the ScoreCount() numbers of the output, and returns the class. There is one
-// score per pair of classes, or per class of a linear model. scores must have capacity for RowSize() numbers,
-// work for WorkSize() numbers.
+// Converts a row's scores to the ScoreCount() numbers of the output, and returns the class. On entry, there
+// is one score per pair of classes, or one per class of a linear model. scores must have capacity for
+// RowSize() numbers, and work for WorkSize() numbers.
 int64_t FinishRow(const SVMClassifier& op, const SvmLayout& layout, double* scores, double* work);
 int64_t RowSize(const SvmLayout& layout);
 int64_t WorkSize(const SVMClassifier& op, const SvmLayout& layout);

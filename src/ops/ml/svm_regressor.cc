@@ -5,7 +5,7 @@ namespace {
 
 Status Check(const SVMRegressor& op) {
   if (op.rho.empty()) return InvalidModel("rho is missing");
-  if (op.supports < 0) return InvalidModel("supports is ", op.supports);
+  if (op.supports < 0) return InvalidModel("supports is ", op.supports, ", but must not be negative");
   if (op.coefficients.empty()) return InvalidModel("coefficients are missing");
   const auto n = static_cast<size_t>(op.supports);
   if (n && op.coefficients.size() < n)
@@ -46,8 +46,8 @@ TERN_OP(SVMRegressor) {
   return OpDef::Of<SVMRegressor>("rho plus the weighted similarities of each row of x to the support vectors")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
+      .Flops(No{"depends on the model in the attributes"})
+      .Batch(No{"rows are small compared with the model in the attributes"})
       .Axes(No{"axes are rows and features"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)

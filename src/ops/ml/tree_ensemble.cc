@@ -9,7 +9,7 @@ Status Check(const TreeEnsemble& op) {
   if (op.targets < 1 || op.targets > kMaxTargets)
     return InvalidModel("targets is ", op.targets, ", but must be from 1 to ", kMaxTargets);
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
-    return InvalidModel("base_wide is ", op.base_wide.Describe());
+    return InvalidModel("base_wide is ", op.base_wide.Describe(), ", but must be float");
   const size_t base = BaseOf(op).size();
   if (base > 1 && base != static_cast<size_t>(op.targets))
     return InvalidModel(base, " base values for ", op.targets, " targets");
@@ -57,8 +57,8 @@ TERN_OP(TreeEnsemble) {
   return OpDef::Of<TreeEnsemble>("the votes of the leaves that each row of x reaches, aggregated per target")
       .In("x", kFloats | kIndices)
       .Out("y", kFloats)
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
+      .Flops(No{"depends on the model in the attributes"})
+      .Batch(No{"rows are small compared with the model in the attributes"})
       .Axes(No{"axes are rows and features"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)

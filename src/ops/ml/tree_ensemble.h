@@ -22,7 +22,7 @@ struct TreeEnsemble : Forest {
     v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
            "how the votes for a target are aggregated");
     v("base", base, "added per target at the end; a single number applies only if there is one target");
-    v("base_wide", base_wide, "the same as f64, instead of base");
+    v("base_wide", base_wide, "the values of base as f64; if present, base is ignored");
     v.Enum("transform", transform, PostTransformNames(),
            "the function applied to each row; a single target supports probit only");
     v("to", to, "result type");

@@ -11,7 +11,7 @@ Status Check(const TreeEnsembleClassifier& op) {
   if (classes == 1 && op.labels.text())
     return InvalidModel("a single string label: the other class has no label");
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
-    return InvalidModel("base_wide is ", op.base_wide.Describe());
+    return InvalidModel("base_wide is ", op.base_wide.Describe(), ", but must be float");
   const size_t base = BaseOf(op).size();
   if (base && base != classes && !(classes == 2 && base == 1))
     return InvalidModel(base, " base values for ", classes, " classes");
@@ -64,8 +64,8 @@ TERN_OP(TreeEnsembleClassifier) {
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
+      .Flops(No{"depends on the model in the attributes"})
+      .Batch(No{"rows are small compared with the model in the attributes"})
       .Axes(No{"axes are rows and features"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)

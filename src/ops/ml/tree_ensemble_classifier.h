@@ -1,5 +1,5 @@
-// TreeEnsembleClassifier: decision trees that vote for classes. Two classes follow the rules of onnxruntime:
-// the ONNX specification defines none, and models are made for onnxruntime.
+// TreeEnsembleClassifier: decision trees that vote for classes. Two classes are decided as in onnxruntime,
+// because the ONNX specification defines no rule and models are made for onnxruntime.
 #pragma once
 #include <algorithm>
 
@@ -18,7 +18,7 @@ struct TreeEnsembleClassifier : Forest {
     Forest::Visit(v);
     labels.Visit(v);
     v("base", base, "added per class at the end");
-    v("base_wide", base_wide, "the same as f64, instead of base");
+    v("base_wide", base_wide, "the values of base as f64; if present, base is ignored");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
@@ -30,7 +30,7 @@ inline std::vector<double> BaseOf(const TreeEnsembleClassifier& op) {
 
 // The class that a row's votes select.
 struct Decision {
-  int64_t label = 0;  // the class index, or if `plain` the label itself
+  int64_t label = 0;  // the class index, or the label itself if `plain`
   bool plain = false;
 };
 
@@ -44,7 +44,7 @@ class Decider {
                  std::all_of(t.begin(), t.end(), [&](int64_t v) { return v == t[0]; });
   }
 
-  // votes: one per class; they are modified. scores: one per class, with capacity for at least two.
+  // votes: one per class; the function modifies them. scores: one per class, with capacity for at least two.
   Decision Decide(VoteSum* votes, double* scores) const {
     const int64_t classes = op_.labels.count();
     return classes > 2 ? Many(votes, scores) : classes == 2 ? Two(votes, scores) : One(votes[0], scores);
@@ -71,8 +71,8 @@ class Decider {
     return v;
   }
 
-  // The positive class wins above a threshold. If all leaves vote for the same class, or if labels are
-  // strings, the result is a class index; otherwise it is the label 0 or 1 itself.
+  // The second class wins if `weight` exceeds a threshold. If all leaves vote for the same class, or if
+  // labels are strings, Decision::label is a class index. Otherwise it is the label 0 or 1 itself.
   Decision WinnerOf(double weight) const {
     Decision v;
     v.plain = !one_sided_ && !op_.labels.text();

@@ -53,7 +53,7 @@ TERN_OP(BatchNorm) {
       .Out("y", kRealFloats)
       .Flops(PerOutput(2))
       .Batch(&BatchItems::FirstInput)
-      .Axes(No{"channels are axis 1"})
+      .Axes(No{"channels must be axis 1"})
       .Infer(Infer)
       .Reference(Reference);
 }

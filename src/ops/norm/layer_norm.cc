@@ -79,7 +79,7 @@ TERN_OP(LayerNorm) {
       .OptOut("inv_std", kRealFloats)
       .Flops(PerOutput(8))
       .Batch(&BatchItems::AlongTrailingAxes)
-      .Axes(No{"it works along trailing axes"})
+      .Axes(No{"the normalised axes must be the last ones"})
       .Infer(Infer)
       .Reference(Reference);
 }

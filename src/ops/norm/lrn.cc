@@ -16,7 +16,7 @@ struct Lrn : ChannelOrder {
   int64_t size = 1;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   template <class V> void Visit(V& v) {
-    v("size", size, "number of channels to sum");
+    v("size", size, "number of channels whose squares are summed");
     v("alpha", alpha, "factor of the mean square");
     v("beta", beta, "the exponent");
     v("bias", bias, "added before the exponent");

@@ -62,7 +62,7 @@ TERN_OP(RmsNorm) {
       .Out("y", kRealFloats)
       .Flops(PerOutput(4))
       .Batch(&BatchItems::AlongTrailingAxes)
-      .Axes(No{"it works along trailing axes"})
+      .Axes(No{"the normalised axes must be the last ones"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -62,7 +62,7 @@ Status Reference(const GlobalPool& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GlobalPool) {
-  return OpDef::Of<GlobalPool>("max, mean or p-norm over all spatial axes, which stay with size 1")
+  return OpDef::Of<GlobalPool>("max, mean or p-norm over all spatial axes, whose sizes become 1")
       .In("x", kRealFloats)
       .Out("y", kRealFloats)
       .Flops(PerInput(1))

@@ -16,8 +16,8 @@ struct MaxUnpool {
   }
 };
 
-// The shape of the pooling's input, which the indices refer to.
-Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
+// Returns the shape of the pooling's input. The indices are flat positions in this shape.
+Result<Shape> UnpooledShape(const MaxUnpool& op, const Shape& x) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
   TERN_ASSIGN(Window window,
@@ -39,7 +39,7 @@ Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
 }
 
 Status Infer(const MaxUnpool& op, InferContext& c) {
-  TERN_ASSIGN(Shape y, PooledShape(op, c.ShapeOf("x")));
+  TERN_ASSIGN(Shape y, UnpooledShape(op, c.ShapeOf("x")));
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices");
   bool same = !x.ranked || !indices.ranked || x.rank() == indices.rank();
   for (int i = 0; same && x.ranked && indices.ranked && i < x.rank(); ++i) same = !Differ(x[i], indices[i]);
@@ -62,8 +62,8 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
 }
 
 Status Reference(const MaxUnpool& op, EvalContext& c) {
-  TERN_ASSIGN(Shape pooled, PooledShape(op, Shape::Of(c.In("x").dims())));
-  const Dims inner = pooled.Concrete();
+  TERN_ASSIGN(Shape unpooled, UnpooledShape(op, Shape::Of(c.In("x").dims())));
+  const Dims inner = unpooled.Concrete();
   const Dims dims = c.Has("output_shape") ? Dims(c.Longs("output_shape")) : inner;
   const auto x = c.Doubles("x");
   const auto indices = c.Longs("indices");
@@ -85,7 +85,7 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 
 TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
-             "zeros, except x at the flat positions `indices` of the unpooled shape, at the origin of output_shape")
+             "zeros, except x at `indices`, which are flat positions in the shape before pooling; output_shape may be larger and adds zeros at the ends")
       .In("x", kRealFloats)
       .Setting("indices", SetOf(DType::kI64))
       .OptSetting("output_shape", SetOf(DType::kI64))

@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// Integers that a double holds exactly.
+// Integer types whose values a double represents exactly.
 constexpr DTypeSet kIntsBelow64 = kInts & ~SetOf(DType::kI64) & ~SetOf(DType::kU64);
 
 enum class Kind { kMax, kAverage, kLp };
@@ -60,7 +60,7 @@ Result<Window> WindowOf(const Pool& op) {
   return window;
 }
 
-// The shape of y for an x in the order [N, C, spatial…].
+// Returns the shape of y. x and y are in the order [N, C, spatial…].
 Result<Shape> OutputShape(const Pool& op, const Shape& x) {
   TERN_ASSIGN(Window window, WindowOf(op));
   const int rank = static_cast<int>(op.kernel.size()) + 2;
@@ -90,8 +90,8 @@ Status Infer(const Pool& op, InferContext& c) {
   return {};
 }
 
-// One window along one axis: the taps [first, last) that are inside the input, and how many taps are inside
-// the padded input.
+// One window along one axis. It starts at input position `start`, which is negative in the padding. Taps
+// [first, last) are inside the input, and `padded` taps are before the end of the padded input.
 struct Span {
   int64_t start, first, last, padded;
 };
@@ -146,7 +146,8 @@ class WindowWalker {
   std::vector<Span> spans_;
 };
 
-// The maximum of a window and its index. NaN propagates. Of equal maxima, the first one counts.
+// Returns the maximum of a window and its index. NaN propagates. If several elements are the maximum, the
+// first one counts.
 Best MaxOf(WindowWalker& walker, const double* x) {
   Best best{-std::numeric_limits<double>::infinity(), -1};
   walker.Each([&](int64_t i) {

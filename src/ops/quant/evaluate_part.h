@@ -5,8 +5,9 @@
 
 namespace tern {
 
+// InferPart returns the type of the first output, EvaluatePart its value. An undefined tensor is an absent
+// input.
 Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInput> inputs);
-// Returns the first output. Undefined tensors are absent inputs.
 Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors);
 
 Attrs DequantizeAttrs(int64_t axis, DType to = DType::kF32);

@@ -33,7 +33,7 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// Evaluates the op on real numbers with integers as operands, without its activation.
+// Evaluates form.real without its activation. The operands are the integers x - zero point and the bias.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
@@ -124,7 +124,8 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
   const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
   const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
-  // Saturates last: a range outside the type's range becomes the nearest bound of the type.
+  // Saturation is the last step, so bounds outside the range of the type become the nearest bound of the
+  // type.
   const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
   return {fit(low), fit(high)};
 }

@@ -24,7 +24,7 @@ struct IntegerBounds {
   float low, high;
 };
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
-BoundsAttrs ActivationOf(const Attrs& attrs);  // of QConv and QMatMul
+BoundsAttrs ActivationOf(const Attrs& attrs);  // attrs: of QConv or QMatMul
 
 // QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
 // zero points.

@@ -9,7 +9,7 @@ namespace {
 struct QConv : ConvAttrs {
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; negative crops; empty: 0");
+    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty: 0");
     VisitGroup(v);
     bounds.Visit(v);
   }
@@ -33,7 +33,7 @@ TERN_OP(QConv) {
       .Macs(ConvMacs(3))
       .Flops(QuantizedFlops({}))
       .Batch(No{"splitting quantized batches has not been measured"})
-      .Axes(No{"channels are axis 1"})
+      .Axes(No{"channels must be axis 1"})
       .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QConv>)
       .Reference(EvaluateQuantizedOp<QConv>);

@@ -10,7 +10,7 @@ struct QMatMul {
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
     v("transpose_a", transpose_a, "swap the last two axes of a before the product; a vector is unchanged");
-    v("transpose_b", transpose_b, "the same for b");
+    v("transpose_b", transpose_b, "swap the last two axes of b before the product; a vector is unchanged");
     bounds.Visit(v);
   }
 };

@@ -1,4 +1,5 @@
-// QPool and QGlobalPool: compute means of quantized tensors. Maxima need no scales, so Pool computes them.
+// QPool and QGlobalPool: compute means of quantized tensors. Pool computes maxima of quantized tensors,
+// because maxima need no scales.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
@@ -36,13 +37,13 @@ struct QGlobalPool {
 
 TERN_OP(QPool) {
   return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool", WindowFlops,
-                                  No{"channels are axis 1"});
+                                  No{"channels must be axis 1"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
       "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool", PerInput(1),
-      No{"channels are axis 1"});
+      No{"channels must be axis 1"});
 }
 
 }  // namespace tern

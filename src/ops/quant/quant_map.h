@@ -8,6 +8,7 @@ class QuantMap {
  public:
   // x and scale must have passed CheckQuantShapes.
   QuantMap(const Dims& x, const Dims& scale, int64_t axis, int64_t block_size);
+  // Returns the index of the scale of an element of x.
   size_t operator()(int64_t element) const;
 
  private:
@@ -18,7 +19,8 @@ class QuantMap {
 // Checks that scale matches x, and that zero_point has the shape of scale.
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
 
-// Axis rule of ops with the attributes axis and block_size. A single scale refers to no axis.
+// Axis rules of ops with the attributes axis and block_size. If there is only one scale, `axis` has no effect
+// and is not renamed.
 std::optional<AxisMap> ScaledAxes(const Node& node);
 void RenameScaledAxis(const Node& node, AxisRenaming& renaming);
 

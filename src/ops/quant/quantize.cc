@@ -57,7 +57,7 @@ DType DivisionType(const Quantize& op, DType x) {
   return x == DType::kF64 ? DType::kF64 : DType::kF32;
 }
 
-// Rounds to the element type and back.
+// Rounds v to the element type and returns the rounded value as double.
 double RoundTo(DType type, double v) {
   if (type == DType::kF64) return v;
   return type == DType::kF32 ? static_cast<double>(static_cast<float>(v))

@@ -29,7 +29,7 @@ InferInput Typed(const Type& type) { return {true, type, {}, {}}; }
 
 InferInput Given(const InferContext& c, int i) { return c.Has(i) ? Typed(c.In(i)) : InferInput{}; }
 
-// The type of one operand as real numbers.
+// Returns the type of one operand after Dequantize.
 Result<Type> InferOperand(const QuantizedForm& form, const Attrs& attrs, const InferContext& c, int operand) {
   const int at = 3 * operand;
   const auto axis = ScaleAxis(form, attrs, operand);
@@ -52,7 +52,8 @@ Status CheckResult(const QuantizedForm& form, const InferContext& c, const Type&
       .status();
 }
 
-// The bias must have one element per column of the result, or per channel, like the scales.
+// Checks that the bias is a vector and, for MatMul, has one element per column of the result. For Conv, the
+// Infer function of Conv checks the number of elements.
 Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& y) {
   const Shape& bias = c.In(form.bias()).shape;
   if (bias.ranked && bias.rank() != 1)

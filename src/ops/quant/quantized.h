@@ -1,7 +1,7 @@
-// Ops on quantized tensors. Each is equivalent to Dequantize of its operands, an op on real numbers, and
-// Quantize of the result: real numbers are f32, rounding is half to even, the result saturates. Sums,
-// products and means of 8 bits use exact integer arithmetic instead (ops/quant/integer.h); a result that is
-// about halfway between two integers may then round to the other one.
+// Ops on quantized tensors. Each op is equivalent to Dequantize of its operands, an op on real numbers, and
+// Quantize of the result. Real numbers are f32, ties round to even, and the result saturates. QConv, QMatMul,
+// QBinary and QGlobalPool on 8-bit types use exact integer arithmetic instead (ops/quant/integer.h). A result
+// about halfway between two integers may then round to the other integer.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace tern {
 
-// Inputs: data, scale and optional zero point of each operand; scale and optional zero point of the result;
-// optional bias.
+// A quantized op. Its inputs are, in this order: data, scale and optional zero point of each operand; scale
+// and optional zero point of the result; an optional bias.
 struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
@@ -28,20 +28,20 @@ constexpr DTypeSet kQuantized =
     SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI16) | SetOf(DType::kU16);
 constexpr DTypeSet kScale = SetOf(DType::kF32);
 
-// The activations that are equivalent to clamping in the quantized range.
+// The activations that are equivalent to clamping the quantized result.
 struct BoundsAttrs {
   enum class Kind : uint8_t { kNone, kRelu, kClip };
   Kind activation = Kind::kNone;
   float act_alpha = 1, act_beta = 0;
   template <class V> void Visit(V& v) {
-    v.Enum("activation", activation, {"none", "relu", "clip"}, "function of the sums");
+    v.Enum("activation", activation, {"none", "relu", "clip"}, "the function applied to the sums");
     v("act_alpha", act_alpha, "clip: the lower bound");
     v("act_beta", act_beta, "clip: the upper bound");
   }
 };
 
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
-// The axis of an operand along which its scales may vary; nullopt: one scale.
+// Returns the axis of an operand along which its scales may vary. nullopt: the operand has one scale.
 std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand);
 // True for a scalar or a vector with one element.
 bool IsSingle(const Shape& shape);
@@ -49,7 +49,7 @@ bool IsSingle(const Shape& shape);
 Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContext& c);
 Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c);
 
-// For TERN_OP: the functions above for the op's own struct.
+// InferQuantized and EvaluateQuantized for the struct T of an op, for use in TERN_OP.
 template <class T> Status InferQuantizedOp(const T& op, InferContext& c) {
   return InferQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
@@ -57,8 +57,9 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
-// For OpDef::flops: two per dequantized element, three per quantized element, plus `real`. real: FLOPs of the
-// op on real numbers without its multiply-accumulates; {}: none.
+// For OpDef::flops: two per dequantized element, three per element of the result, one more for a bias and one
+// for an activation, plus `real`. real: the FLOPs of the op on real numbers, without its
+// multiply-accumulates; {}: none.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
 // Declares an op with one operand. real: FLOPs of the op on real numbers.

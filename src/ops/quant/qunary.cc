@@ -25,8 +25,8 @@ struct QActivation {
   float alpha = 1, beta = 0;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, ActivationNames(), "the function");
-    v("alpha", alpha, "its parameter, as in Activation");
-    v("beta", beta, "its second parameter");
+    v("alpha", alpha, "the first parameter of the function, as in Activation");
+    v("beta", beta, "the second parameter of the function, as in Activation");
   }
 };
 

@@ -42,7 +42,7 @@ Status Infer(const Random& op, InferContext& c) {
   return {};
 }
 
-// Reproduces numpy's RandomState exactly: the test vectors of seeded operators come from it.
+// Reproduces numpy's RandomState exactly, because the test vectors of seeded operators come from RandomState.
 class Source {
  public:
   explicit Source(uint32_t seed) : engine_(seed) {}

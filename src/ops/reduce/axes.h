@@ -18,7 +18,8 @@ inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int 
   return mask;
 }
 
-// The dims without the masked ones, or with 1 for them. T: Dim or int64_t.
+// Returns the dims after a reduction along the masked axes: if axis 1 is masked, [2,3,4] becomes [2,1,4] with
+// `keep`, else [2,4]. T: Dim or int64_t.
 template <class T>
 std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
   std::vector<T> out;
@@ -31,7 +32,7 @@ std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& 
   return out;
 }
 
-// A tensor viewed along one axis: `outer` x `length` x `inner` elements.
+// A tensor viewed along one axis as [outer, length, inner].
 struct AxisView {
   int64_t outer = 1, length = 1, inner = 1;
   AxisView(const Dims& dims, int axis) : length(dims[static_cast<size_t>(axis)]) {
@@ -40,7 +41,8 @@ struct AxisView {
       if (static_cast<int>(i) > axis) inner *= dims[i];
     }
   }
-  // Calls f(offset of the first element) for each line; its elements are `inner` apart.
+  // Calls f for each line along the axis, with the offset of its first element. The elements of a line have
+  // stride `inner`.
   template <class F> void EachLine(F f) const {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);

@@ -62,7 +62,7 @@ Status Reference(const Cumulative& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Cumulative) {
-  return OpDef::Of<Cumulative>("y[i] = kind of x[0..i] along axis")
+  return OpDef::Of<Cumulative>("y[i] = sum or product of x[0..i] along axis")
       .In("x", kNumbers)
       .Setting("axis", kIndices)
       .Out("y", kNumbers)

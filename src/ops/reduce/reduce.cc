@@ -24,11 +24,13 @@ struct Reduce {
            {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
            "the function");
     v("keep_dims", keep_dims, "keep reduced dims with size 1");
-    v("noop_if_empty", noop_if_empty, "an empty list of axes means none, not all");
+    v("noop_if_empty", noop_if_empty,
+      "with no axes or an empty list of axes, no axis is reduced; otherwise all are");
   }
 };
 
-// Which axes are reduced; nullopt if the axes are not known yet.
+// Returns a mask of the reduced axes, or nullopt if the axes are not known yet. absent: the node has no input
+// `axes`.
 Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes,
                                                 bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
@@ -40,7 +42,7 @@ Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<
   return std::optional(std::move(mask));
 }
 
-// Shape arithmetic: the product of a shape's elements is a symbolic size.
+// Propagates the content of a shape vector: the product of [N,3] is 3*N.
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
@@ -150,7 +152,7 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   FromDoubles(sums, y);
 }
 
-// The value that a reduction of integers starts from, which is its result over no elements.
+// Returns the value that a reduction of integers starts from. It is also the result over no elements.
 int64_t LongStart(Kind kind, DType t) {
   if (kind == Kind::kProd) return 1;
   if (kind != Kind::kMax && kind != Kind::kMin) return 0;
@@ -206,7 +208,8 @@ Status Reference(const Reduce& op, EvalContext& c) {
   return {};
 }
 
-// Without axes, all axes are reduced or none. Both answer false.
+// Items are independent if the outermost axis is not reduced. Without axes, either all axes are reduced or
+// none; the function returns false for both.
 bool Batch(BatchItems& b) {
   const Tensor* axes = b.Known(1);
   if (!axes || axes->size() == 0) return false;
@@ -228,7 +231,7 @@ void Rename(const Node&, AxisRenaming& r) { r.MoveAxesInput(1); }
 }  // namespace
 
 TERN_OP(Reduce) {
-  return OpDef::Of<Reduce>("y = kind of x along axes; no axes means all of them")
+  return OpDef::Of<Reduce>("y = kind of x along axes; without axes, along all axes")
       .In("x", kNumbers | kBools)
       .OptSetting("axes", kIndices)
       .Out("y", kNumbers | kBools)

@@ -39,7 +39,7 @@ Status Infer(const TopK& op, InferContext& c) {
   return {};
 }
 
-// Equal elements are ordered by position; NaN counts as the largest.
+// True if a is better than b. NaN counts as larger than all numbers.
 template <class T> bool Better(bool largest, T a, T b) {
   if (a != a || b != b) return largest ? a != a && b == b : a == a && b != b;
   return largest ? a > b : a < b;
@@ -104,8 +104,8 @@ TERN_OP(TopK) {
       .Out("values", kNumbers)
       .Out("indices", SetOf(DType::kI64))
       .Flops(PerInput(1))
-      .Batch(No{"its axis may be the outermost"})
-      .Axes(No{"it has two results"})
+      .Batch(No{"the axis may be the outermost one"})
+      .Axes(No{"the op has two results"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);

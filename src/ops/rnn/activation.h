@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// Their names are tanh, sigmoid, relu, affine, leaky_relu, thresholded_relu, scaled_tanh, hard_sigmoid, elu,
-// softsign and softplus.
+// An activation function. The names are tanh, sigmoid, relu, affine, leaky_relu, thresholded_relu,
+// scaled_tanh, hard_sigmoid, elu, softsign and softplus.
 struct RnnActivation {
   double (*function)(double x, double alpha, double beta) = nullptr;
   double alpha = 0, beta = 0;  // defaults, which the layer's attributes override

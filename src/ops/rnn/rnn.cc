@@ -25,12 +25,12 @@ struct Rnn {
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"rnn", "gru", "lstm"}, "the cell");
     v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "direction of time");
-    v("hidden_size", hidden_size, "size of the state; 0: taken from r");
+    v("hidden_size", hidden_size, "size of the state; 0: the last dim of r");
     v("activations", activations,
       "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: sigmoid for gates, else tanh");
     v("activation_alpha", activation_alpha, "one per activation; empty: each function's default");
     v("activation_beta", activation_beta, "one per activation; empty: each function's default");
-    v("clip", clip, "inputs of activations are clamped to [-clip, clip]; 0: no clamping");
+    v("clip", clip, "inputs of the activations f and g are clamped to [-clip, clip]; 0: no clamping");
     v("linear_before_reset", linear_before_reset, "gru: the reset gate is applied after the product with r");
     v("input_forget", input_forget, "lstm: the forget gate is 1 - the input gate");
   }
@@ -76,7 +76,7 @@ Status Infer(const Rnn& op, InferContext& c) {
   const int directions = Directions(op), gates = Gates(op);
   for (int d = 0; d < directions; ++d) TERN_TRY(Status(Activations(op, d).status()));
   if (op.hidden_size < 0 || op.hidden_size >= int64_t{1} << 31)
-    return InvalidModel("hidden_size is ", op.hidden_size);
+    return InvalidModel("hidden_size is ", op.hidden_size, ", but must be in [0, 2^31)");
   const Shape &x = c.ShapeOf("x"), &r = c.ShapeOf("r");
   if (x.ranked && x.rank() != 3)
     return InvalidModel("input 'x' must be [length, batch, features], got ", x.ToString());
@@ -161,7 +161,7 @@ std::optional<double> Macs(const Node& n) {
   return *elements / *input * (*w + *r);
 }
 
-// The representative size is one sequence of one step.
+// For OpDef::typical_dim: one sequence of one step.
 int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
   const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
   return length_or_batch ? 1 : kSizeOfWeights;

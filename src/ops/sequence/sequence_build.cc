@@ -7,7 +7,7 @@ namespace {
 
 struct SequenceEmpty {
   DType dtype = DType::kF32;
-  template <class V> void Visit(V& v) { v("dtype", dtype, "element type of its tensors"); }
+  template <class V> void Visit(V& v) { v("dtype", dtype, "element type of the sequence's tensors"); }
 };
 
 Status InferEmpty(const SequenceEmpty& op, InferContext& c) {

@@ -11,11 +11,12 @@ struct SequenceLength : NoAttrs {};
 
 Result<const DatumList*> ItemsOf(EvalContext& c) {
   const Datum& d = c.InDatum("sequence");
-  if (!d.is_sequence()) return InvalidArgument("input 'sequence' is ", d.Describe());
+  if (!d.is_sequence()) return InvalidArgument("input 'sequence' must be a sequence, got ", d.Describe());
   return d.sequence.get();
 }
 
-// A position in [-limit, limit) as an index; `otherwise` if the input is absent.
+// Returns the input `position`, which is in [-limit, limit), as an index. Returns `otherwise` if the input is
+// absent.
 Result<size_t> Position(EvalContext& c, int64_t limit, int64_t otherwise) {
   int64_t p = otherwise;
   if (c.Has("position")) {

@@ -30,7 +30,8 @@ Status InferConcat(const ConcatFromSequence& op, InferContext& c) {
   return {};
 }
 
-// Splits the tensors into slices of length 1 along the axis. Stacking the slices concatenates the tensors.
+// Splits the tensors into slices along the axis: [2,3] and [1,3] with axis 0 become three slices [3].
+// Stacking the slices concatenates the tensors.
 Status CollectSlices(const DatumList& items, int axis, DatumList& slices) {
   const Tensor& first = items.front().tensor;
   for (const Datum& item : items) {
@@ -91,8 +92,8 @@ Status InferSplit(const SplitToSequence& op, InferContext& c) {
   return {};
 }
 
-// The lengths of the parts. They are given one by one, or one length serves all, and the last part may be
-// shorter.
+// Returns the lengths of the parts. A vector `sizes` lists them. A scalar `sizes` is the length of each part,
+// except that the last part may be shorter. Without `sizes`, each part has length 1.
 Result<std::vector<int64_t>> PartSizes(EvalContext& c, int64_t length) {
   if (!c.Has("sizes")) return std::vector<int64_t>(static_cast<size_t>(length), 1);
   const auto given = c.Longs("sizes");

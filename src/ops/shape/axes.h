@@ -18,14 +18,14 @@ inline Result<int64_t> NormalizeIndex(int64_t index, int64_t dim, int64_t axis) 
   return index < 0 ? index + dim : index;
 }
 
-// Product of dims [begin, end).
+// Returns the product of dims [begin, end).
 int64_t CountBetween(const Dims& dims, int begin, int end);
-// The product as an expression.
+// Returns the product of dims [begin, end) as an expression.
 Dim ProductOf(const std::vector<Dim>& dims, int begin, int end);
 
-// The length of a 1-D input; -1 if unknown.
+// Returns the length of a 1-D shape, or -1 if it is unknown or too large.
 int KnownLength(const Shape& shape);
-// Fails if the rank is known and not 0 or 1: for lists of axes, sizes, repeats.
+// Fails if the rank is known and not 0 or 1. For inputs that are lists of axes, sizes or repeats.
 Status RequireVector(const InferContext& c, std::string_view port);
 
 }  // namespace tern

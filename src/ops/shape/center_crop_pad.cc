@@ -21,7 +21,8 @@ Result<std::vector<Dim>> OutDims(const CenterCropPad& op, const Shape& x, const 
   TERN_ASSIGN(const auto axes, Axes(op, x.rank(), shape.size()));
   std::vector<Dim> dims = x.dims;
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (shape[i].known() && shape[i].value() < 0) return InvalidModel("shape[", i, "] is ", shape[i].value());
+    if (shape[i].known() && shape[i].value() < 0)
+      return InvalidModel("shape[", i, "] is ", shape[i].value(), ", but must not be negative");
     dims[static_cast<size_t>(axes[i])] = shape[i];
   }
   return dims;
@@ -66,7 +67,7 @@ TERN_OP(CenterCropPad) {
       .Setting("shape", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant},
-             No{"it may have a border"})
+             No{"the result may have a border"})
       .Batch(kNoKernel)
       .Axes(kNoKernel)
       .Infer(Infer)

@@ -13,7 +13,8 @@ struct Concat {
   template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
-// Merges dims: all except the axis must agree; an unknown dim is taken from another input.
+// Merges the dims of the next input into `dims`. Along `axis` the sizes are added. All other dims must be
+// equal, and an unknown dim is replaced by a known one.
 Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   if (next.rank() != static_cast<int>(dims.size()))
     return InvalidModel("input ", input, " has rank ", next.rank(), ", but the inputs before it have rank ",
@@ -32,7 +33,7 @@ Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   return {};
 }
 
-// The dims of the result; unranked if no input's rank is known.
+// Returns the shape of the result. It is unranked if no input has a known rank.
 Result<Shape> Joined(const Concat& op, const InferContext& c) {
   std::vector<Dim> dims;
   bool started = false, all_ranked = true;
@@ -54,7 +55,7 @@ Result<Shape> Joined(const Concat& op, const InferContext& c) {
   return Shape(std::move(dims));
 }
 
-// The elements of all inputs in order. An input of which only the length is known contributes unknown
+// Returns the contents of all inputs in order. An input of which only the length is known contributes unknown
 // elements.
 std::optional<Content> JoinedContent(const InferContext& c) {
   Content all;

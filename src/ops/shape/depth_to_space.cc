@@ -20,9 +20,10 @@ struct DepthToSpace : ChannelOrder {
   }
 };
 
-// The dims of y for an x in the order [N, C, H, W].
+// Returns the dims of y. x and y are in the order [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
-  if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
+  if (op.block < 1 || op.block > INT32_MAX)
+    return InvalidModel("block is ", op.block, ", but must be from 1 to ", INT32_MAX);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   const int64_t area = op.block * op.block;
   if (x[1].known() && x[1].value() % area)
@@ -50,12 +51,12 @@ Status Reference(const DepthToSpace& op, EvalContext& c) {
   const bool dcr = op.mode == DepthOrder::kDcr;
   const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // strides in channels
   if (op.channels_last) {
-    // Indices: sample, y, row in block, x, column in block, depth.
+    // The loops run over sample, y, row in block, x, column in block, depth.
     const Dims loop = {dx[0], h, b, w, b, depth};
     CopyElements(x, {0, {h * w * dx[1], w * dx[1], r, dx[1], k, d}}, y, {0, ContiguousStrides(loop)}, loop);
     return {};
   }
-  // Indices: sample, depth, y, row in block, x, column in block.
+  // The loops run over sample, depth, y, row in block, x, column in block.
   const int64_t plane = h * w;
   const Dims loop = {dx[0], depth, h, b, w, b};
   CopyElements(x, {0, {dx[1] * plane, d * plane, w, r * plane, 1, k * plane}}, y,

@@ -6,11 +6,11 @@ namespace tern {
 namespace {
 
 struct Loop {
-  int64_t count, from, to;  // iterations, and the stride on each side
+  int64_t count, from, to;  // number of iterations, stride in the source, stride in the target
 };
 
-// The loop nest without loops of one iteration. Adjacent loops are merged if the outer stride equals the
-// inner extent.
+// Returns the loop nest over dims. Loops of one iteration are omitted. Two adjacent loops are merged if, in
+// source and target, the stride of the outer loop is the stride of the inner loop times its count.
 std::vector<Loop> Nest(const Dims& dims, const ElementView& source, const ElementView& target) {
   std::vector<Loop> loops;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -26,7 +26,7 @@ std::vector<Loop> Nest(const Dims& dims, const ElementView& source, const Elemen
   return loops;
 }
 
-// Calls body(from, to) for the start of every innermost run.
+// Calls body(from, to) with the offsets in source and target at which each innermost loop starts.
 template <class F>
 void EachRun(const std::vector<Loop>& loops, size_t depth, int64_t from, int64_t to, F& body) {
   if (depth + 1 == loops.size()) return body(from, to);

@@ -11,8 +11,8 @@ struct ElementView {
   Dims strides;
 };
 
-// to[i] = from[i] for every index i below dims. Both tensors must have the same element type. The views must
-// be inside them.
+// Copies from[i] to to[i] for every index i below dims. Both tensors must have the same element type. The
+// views must be inside the tensors.
 void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target,
                   const Dims& dims);
 

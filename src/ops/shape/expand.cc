@@ -9,7 +9,8 @@ struct Expand : NoAttrs {};
 
 Status CheckTarget(const Content& shape) {
   for (size_t i = 0; i < shape.size(); ++i)
-    if (shape[i].known() && shape[i].value() < 0) return InvalidModel("shape[", i, "] is ", shape[i].value());
+    if (shape[i].known() && shape[i].value() < 0)
+      return InvalidModel("shape[", i, "] is ", shape[i].value(), ", but must not be negative");
   return {};
 }
 

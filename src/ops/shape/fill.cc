@@ -12,7 +12,8 @@ struct Fill {
 
 Status CheckDims(const Content& dims) {
   for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i].known() && dims[i].value() < 0) return InvalidModel("shape[", i, "] is ", dims[i].value());
+    if (dims[i].known() && dims[i].value() < 0)
+      return InvalidModel("shape[", i, "] is ", dims[i].value(), ", but must not be negative");
   return {};
 }
 

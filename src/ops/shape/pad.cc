@@ -15,7 +15,7 @@ struct Pad {
   }
 };
 
-// The widths before and after every dim. They are 0 for dims that `axes` does not list.
+// Returns the widths before and after every dim. They are 0 for dims that `axes` does not list.
 Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
                                                 const std::optional<std::vector<int64_t>>& axes) {
   std::vector<int> list;
@@ -66,8 +66,8 @@ Status Infer(const Pad&, InferContext& c) {
   return {};
 }
 
-// The padding of one dim. Cropping comes first: the border is computed from the `kept` elements that begin at
-// `first`.
+// The padding of one dim. Negative pads crop first: `kept` elements remain, from `first` on, and the border
+// is computed from them. lead: the width of the border before them. total: the size of the result.
 struct Border {
   int64_t first, kept, lead, total;
 };
@@ -127,7 +127,7 @@ Status Reference(const Pad& op, EvalContext& c) {
       return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
-  if (y.size() == 0) return {};  // the other dims of an empty result may be huge
+  if (y.size() == 0) return {};  // the other dims may be huge, so that `sources` would exhaust memory
   std::vector<std::vector<int64_t>> sources;
   for (const Border& border : borders) sources.push_back(Sources(op.mode, border));
   CopyMapped(x, y, sources);
@@ -156,7 +156,7 @@ TERN_OP(Pad) {
       .OptSetting("axes", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kInput, .border_input = 2},
-             No{"it has a border"})
+             No{"the result has a border"})
       .Batch(No{"the outermost dim may be padded"})
       .Axes(Axes, Rename)
       .Infer(Infer)

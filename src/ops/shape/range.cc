@@ -9,7 +9,7 @@ namespace {
 struct Range : NoAttrs {};
 
 Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
-  if (delta == 0) return InvalidArgument("delta is 0");
+  if (delta == 0) return InvalidArgument("delta is 0, but must differ from 0");
   if (delta > 0 ? start >= limit : start <= limit) return int64_t{0};
   const uint64_t span = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
                                   : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
@@ -20,7 +20,7 @@ Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
 }
 
 Result<int64_t> CountOfDoubles(double start, double limit, double delta) {
-  if (delta == 0) return InvalidArgument("delta is 0");
+  if (delta == 0) return InvalidArgument("delta is 0, but must differ from 0");
   const double count = std::ceil((limit - start) / delta);
   if (std::isnan(count) || count >= 9e18)
     return InvalidArgument("cannot count the elements for start ", start, ", limit ", limit, ", delta ",
@@ -36,7 +36,8 @@ Result<int64_t> CountFor(const Tensor& start, const Tensor& limit, const Tensor&
   return CountOfDoubles(LoadDouble(start, 0), LoadDouble(limit, 0), LoadDouble(delta, 0));
 }
 
-// Start and limit may be symbolic if delta is a number.
+// Returns the number of elements as an expression. start and limit may be symbolic, but delta must be a
+// number.
 Dim SymbolicCount(const std::optional<Content>& start, const std::optional<Content>& limit,
                   const std::optional<Content>& delta) {
   for (const auto* c : {&start, &limit, &delta})
@@ -95,7 +96,7 @@ TERN_OP(Range) {
       .Out("y", kNumbers)
       .Flops(No{"counts up"})
       .Batch(No{"no input has items"})
-      .Axes(No{"one axis"})
+      .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

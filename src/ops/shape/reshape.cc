@@ -8,7 +8,7 @@ namespace {
 struct Reshape {
   bool allow_zero = false;
   template <class V> void Visit(V& v) {
-    v("allow_zero", allow_zero, "a 0 in shape means an empty dimension, not a copy of the input's");
+    v("allow_zero", allow_zero, "a 0 in shape means a dim of size 0; otherwise it copies the dim of x");
   }
 };
 
@@ -18,10 +18,11 @@ Dim Product(const std::vector<Dim>& dims) {
   return p;
 }
 
-// The target shape with 0 (copy) and -1 (inferred) resolved.
+// Returns the dims of y. In `wanted`, 0 means the dim of x at the same position (unless allow_zero), and -1
+// means the dim that is inferred from the other ones.
 Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content& wanted) {
   std::vector<Dim> out;
-  std::vector<Dim> own = x.dims, given_dims;  // without copied dims, which may be 0
+  std::vector<Dim> own = x.dims, given_dims;  // of x and y, without the copied dims, which may be 0
   int inferred = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
@@ -37,12 +38,13 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
       inferred = static_cast<int>(i);
       d = 1;
     } else if (d.known() && d.value() < 0) {
-      return InvalidModel("shape[", i, "] is ", d.value());
+      return InvalidModel("shape[", i, "] is ", d.value(), ", but must be -1 or more");
     }
     out.push_back(d);
     given_dims.push_back(d);
   }
-  // -1 is inferred from the dims that are not copied, so that an empty batch keeps its other dims.
+  // -1 is inferred from the dims that are not copied, so that it is known for an empty batch: x [0,6] with
+  // shape [0,-1,2] becomes [0,3,2].
   const Dim total = x.ranked ? Product(inferred < 0 ? x.dims : own) : Dim::Unknown();
   const Dim given = Product(inferred < 0 ? out : given_dims);
   if (total.known() && given.known()) {

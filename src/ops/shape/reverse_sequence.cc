@@ -9,8 +9,8 @@ struct ReverseSequence {
   int64_t time_axis = 0;
   int64_t batch_axis = 1;
   template <class V> void Visit(V& v) {
-    v("time_axis", time_axis, "0 or 1");
-    v("batch_axis", batch_axis, "the other one");
+    v("time_axis", time_axis, "the axis that is reversed, 0 or 1");
+    v("batch_axis", batch_axis, "the axis of the samples: 1 if time_axis is 0, else 0");
   }
 };
 

@@ -11,7 +11,7 @@ struct Slice : NoAttrs {};
 
 constexpr int64_t kToEnd = INT32_MAX;  // exporters write this or more for "to the end"
 
-// Start and length of a range along a dim of known size.
+// A range along a dim of known size: `count` elements from `start` on, with stride `step`.
 struct Range {
   int64_t start = 0, count = 0, step = 1;
 };
@@ -34,7 +34,8 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   return r;
 }
 
-// The element count as an expression; unknown if a sign is unknown.
+// CountForward and CountBackward return the number of elements of a slice with a positive or negative step as
+// an expression. It is unknown if a sign is unknown.
 Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
   if (start.NonNegative())
@@ -77,7 +78,7 @@ Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim&
   return step.value() > 0 ? CountForward(start, end, step, dim) : CountBackward(start, end, step, dim);
 }
 
-// The axes 0, 1, 2, … for an absent axes input.
+// Returns the axes 0, 1, 2, …, which Slice uses if the input `axes` is absent.
 std::vector<int64_t> FirstAxes(size_t n) {
   std::vector<int64_t> axes(n);
   for (size_t i = 0; i < n; ++i) axes[i] = static_cast<int64_t>(i);
@@ -90,8 +91,8 @@ Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
                       " entries");
 }
 
-// The elements of an input as expressions: unknown ones if only their number is known, `absent` if there is
-// no input.
+// Returns the elements of an input as expressions. If it has no content, they are n unknown elements. If the
+// input is absent, they are n times `absent`.
 Content ContentOr(const InferContext& c, std::string_view port, size_t n, const Dim& absent) {
   if (auto content = c.ContentOf(port)) return *content;
   return Content(n, c.Has(port) ? Dim() : absent);
@@ -156,7 +157,7 @@ Status Reference(const Slice&, EvalContext& c) {
   return {};
 }
 
-// The axes must be constant. Without axes, the number of starts must be known.
+// Axes can be renamed if they are constant or, without the input `axes`, if the number of starts is known.
 std::optional<AxisMap> Axes(const Node& node) {
   const Shape& starts = node.input(1)->type.shape;
   const bool known =
@@ -196,7 +197,7 @@ std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
 
 TERN_OP(Slice) {
   return OpDef::Of<Slice>(
-             "x[starts:ends:steps] along axes, negative bounds count from the end, bounds out of range are clamped")
+             "x[starts:ends:steps] along axes; negative starts and ends count from the end, and those out of range are clamped")
       .In("x", kAnyType)
       .Setting("starts", kIndices)
       .Setting("ends", kIndices)

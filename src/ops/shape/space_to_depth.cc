@@ -15,9 +15,10 @@ struct SpaceToDepth : ChannelOrder {
   }
 };
 
-// The dims of y for an x in the order [N, C, H, W].
+// Returns the dims of y. x and y are in the order [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
-  if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
+  if (op.block < 1 || op.block > INT32_MAX)
+    return InvalidModel("block is ", op.block, ", but must be from 1 to ", INT32_MAX);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   for (int i = 2; i < 4; ++i)
     if (x[i].known() && x[i].value() % op.block)
@@ -44,13 +45,13 @@ Status Reference(const SpaceToDepth& op, EvalContext& c) {
   const int64_t b = op.block, channels = dx[1], w = dx[3], plane = dx[2] * w;
   Tensor& y = c.Out("y", op.ToOwnLayout(dims));
   if (op.channels_last) {
-    // Indices: sample, y, x, row in block, column in block, channel.
+    // The loops run over sample, y, x, row in block, column in block, channel.
     const Dims loop = {dx[0], dims[2], dims[3], b, b, channels};
     CopyElements(x, {0, {plane * channels, b * w * channels, b * channels, w * channels, channels, 1}}, y,
                  {0, ContiguousStrides(loop)}, loop);
     return {};
   }
-  // Indices: sample, row in block, column in block, channel, y, x.
+  // The loops run over sample, row in block, column in block, channel, y, x.
   const Dims loop = {dx[0], b, b, channels, dims[2], dims[3]};
   CopyElements(x, {0, {channels * plane, w, 1, plane, b * w, b}}, y, {0, ContiguousStrides(loop)}, loop);
   return {};

@@ -18,7 +18,8 @@ struct Split {
   }
 };
 
-// Equal parts of ceil(dim / n); the last ones may be smaller.
+// Returns the sizes of the first `wanted` of n parts. Each part has ceil(dim / n) elements, but the last ones
+// may be smaller: 5 elements in 4 parts are 2, 2, 1 and 0.
 std::vector<Dim> EqualParts(const Dim& dim, int64_t n, int wanted) {
   const Dim part = CeilDiv(dim, n);
   const bool even = Mod(dim, n).Is(0);
@@ -31,7 +32,8 @@ std::vector<Dim> EqualParts(const Dim& dim, int64_t n, int wanted) {
 Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::optional<Content>& sizes,
                                    int outputs) {
   if (!sizes) {
-    if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
+    if (op.num_outputs < 0)
+      return InvalidModel("num_outputs is ", op.num_outputs, ", but must not be negative");
     if (op.num_outputs && op.num_outputs < outputs)
       return InvalidModel("num_outputs is ", op.num_outputs, ", but the node has ", outputs, " outputs");
     return EqualParts(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
@@ -41,7 +43,8 @@ Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::o
   Dim sum = 0;
   for (size_t i = 0; i < sizes->size(); ++i) {
     const Dim& s = (*sizes)[i];
-    if (s.known() && s.value() < 0) return InvalidModel("sizes[", i, "] is ", s.value());
+    if (s.known() && s.value() < 0)
+      return InvalidModel("sizes[", i, "] is ", s.value(), ", but must not be negative");
     sum = sum + s;
   }
   if (sum.known() && dim.known() && sum != dim)
@@ -49,7 +52,7 @@ Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::o
   return std::vector<Dim>(sizes->begin(), sizes->begin() + outputs);
 }
 
-// Splits the symbolic elements if the sizes of the parts are known.
+// Splits the content of x if the sizes of the parts are known.
 void PassContent(InferContext& c, const Content& all, const std::vector<Dim>& parts) {
   int64_t at = 0;
   for (size_t i = 0; i < parts.size(); ++i) {

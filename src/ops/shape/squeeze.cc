@@ -6,15 +6,15 @@ namespace {
 
 struct Squeeze : NoAttrs {};
 
-// True if the rank of the result without axes is known. All dims of 1 are removed then, so each dim must be
-// known to be 1 or not.
+// Without axes, all dims of size 1 are removed. Returns true if each dim is known to be 1 or known to be
+// larger, so that the rank of the result is known.
 bool Decidable(const Shape& x) {
   for (const Dim& d : x.dims)
     if (!d.known() && d.LowerBound().value_or(0) < 2) return false;
   return true;
 }
 
-// The indices of the remaining dims.
+// Returns the indices of the remaining dims.
 Result<std::vector<int>> Kept(const Shape& x, const std::optional<std::vector<int64_t>>& axes) {
   std::vector<bool> removed;
   for (const Dim& d : x.dims) removed.push_back(!axes && d.Is(1));

@@ -15,7 +15,8 @@ Result<std::vector<Dim>> Repeated(const Shape& x, const Content& repeats) {
   for (int i = 0; i < x.rank(); ++i) {
     const Dim& r = repeats[static_cast<size_t>(i)];
     int64_t product = 0;
-    if (r.known() && r.value() < 0) return InvalidModel("repeats[", i, "] is ", r.value());
+    if (r.known() && r.value() < 0)
+      return InvalidModel("repeats[", i, "] is ", r.value(), ", but must not be negative");
     if (r.known() && x[i].known() && __builtin_mul_overflow(r.value(), x[i].value(), &product))
       return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value());
     dims.push_back(x[i] * r);

@@ -58,7 +58,8 @@ bool Batch(BatchItems& b) {
   return b.FirstInput() && !perm.empty() && perm[0] == 0;
 }
 
-// The result is a view of x if only axes of length 1 move.
+// If only axes of length 1 change their positions, the elements of y are in the order of x, so y is the slice
+// of x at offset 0.
 std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Dims& dims = n.inputs[0].dims;
   std::vector<int64_t> perm = n.attrs->As<Transpose>().perm;

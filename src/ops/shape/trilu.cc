@@ -8,7 +8,7 @@ namespace {
 struct Trilu {
   bool upper = true;
   template <class V> void Visit(V& v) {
-    v("upper", upper, "keep columns j >= row + k; otherwise j <= row + k");
+    v("upper", upper, "keep the elements in columns j >= row + k; otherwise those in columns j <= row + k");
   }
 };
 
@@ -39,11 +39,12 @@ Status Reference(const Trilu& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Trilu) {
-  return OpDef::Of<Trilu>("the triangle of each matrix above, or below, diagonal k; zeros elsewhere")
+  return OpDef::Of<Trilu>(
+             "the elements of each matrix on and above, or on and below, diagonal k; zeros elsewhere")
       .In("x", kNumbers | kBools)
       .OptSetting("k", kIndices)
       .Out("y", kNumbers | kBools)
-      .Moves({.border = Movement::Border::kConstant}, No{"half of it is zero"})
+      .Moves({.border = Movement::Border::kConstant}, No{"some elements of the result are zeros"})
       .Batch(No{"a single matrix has no items"})
       .Axes(No{"rows and columns differ in meaning"})
       .Infer(Infer)

@@ -22,7 +22,7 @@ Result<int> AxisOf(int64_t axis, int rank) {
 
 bool Real(const DFT& op) { return op.inverse && op.onesided; }
 
-// The transform's length if none is given.
+// Returns the length of the transform if the input `length` is absent.
 Dim DefaultLength(const DFT& op, const Dim& dim) { return Real(op) ? Dim(2) * (dim - 1) : dim; }
 
 Dim OutLength(const DFT& op, const Dim& length) {
@@ -57,8 +57,8 @@ Status Infer(const DFT& op, InferContext& c) {
 
 using Complex = std::complex<double>;
 
-// Completes a one-sided spectrum: the other half is the mirrored conjugate. The first and, for even lengths,
-// the middle frequency are real.
+// Completes a one-sided spectrum: the second half is the mirrored conjugate of the first half. The first and,
+// for even lengths, the middle frequency are real.
 void Complete(std::vector<Complex>& x) {
   const size_t n = x.size();
   x[0] = x[0].real();

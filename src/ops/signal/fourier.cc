@@ -7,7 +7,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// Requires a length that is a power of two.
+// Computes the transform if the length of x is a power of two.
 void Radix2(std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
   for (size_t i = 1, j = 0; i < n; ++i) {
@@ -29,8 +29,8 @@ void Radix2(std::vector<Complex>& x, bool inverse) {
   }
 }
 
-// Bluestein's algorithm. kn = (k² + n² - (k-n)²) / 2 turns the transform into a convolution, which is
-// computed for a length that is a power of two.
+// Computes the transform for any length by Bluestein's algorithm. The identity kn = (k² + n² - (k-n)²) / 2
+// converts the transform into a convolution, which is computed by transforms of length m, a power of two.
 void Chirp(std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
   size_t m = 1;

@@ -20,15 +20,18 @@ Status Infer(const MelWeightMatrix& op, InferContext& c) {
   if (!IsNumeric(op.dtype)) return InvalidModel("cannot create weights of type ", DTypeName(op.dtype));
   const Dim bands = ScalarOf(c, "bands"), length = ScalarOf(c, "dft_length"),
             rate = ScalarOf(c, "sample_rate");
-  if (bands.known() && bands.value() < 0) return InvalidModel("num_mel_bins is ", bands.value());
+  if (bands.known() && bands.value() < 0)
+    return InvalidModel("bands is ", bands.value(), ", but must not be negative");
   if (length.known() && (length.value() < 0 || length.value() > INT32_MAX))
-    return InvalidModel("dft_length is ", length.value());
-  if (rate.known() && rate.value() < 1) return InvalidModel("sample_rate is ", rate.value());
+    return InvalidModel("dft_length is ", length.value(), ", but must be from 0 to ", INT32_MAX);
+  if (rate.known() && rate.value() < 1)
+    return InvalidModel("sample_rate is ", rate.value(), ", but must be at least 1");
   c.Out("y", op.dtype, Shape({FloorDiv(length, 2) + Dim(1), bands}));
   return {};
 }
 
-// The spectrum bins at which the triangles start, peak and end.
+// Returns the spectrum bins of the corners: triangle i starts at corner i, peaks at corner i + 1 and ends at
+// corner i + 2.
 Result<std::vector<int64_t>> Corners(const EvalContext& c, int64_t bands, int64_t bins) {
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = mel(LoadDouble(c.In("lower"), 0)), high = mel(LoadDouble(c.In("upper"), 0));

@@ -8,7 +8,7 @@ namespace {
 struct STFT {
   bool onesided = true;
   template <class V> void Visit(V& v) {
-    v("onesided", onesided, "only the first frame_length/2 + 1 frequencies");
+    v("onesided", onesided, "y has only the first frame_length/2 + 1 frequencies");
   }
 };
 
@@ -18,8 +18,10 @@ std::optional<Dim> ScalarContent(const InferContext& c, std::string_view port) {
 }
 
 Status CheckSizes(const Dim& step, const Dim& length) {
-  if (step.known() && step.value() < 1) return InvalidModel("frame_step is ", step.value());
-  if (length.known() && length.value() < 1) return InvalidModel("frame_length is ", length.value());
+  if (step.known() && step.value() < 1)
+    return InvalidModel("frame_step is ", step.value(), ", but must be at least 1");
+  if (length.known() && length.value() < 1)
+    return InvalidModel("frame_length is ", length.value(), ", but must be at least 1");
   return {};
 }
 
@@ -66,7 +68,7 @@ Status Reference(const STFT& op, EvalContext& c) {
     std::vector<std::complex<double>> frame(static_cast<size_t>(length));
     for (int64_t i = 0; i < length; ++i) {
       const auto k = static_cast<size_t>(i);
-      if (c.Has("window") && k >= window.size()) break;  // beyond the window the frame is zero
+      if (c.Has("window") && k >= window.size()) break;  // elements of the frame beyond the window are zero
       const double weight = c.Has("window") ? window[k] : 1;
       const int64_t at = (n * samples + first + i) * parts;
       frame[k] = std::complex<double>(LoadDouble(x, at), parts == 2 ? LoadDouble(x, at + 1) : 0) * weight;

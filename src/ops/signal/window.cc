@@ -15,7 +15,7 @@ struct Window {
   DType dtype = DType::kF32;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"hann", "hamming", "blackman"}, "the window function");
-    v("periodic", periodic, "periodic window: computed for one more element, without the last");
+    v("periodic", periodic, "the window is computed for size + 1 elements, of which the last one is dropped");
     v("dtype", dtype, "the output's type");
   }
 };
@@ -26,7 +26,8 @@ Status Infer(const Window& op, InferContext& c) {
   if (auto content = c.ContentOf("size")) {
     if (content->size() != 1) return InvalidModel("size must have one element, got ", content->size());
     size = (*content)[0];
-    if (size.known() && size.value() < 0) return InvalidModel("size is ", size.value());
+    if (size.known() && size.value() < 0)
+      return InvalidModel("size is ", size.value(), ", but must not be negative");
   }
   c.Out("y", op.dtype, Shape({size}));
   return {};
@@ -59,7 +60,7 @@ TERN_OP(Window) {
       .Out("y", kNumbers)
       .Flops(No{"a small table"})
       .Batch(No{"no input has items"})
-      .Axes(No{"one axis"})
+      .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

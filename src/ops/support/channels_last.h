@@ -1,5 +1,5 @@
-// Image ops are defined on [N, C, spatial…]. With the attribute `channels_last` they read and write [N,
-// spatial…, C] instead, which suits vector units.
+// Image ops are defined on [N, C, spatial…]. With the attribute `channels_last` they read and write tensors
+// in the order [N, spatial…, C], which suits vector units.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// Part of an op's attributes. Converts dims and elements between [N, C, spatial…], channels first, and the
-// layout of the op's own tensors.
+// A base of an op's attributes. Converts dims and elements between the order [N, C, spatial…] (channels
+// first) and the order of the op's own tensors, which depends on `channels_last`.
 struct ChannelOrder {
   bool channels_last = false;
 

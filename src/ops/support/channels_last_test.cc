@@ -23,7 +23,8 @@ Tensor ToLast(const Tensor& first) {
   return OutputOf("Transpose", {first}, {{"perm", perm}});
 }
 
-// Permutes input 0, x, and input 3, a residual of full rank.
+// Compares the op on [N, spatial…, C] with the op on [N, C, spatial…]. Inputs 0 (x) and 3 (a residual of full
+// rank) and the result are transposed.
 void ExpectSame(const char* op, std::vector<Tensor> inputs, AttrList attrs = {}) {
   SCOPED_TRACE(op);
   const Tensor wanted = ToLast(OutputOf(op, inputs, attrs));

@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-constexpr double kAlpha = 0.75, kBeta = 1.5;  // exact in 16 bits
+constexpr double kAlpha = 0.75, kBeta = 1.5;  // exact in f16 and bf16
 
 bool HasParameters(const std::string& kind) {
   return std::count(ActivationNames().begin(), ActivationNames().end(), kind) > 0;
@@ -61,7 +61,7 @@ TEST(Epilogue, ResidualComesBeforeTheActivationAndSpreads) {
 }
 
 TEST(Epilogue, HalfRoundsOnce) {
-  // The sum is 2048 + 1 + 1 in f16. Rounding before the residual would lose both ones.
+  // The exact sum is 2048 + 1 + 1. Rounding to f16 before the residual is added would lose both ones.
   const Tensor a = Tensor::Of(DType::kF16, {1, 2}, {2048, 1}), b = Tensor::Of(DType::kF16, {2, 1}, {1, 1}),
                residual = Tensor::Of(DType::kF16, {1}, {1});
   EXPECT_EQ(ToDoubles(OutputOf("MatMul", {a, b, Tensor(), residual}))[0], 2050);

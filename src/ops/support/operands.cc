@@ -39,7 +39,7 @@ Result<DType> ProductType(DType a, DType b) {
   if (a == DType::kInvalid || b == DType::kInvalid)
     return a == DType::kInvalid && IsFloat(b) ? b : IsFloat(a) ? a : DType::kInvalid;
   if (IsFloat(a) != IsFloat(b) || (IsFloat(a) && a != b))
-    return InvalidModel("element types ", DTypeName(a), " and ", DTypeName(b), " do not multiply");
+    return InvalidModel("element types ", DTypeName(a), " and ", DTypeName(b), " cannot be multiplied");
   if (IsFloat(a)) return a;
   const int width = std::max(BitWidth(a), BitWidth(b));
   if (a == b && width >= 32) return a;

@@ -32,18 +32,20 @@ std::vector<T> BroadcastTo(const std::vector<T>& values, const Dims& from, const
   return out;
 }
 
-// Fails unless `from` broadcasts to `to`; the message names `port`. Unknown sizes pass.
+// Fails if `from` does not broadcast to `to`; the message names `port`. Unknown sizes are accepted.
 Status CheckBroadcastsTo(const char* port, const Shape& from, const Shape& to);
-// Fails unless the input is a vector of `size` elements; either may be unknown.
+// Fails if the input is present and not a vector of `size` elements. Unknown sizes are accepted.
 Status CheckVector(InferContext& c, const char* port, const Dim& size);
-// An input that is added to a result must have the result's type. Sets the type if it is unknown.
+// Checks that an input that is added to a result has the result's type. If `type` is unknown, sets it to the
+// input's type.
 Status CheckTermType(InferContext& c, const char* port, DType& type);
-// True if both are known and different.
+// True if both sizes are known and different.
 bool Differ(const Dim& a, const Dim& b);
-// Of two sizes that must be equal, the one that is known.
+// Returns one of two sizes that must be equal: preferably a number, otherwise an expression.
 Dim MoreSpecific(const Dim& a, const Dim& b);
 
-// The result type of products: equal float types stay; integers of less than 32 bits give i32.
+// Returns the result type of products. Floats must have equal types, and the result has this type. Integers
+// of equal types of 32 bits or more give this type; others give i32, or i64 if one has 64 bits.
 Result<DType> ProductType(DType a, DType b);
 
 }  // namespace tern

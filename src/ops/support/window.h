@@ -17,7 +17,7 @@ inline const std::vector<const char*> kAutoPadNames = {"none", "same_upper", "sa
 
 struct WindowAxis {
   int64_t stride = 1, dilation = 1;
-  int64_t begin = 0, end = 0;  // padding; negative crops
+  int64_t begin = 0, end = 0;  // padding; a negative number crops
 };
 
 struct Window {
@@ -26,26 +26,28 @@ struct Window {
   bool ceil_mode = false;  // the last window may extend beyond the end
 };
 
-// Empty lists take the defaults (strides and dilations 1, pads 0). Errors name the list and the number.
+// An empty list means the default (strides and dilations 1, pads 0). Errors name the list and the number.
 Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const std::vector<int64_t>& pads,
                           const std::vector<int64_t>& dilations, AutoPad auto_pad, bool ceil_mode = false);
-// The number of elements from the first to the last one that a window reads.
+// Returns the number of elements that a window spans, from the first to the last one that it reads.
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
-// The number of windows along the axis. Fails if the padded input is known to be smaller than one window.
+// Returns the number of windows along the axis. Fails if the padded input is known to be smaller than one
+// window.
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
-// The window with auto_pad resolved to pads for these sizes.
+// Returns the window with the pads that auto_pad implies for these sizes.
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
-// Fails unless every known kernel size is in [1, 2^31).
+// Fails if a known kernel size is outside [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);
 
-// The output positions [first, last) along one axis for which a tap reads an element inside the input. tap:
-// its index times the dilation.
+// ValidOutputs returns the output positions [first, last) along one axis for which a tap reads an element
+// inside the input. tap: the index of the tap times the dilation.
 struct TapRange {
   int64_t first, last;
 };
 TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_t output);
 
-// Advances a row-major index through dims; false after the last.
+// Advances the first `rank` entries of an index below dims in row-major order. After the last index, resets
+// it to zeros and returns false.
 bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
 
 // For OpDef::flops of an op with the attribute `kernel`: counts one for each tap of each window.

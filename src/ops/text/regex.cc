@@ -7,11 +7,12 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxSteps = 20000;  // bounds the memory and the time per character
+constexpr size_t kMaxSteps = 20000;  // limits the memory and the time per character
 
 }  // namespace
 
-// Every construct appends its steps to the program and continues at the step after them.
+// Compiles a syntax tree to a program of steps. Each node of the tree appends its steps, and the program
+// continues at the step after them.
 class Regex::Compiler {
  public:
   Result<Regex> Run(const RegexTree& tree) {
@@ -24,7 +25,7 @@ class Regex::Compiler {
  private:
   using TreeKind = RegexTree::Kind;
 
-  // Returns the step's index. Adds nothing once the program is too long.
+  // Appends a step and returns its index. If the program is too long, sets full_ instead.
   size_t Add(Step step) {
     const size_t at = out_.steps_.size();
     if (at >= kMaxSteps) full_ = true;
@@ -97,8 +98,9 @@ class Regex::Compiler {
   bool full_ = false;
 };
 
-// Simulates the NFA. Between two characters there is a list of active states, each with the start of its
-// match. The list is ordered by start: if two attempts reach the same state, the earlier one stays.
+// Simulates the NFA. now_ lists the active states between two characters, each with the start of its
+// attempted match. The list is ordered by start, so that if two attempts reach the same state, the earlier
+// one stays.
 class Regex::Runner {
  public:
   Runner(const Regex& regex, const std::vector<uint32_t>& text)
@@ -151,7 +153,7 @@ class Regex::Runner {
 
   bool Ends(const State& s) const { return regex_.steps_[static_cast<size_t>(s.step)].kind == Kind::kMatch; }
 
-  // Drops attempts that start after `begin`, where a match starts.
+  // Drops attempts that start after `begin`, because a match starts at `begin`.
   void Drop(size_t begin) {
     const auto late = [&](const State& s) { return s.begin > begin; };
     now_.erase(std::remove_if(now_.begin(), now_.end(), late), now_.end());

@@ -11,17 +11,18 @@ namespace tern {
 
 class Regex {
  public:
-  // Errors name the position in the pattern. Back references, look-around, \C and Unicode properties are not
-  // supported.
+  // Parses a pattern. Errors name the position in the pattern. Back references, look-around, \C and Unicode
+  // properties are not supported.
   static Result<Regex> Parse(std::string_view pattern);
-  // Matches the entire text, as UTF-8. Invalid bytes count as U+FFFD.
+  // True if the pattern matches the entire text, which is UTF-8. Invalid bytes count as U+FFFD.
   bool FullMatch(std::string_view text) const;
 
-  // A part of a text, in code points.
+  // The characters [begin, end) of a text, in code points.
   struct Span {
     size_t begin, end;
   };
-  // The longest of the leftmost matches that start at `from` or later.
+  // Returns the leftmost match that starts at `from` or later. If several matches start there, it returns the
+  // longest.
   std::optional<Span> Find(const std::vector<uint32_t>& text, size_t from) const;
 
  private:

@@ -95,7 +95,7 @@ class Parser {
       high = 1;
     else if (!Counts(low, high))
       return atom;
-    Take('?');  // greedy and lazy repetitions match the same texts
+    Take('?');  // lazy: no effect, because FullMatch does not depend on it and Find returns the longest match
     if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
       return Error("bad repetition: from ", low, " to ", high, " times");
     if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition cannot be repeated");
@@ -147,7 +147,7 @@ class Parser {
         if (!Take('>')) return Error("a group's name has no end");
       } else {
         TERN_ASSIGN(bool only_flags, ReadFlags());
-        if (only_flags) return Tree();  // they apply until the enclosing group ends
+        if (only_flags) return Tree();  // the flags apply until the enclosing group ends
       }
     }
     TERN_ASSIGN(Tree x, Choice(depth + 1));
@@ -156,8 +156,8 @@ class Parser {
     return x;
   }
 
-  // Reads the flags i, m, s and U after "(?", up to ':' or ')'. A '-' precedes those to switch off. Returns
-  // true if ')' ends them.
+  // Reads the flags i, m, s and U after "(?", up to ':' or ')'. Flags after a '-' are switched off. Returns
+  // true if the flags end with ')'.
   Result<bool> ReadFlags() {
     bool on = true;
     while (!AtEnd()) {

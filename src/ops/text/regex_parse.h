@@ -28,11 +28,11 @@ struct RegexTree {
   Kind kind = Kind::kEmpty;
   RegexSet set;
   RegexAssert condition = RegexAssert::kTextStart;
-  int64_t low = 0, high = 0;  // of a repeat; negative high: no limit
+  int64_t low = 0, high = 0;  // least and most repetitions of a kRepeat; negative high: no limit
   std::vector<RegexTree> parts;
 };
 
-// Trees are at most kMaxRegexDepth deep, so that recursion is safe.
+// Trees are at most kMaxRegexDepth deep, so that recursion cannot overflow the stack.
 inline constexpr int kMaxRegexDepth = 200;
 Result<RegexTree> ParseRegex(std::string_view pattern);
 

@@ -31,7 +31,7 @@ TEST(Regex, Repeats) {
   EXPECT_TRUE(Matches("a{0}b", "b"));
   EXPECT_TRUE(Matches("a+?b*?", "aab"));
   EXPECT_TRUE(Matches("(a*)*", "aaa"));
-  EXPECT_TRUE(Matches("x{,3}", "x{,3}"));  // not a valid count: literal
+  EXPECT_TRUE(Matches("x{,3}", "x{,3}"));  // "{,3}" is not a valid count, so it is literal
 }
 
 TEST(Regex, Sets) {

@@ -57,7 +57,7 @@ Status Reference(const StringNormalizer& op, EvalContext& c) {
 
 TERN_OP(StringNormalizer) {
   return OpDef::Of<StringNormalizer>(
-             "the texts of x without stop words, in one case; a single empty text if none is left")
+             "the texts of x without stop words, in the selected case; a single empty text if no text remains")
       .In("x", kStrings)
       .Out("y", kStrings)
       .Traits(kPure | kHostOnly)

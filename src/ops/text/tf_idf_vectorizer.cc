@@ -20,8 +20,8 @@ struct TfIdfVectorizer {
     v.Enum("mode", mode, {"tf", "idf", "tfidf"}, "counts, weights of n-grams that occur, or their product");
     v("min_length", min_length, "minimum length of counted n-grams");
     v("max_length", max_length, "maximum length of counted n-grams");
-    v("max_skip", max_skip, "maximum gap between two items of an n-gram");
-    v("starts", starts, "offsets in the pool of the n-grams of length 1, 2, …");
+    v("max_skip", max_skip, "maximum number of items that are skipped between two items of an n-gram");
+    v("starts", starts, "the offset in the pool of the first n-gram of length 1, of length 2, …");
     v("places", places, "the column of each n-gram");
     v("pool_ints", pool_ints, "the n-grams of integers, concatenated");
     v("pool_texts", pool_texts, "the n-grams of strings, concatenated");
@@ -48,7 +48,7 @@ Status Check(const TfIdfVectorizer& op) {
     if (op.starts[n] < 0 || op.starts[n] > end || end > static_cast<int64_t>(op.pool_size()))
       return InvalidModel("starts [", Join(op.starts, ","), "] do not divide a pool of ", op.pool_size());
     if ((end - op.starts[n]) % static_cast<int64_t>(n + 1))
-      return InvalidModel(end - op.starts[n], " items are not a multiple of ", n + 1, "-grams");
+      return InvalidModel(end - op.starts[n], " items cannot be divided into ", n + 1, "-grams");
     grams += (end - op.starts[n]) / static_cast<int64_t>(n + 1);
   }
   if (grams != static_cast<int64_t>(op.places.size()))
@@ -78,7 +78,8 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   return {};
 }
 
-// Items of the pool are numbered; an n-gram is a vector of these numbers. -1: an item in no n-gram.
+// Numbers the items of the pool. An n-gram is a vector of these numbers. An item that is in no n-gram has the
+// number -1.
 struct Vocabulary {
   std::map<int64_t, int64_t> ints;
   std::map<std::string, int64_t> texts;

@@ -20,7 +20,7 @@ struct Tokenizer {
     v("separators", separators,
       "patterns of separators, in RE2's syntax, applied one after the other; a single empty pattern: every character "
       "is a token");
-    v("pad", pad, "pads rows that have fewer tokens than the longest");
+    v("pad", pad, "the token that pads rows with fewer tokens than the longest row");
     v("mark", mark, "add U+0002 before the tokens of a text and U+0003 after them");
     v("min_length", min_length, "tokens of fewer characters are dropped");
   }
@@ -29,7 +29,7 @@ struct Tokenizer {
 
 using Codes = std::vector<uint32_t>;
 
-// The compiled attributes.
+// The compiled patterns of the attributes.
 struct Rules {
   std::vector<Regex> separators;
   std::optional<Regex> token;
@@ -60,10 +60,10 @@ Codes Part(const Codes& text, size_t begin, size_t end) {
   return {text.begin() + static_cast<int64_t>(begin), text.begin() + static_cast<int64_t>(end)};
 }
 
-// The position after a match; an empty match consumes one character.
+// Returns the position after a match. An empty match consumes one character.
 size_t EndOf(const Regex::Span& match) { return std::max(match.end, match.begin + 1); }
 
-// The non-empty parts between separators.
+// Appends the non-empty parts of the text between separators to `out`.
 void SplitAt(const Regex& separator, const Codes& text, std::vector<Codes>& out) {
   size_t at = 0;
   while (at < text.size()) {

@@ -5,8 +5,8 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-// Returns the length of the valid sequence at `at`, and stores its code point in `code`. Returns 0 if there
-// is none.
+// Returns the length of the valid sequence at `at`, and stores its code point in `code`. Returns 0 if no
+// valid sequence starts there.
 size_t Decode(std::string_view s, size_t at, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
   const uint32_t first = byte(at);
