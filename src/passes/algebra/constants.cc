@@ -38,7 +38,7 @@ Value* EmitBinary(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
-// The constant of the equivalent add or mul.
+// The constant of the equivalent add or mul: -c for x - c, 1 / c for x / c.
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
@@ -49,8 +49,8 @@ bool NotLarger(const Value* result, const Value* a, const Value* b) {
   return result->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// The term that produces outer.value. Only the root may read that value. nullopt, with a Skip reason,
-// otherwise.
+// Returns the term that produces outer.value, which no other node may read. Otherwise calls Skip with the
+// reason and returns nullopt.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -106,7 +106,7 @@ bool MergeProducts(Rewrite& r) {
   return r.Replace(EmitBinary(r, divides ? "div" : "mul", inner->value, c));
 }
 
-// (x * a + b) * c is x * (a c) + b c.
+// Rewrites (x * a + b) * c as x * (a * c) + b * c.
 bool MergeAffine(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || outer->adds) return r.Skip("no operand is a constant");
@@ -129,7 +129,7 @@ bool MergeAffine(Rewrite& r) {
   return r.Replace(EmitBinary(r, "add", EmitBinary(r, "mul", inner->value, scale), shift));
 }
 
-// (x + a) + (y + b) is (x + y) + (a + b).
+// Rewrites (x + a) + (y + b) as (x + y) + (a + b).
 bool GatherConstants(Rewrite& r) {
   std::optional<Term> sides[2];
   for (int i : {0, 1}) {

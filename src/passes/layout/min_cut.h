@@ -20,8 +20,8 @@ class MinCut {
   // `cost` is paid once unless all nodes are on the same side.
   void Join(const std::vector<int>& nodes, int64_t cost);
 
-  // For each node, whether it is on the sink side; of several minimum cuts, the one with the fewest such
-  // nodes.
+  // Returns for each node whether it is on the sink side. Among several minimum cuts, returns the one with
+  // the fewest nodes on the sink side.
   std::vector<bool> Solve();
 
  private:

@@ -22,7 +22,7 @@ Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
 }
 
 // The number of channel axes of y, a view of x that keeps batch, channels and pixels separate; nullopt when
-// it mixes them.
+// the view mixes them.
 std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
   if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
   const auto k = static_cast<size_t>(channel_axes) + 1;
@@ -152,7 +152,7 @@ class FormBuilder {
     return false;
   }
 
-  // A Transpose that permutes channel axes among themselves and spatial axes among themselves.
+  // Accepts a Transpose that permutes channel axes among themselves and spatial axes among themselves.
   bool Transposition() {
     const auto p = PermutationOf(node_);
     if (!p || (*p)[0] != 0) return false;
@@ -162,8 +162,8 @@ class FormBuilder {
     return true;
   }
 
-  // A MatMul with a transposed left operand reads the channels-last operand untransposed; its result is the
-  // same.
+  // Accepts a MatMul with transpose_a. With a channels-last left operand it needs no transpose_a, and its
+  // result does not change.
   bool Product() {
     if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
     form_.out[0] = {};

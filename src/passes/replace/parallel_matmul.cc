@@ -18,16 +18,16 @@ bool Joins(const Node& node, const Value* x) {
          (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
-// Whether no other mergeable MatMul is between the producer of x and this node. Each MatMul scans back to the
-// previous one only, so that all of them together scan each node of the graph once.
+// True if no other mergeable MatMul of x comes before this node. The scan ends at the previous such MatMul,
+// so that the scans of all MatMuls of x together visit each node of the graph once.
 bool ComesFirst(const Node& node, const Value* x) {
   for (const Node* at = node.graph->Before(node); at && at != x->producer; at = at->graph->Before(*at))
     if (at->input(0) == x && Joins(*at, x)) return false;
   return true;
 }
 
-// Merges all MatMuls that read x at the first of them, where the reads of x that are saved outweigh the
-// Split.
+// Merges all MatMuls that read x into one, at the position of the first MatMul. Does so only if reading x
+// once saves more than the Split costs.
 bool Merge(Rewrite& r) {
   Node& root = r.root();
   Value* x = root.input(0);
@@ -35,7 +35,7 @@ bool Merge(Rewrite& r) {
   if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or is 1");
   if (x->uses.size() < 2) return r.Skip("no other MatMul reads '", x->name, "'");
   const bool first = ComesFirst(root, x);
-  if (!first && !r.explains()) return false;  // the rest is linear in the readers of x
+  if (!first && !r.explains()) return false;  // the code below visits all readers of x
   std::vector<Node*> nodes;
   for (const auto& [reader, input] : x->uses)
     if (input == 0 && reader->graph == &r.graph() && Joins(*reader, x)) nodes.push_back(reader);
@@ -72,7 +72,7 @@ bool Merge(Rewrite& r) {
 TERN_RULE(MergeParallelMatMuls) {
   return Rule{
       .summary =
-          "MatMuls of one input by several constant matrices are one MatMul and a Split, where K is large against N",
+          "MatMuls of one input by several constant matrices are one MatMul and a Split, if reading the input once saves more than the Split costs",
       .level = Level::kExtended,
       .roots = {"MatMul"},
       .apply = Merge,

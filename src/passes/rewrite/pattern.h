@@ -2,11 +2,11 @@
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
-// %x matches any value, #w a constant, `?` allows an input to be absent, `_` requires that it is absent. A
-// number matches a constant with one element of that value. {kind="relu"} requires an attribute value,
-// {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and read
-// inside the pattern may not be read outside of it, unless its statement ends with `shared`. The last
-// statement is the root. Operands of commutative ops match in either order.
+// %x matches any value, #w matches a constant, `?` allows an input to be absent, `_` requires an absent
+// input. A number matches a constant with one element of that value. {kind="relu"} requires an attribute
+// value, {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and
+// read inside the pattern may not be read outside of the pattern, unless its statement ends with `shared`.
+// The last statement is the root. Operands of commutative ops match in either order.
 #pragma once
 #include <optional>
 #include <string>

@@ -64,7 +64,7 @@ TEST(QuickBinary, LeavesOtherNodesAlone) {
   Value *column = graph.AddConstant(Tensor(DType::kF32, {1 << 21, 1})),
         *row = graph.AddConstant(Tensor(DType::kF32, {1 << 21}));
   EXPECT_FALSE(
-      QuickBinary(*graph.AddNode(*FindOp("Binary"), attrs, {column, row}, 1)));  // 16 TB, if it were made
+      QuickBinary(*graph.AddNode(*FindOp("Binary"), attrs, {column, row}, 1)));  // its result would have 16 TiB
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Unary"), FindOp("Unary")->defaults, {a}, 1)));
 }
 
