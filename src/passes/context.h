@@ -20,15 +20,15 @@ struct WhyNot {
 
 class PassContext {
  public:
-  std::set<std::string> disabled;                             // names of rules and passes that do not run
-  std::set<std::string> only;                                 // names; when not empty, only these rules and passes run
-  std::set<std::string> requested;                            // names of rules marked on_request that run
-  std::string why_rule, why_node;                             // --why-not RULE@NODE
-  size_t fold_limit = size_t{64} << 20;                       // bytes; FoldConstants skips a node with a larger result
-  double fold_operations = 5e8;                               // FoldConstants skips a node that needs more operations
-  LayoutCosts layout_costs;                                   // the costs of the target
-  bool eager = false;                                         // apply all legal changes, even where they cost more
-  bool halves_are_wide = false;                               // WidenHalf has run: rules may not emit f16 or bf16 nodes
+  std::set<std::string> disabled;        // names of rules and passes that do not run
+  std::set<std::string> only;            // names; when not empty, only these rules and passes run
+  std::set<std::string> requested;       // names of rules marked on_request that run
+  std::string why_rule, why_node;        // --why-not RULE@NODE
+  size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
+  double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations
+  LayoutCosts layout_costs;              // the costs of the target
+  bool eager = false;                    // apply all legal changes, even where they cost more
+  bool halves_are_wide = false;          // WidenHalf has run: rules may not emit f16 or bf16 nodes
   std::function<void(const std::string& name)> after_change;  // called when `name` changed the graph
 
   bool Enabled(const std::string& name) const {

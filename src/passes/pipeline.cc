@@ -166,7 +166,9 @@ class Optimizer {
 const std::vector<Pass>& AllPasses() {
   static const auto* passes = new std::vector<Pass>{
       {"FoldConstants", "folds nodes that depend on constants only", Level::kBasic, FoldConstants},
-      {"FoldShapes", "replaces the results of shape computations by constants where shape inference knows them", Level::kBasic, FoldShapes},
+      {"FoldShapes",
+       "replaces the results of shape computations by constants where shape inference knows them",
+       Level::kBasic, FoldShapes},
       {"ShareConstants", "merges equal constants", Level::kBasic, ShareConstants},
       {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
       {"RemoveDead", "removes nodes and constants without readers", Level::kBasic, RemoveDead},

@@ -98,11 +98,12 @@ TERN_RULE(FoldMulBeforeMatMul) {
 })"};
 }
 TERN_RULE(FoldAddBeforeMatMul) {
-  return Rule{.summary = "a constant added to every row of a MatMul's input is folded into the bias of the MatMul",
-              .level = Level::kExtended,
-              .roots = {"MatMul"},
-              .apply = FoldAdd,
-              .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
+  return Rule{
+      .summary = "a constant added to every row of a MatMul's input is folded into the bias of the MatMul",
+      .level = Level::kExtended,
+      .roots = {"MatMul"},
+      .apply = FoldAdd,
+      .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
   #c: f32[2] = (3, 4)  #w: f32[2,1] = (1, 2)
   %y = MatMul(%x + #c, #w)
 })"};

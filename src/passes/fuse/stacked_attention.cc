@@ -69,7 +69,8 @@ bool Fuse(Rewrite& r) {
 
 TERN_RULE(FuseCacheIntoAttention) {
   return Rule{
-      .summary = "Attention reads and writes a stacked KV cache itself, without ops that split and stack the cache",
+      .summary =
+          "Attention reads and writes a stacked KV cache itself, without ops that split and stack the cache",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = Fuse,

@@ -102,7 +102,8 @@ bool Merge(Rewrite& r) {
   if (!p || !q) return r.Skip("the rank is not known");
   Value* x = first->input(0);
   const Shape &from = view->input(0)->type.shape, &to = viewed->type.shape;
-  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to)) return r.Skip("one of the Transposes moves no data");
+  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to))
+    return r.Skip("one of the Transposes moves no data");
   const auto factors = FactorsOf(from, to);
   if (!factors) return r.Skip("the dims have no common factors");
   const Move move =

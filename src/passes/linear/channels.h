@@ -55,8 +55,8 @@ inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
   return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
 }
 
-// Expresses a BatchNorm with constant statistics as x * factor + shift. Returns false, with a Skip reason,
-// otherwise.
+// Expresses a BatchNorm with constant parameters as x * factor + shift. If a parameter is not constant or has
+// another type than `dtype`, calls Skip with the reason and returns false.
 struct Affine {
   Value *factor = nullptr, *shift = nullptr;
 };

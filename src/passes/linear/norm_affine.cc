@@ -73,7 +73,8 @@ TERN_RULE(MergeBatchNorms) {
 
 TERN_RULE(FoldAffineIntoBatchNorm) {
   return Rule{
-      .summary = "a constant per channel that scales or shifts the result of a BatchNorm is folded into the BatchNorm",
+      .summary =
+          "a constant per channel that scales or shifts the result of a BatchNorm is folded into the BatchNorm",
       .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
       .apply = MergeBinary,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

@@ -190,10 +190,12 @@ TERN_RULE(MergeConcatParts) {
 }
 
 TERN_RULE(ReadSliceBeforeConcat) {
-  return Rule{.summary = "a Slice of a Concat is a Slice of the one input that it overlaps, or a Concat of several entire inputs",
-              .roots = {"Slice"},
-              .apply = SliceOfConcat,
-              .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
+  return Rule{
+      .summary =
+          "a Slice of a Concat is a Slice of the one input that it overlaps, or a Concat of several entire inputs",
+      .roots = {"Slice"},
+      .apply = SliceOfConcat,
+      .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
   #start: i64[1] = (2)  #end: i64[1] = (5)  #axis: i64[1] = (1)
   %y = Relu(Slice(Concat(%a, %b) {axis=1}, #start, #end, #axis))
 })"};

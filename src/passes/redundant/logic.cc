@@ -49,7 +49,8 @@ bool RemoveIdempotent(Rewrite& r) {
 
 TERN_RULE(RemoveDecidedWhere) {
   return Rule{
-      .summary = "a Where with a constant condition, or with two equal values, is replaced by the value that it chooses",
+      .summary =
+          "a Where with a constant condition, or with two equal values, is replaced by the value that it chooses",
       .roots = {"Where"},
       .apply = RemoveDecidedWhere,
       .example = R"(graph @g(%a: f32[N,4], %b: f32[N,4]) -> (%y) {

@@ -46,7 +46,8 @@ bool RemoveNeutral(Rewrite& r) {
   double constant = 0;
   Value* x = OtherOperand(r.root(), &constant);
   if (!x) return r.Skip("no operand is a neutral constant");
-  if (ChangesZeroSign(r.root(), constant)) return r.Skip("without the operation, a negative zero would keep its sign");
+  if (ChangesZeroSign(r.root(), constant))
+    return r.Skip("without the operation, a negative zero would keep its sign");
   return r.Replace(x);
 }
 

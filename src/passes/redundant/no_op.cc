@@ -93,10 +93,11 @@ TERN_RULE(RemoveUnitPool) {
 }
 
 TERN_RULE(RemoveUnitReduce) {
-  return Rule{.summary = "a sum, mean, product, max or min over dims of size 1 is removed, or becomes a Squeeze",
-              .roots = {"Reduce"},
-              .apply = RemoveUnitReduce,
-              .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
+  return Rule{
+      .summary = "a sum, mean, product, max or min over dims of size 1 is removed, or becomes a Squeeze",
+      .roots = {"Reduce"},
+      .apply = RemoveUnitReduce,
+      .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
   #axes: i64[2] = (2, 3)
   %y = Relu(ReduceMean(%x, #axes) {keep_dims=true})
 })"};

@@ -32,7 +32,8 @@ std::optional<Tensor> Repeated(const Value* v) {
 bool ExpandUniform(Rewrite& r) {
   const Node& node = r.root();
   Value* x = node.input(0);
-  if (x->is_constant() && x->constant.size() == 1) return r.Skip("the input is already a constant with one element");
+  if (x->is_constant() && x->constant.size() == 1)
+    return r.Skip("the input is already a constant with one element");
   const auto element = Repeated(x);
   if (!element) return r.Skip("the elements of its input are not provably equal");
   const auto target = ContentOf(node.input(1));

@@ -63,12 +63,13 @@ bool DropDepth(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(SplitGroupedConv) {
-  return Rule{.summary = "a grouped Conv becomes a Slice and a Conv for each group, and a Concat of their results",
-              .level = Level::kExtended,
-              .on_request = true,
-              .roots = {"Conv"},
-              .apply = SplitGroups,
-              .example = R"(graph @g(%x: f32[N,4,H]) -> (%y) {
+  return Rule{
+      .summary = "a grouped Conv becomes a Slice and a Conv for each group, and a Concat of their results",
+      .level = Level::kExtended,
+      .on_request = true,
+      .roots = {"Conv"},
+      .apply = SplitGroups,
+      .example = R"(graph @g(%x: f32[N,4,H]) -> (%y) {
   #w: f32[2,2,1] = (1, 2, 3, 4)
   %y = Conv(%x, #w) {group=2}
 })"};

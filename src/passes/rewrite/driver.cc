@@ -111,10 +111,10 @@ class Sweep {
         made_ = 0;
       }
       it = next;  // the rewrite has removed `node`, but no node after it
-      // Goes back to first_new. Stops at the front if the rewrite has sorted the nodes and first_new comes later.
+      // Goes back to first_new. Stops at the front if the rewrite has sorted the nodes and first_new comes
+      // later.
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
-      if (first_new && it != graph.nodes().begin())
-        --it;
+      if (first_new && it != graph.nodes().begin()) --it;
     }
     return {};
   }

@@ -87,7 +87,8 @@ class Matcher {
   bool TakeNode(int index, Node& node, std::vector<Goal> goals) {
     const PatternNode& p = pattern_.nodes[static_cast<size_t>(index)];
     if (Node* before = match_.nodes_[static_cast<size_t>(index)]; before)
-      return before == &node ? Solve(std::move(goals)) : Fail("two different nodes where the same node is needed");
+      return before == &node ? Solve(std::move(goals))
+                             : Fail("two different nodes where the same node is needed");
     if (node.op != p.op)
       return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
     if (ChannelsLast(node)) return failure_ && Fail(node.Describe(), " has channels last");
@@ -97,7 +98,8 @@ class Matcher {
       if (node.inputs()[i])
         return failure_ && Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
     if (LiteralRaisesRank(p, node))
-      return failure_ && Fail(node.Describe(), " has a constant of one element with more axes than the other operands");
+      return failure_ &&
+             Fail(node.Describe(), " has a constant of one element with more axes than the other operands");
     const Match saved = match_;
     match_.nodes_[static_cast<size_t>(index)] = &node;
     const bool fits = TakeAttrs(p, node) && TakeOutputs(p, node) && TakeInputs(p, node, goals);
