@@ -43,8 +43,8 @@ struct OptimizeOptions {
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests
-  std::vector<Pass> more_passes;        // run after the built-in ones
-  std::vector<const Rule*> more_rules;  // from PrepareRule; added to every stage
+  std::vector<Pass> more_passes;        // run after the built-in passes
+  std::vector<const Rule*> more_rules;  // prepared by PrepareRule; added to every stage
   // Called after every rewrite and after every pass that changed the graph.
   std::function<void(const std::string& name, const Graph&)> after_change;
 };
@@ -58,11 +58,12 @@ struct OptimizeReport {
   double milliseconds = 0;
 };
 
-// The stages, in order: "clean", "recompose", "fuse", …
+// The names of the stages, in order: "clean", "widen", "linear", …
 std::vector<std::string> StageNames();
 
-// Optimizes the graph in place. The graph is verified after each pass and each sweep of rules; the error
-// names the pass or rules that broke it. A second call changes nothing. Overridable constants become fixed.
+// Optimizes the graph in place. The graph is verified after each pass and after each run of the rules. The
+// error names the pass or rules that broke the graph. A second call changes nothing. Overridable constants
+// become fixed.
 Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
 
 }  // namespace tern

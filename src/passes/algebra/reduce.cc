@@ -1,4 +1,4 @@
-// Merges consecutive reductions; turns a scaled sum into a mean.
+// Merges consecutive reductions. Replaces a sum that is divided by the number of elements by a mean.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"

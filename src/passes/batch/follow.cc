@@ -127,7 +127,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   auto target = NumbersOf(node.input(1));
   if (!axis || !target || target->empty()) return {};
   const bool zero_copies = !node.attrs.Bool("allow_zero");
-  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the other dims do not matter
+  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the result does not depend on the other dims
     const int64_t first = (*target)[0];
     if (first == 0) return {};
     if (first == old_size_) {

@@ -72,7 +72,7 @@ Move MoveOf(const std::vector<Factor>& factors, const std::vector<size_t>& first
             const std::vector<size_t>& second) {
   std::vector<size_t> position(factors.size());
   for (size_t i = 0; i < first.size(); ++i) position[first[i]] = i;
-  std::vector<std::pair<size_t, Dim>> dims;  // of the result: position in the first order, and size
+  std::vector<std::pair<size_t, Dim>> dims;  // for each dim of the result: its position in `first`, its size
   for (size_t i = 0; i < second.size(); ++i) {
     const bool follows = i > 0 && position[second[i]] == position[second[i - 1]] + 1;
     if (follows)

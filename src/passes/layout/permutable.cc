@@ -100,7 +100,7 @@ class FormBuilder {
   // For ops with the attribute channels_last.
   bool Image() {
     if (ChannelsLast(node_) || form_.channel_axes != 1) return false;
-    if (node_.outputs().size() > 1) {  // indices
+    if (node_.outputs().size() > 1) {  // output 1 contains indices
       if (!node_.outputs()[1]->unused()) return false;
       form_.out.resize(1), form_.out_axes.resize(1);
     }
@@ -127,7 +127,7 @@ class FormBuilder {
     const auto rank = static_cast<int64_t>(form_.perm.size());
     std::vector<bool> is_dropped(form_.perm.size(), false);
     for (int64_t a : dropped) is_dropped[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
-    // The index of each remaining dim after the dropped ones are removed.
+    // The index of each remaining dim after the dropped dims are removed.
     std::vector<int64_t> index(is_dropped.size(), 0);
     int64_t next = 0;
     for (size_t i = 0; i < is_dropped.size(); ++i) index[i] = is_dropped[i] ? -1 : next++;
@@ -247,7 +247,7 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
-  // Declared types may be more specific than inferred ones.
+  // The old types may be declared, and then be more specific than the inferred types.
   for (size_t i = 0; i < form.out.size(); ++i) {
     Type known = old_.outputs()[i]->type;
     if (!form.out[i].empty()) known.shape = Permuted(known.shape, form.out[i]);

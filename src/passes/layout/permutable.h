@@ -15,7 +15,7 @@ Permutation ToLast(int rank, int channel_axes);
 // The channels-last form of a node.
 struct LastForm {
   int channel_axes = 1;
-  Permutation perm;              // of the operand that determines the layout, usually the first
+  Permutation perm;              // permutation of the operand that determines the layout
   std::vector<Permutation> in;   // permutation of each operand; empty: unchanged
   std::vector<bool> spread;      // operands to expand to full rank and then permute, because they broadcast
   std::vector<Permutation> out;  // permutation of each result; empty: unchanged

@@ -1,4 +1,4 @@
-// Fuses scalar factors before and after a MatMul into its alpha.
+// Fuses scalar factors before and after a MatMul into the alpha of the MatMul.
 #include <cmath>
 
 #include "passes/linear/channels.h"

@@ -1,4 +1,4 @@
-// Fuses Transposes around a MatMul into its transpose flags.
+// Fuses Transposes around a MatMul into the transpose flags of the MatMul.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing so few elements
 
-// True for an elementwise op with one operand, or with several that broadcast.
+// True for an elementwise op with one operand, or with several operands that broadcast.
 bool IsElementwise(const Node& node) {
   if (!node.op->Is(kElementwise) || node.op->Is(kHostOnly)) return false;
   const auto map = AxisMapOf(node);

@@ -1,4 +1,4 @@
-// Moves a scalar factor or shift after a reduction, where it applies to fewer elements.
+// Moves a scalar factor or shift after a reduction, where the factor or shift applies to fewer elements.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"

@@ -1,4 +1,4 @@
-// Removes Dequantize-Quantize pairs that cancel, and bounds that saturation implies.
+// Removes Dequantize-Quantize pairs that cancel, and each Relu or Clip that saturation makes redundant.
 #include <algorithm>
 #include <cmath>
 

@@ -17,7 +17,7 @@ bool InSingle(const Node& quantize);
 // True if the node has one scale and zero point for all elements.
 bool OneScale(const Node& node);
 
-// True if the Quantize saturates for all inputs >= high and all inputs <= low. Its parameters must be
+// True if the Quantize saturates for all inputs >= high and all inputs <= low. Scale and zero point must be
 // constant.
 bool Saturates(const Node& quantize, double low, double high);
 

@@ -88,7 +88,8 @@ Shape Permuted(const Shape& s, const std::vector<int64_t>& perm) {
   return out;
 }
 
-// Inputs must be [batch, heads, length, size] or [batch*heads, length, size]. Returns the problem, or "".
+// Checks that q, k and v are [batch, heads, length, size] or [batch*heads, length, size]. Returns the
+// problem, or "" if there is none.
 std::string ShapeProblem(const Shape& q, const Shape& k, const Shape& v) {
   const int rank = q.rank();
   if (rank != 3 && rank != 4) return StrCat("queries have rank ", rank);
@@ -141,7 +142,7 @@ bool PlainProduct(const Node& n) {
          !n.attrs.Bool("transpose_a") && !n.attrs.Bool("transpose_b");
 }
 
-// The attribute "scale": 0 stands for the default, 1 / sqrt(size).
+// Returns the value for the attribute "scale". 0 stands for the default, 1 / sqrt(size).
 double AttributeScale(double scale, const Dim& size) {
   if (!size.known()) return scale;
   const double preset = 1 / std::sqrt(static_cast<double>(size.value()));

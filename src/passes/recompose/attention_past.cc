@@ -31,7 +31,8 @@ bool Fuse(Rewrite& r) {
   if (node.input(4) || node.input(5)) return r.Skip("the Attention already has a past");
   if (node.outputs().size() != 1) return r.Skip("other outputs are read");
   if (node.attrs.Bool("joint")) return r.Skip("q, k and v are one value");
-  // With a past, the first query would attend to all past keys instead of the first key only.
+  // Without a past, the first query of causal attention attends to the first key only. With a past, it would
+  // attend to all past keys.
   if (node.attrs.Bool("causal")) return r.Skip("causal attention counts queries from the first key");
   const Node* k = Appended(r, node.input(1), "keys");
   const Node* v = k ? Appended(r, node.input(2), "values") : nullptr;

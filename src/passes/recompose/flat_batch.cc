@@ -75,13 +75,13 @@ TERN_RULE(RecomposeBatchMatMul) {
 }
 
 TERN_RULE(MoveReshapeBehindSoftmax) {
-  return Rule{
-      .summary =
-          "a Reshape that flattens the batch moves after a Softmax over the last axis, where another Reshape may cancel it",
-      .level = Level::kExtended,
-      .roots = {"Softmax"},
-      .apply = MoveReshapeBehindSoftmaxAt,
-      .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
+  return Rule{.summary =
+                  "a Reshape that flattens the batch moves after a Softmax over the last axis, where "
+                  "another Reshape may cancel it",
+              .level = Level::kExtended,
+              .roots = {"Softmax"},
+              .apply = MoveReshapeBehindSoftmaxAt,
+              .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
   #flat: i64[3] = (8, 3, 5)
   %y = Softmax(Reshape(%x, #flat))
 })"};

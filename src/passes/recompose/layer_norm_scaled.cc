@@ -6,9 +6,9 @@
 namespace tern {
 namespace {
 
-// v = gamma * (variance of x + epsilon)^-1/2. Other readers of v are allowed.
+// The parts of v = gamma * (variance of x + epsilon)^-1/2. v may have several readers.
 struct ScaledRoot {
-  Value* gamma = nullptr;  // null: 1
+  Value* gamma = nullptr;  // null stands for 1
   Mean of;
   double epsilon = 0;
 };
@@ -36,7 +36,7 @@ struct Term {
   bool negative = false;
 };
 
-constexpr size_t kMaxTerms = 3;  // x * root, mean * root, beta
+constexpr size_t kMaxTerms = 3;  // the terms are x * root, mean * root and beta
 
 // Splits v into terms at Add, Sub and Neg nodes that have no other reader.
 void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {

@@ -6,7 +6,8 @@ namespace {
 
 bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
-// The slope of negative inputs must be above 0 and at most 1: then max(x, a * x) is a rectifier.
+// True if the slope a is above 0 and at most 1. Only then is max(x, a * x) equal to a * x for negative x and
+// to x for other x.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
   if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0 and at most 1");

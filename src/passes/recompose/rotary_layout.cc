@@ -94,13 +94,13 @@ TERN_RULE(FusePartialRotaryEmbedding) {
 }
 
 TERN_RULE(MoveSplitHeadsBehindRotaryEmbedding) {
-  return Rule{
-      .summary =
-          "a split into heads moves after RotaryEmbedding, which reads packed heads itself, so that Attention can fuse it",
-      .level = Level::kExtended,
-      .roots = {"RotaryEmbedding"},
-      .apply = MoveSplitHeadsBehindRotaryAt,
-      .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
+  return Rule{.summary =
+                  "a split into heads moves after RotaryEmbedding, which reads packed heads itself, so that "
+                  "Attention can fuse it",
+              .level = Level::kExtended,
+              .roots = {"RotaryEmbedding"},
+              .apply = MoveSplitHeadsBehindRotaryAt,
+              .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
   #shape: i64[4] = (2, 3, 4, 8)
   %h = Transpose(Reshape(%x, #shape)) {perm=[0,2,1,3]}
   %y = RotaryEmbedding(%h, %c, %s)

@@ -57,7 +57,7 @@ class ScoreReader {
     return left && Read(n.input(1), factor * *left, depth + 1);
   }
 
-  // Reads a constant factor [heads, 1, 1].
+  // Matches a product with a constant factor [heads, 1, 1].
   bool ReadHeadScale(Node& n, double factor, int depth) {
     if (!IsOp(n, "Binary", "mul") || scores_.head_scale || scores_.softcap > 0) return false;
     for (int side : {0, 1}) {

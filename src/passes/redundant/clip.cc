@@ -42,7 +42,7 @@ std::optional<Bounds> BoundsOf(const Node& node) {
   return b;
 }
 
-// True for the bounds 0 and infinity. A lower bound of -0 is not that of Relu, because Relu(-0) is +0.
+// True for the bounds of Relu, 0 and infinity. A lower bound of -0 does not count, because Relu(-0) is +0.
 bool IsRelu(const Bounds& b) { return b == Bounds{0, kInf}; }
 
 Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {

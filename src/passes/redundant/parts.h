@@ -1,4 +1,4 @@
-// Parts of a tensor along one axis, made by Slice or Split.
+// Reads and emits parts of a tensor along one axis, which Slice or Split makes.
 #pragma once
 #include <optional>
 #include <vector>

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The position in the dims of v at which the wanted dims occur consecutively.
+// The position in the dims of v at which the wanted dims occur consecutively; nullopt if they do not occur.
 std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   if (!v.type.tensor() || !v.type.shape.ranked) return std::nullopt;
   const auto& dims = v.type.shape.dims;
@@ -33,7 +33,8 @@ Value* SameSizedOperand(const Value* v) {
   return nullptr;
 }
 
-// The earliest tensor with these dims: a graph input, or an operand upstream of the measured tensor.
+// The earliest tensor with these dims: a graph input, or the tensor that Measured finds, or a tensor upstream
+// of it.
 Value* SourceOf(const Content& wanted, const Node& root) {
   for (const Graph* graph = root.graph; graph; graph = graph->parent)
     for (Value* v : graph->inputs())

@@ -63,7 +63,8 @@ bool GatherUniform(Rewrite& r) {
 bool ConcatUniform(Rewrite& r) {
   const Node& node = r.root();
   const auto axis = AxisOf(node.attrs.Int("axis"), node.output(0));
-  if (!axis || node.inputs().size() != 2) return r.Skip("it is not a Concat of two inputs");
+  if (!axis || node.inputs().size() != 2)
+    return r.Skip("the node is not a Concat of two inputs of known rank");
   for (size_t i : {size_t{1}, size_t{0}}) {
     const Value *border = node.inputs()[i], *x = node.inputs()[1 - i];
     if (border->is_constant() || !x->type.shape.ranked || !border->type.shape.ranked) continue;

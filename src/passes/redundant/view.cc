@@ -13,7 +13,7 @@ bool RemoveView(Rewrite& r) {
   return r.Replace(x);
 }
 
-// True if d is a dim of the shape. If d is 0, the tensor is then empty.
+// True if d is a dim of the shape. If d is 0 at run time, a tensor of this shape is empty.
 bool CountsIn(const Dim& d, const Shape& shape) {
   return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& dim) { return dim == d; });
 }

@@ -54,7 +54,7 @@ bool Merge(Rewrite& r) {
                 saved = static_cast<int64_t>(nodes.size() - 1) * depth;
   if (saved <= 2 * width)
     return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
-  if (!first) return r.Skip("the MatMuls are merged at the first of them");
+  if (!first) return r.Skip("the MatMuls are merged at the first MatMul");
   for (size_t i = 0; biased && i < nodes.size(); ++i)
     biases.push_back(nodes[i]->input(2) ? nodes[i]->input(2) : r.Const(Tensor(x->type.dtype, {sizes[i]})));
   Value* all = r.Op("MatMul", {x, r.Op("Concat", weights, {{"axis", int64_t{1}}}),
@@ -70,13 +70,13 @@ bool Merge(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeParallelMatMuls) {
-  return Rule{
-      .summary =
-          "MatMuls of one input by several constant matrices are one MatMul and a Split, if reading the input once saves more than the Split costs",
-      .level = Level::kExtended,
-      .roots = {"MatMul"},
-      .apply = Merge,
-      .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
+  return Rule{.summary =
+                  "MatMuls of one input by several constant matrices are one MatMul and a Split, if reading "
+                  "the input once saves more than the Split costs",
+              .level = Level::kExtended,
+              .roots = {"MatMul"},
+              .apply = Merge,
+              .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
   #v: f32[5,1] = (1, 2, 3, 4, 5)  #w: f32[5,1] = (5, 4, 3, 2, 1)
   %y = MatMul(%x, #v)
   %z = MatMul(%x, #w)

@@ -22,7 +22,7 @@ class Region {
   // `exit` is empty, the region has no exits.
   explicit Region(Permutation exit) : exit_(std::move(exit)) {}
 
-  // Adds the node without checking its readers, then grows the region upwards.
+  // Adds the node without checking its readers, then grows the region to producers of operands.
   void Start(Node* node) {
     nodes_.push_back(node);
     Grow();

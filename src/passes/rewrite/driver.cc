@@ -58,7 +58,7 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
         continue;
       }
       AddOnce(of.any, rule);
-      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind applies to each
+      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind applies to each kind
     }
   }
   impl_ = std::move(impl);

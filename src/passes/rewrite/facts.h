@@ -24,7 +24,7 @@ bool AllNormal(const Value* v);
 // True if (x + a) + b may differ from x + sum because adding a large `a` rounds x. For example,
 // (x + 12582912) - 12582912 rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
-// The same for constant tensors: compares the largest element of a and b with the smallest element of sum.
+// The same for constant tensors. Uses the largest magnitude in a and b and the smallest magnitude in sum.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
 // The elements of an integer constant (IntsOf) or of a shape computation (Value::content). Elements of a
 // shape computation may be symbolic.
@@ -47,7 +47,7 @@ bool NoEpilogue(const Node& node);
 
 // True if v has one reader and is not an output of any graph.
 bool OnlyUse(const Value* v);
-Node* OnlyReader(const Value* v);  // null unless OnlyUse
+Node* OnlyReader(const Value* v);  // null if OnlyUse(v) is false
 
 // True if the shapes are provably the same.
 bool SameShape(const Value* a, const Value* b);

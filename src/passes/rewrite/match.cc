@@ -74,8 +74,8 @@ class Matcher {
     Value* value;
   };
 
-  // Returns false, and stores the reason if this attempt has matched more nodes than earlier ones. Callers
-  // write `failure_ && Fail(…)` where the arguments are costly to compute.
+  // Returns false, and stores the reason if this attempt has matched more nodes than all earlier attempts.
+  // Callers write `failure_ && Fail(…)` where the arguments are costly to compute.
   template <class... A> bool Fail(const A&... reason) {
     if (!failure_) return false;
     int depth = bonus_;

@@ -64,7 +64,7 @@ class Match {
 // Cheap check: false when the root and its operands already rule out a match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// The reason of the attempt that matched the most nodes.
+// Why a pattern does not match: the reason of the attempt that matched the most nodes.
 struct MatchFailure {
   int depth = -1;  // the number of nodes that matched
   std::string reason;

@@ -213,7 +213,7 @@ class PatternParser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   Pattern pattern_;
-  std::map<int, std::pair<int, int>> defined_;  // variable to node and output
+  std::map<int, std::pair<int, int>> defined_;  // maps a variable to its node and output
   std::map<std::pair<int, int>, bool> made_;    // nodes that a statement has named
 };
 

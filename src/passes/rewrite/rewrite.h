@@ -1,4 +1,4 @@
-// One attempt to rewrite a graph at one node. New nodes are inserted before the root; existing nodes do not
+// One attempt to rewrite a graph at one node. New nodes are inserted before the root. Existing nodes do not
 // change until Replace. The destructor removes the new nodes of a failed attempt.
 #pragma once
 #include <string>

@@ -169,7 +169,8 @@ TEST(Rewrite, DoesNotFoldLargeProductsOfWeights) {
   EXPECT_EQ(chain(1024), "its constants are too costly to fold");
 }
 
-// These products are not worth merging. The test takes seconds if the rule visits all others at each product.
+// These products are not worth merging. The test takes seconds if the rule visits all other products at each
+// product.
 TEST(Rewrite, LooksOnceAtProductsSideBySide) {
   InitOps();
   Graph g;

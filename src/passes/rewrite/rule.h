@@ -15,7 +15,7 @@ namespace tern {
 struct Rule {
   const char* summary = "";
   Level level = Level::kBasic;
-  bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names it
+  bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names the rule
 
   // A rule in text. `match` lists alternative patterns, and the first one that matches is used. Every pattern
   // defines the variables that `emit` reads.
