@@ -13,7 +13,8 @@ bool PassContext::Asks(const Rule& rule, const Node& node) const {
                      [&](const Value* v) { return v->name == why_node; });
 }
 
-// Keeps the last reason for each node, because earlier ones may no longer hold after other rules fired.
+// Stores the last reason for each node, because earlier reasons may no longer hold after other rules fired.
+// "the rule was applied" is never overwritten.
 void PassContext::Answer(const Node& node, const std::string& reason) {
   const std::string where = node.Describe();
   for (WhyNot& answer : answers_)

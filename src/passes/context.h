@@ -20,16 +20,16 @@ struct WhyNot {
 
 class PassContext {
  public:
-  std::set<std::string> disabled;                             // rules and passes by name
-  std::set<std::string> only;                                 // when not empty, all others are disabled
-  std::set<std::string> requested;                            // rules that run on request only
-  std::string why_rule, why_node;                             // --why-not RULE@NODE
-  size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
-  double fold_operations = 5e8;                               // and operations it may take
-  LayoutCosts layout_costs;                                   // of the target
-  bool eager = false;                                         // apply changes even where they do not pay
-  bool halves_are_wide = false;                               // WidenHalf has run; rules keep it so
-  std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
+  std::set<std::string> disabled;        // names of rules and passes that do not run
+  std::set<std::string> only;            // names; when not empty, only these rules and passes run
+  std::set<std::string> requested;       // names of rules marked on_request that run
+  std::string why_rule, why_node;        // --why-not RULE@NODE
+  size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
+  double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations
+  LayoutCosts layout_costs;              // the costs of the target
+  bool eager = false;                    // apply all legal changes, even where they cost more
+  bool halves_are_wide = false;          // WidenHalf has run: rules may not emit f16 or bf16 nodes
+  std::function<void(const std::string& name)> after_change;  // called when `name` changed the graph
 
   bool Enabled(const std::string& name) const {
     return only.empty() ? disabled.count(name) == 0 : only.count(name) != 0;
@@ -44,11 +44,12 @@ class PassContext {
   void Attempt() { ++attempts_; }
   int64_t attempts() const { return attempts_; }
 
-  // Every rewrite spends one. False when the budget is spent.
+  // The budget is a number of rewrites. Spend counts one rewrite and returns false when none is left.
   void SetBudget(int rewrites) { budget_ = rewrites; }
   bool Spend() { return --budget_ > 0; }
   bool exhausted() const { return budget_ <= 0; }
 
+  // Asks is true if --why-not names this rule and node. Answer stores the reason for the report.
   bool Asks(const Rule& rule, const Node& node) const;
   void Answer(const Node& node, const std::string& reason);
   const std::vector<WhyNot>& answers() const { return answers_; }

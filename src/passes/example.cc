@@ -18,8 +18,9 @@ Result<RuleExample> RunExample(const Rule& rule) {
     context.SetBudget(100);
     TERN_ASSIGN(const int hits, ApplyRules(*example.after, RuleIndex({&rule}), context));
     if (hits == 0)
-      return InvalidArgument("the rule does not fire: ",
-                             context.answers().empty() ? "no root" : context.answers()[0].reason);
+      return InvalidArgument("the rule does not fire: ", context.answers().empty()
+                                                             ? "the example has no root for it"
+                                                             : context.answers()[0].reason);
     if (context.exhausted()) return InvalidArgument("the rule fires without end");
     example.after->RemoveDeadNodes();
     example.after->RemoveUnusedConstants();

@@ -10,7 +10,7 @@ struct RuleExample {
   std::unique_ptr<Graph> before, after;
 };
 
-// For rules in code. Fails if there is no example, or if the rule does not fire on it.
+// The rule must be one in code (Rule::apply). Fails if it has no example or does not fire on its example.
 Result<RuleExample> RunExample(const Rule& rule);
 
 }  // namespace tern

@@ -142,13 +142,13 @@ class Optimizer {
     return names.empty() ? " none" : names;
   }
 
-  // The budget is spent: the graph is valid, but not fully optimized.
+  // Adds a warning when the rewrite budget is spent. The graph is valid, but may not be fully optimized.
   Status GiveUp() {
     if (!report_.warnings.empty()) return {};
     std::vector<std::pair<int, std::string>> busy;
     for (const auto& [name, hits] : context_.hits()) busy.emplace_back(-hits, name);
     std::sort(busy.begin(), busy.end());
-    std::string text = "the rules do not converge; stopped. Most rewrites:";
+    std::string text = "the optimizer stopped because the rules do not converge; most rewrites:";
     for (size_t i = 0; i < busy.size() && i < 3; ++i)
       text += StrCat(" ", busy[i].second, " (", -busy[i].first, ")");
     report_.warnings.push_back(text);
@@ -166,7 +166,9 @@ class Optimizer {
 const std::vector<Pass>& AllPasses() {
   static const auto* passes = new std::vector<Pass>{
       {"FoldConstants", "folds nodes that depend on constants only", Level::kBasic, FoldConstants},
-      {"FoldShapes", "replaces shapes that inference knows by constants", Level::kBasic, FoldShapes},
+      {"FoldShapes",
+       "replaces the results of shape computations by constants where shape inference knows them",
+       Level::kBasic, FoldShapes},
       {"ShareConstants", "merges equal constants", Level::kBasic, ShareConstants},
       {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
       {"RemoveDead", "removes nodes and constants without readers", Level::kBasic, RemoveDead},

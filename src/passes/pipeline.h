@@ -1,4 +1,5 @@
-// The optimizer: stages of passes and rules, each counted, verified and switchable.
+// The optimizer runs stages of passes and rules. It counts what fires and verifies the graph. Every pass and
+// rule can be disabled by name.
 #pragma once
 #include <functional>
 #include <map>
@@ -18,14 +19,14 @@ struct Pass {
   std::string name;
   std::string summary;
   Level level = Level::kBasic;
-  std::function<Result<int>(Graph&, PassContext&)> run;  // returns how much changed
-  std::string stage = "";  // runs in this stage only; empty: in all stages of its level
+  std::function<Result<int>(Graph&, PassContext&)> run;  // returns the number of changes
+  std::string stage = "";  // the pass runs in this stage only; if empty, in all stages of its level or above
 };
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();
 
-// Groups of rules that run together until none fires. A stage also runs the groups of earlier stages, so that
-// nodes left over by a fusion are cleaned up at once.
+// A stage runs its groups of rules together until no rule fires. It also runs the groups of earlier stages,
+// so that nodes left over by a fusion are cleaned up at once.
 struct Stage {
   const char* name;
   Level level;
@@ -34,34 +35,35 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // its costs decide about layouts; null: those of a generic CPU
+  const Target* target = nullptr;  // its layout costs are used; null: the costs of a generic CPU
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
-  std::vector<std::string> enable;         // names of rules that run on request only
-  std::string stop_after;                  // the name of a stage
+  std::vector<std::string> enable;         // names of rules marked on_request that run
+  std::string stop_after;                  // the name of the last stage to run; empty: all stages run
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests
-  std::vector<Pass> more_passes;        // run after the built-in ones
-  std::vector<const Rule*> more_rules;  // from PrepareRule; added to every stage
+  std::vector<Pass> more_passes;        // run after the built-in passes
+  std::vector<const Rule*> more_rules;  // prepared by PrepareRule; added to every stage
   // Called after every rewrite and after every pass that changed the graph.
   std::function<void(const std::string& name, const Graph&)> after_change;
 };
 
 struct OptimizeReport {
-  std::map<std::string, int> hits;  // by rule and pass; those that fired
-  std::vector<std::string> stages;  // that ran
+  std::map<std::string, int> hits;  // name of a rule or pass, and how often it fired (at least once)
+  std::vector<std::string> stages;  // names of the stages that ran
   std::vector<WhyNot> why_not;
   std::vector<std::string> warnings;
-  int64_t attempts = 0;  // of rules at nodes
+  int64_t attempts = 0;  // how often a rule was tried at a node
   double milliseconds = 0;
 };
 
-// The stages, in order: "clean", "recompose", "fuse", …
+// The names of the stages, in order: "clean", "widen", "linear", …
 std::vector<std::string> StageNames();
 
-// Optimizes the graph in place. The graph is verified after each pass and each sweep of rules; the error
-// names the pass or rules that broke it. A second call changes nothing. Overridable constants become fixed.
+// Optimizes the graph in place. The graph is verified after each pass and after each run of the rules. The
+// error names the pass or rules that broke the graph. A second call changes nothing. Overridable constants
+// become fixed.
 Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
 
 }  // namespace tern

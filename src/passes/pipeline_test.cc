@@ -1,4 +1,5 @@
-// The optimizer: its work grows linearly, it terminates, and errors name the pass or rule that broke a graph.
+// Tests that the optimizer's work grows linearly with the number of nodes, that the optimizer terminates, and
+// that errors name the pass or rule that broke a graph.
 #include "passes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int64_t kWidth = 8, kHeads = 2;
 
-// Layers of a transformer as an exporter writes them, with a new constant for every use.
+// Builds the layers of a transformer as an exporter writes them, with a new constant for every use.
 class Transformer {
  public:
   explicit Transformer(int layers) : builder_(graph_) {
@@ -112,14 +113,14 @@ TEST(Optimize, WorkGrowsWithTheNodesOnly) {
   std::printf("%d nodes to %d: %d rewrites, %lld attempts, %.0f ms\n", nodes, large.graph().NodeCount(),
               Rewrites(*many), static_cast<long long>(many->attempts), many->milliseconds);
   EXPECT_LE(Rewrites(*many), 13 * Rewrites(*few))
-      << "twelve times the layers, about twelve times the rewrites";
+      << "12 times the layers should need about 12 times the rewrites";
   EXPECT_LE(many->attempts, 14 * few->attempts);
   EXPECT_LE(many->attempts, 100 * nodes);
 }
 
 TEST(Optimize, NamesAPassThatBreaksTheGraph) {
   OptimizeOptions options;
-  // Moves the last node before its producer.
+  // Moves the last node before the producer of its input.
   options.more_passes.push_back({"Shuffle", "", Level::kBasic, [](Graph& graph, PassContext&) -> Result<int> {
                                    Node* last = graph.nodes().back().get();
                                    Node* early = graph.AddNode(*last->op, last->attrs, last->inputs(), 1,

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// not(a < b) is a >= b, unless one is NaN.
+// Replaces not(a < b) by a >= b, which differs only if a or b is NaN.
 bool Opposite(Rewrite& r) {
   static const std::pair<const char*, const char*> kPairs[] = {{"less", "greater_equal"},
                                                                {"less_equal", "greater"},

@@ -10,9 +10,9 @@ namespace {
 // A sum or product of a value and a constant.
 struct Term {
   Value *value = nullptr, *constant = nullptr;
-  bool adds = false;      // else: multiplies
-  bool inverse = false;   // the constant is subtracted, or divided by
-  bool reversed = false;  // constant - value
+  bool adds = false;      // true: add or sub, false: mul or div
+  bool inverse = false;   // the constant is subtracted, or is the divisor
+  bool reversed = false;  // the term is constant - value
 };
 
 std::optional<Term> TermOf(const Node* node) {
@@ -38,7 +38,7 @@ Value* EmitBinary(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
-// The constant of the equivalent add or mul.
+// The constant of the equivalent add or mul: -c for x - c, 1 / c for x / c.
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
@@ -49,8 +49,8 @@ bool NotLarger(const Value* result, const Value* a, const Value* b) {
   return result->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// The term that produces outer.value. Only the root may read that value. nullopt, with a Skip reason,
-// otherwise.
+// Returns the term that produces outer.value, if only the root reads outer.value. Otherwise calls Skip with
+// the reason and returns nullopt.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -74,7 +74,7 @@ bool MergeSums(Rewrite& r) {
   if (!IsFloat(dtype) && !IsSignedInt(dtype)) return r.Skip("the type has no sign");
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
   Value* c = outer->reversed ? EmitBinary(r, "sub", b, a) : EmitBinary(r, "add", a, b);
-  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants has a larger shape than each constant");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? EmitBinary(r, "sub", c, inner->value) : EmitBinary(r, "add", inner->value, c));
@@ -99,14 +99,14 @@ bool MergeProducts(Rewrite& r) {
              : inner->inverse                 ? EmitBinary(r, "div", outer->constant, inner->constant)
                                               : EmitBinary(r, "div", inner->constant, outer->constant);
   if (!NotLarger(c, inner->constant, outer->constant))
-    return r.Skip("the product of the constants is larger than each of them");
+    return r.Skip("the product of the constants has a larger shape than each constant");
   if (IsFloat(dtype) && !AllNormal(c))
     return r.Skip("the product of the constants is too small or not finite");
   const bool divides = inner->inverse && outer->inverse;
   return r.Replace(EmitBinary(r, divides ? "div" : "mul", inner->value, c));
 }
 
-// (x * a + b) * c is x * (a c) + b c.
+// Rewrites (x * a + b) * c as x * (a * c) + b * c.
 bool MergeAffine(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || outer->adds) return r.Skip("no operand is a constant");
@@ -124,12 +124,12 @@ bool MergeAffine(Rewrite& r) {
   Value* shift = EmitBinary(r, kind, Plain(r, *sum), outer->constant);
   if (!NotLarger(scale, inner->constant, outer->constant) ||
       !NotLarger(shift, sum->constant, outer->constant))
-    return r.Skip("the new constants are larger than the old ones");
+    return r.Skip("the new constants have larger shapes than the old constants");
   if (!AllNormal(scale)) return r.Skip("the product of the constants is too small or not finite");
   return r.Replace(EmitBinary(r, "add", EmitBinary(r, "mul", inner->value, scale), shift));
 }
 
-// (x + a) + (y + b) is (x + y) + (a + b).
+// Rewrites (x + a) + (y + b) as (x + y) + (a + b).
 bool GatherConstants(Rewrite& r) {
   std::optional<Term> sides[2];
   for (int i : {0, 1}) {
@@ -141,7 +141,7 @@ bool GatherConstants(Rewrite& r) {
     if (!IsFloatValue(v) && !IsSignedInt(v->type.dtype)) return r.Skip("the type has no sign");
   }
   Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = EmitBinary(r, "add", a, b);
-  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants has a larger shape than each constant");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
   return r.Replace(EmitBinary(r, "add", EmitBinary(r, "add", sides[0]->value, sides[1]->value), c));
 }

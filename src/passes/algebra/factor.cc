@@ -1,4 +1,4 @@
-// Factors out common operands; rewrites the variance of moments.
+// Factors out common operands. Rewrites a variance that is computed from moments.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 

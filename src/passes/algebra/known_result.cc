@@ -1,4 +1,5 @@
-// Results that are the same for all inputs. Most do not hold for floats, because of NaN and inf.
+// Replaces results that are the same for all inputs, such as x - x, by constants. Most of these rules are not
+// valid for floats, which may be NaN or inf.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -11,7 +12,7 @@ constexpr int64_t kMaxElements = 1 << 16;  // a larger result is cheaper to comp
 bool ReplaceAll(Rewrite& r, double v) {
   const Value* y = r.root().output(0);
   const auto count = CountOf(y);
-  if (!count || *count > kMaxElements) return r.Skip("the shape is not known, or is large");
+  if (!count || *count > kMaxElements) return r.Skip("the shape is not known, or the result is large");
   Tensor t(y->type.dtype, y->type.shape.Concrete());
   for (int64_t i = 0; i < t.size(); ++i) StoreDouble(t, i, v);
   return r.Replace(r.Const(std::move(t)));

@@ -1,4 +1,4 @@
-// Merges consecutive reductions; turns a scaled sum into a mean.
+// Merges consecutive reductions. Replaces a sum that is divided by the number of elements by a mean.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -24,7 +24,8 @@ std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
   return axes;
 }
 
-// Converts axes of a tensor whose axes `dropped` were removed to axes of the tensor before.
+// Converts axes of a tensor without the axes `dropped` to axes of the tensor that still has them: {1} with
+// dropped {0} becomes {2}.
 std::vector<int64_t> BeforeDropping(std::vector<int64_t> axes, const std::vector<int64_t>& dropped) {
   for (int64_t& a : axes)
     for (int64_t d : dropped)
@@ -48,7 +49,7 @@ bool Merge(Rewrite& r) {
   if (!first || !second || first->empty() || second->empty()) return r.Skip("the axes are not known");
   if (kind == "mean" && !IsFloatValue(x)) return r.Skip("the mean of integers is rounded each time");
   const bool keep = inner->attrs.Bool("keep_dims");
-  if (keep != outer.attrs.Bool("keep_dims")) return r.Skip("only one of them keeps the dims");
+  if (keep != outer.attrs.Bool("keep_dims")) return r.Skip("only one of the two reductions keeps the dims");
   std::vector<int64_t> all = keep ? *second : BeforeDropping(*second, *first);
   all.insert(all.end(), first->begin(), first->end());
   std::sort(all.begin(), all.end());

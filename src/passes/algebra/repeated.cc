@@ -1,4 +1,4 @@
-// Removes signs before even functions, and ops of two equal operands.
+// Removes signs before even functions, and ops whose two operands are equal.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -16,7 +16,7 @@ bool IgnoreSign(Rewrite& r) {
   const Node* inner = MadeBy(r.root().input(0), "Unary");
   if (!inner || !IsOneOf(KindName(*inner), {"neg", "abs"}))
     return r.Skip("the input is not made by Neg or Abs");
-  if (!IsFloatValue(inner->input(0))) return r.Skip("integers wrap");
+  if (!IsFloatValue(inner->input(0))) return r.Skip("the negation of an integer may wrap");
   return r.Replace(r.Op(*r.root().op, r.root().attrs, {inner->input(0)}));
 }
 

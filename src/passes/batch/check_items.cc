@@ -1,4 +1,4 @@
-// The checks of BatchFollower: no node may mix items.
+// The checks of BatchFollower. They fail if a node mixes items.
 #include <algorithm>
 
 #include "passes/batch/follow.h"
@@ -35,7 +35,7 @@ Status BatchFollower::CheckReads(const Node& node) const {
   return CannotAdapt(node, "its result would depend on the batch size");
 }
 
-// A node whose inputs hold no items may repeat one value for all items, or compute dims.
+// A node whose inputs contain no items may repeat one value for all items, or compute dims.
 Status BatchFollower::CheckMade(const Node& node) const {
   const auto holds = [&](const Value* v) { return HoldsValue(v); };
   if (std::none_of(node.outputs().begin(), node.outputs().end(), holds)) {
@@ -65,7 +65,8 @@ Status BatchFollower::CheckOutputs(const Node& node, const std::vector<int>& axe
   return {};
 }
 
-// A value that a body carries must hold its items in the same axis before and after it.
+// A state of a Loop or Scan must have its items in the same axis before, at the start and at the end of the
+// body.
 Status BatchFollower::CheckCarried(const Node& node, int input, int body_input, int body_output) const {
   const Graph& body = *node.subgraphs()[0];
   const Type &outside = node.input(input)->type, &in = body.inputs()[static_cast<size_t>(body_input)]->type,
@@ -116,8 +117,8 @@ Status BatchFollower::CheckBodies(const Node& node) const {
   return {};
 }
 
-// Checks the bodies again, with the types that they have after all of their nodes are adapted. Bodies without
-// ranks are nested too deeply for inference; WalkBodies has checked them.
+// Checks the bodies again, with the types that they have after all of their nodes are adapted. Inference does
+// not find ranks in deeply nested bodies. Such bodies are skipped, because WalkBodies has checked them.
 Status BatchFollower::CheckNested(const Node& node) {
   for (const auto& body : node.subgraphs()) {
     for (const Value* v : body->inputs())

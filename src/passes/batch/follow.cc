@@ -46,9 +46,9 @@ std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, 
   return out;
 }
 
-// The dim of `target` that contains the batch. outer: the number of elements outer to the batch. At the
-// border of two dims, either may contain it. A dim that is the batch alone is preferred, then the inner one
-// unless it is the last (features), then the outer one.
+// The index of the dim of `target` that contains the batch. `outer` is the number of elements outer to the
+// batch. If the batch is at the border of two dims, either dim may contain it. A dim that is the batch alone
+// is preferred, then the inner dim unless it is the last dim (the features), then the outer dim.
 std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size) {
   std::optional<size_t> best;
   int least = 4;
@@ -127,7 +127,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   auto target = NumbersOf(node.input(1));
   if (!axis || !target || target->empty()) return {};
   const bool zero_copies = !node.attrs.Bool("allow_zero");
-  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the other dims do not matter
+  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the result does not depend on the other dims
     const int64_t first = (*target)[0];
     if (first == 0) return {};
     if (first == old_size_) {
@@ -139,7 +139,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   const auto dims = OldDims(x);
   const auto outer = OuterCountOf(x);
   auto wanted = dims ? Resolved(*target, *dims, zero_copies) : std::nullopt;
-  if (!wanted || !outer || !outer->known()) return {};  // FollowView decides
+  if (!wanted || !outer || !outer->known()) return {};  // FollowView checks the result
   const auto to = DimFor(*wanted, outer->value(), old_size_);
   if (!to) return {};
   if ((*target)[*to] == -1) return {};
@@ -222,8 +222,8 @@ Status BatchFollower::Adapt(Node& node) {
 }
 
 // Simplifies dims of the result that inference leaves as expressions of the batch:
-// - of a Slice that keeps all items: min(1000000000, batch) is the batch;
-// - of a Reshape that keeps the batch as dim 0: if one other dim is such an expression, it is the quotient of
+// - If a Slice keeps all items, its dim min(1000000000, batch) becomes batch.
+// - If a Reshape keeps the batch as dim 0, one other dim may be such an expression. It is a quotient of
 //   element counts, which does not depend on the batch.
 void BatchFollower::SimplifyDims(const Node& node) const {
   if (node.op->name != "Slice" && node.op->name != "Reshape") return;
@@ -244,8 +244,8 @@ void BatchFollower::SimplifyDims(const Node& node) const {
   d = d.Substitute({{symbol_, 1}});
 }
 
-// Checks that the result of a view has its items together, and records how many elements are outer to the
-// batch.
+// Checks that a view keeps the elements of each item together. Records in outside_ how many elements are
+// outer to the batch.
 Status BatchFollower::FollowView(const Node& node) {
   const Type &x = node.input(0)->type, &y = node.output(0)->type;
   const auto from = AxisOf(x), to = AxisOf(y);
@@ -265,8 +265,8 @@ Status BatchFollower::FollowView(const Node& node) {
   return outside_.emplace(to->count.ToString(), outside).first->second == outside ? Status() : mixed;
 }
 
-// Inference gives up ranks in deeply nested loops. Where the body of a Loop keeps the type of a state, the
-// result has that type too.
+// Inference does not find ranks in deeply nested loops. If the body of a Loop keeps the type of a state, the
+// result gets that type too.
 Status BatchFollower::WalkBodies(Node& node) {
   const bool loop = node.op->name == "Loop";
   const auto body_input = [&](int i) { return node.subgraphs()[0]->inputs()[static_cast<size_t>(i)]; };

@@ -9,16 +9,18 @@ namespace tern {
 
 class BatchFollower {
  public:
-  // symbol: the name of the batch dim in types; old_size: the size that it replaces; new_size: its value
-  // later.
+  // `symbol` is the name of the batch dim in types. It replaces the size `old_size`, and later has the value
+  // `new_size`.
   BatchFollower(std::string symbol, int64_t old_size, int64_t new_size)
       : symbol_(std::move(symbol)), old_size_(old_size), new_size_(new_size) {}
 
-  // Visits the nodes in order, nested graphs included. Adapts each node that holds the old size as a
-  // constant, infers its types and checks that it processes each item as it would process that item alone.
+  // Visits the nodes in order, nested graphs included. Adapts each node that contains the old size as a
+  // constant, and infers its types. Checks that the node processes each item as it would process that item
+  // alone.
   Status Walk(Graph& graph);
 
   Dim batch() const { return Dim::Symbol(symbol_); }
+  // True if the batch symbol occurs in the dim or type.
   bool Holds(const Dim& dim) const;
   bool Holds(const Type& type) const;
 
@@ -29,12 +31,13 @@ class BatchFollower {
     Dim count;
     bool operator==(const Axis& other) const { return index == other.index && count == other.count; }
   };
-  std::optional<Axis> AxisOf(const Shape& shape) const;  // nullopt unless exactly one dim contains it
-  std::optional<Axis> AxisOf(const Type& type) const;    // of the elements of a sequence or optional
-  std::optional<Dims> OldDims(const Shape& shape) const;
-  // The product of all dims (and factors of the batch's dim) that are outer to the batch in memory.
+  std::optional<Axis> AxisOf(const Shape& shape) const;   // nullopt unless exactly one dim contains the batch
+  std::optional<Axis> AxisOf(const Type& type) const;     // for a sequence or optional: of its elements
+  std::optional<Dims> OldDims(const Shape& shape) const;  // with old_size_ in place of the batch
+  // The number of elements that are outer to the batch in memory: the product of the dims before the dim that
+  // contains the batch, times the outer factor of that dim (see outside_).
   std::optional<Dim> OuterCountOf(const Shape& shape) const;
-  Dim CountBefore(const Shape& shape, size_t end) const;  // the product of the first dims
+  Dim CountBefore(const Shape& shape, size_t end) const;  // the product of the first `end` dims
 
   Status WalkBodies(Node& node);
   Status Adapt(Node& node);
@@ -42,13 +45,13 @@ class BatchFollower {
   Status AdaptExpand(Node& node);
   Status AdaptConcat(Node& node);
   Status AdaptRnn(Node& node);
-  // Expands operand i, which holds one item, along `axis` to the number of items in `like`.
+  // Expands operand i, which contains one item, along `axis` to the size of `like` along `like_axis`.
   Status Repeat(Node& node, int i, int axis, Value* like, int like_axis);
 
   // Fails unless the node processes each item independently.
   Status CheckItems(const Node& node);
   Status CheckNested(const Node& node);
-  Status CheckBodies(const Node& node) const;  // what enters and leaves the bodies
+  Status CheckBodies(const Node& node) const;  // checks the values that enter and leave the bodies
   Status CheckCarried(const Node& node, int input, int body_input, int body_output) const;
   Status CheckScannedAxes(const Node& node) const;
   Status CheckMade(const Node& node) const;
@@ -59,12 +62,12 @@ class BatchFollower {
   Status Lost(const Node& node, const std::string& why = "") const;
   static Status CannotAdapt(const Node& node, const std::string& why);
   bool HoldsValue(const Value* v) const { return v && Holds(v->type); }
-  bool ReadsBatch(const Value* v) const;  // an element is a function of the batch size
+  bool ReadsBatch(const Value* v) const;  // true if an element of v depends on the batch size
 
   std::string symbol_;
   int64_t old_size_, new_size_;
-  // For dims of count * batch: the factor of the count that is outer to the batch. [197 * batch] may be
-  // [batch, 197] (1) or [197, batch] (197).
+  // For dims of size count * batch: maps the count to its factor that is outer to the batch. [197 * batch] is
+  // either a flattened [batch, 197], with outer factor 1, or a flattened [197, batch], with outer factor 197.
   std::map<std::string, Dim> outside_{{"1", 1}};
 };
 

@@ -10,7 +10,8 @@ bool Contains(const std::vector<int64_t>& axes, int axis, int rank) {
   return std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return (a < 0 ? a + rank : a) == axis; });
 }
 
-// Input 0 alone holds items, in an axis other than `axis`, which keeps its place.
+// For ops that work along `axis`. Only input 0 may contain items, in another axis, which is the same in the
+// outputs.
 ItemAxes BesideAxis(const ItemQuery& q, int axis) {
   TERN_TRY(q.OnlyIn({0}));
   if (q.Axis(0) == axis) return WorksAlong(axis);
@@ -18,7 +19,8 @@ ItemAxes BesideAxis(const ItemQuery& q, int axis) {
 }
 ItemAxes BesideAxisAttr(const ItemQuery& q) { return BesideAxis(q, q.AxisAttr(q.Rank(0))); }
 
-// The axis is the only element of an optional input.
+// Like BesideAxis. The axis is the only element of an optional input; `otherwise` is used if the input is
+// absent.
 ItemAxes BesideAxisInput(const ItemQuery& q, int input, int otherwise) {
   int axis = otherwise;
   if (q.Has(input)) {
@@ -34,7 +36,7 @@ ItemAxes DftItems(const ItemQuery& q) {
   return BesideAxisInput(q, 2, -2);
 }
 
-// The op normalizes axis `axis` and those after it.
+// For ops that normalize the axis of the attribute `axis` and all later axes.
 ItemAxes BeforeAxisAttr(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   if (q.Axis(0) >= q.AxisAttr(q.Rank(0))) return WorksAlong(q.Axis(0));
@@ -74,7 +76,7 @@ ItemAxes TransposeItems(const ItemQuery& q) {
   return AllOutputs(q, static_cast<int>(std::find(perm.begin(), perm.end(), q.Axis(0)) - perm.begin()));
 }
 
-// The dim of the result is the operand's, so it is not expanded.
+// BatchFollower::CheckOutputs checks that the dim with the items keeps its size, so it is not expanded.
 ItemAxes ExpandItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   return AllOutputs(q, q.Axis(0) + q.OutRank() - q.Rank(0));
@@ -95,7 +97,8 @@ ItemAxes ConcatItems(const ItemQuery& q) {
   return AllOutputs(q, q.Axis(0));
 }
 
-// Index of an axis in an optional list of axes, or of all; -1: it is not listed.
+// The position of `axis` in the optional list of axes `input`, or `axis` itself without a list. -1 if the
+// axis is not listed; nullopt if the list is not known.
 std::optional<int> PlaceOf(const ItemQuery& q, int input, int axis) {
   if (!q.Has(input)) return axis;
   const auto axes = NumbersOf(q.node.input(input));
@@ -105,7 +108,8 @@ std::optional<int> PlaceOf(const ItemQuery& q, int input, int axis) {
   return -1;
 }
 
-// A slice of all items with step 1 is allowed: then the dim of the result is the operand's.
+// A Slice of all items with step 1 is allowed. BatchFollower::CheckOutputs checks that the dim with the items
+// keeps its size.
 ItemAxes SliceItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   const auto place = PlaceOf(q, 3, q.Axis(0));
@@ -127,7 +131,8 @@ ItemAxes PadItems(const ItemQuery& q) {
   return AllOutputs(q, q.Axis(0));
 }
 
-// Without scales, the result has the operand's dim, so the axis is not resized.
+// BatchFollower::CheckOutputs checks that the dim with the items keeps its size, so only scales can resize
+// the axis.
 ItemAxes ResizeItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   const int axis = q.Axis(0);
@@ -146,12 +151,13 @@ ItemAxes ResizeItems(const ItemQuery& q) {
   return AllOutputs(q, axis);
 }
 
-// Axis 0 is the batch by definition of the op; each of these inputs must hold it, the others must not.
+// For ops that define axis 0 as the batch. Each of `inputs` must contain the batch in axis 0, the other
+// inputs must not contain it.
 ItemAxes ItemsIn(const ItemQuery& q, std::initializer_list<int> inputs) {
   TERN_TRY(q.OnlyIn(inputs));
   for (const int i : inputs) {
     if (!q.Has(i)) continue;
-    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not have the items of the others");
+    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not contain items, but other inputs do");
     if (q.Axis(i) != 0) return WorksAlong(q.Axis(i));
   }
   return AllOutputs(q, 0);
@@ -185,7 +191,7 @@ ItemAxes QuantizeItems(const ItemQuery& q) {
   if (q.node.attrs.Int("block_size") != 0) return InvalidArgument("its scales are made for the old size");
   return BesideAxisAttr(q);
 }
-// One operand, and scales that are the same for all items.
+// For ops with one operand and parameters that are the same for all items.
 ItemAxes QUnaryItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   return AllOutputs(q, q.Axis(0));

@@ -1,5 +1,5 @@
-// Rules of single ops for OutputItemAxes. Each returns the axis of every output, or says why items would not
-// be independent.
+// Rules of single ops for OutputItemAxes. Each rule returns, for every output, the axis that contains the
+// items. The error says why items would not be independent.
 #pragma once
 #include "passes/batch/items.h"
 
@@ -11,11 +11,14 @@ using ItemRule = ItemAxes (*)(const ItemQuery&);
 // The rule of an op by its name; null if there is none.
 ItemRule FindItemRule(std::string_view op);
 
+// The same axis for all outputs.
 ItemAxes AllOutputs(const ItemQuery& q, int axis);
-ItemAxes WorksAlong(int axis);  // the error
-// All inputs broadcast to output 0; inputs that hold items hold them in the same axis of it.
+ItemAxes WorksAlong(int axis);  // returns the error "it works along axis …"
+// For nodes whose inputs all broadcast to output 0. All inputs that contain items must have them in the same
+// axis of output 0.
 ItemAxes BroadcastItems(const ItemQuery& q);
-// Fails unless input i broadcasts to the result and holds items in the same axis of it, or in none.
+// Input i broadcasts to the result, whose items are in `axis`. Fails if the input has items in another axis,
+// or has no items but several elements along `axis`.
 Status CheckBroadcast(const ItemQuery& q, int i, int axis);
 
 // Products: passes/batch/product_rules.cc.

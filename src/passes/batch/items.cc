@@ -9,7 +9,7 @@ namespace tern {
 namespace {
 
 // Sizes for dims that the graph leaves open. The batch is larger than any other dim, so that rules which
-// compare dims do not mistake another one for it.
+// compare dims do not mistake another dim for the batch.
 constexpr int64_t kSampleBatch = 1'000'003, kSampleDim = 1009;
 
 std::optional<StaticValue> SampleOf(const Value* v, int axis) {
@@ -23,7 +23,7 @@ std::optional<StaticValue> SampleOf(const Value* v, int axis) {
   return out;
 }
 
-// Asks the op's Batch rule, which is about the outermost axis.
+// True if the op's Batch rule (OpDef::batch) says that items along axis 0 are independent.
 bool IndependentInOutermostAxis(const ItemQuery& q) {
   if (!q.node.op->batch || !q.Holds(0)) return false;
   StaticNode facts;

@@ -6,10 +6,10 @@
 
 namespace tern {
 
-constexpr int kNoItems = -1;  // for an axis: the value is the same for all items
+constexpr int kNoItems = -1;  // in place of an axis: the value is the same for all items
 
-// A node, and the axis of each input that contains the batch. The axis may contain further dims: a Reshape of
-// [batch, 3, 4] to [batch*3, 4] merges the batch with the rows.
+// A node and, for each input, the axis that contains the batch. The axis may contain further dims: a Reshape
+// of [batch, 3, 4] to [batch*3, 4] merges the batch with the rows.
 struct ItemQuery {
   const Node& node;
   std::vector<int> axes;  // per input; kNoItems: the input is absent or the same for all items
@@ -24,16 +24,16 @@ struct ItemQuery {
   size_t outputs() const { return node.outputs().size(); }
   // The attribute `axis` for a tensor of this rank, made non-negative.
   int AxisAttr(int rank) const;
-  // The axes that contain the batch in the inputs; fails if an input outside `may` holds items.
+  // Fails if an input that is not listed in `may` contains items.
   Status OnlyIn(std::initializer_list<int> may) const;
 };
 
-// The axis of each output that contains the items, in the same order; kNoItems: the output depends on no
-// item. The error says why items would not be independent. Views, control flow and nodes without items in
-// their inputs are not asked.
+// Returns, for each output, the axis that contains the items in the same order, or kNoItems if the output
+// depends on no item. The error says why items would not be independent. Must not be called for views,
+// control flow and nodes without items in their inputs.
 Result<std::vector<int>> OutputItemAxes(const ItemQuery& query);
 
-// The elements of a small integer value; nullopt unless all are known.
+// The elements of a small integer value; nullopt if an element is not known.
 std::optional<std::vector<int64_t>> NumbersOf(const Value* v);
 
 }  // namespace tern

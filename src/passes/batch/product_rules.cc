@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// The axis of the product that operand `i` makes of its axis with items. Fails for the axis that is summed.
-// other: the other operand; second: operand i is the right one.
+// The axis of the product that contains the items of operand `i`. Fails if the product sums along the axis
+// with the items. `other` is the other operand. `second` is true if operand i is the right operand.
 Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
   const int rank = q.Rank(i), axis = q.Axis(i), out = q.OutRank();
   const bool transposed = q.node.attrs.Bool(second ? "transpose_b" : "transpose_a");
@@ -18,7 +18,8 @@ Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
     return second || q.Rank(other) < 2 ? out - 1 : out - 2;
   }
   if (axis >= rank - 2) return InvalidArgument("it sums along axis ", axis, ", which contains the items");
-  // Batch axes are aligned at the matrices: two axes before the end, or one beside a vector.
+  // Batch axes end before the matrix axes. The product has two matrix axes, or one if the other operand is a
+  // vector.
   const int matrix = q.Rank(other) < 2 ? 1 : 2, place = out - matrix - (rank - 2 - axis);
   const int there = q.Rank(other) - 2 - (rank - 2 - axis);
   if (q.Holds(other) ? q.Axis(other) != there : there >= 0 && !q.In(other)[there].Is(1))
@@ -48,7 +49,8 @@ ItemAxes QMatMulItems(const ItemQuery& q) {
   return AllOutputs(q, axis);
 }
 
-// The name of the batch axis must be in the result and in no operand that is the same for all items.
+// The label of the batch axis must occur in the result. It must not occur in an operand that is the same for
+// all items.
 ItemAxes EinsumItems(const ItemQuery& q) {
   TERN_ASSIGN(const EinsumEquation equation, ParseEinsum(q.node.attrs.Text("equation")));
   std::vector<int> ranks;
@@ -68,13 +70,13 @@ ItemAxes EinsumItems(const ItemQuery& q) {
   return AllOutputs(q, static_cast<int>(at - labels.output.begin()));
 }
 
-// q, k, v, past and lengths hold items. A mask may be shared.
+// q, k, v, past and lengths must contain items. A mask may be the same for all items.
 ItemAxes AttentionItems(const ItemQuery& q) {
   const bool stacked = q.node.attrs.Bool("stacked");
   for (const int i : {0, 1, 2, 4, 5, 6}) {
     if (!q.Has(i)) continue;
     const int batch = stacked && (i == 4 || i == 5) ? 1 : 0;
-    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not have the items of the others");
+    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not contain items, but other inputs do");
     if (q.Axis(i) != batch) return WorksAlong(q.Axis(i));
   }
   if (q.Holds(3) && (q.Axis(3) != 0 || q.Rank(3) != 4)) return WorksAlong(q.Axis(3));
@@ -83,13 +85,13 @@ ItemAxes AttentionItems(const ItemQuery& q) {
   return axes;
 }
 
-// x [length, batch, features]; y [length, directions, batch, hidden], last states [directions, batch,
-// hidden].
+// x is [length, batch, features], y is [length, directions, batch, hidden], and the last states are
+// [directions, batch, hidden].
 ItemAxes RnnItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0, 4, 5, 6}));
   for (const auto& [i, batch] : {std::pair{0, 1}, {4, 0}, {5, 1}, {6, 1}}) {
     if (!q.Has(i)) continue;
-    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not have the items of the others");
+    if (!q.Holds(i)) return InvalidArgument("its input ", i, " does not contain items, but other inputs do");
     if (q.Axis(i) != batch) return WorksAlong(q.Axis(i));
   }
   std::vector<int> axes(q.outputs(), 1);

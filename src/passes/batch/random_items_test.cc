@@ -1,5 +1,5 @@
-// Random graphs with a batch of 1: with a batch of 3, each item gives what it gives alone, or SetBatch
-// refuses.
+// Tests random graphs with a batch of 1. With a batch of 3, each item has the same result as alone, or
+// SetBatch fails.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ int64_t SizeOf(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Writes a chain of random nodes in the text form and follows the dims of its value.
+// Writes a chain of random nodes in the text form, and tracks the dims of the last value.
 class RandomChain {
  public:
   explicit RandomChain(unsigned seed) : random_(seed) {
@@ -236,8 +236,8 @@ Tensor RunOf(const Graph& graph, const Tensor& x) {
   return y.ok() ? (*y)[0].tensor : Tensor();
 }
 
-// Whether item `item` of `all` is `one`. The batch is in `axis`, with `outside` of its other elements outer
-// to it.
+// True if item `item` of `all` equals `one`. The batch is a factor of dim `axis`, and `outside` is the
+// product of the factors of that dim that are outer to the batch.
 bool IsItem(const Tensor& all, const Tensor& one, size_t axis, int64_t outside, int item) {
   const Dims& dims = one.dims();
   const int64_t outer = SizeOf(Dims(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(axis))) * outside;
@@ -264,7 +264,7 @@ bool AreItems(const Tensor& all, const std::vector<Tensor>& ones) {
   return false;
 }
 
-// Returns whether SetBatch accepts the graph; then its items are checked.
+// Returns true if SetBatch accepts the graph. In that case also checks its items.
 bool Try(unsigned seed) {
   const std::string text = RandomChain(seed).Build(static_cast<int>(1 + seed % 8));
   const auto one = Parse(text), three = Parse(text);

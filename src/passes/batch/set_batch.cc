@@ -36,7 +36,8 @@ Type WithUnknownDims(Type type) {
   return type;
 }
 
-// Clears dims and contents that were inferred or declared for the old size. Ranks do not depend on it.
+// Clears dims and contents that were inferred or declared for the old size. Ranks stay, because they do not
+// depend on the batch size.
 void ForgetDims(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (Value* v : node->outputs()) {
@@ -57,7 +58,7 @@ void Substitute(Graph& graph, const SymbolValues& symbols) {
     for (const auto& body : node->subgraphs()) Substitute(*body, symbols);
 }
 
-// An output with the batch as dim 0 must still have it there.
+// Fails if an output had the batch as dim 0 and now has it in another dim.
 Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const BatchFollower& follower,
                     int64_t old_size) {
   for (size_t i = 0; i < before.size(); ++i) {
@@ -71,8 +72,8 @@ Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const B
   return {};
 }
 
-// Makes the batch symbolic and adapts nodes that hold the old size as a constant; the error names a node that
-// cannot be adapted.
+// Makes the batch symbolic and adapts nodes that contain the old size as a constant. The error names a node
+// that cannot be adapted.
 Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size, int64_t new_size) {
   std::vector<Type> outputs;
   for (const Value* v : graph.outputs()) outputs.push_back(v->type);
@@ -84,7 +85,7 @@ Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size, int6
   return CheckOutputs(graph, outputs, follower, old_size);
 }
 
-// The model is valid with its own batch, so an invalid model is reported as an invalid argument.
+// The model is valid with its own batch size, so the error kInvalidModel is reported as kInvalidArgument.
 Status AsArgumentError(Status status, int64_t batch, const Dim& old) {
   if (status.ok()) return status;
   const Code code = status.code() == Code::kInvalidModel ? Code::kInvalidArgument : status.code();

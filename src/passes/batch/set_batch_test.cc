@@ -38,7 +38,7 @@ std::vector<double> RunOf(const Graph& graph, const Tensor& x) {
   return out;
 }
 
-// A batch of three gives the same results as three runs with one item.
+// Expects that a batch of three gives the same results as three runs with one item.
 void ExpectItems(const std::string& text) {
   const auto one = Parse(text), three = Parse(text);
   const Status status = SetBatch(*three, 3);
@@ -112,7 +112,8 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
-// Nodes that work along the axis with the items, also where a Reshape merges it with another one.
+// These nodes work along the axis that contains the items, also where a Reshape has merged it with another
+// axis.
 TEST(SetBatch, RefusesNodesThatMixItems) {
   const std::pair<const char*, const char*> bodies[] = {
       {"#a: i64[] = (0) %y = CumSum(%x, #a) as \"mix\"", "it works along axis 0, which contains the items"},
@@ -150,7 +151,7 @@ TEST(SetBatch, NodesThatWorkAlongOtherAxes) {
     ExpectItems(StrCat("graph @g(%x: f32[1,3,4]) -> (%y) { ", body, " }"));
 }
 
-// An end that is a large number, and the sizes of a Reshape that inference cannot simplify.
+// Tests a Slice whose end is a large number, and a Reshape whose sizes inference cannot simplify.
 TEST(SetBatch, DimsThatAreTheBatchOrDoNotDependOnIt) {
   ExpectItems(
       "graph @g(%x: f32[1,3]) -> (%y) { #f: i64[2] = (0,1) #e: i64[2] = (1000000000,1000000000) %y = Slice(%x, #f, #e) }");
@@ -206,7 +207,7 @@ TEST(SetBatch, SymbolicAndUnchangedBatches) {
   EXPECT_NE(ErrorOf("graph @g(%x: f32[]) -> (%y) { %y = Relu(%x) }", 2).find("no input"), std::string::npos);
 }
 
-// Inputs with another first dim keep it.
+// Inputs whose dim 0 differs from the batch size keep their dims.
 TEST(SetBatch, OtherInputsKeepTheirDims) {
   auto g = Parse("graph @g(%x: f32[1,4], %w: f32[4,4], %b: f32[1,4]) -> (%y) { %y = MatMul(%x, %w) + %b }");
   ASSERT_TRUE(SetBatch(*g, 5).ok());

@@ -1,4 +1,4 @@
-// Fused groups in the optimizer: results stay, and a body that reads only its inputs stays so.
+// Tests how the optimizer treats Fused groups: results do not change, and a body still reads only its inputs.
 #include <gtest/gtest.h>
 
 #include "ir/evaluate.h"
@@ -17,7 +17,7 @@ std::unique_ptr<Graph> Parse(const std::string& text) {
   return std::move(*graph);
 }
 
-// The group's body after optimization at the level; null if the group is gone. Results must not change.
+// Optimizes the graph and expects unchanged results. Returns the body of the Fused node; null if it is gone.
 const Graph* Optimized(Graph& graph, Level level, const DatumList& inputs) {
   const auto want = EvaluateGraph(graph, inputs);
   OptimizeOptions options;

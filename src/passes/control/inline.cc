@@ -15,7 +15,7 @@ bool InlineIf(Rewrite& r) {
   return r.Replace(outputs);
 }
 
-// Compares two nested graphs: same ops, attributes and edges, same captured values.
+// Compares two nested graphs. Equal graphs have the same ops, attributes, edges and captured values.
 class GraphEquality {
  public:
   bool Same(const Graph& a, const Graph& b) {
@@ -74,7 +74,7 @@ TERN_RULE(InlineIf) {
 }
 
 TERN_RULE(InlineEqualBranches) {
-  return Rule{.summary = "an If with equal branches is replaced by one of them",
+  return Rule{.summary = "an If with equal branches is replaced by one of the branches",
               .roots = {"If"},
               .apply = InlineEqualBranches,
               .example = R"(graph @g(%c: bool[], %x: f32[N]) -> (%y) {

@@ -7,9 +7,9 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMaxIterations = 8;
-constexpr int64_t kMaxNodes = 32;  // in all iterations together; a longer loop is not unrolled
+constexpr int64_t kMaxNodes = 32;  // of all iterations together; a loop with more nodes is not unrolled
 constexpr size_t kFirstState =
-    2;  // inputs: trip_count, condition, states; body: iteration, condition, states
+    2;  // Loop has inputs trip_count, condition, states; its body has iteration, condition, states
 
 bool Given(const Value* v) { return v != nullptr; }
 
@@ -71,7 +71,7 @@ bool UnrollLoop(Rewrite& r) {
 bool RemoveEmptyLoop(Rewrite& r) {
   const Node& loop = r.root();
   const auto iterations = IterationsOf(loop);
-  if (!iterations || *iterations != 0) return r.Skip("the loop may run");
+  if (!iterations || *iterations != 0) return r.Skip("the loop may run at least once");
   std::vector<Value*> outputs(loop.inputs().begin() + kFirstState, loop.inputs().end());
   for (size_t i = outputs.size(); i < loop.outputs().size(); ++i) {
     const Value* stack = loop.outputs()[i];
@@ -108,7 +108,7 @@ bool InlineScan(Rewrite& r) {
     single |= x->type.shape[*axis].Is(1);
     axes.push_back(*axis);
   }
-  if (!single) return r.Skip("it may run more than once");
+  if (!single) return r.Skip("the Scan may run more than once");
   std::vector<Value*> inputs(scan.inputs().begin(), scan.inputs().begin() + static_cast<long>(states));
   for (size_t i = 0; i < scanned; ++i)
     inputs.push_back(r.Op("Squeeze", {scan.inputs()[states + i], r.Ints({axes[i]})}));
@@ -122,7 +122,7 @@ bool InlineScan(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(UnrollLoop) {
-  return Rule{.summary = "a Loop with one iteration, or with up to 8 of a short body, is unrolled",
+  return Rule{.summary = "a Loop with one iteration, or with up to 8 iterations of a short body, is unrolled",
               .roots = {"Loop"},
               .apply = UnrollLoop,
               .example = R"(graph @g(%x: f32[N]) -> (%y) {
@@ -143,7 +143,7 @@ TERN_RULE(RemoveEmptyLoop) {
 }
 
 TERN_RULE(InlineScan) {
-  return Rule{.summary = "a Scan over inputs of length 1 is its body",
+  return Rule{.summary = "a Scan over inputs of length 1 is replaced by its body",
               .roots = {"Scan"},
               .apply = InlineScan,
               .example = R"(graph @g(%x: f32[1,N]) -> (%y) {

@@ -11,7 +11,8 @@ namespace {
 
 size_t Mix(size_t seed, size_t v) { return seed ^ (v + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2)); }
 
-// Hashes the first and last 2 KiB of a large tensor only: weights that differ only between are rare.
+// Hashes only the first and last 2 KiB of a large tensor, because weights that differ only in between are
+// rare.
 size_t HashOf(const Tensor& t) {
   constexpr size_t kEnd = 2048;
   size_t hash = Mix(static_cast<size_t>(t.dtype()), t.bytes());
@@ -22,8 +23,8 @@ size_t HashOf(const Tensor& t) {
   return Mix(hash, std::hash<std::string_view>()(bytes.substr(bytes.size() - kEnd)));
 }
 
-// Whether nodes of the subgraphs must not read more values of enclosing graphs: a kernel for the group sees
-// only its body.
+// True if nodes of the node's subgraphs must not start to read values of enclosing graphs: a kernel for a
+// Fused node sees only the body.
 bool IsClosed(const Node& node) { return node.op->name == "Fused"; }
 
 class ConstantSharer {
@@ -49,7 +50,7 @@ class ConstantSharer {
     for (const auto& node : graph.nodes())
       for (const auto& sub : node->subgraphs())
         shared += IsClosed(*node) ? ConstantSharer().Visit(*sub) : Visit(*sub);
-    for (size_t hash : added) seen_[hash].pop_back();  // not visible outside of this graph
+    for (size_t hash : added) seen_[hash].pop_back();  // this graph's constants are not visible outside of it
     return shared;
   }
 

@@ -46,7 +46,7 @@ bool Affordable(const Node& node, const PassContext& context) {
 
 bool FoldNode(Node& node) {
   auto results = EvaluateConstantNode(node);
-  // An op that fails on these constants stays. The run reports the failure if it reaches the op.
+  // A node that fails on its constants is not folded. The run reports the failure if it reaches the node.
   if (!results.ok() || !*results) return false;
   Graph& graph = *node.graph;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -67,7 +67,7 @@ int Visit(Graph& graph, PassContext& context) {
   return folded;
 }
 
-// The content as a tensor of the value's type; nullopt when an element is symbolic.
+// The content as a tensor of the value's type; nullopt when there is no content or an element is symbolic.
 std::optional<Tensor> KnownContent(const Value& v) {
   if (!v.content || v.is_constant() || !v.type.tensor() || !IsInt(v.type.dtype)) return std::nullopt;
   if (!v.type.shape.ranked || v.type.shape.rank() > 1) return std::nullopt;

@@ -20,7 +20,7 @@ std::optional<Function> ClipFunction(const Node& clip) {
     if (!clip.input(i)) continue;
     const auto bound = ScalarOf(clip.input(i));
     if (!bound || std::isnan(*bound)) return std::nullopt;
-    // The attributes are f32.
+    // The attributes act_alpha and act_beta are f32.
     if (clip.input(i)->type.dtype == DType::kF64 && static_cast<double>(static_cast<float>(*bound)) != *bound)
       return std::nullopt;
     (i == 1 ? f.alpha : f.beta) = *bound;
@@ -58,7 +58,7 @@ bool FuseInto(Rewrite& r, const char* op) {
 }  // namespace
 
 TERN_RULE(FuseActivationIntoMatMul) {
-  return Rule{.summary = "an activation after a MatMul is fused into it",
+  return Rule{.summary = "an activation after a MatMul is fused into the MatMul",
               .level = Level::kExtended,
               .roots = {"Unary", "Activation", "Gelu", "Clip"},
               .apply = [](Rewrite& r) { return FuseInto(r, "MatMul"); },
@@ -66,7 +66,7 @@ TERN_RULE(FuseActivationIntoMatMul) {
 }
 TERN_RULE(FuseActivationIntoConv) {
   return Rule{
-      .summary = "an activation after a Conv is fused into it",
+      .summary = "an activation after a Conv is fused into the Conv",
       .level = Level::kExtended,
       .roots = {"Unary", "Activation", "Gelu", "Clip"},
       .apply = [](Rewrite& r) { return FuseInto(r, "Conv"); },
@@ -74,7 +74,7 @@ TERN_RULE(FuseActivationIntoConv) {
 }
 TERN_RULE(FuseActivationIntoConvTranspose) {
   return Rule{
-      .summary = "an activation after a ConvTranspose is fused into it",
+      .summary = "an activation after a ConvTranspose is fused into the ConvTranspose",
       .level = Level::kExtended,
       .roots = {"Unary", "Activation", "Gelu", "Clip"},
       .apply = [](Rewrite& r) { return FuseInto(r, "ConvTranspose"); },

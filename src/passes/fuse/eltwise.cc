@@ -20,8 +20,8 @@ struct Terms {
 
 constexpr size_t kMaxTerms = 16;
 
-// Adds the terms of the node that produces v, instead of v itself. v must have no other reader, and all terms
-// must have the shape of y. Returns false if v remains a term.
+// Adds the terms of the node that produces v to `out`, instead of v itself. v must have no other reader, and
+// all terms must have the shape of y. Returns false, and adds nothing, if v must remain a term.
 bool ExpandTerm(const Value* v, const Value* y, double factor, Terms& out) {
   const Node* node = v->producer;
   if (!node || !OnlyUse(v) || node->graph != y->producer->graph) return false;

@@ -47,7 +47,8 @@ bool FuseSplit(Rewrite& r) {
   return EvenHeads(r) && ReplaceByJoint(r, split->input(0));
 }
 
-// True if v is a MatMul of the same input as `first` by a constant matrix, with a constant [N] bias or none.
+// True if v is a MatMul of the same input as `first` by a constant matrix, with a constant vector as bias or
+// no bias.
 bool IsProjection(Rewrite& r, const Value* v, const Node* first) {
   const Node* m = MadeBy(v, "MatMul");
   if (!m || m->graph != &r.graph()) return r.Skip("'", v->name, "' is not made by MatMul");
@@ -105,7 +106,7 @@ TERN_RULE(FuseSplitIntoAttention) {
 }
 
 TERN_RULE(MergeAttentionProjections) {
-  return Rule{.summary = "three MatMuls that compute q, k and v from one value are one",
+  return Rule{.summary = "three MatMuls that compute q, k and v from one value are merged into one",
               .level = Level::kExtended,
               .roots = {"Attention"},
               .apply = MergeProjections,

@@ -1,5 +1,5 @@
-// Folds a constant per column of a MatMul's input into its weights or bias. Runs after the recompose stage,
-// in which norms fuse their scale and bias.
+// Folds a constant per column of a MatMul's input into the weights or bias of the MatMul. These rules run
+// after the recompose stage, in which norms fuse their scale and bias.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// The input of the MatMul, which `before` computes as kind(x, constant). It has no other readers.
+// The input of the MatMul. `before` computes this input as kind(x, constant), and only the MatMul reads it.
 struct ConstantInput {
   Node* before = nullptr;
   Value *x = nullptr, *constant = nullptr;
@@ -69,7 +69,7 @@ bool FoldAdd(Rewrite& r) {
   const auto p = Find(r, {"add", "sub"});
   if (!p) return false;
   const bool minus = IsOp(*p->before, "Binary", "sub");
-  if (minus && p->at == 0) return r.Skip("the constant comes first");
+  if (minus && p->at == 0) return r.Skip("the constant is the first operand");
   const Node& root = r.root();
   Value *w = root.input(1), *bias = root.input(2);
   if (bias && !bias->is_constant()) return r.Skip("the bias is not constant");
@@ -98,11 +98,12 @@ TERN_RULE(FoldMulBeforeMatMul) {
 })"};
 }
 TERN_RULE(FoldAddBeforeMatMul) {
-  return Rule{.summary = "a constant added to every row of a MatMul's input is folded into its bias",
-              .level = Level::kExtended,
-              .roots = {"MatMul"},
-              .apply = FoldAdd,
-              .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
+  return Rule{
+      .summary = "a constant added to every row of a MatMul's input is folded into the bias of the MatMul",
+      .level = Level::kExtended,
+      .roots = {"MatMul"},
+      .apply = FoldAdd,
+      .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
   #c: f32[2] = (3, 4)  #w: f32[2,1] = (1, 2)
   %y = MatMul(%x + #c, #w)
 })"};

@@ -1,4 +1,4 @@
-// Fuses an Add after a Conv, ConvTranspose or MatMul into its epilogue as the residual.
+// Fuses an Add after a Conv, ConvTranspose or MatMul into the epilogue of that op, as the residual.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -22,8 +22,9 @@ std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   return std::nullopt;
 }
 
-// The fused op runs at the position of the Add. If the other term is produced between the two, the op's input
-// must stay alive until then instead of its output, so it may not be larger.
+// The fused op runs at the position of the Add. If `other` is produced between `maker` and the Add, the input
+// of `maker` must stay alive until the Add, instead of its output. False if that input is larger than the
+// output and has no other reader.
 bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
   if (!other->producer || other->graph != &r.graph()) return true;
   if (LaterThan(r.root(), &maker, other->producer).value_or(false)) return true;
@@ -56,7 +57,8 @@ bool Fuse(Rewrite& r, const char* op) {
     if (a->producer && HasEpilogue(*a->producer)) CanTake(r, a, b);
     return false;
   }
-  // If both operands can take the residual, choose the later one: the other is already computed there.
+  // If both operands can be fused, fuse the operand that is computed later, because the other operand is then
+  // already available as its residual.
   const bool take_left = left && (!right || LaterThan(r.root(), a->producer, b->producer).value_or(false));
   Value *sums = take_left ? a : b, *other = take_left ? b : a;
   const Node& maker = *sums->producer;

@@ -24,7 +24,7 @@ bool ToScale(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");
   const int at = root.input(0)->is_constant() ? 0 : 1;
-  if (!adds && at == 0) return r.Skip("the constant comes first");
+  if (!adds && at == 0) return r.Skip("the constant is the first operand");
   Value *product = root.input(1 - at), *bias = root.input(at);
   Node* mul = MadeBy(product, "Binary", "mul");
   if (!mul) return r.Skip("'", product->name, "' is not a product");

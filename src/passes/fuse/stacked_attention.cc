@@ -25,7 +25,8 @@ Value* StackedSource(const Value* v, int which) {
   return fits && v->type.shape.rank() == 4 ? stacked : nullptr;
 }
 
-// The Concat of two inputs along a new first axis that has v as input `position`; null when there is none.
+// Returns the Concat that stacks v and another value along a new first axis, with v as input `position`. Null
+// when there is none.
 Node* StackOf(const Value* v, size_t position) {
   Node* unsqueeze = OnlyReader(v);
   if (!unsqueeze || !IsOp(*unsqueeze, "Unsqueeze")) return nullptr;
@@ -54,7 +55,7 @@ bool Fuse(Rewrite& r) {
     inputs[4] = inputs[5] = k;
   }
   const auto outputs = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
-  // The Unsqueezes lose their readers, but are removed later; until then they need valid inputs.
+  // The Unsqueezes lose their readers and are removed later. Until then they need valid inputs.
   const auto half = [&](int64_t i) {
     return r.Op("Gather", {outputs[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
   };
@@ -68,7 +69,8 @@ bool Fuse(Rewrite& r) {
 
 TERN_RULE(FuseCacheIntoAttention) {
   return Rule{
-      .summary = "Attention reads and writes a stacked KV cache itself: no split and no stack around it",
+      .summary =
+          "Attention reads and writes a stacked KV cache itself, without ops that split and stack the cache",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = Fuse,

@@ -2,15 +2,15 @@
 // value that crosses between the sides is transposed once. Costs are bytes of memory traffic:
 //
 // - A crossing costs one read and one write of each element. It costs 0 if only dims of size 1 move, or if
-// the
-//   model has a Transpose that does the same or its inverse.
-// - A convolution with channels first costs bytes per FLOP. Channels-last kernels save about a third of the
-//   time, and a core that computes 100 GFLOP/s moves 30 GB/s. It costs more if a group has few output
-//   channels, because its im2col copies serve few operations.
-// - A pool with channels first costs half its input: it cannot vectorize along channels.
-// - A MatMul with a transposed left operand costs half of that operand.
+//   the model already transposes the value between the two layouts.
+// - A convolution with channels first costs some bytes per FLOP (LayoutCosts): channels-last kernels save
+//   about a third of its time, and in the time of 100 FLOPs a core moves about 30 bytes. The cost is higher
+//   if a group has few output channels, because each im2col copy then serves few operations.
+// - A pool with channels first costs half the bytes of its input, because it cannot vectorize along
+//   channels.
+// - A MatMul with a transposed left operand costs half the bytes of that operand.
 //
-// The assignment is a minimum cut, which is optimal.
+// The assignment is a minimum cut, so its total cost is minimal.
 #include "passes/layout/channels_last.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class Chooser {
  private:
   struct Candidate {
     LastForm form;
-    int number;  // in the cut
+    int number;  // of its node in the cut
   };
 
   void FindForms() {
@@ -124,7 +124,7 @@ class Chooser {
     }
     for (const auto& v : graph_.values())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v.get())));
-    // Values of enclosing graphs that this graph reads.
+    // Captures are values of enclosing graphs that this graph reads.
     for (const Value* v : graph_.Captures())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v)));
   }
@@ -149,7 +149,8 @@ class Chooser {
       return i >= out.size() || out[i].empty() ? MinCut::kSource : it->second.number;
     }
     if (!IsOp(*v.producer, "Transpose")) return MinCut::kSource;
-    // A Transpose gives either layout at the same cost, or one of them for free.
+    // A Transpose produces either layout at the same cost, so it is on neither side (-1). If its input is v
+    // with channels last, that layout is free, and the Transpose counts as the sink.
     const auto perm = PermutationOf(*v.producer);
     return perm && *perm == Inverse(Last(v)) ? MinCut::kSink : -1;
   }
@@ -175,8 +176,8 @@ class Chooser {
   bool has_seed_ = false;
 };
 
-// Rewrites the chosen nodes. Each of their results gets a Transpose for readers of the old layout; Transposes
-// without readers are removed at the end.
+// Rewrites the chosen nodes. Each result gets a Transpose back to channels first for readers that need it.
+// Transposes without readers are removed at the end.
 class Changer {
  public:
   Status Change(Node& node, const LastForm& form) {

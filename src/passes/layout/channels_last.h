@@ -5,8 +5,8 @@
 namespace tern {
 
 // Converts convolutions with constant weights, and the nodes between them, to channels last where that saves
-// more than the Transposes at the borders cost; channels_last.cc has the cost model. Returns the number of
-// nodes changed.
+// more than the Transposes at the borders cost. channels_last.cc describes the cost model. Returns the number
+// of nodes changed.
 Result<int> ChannelsLastRegions(Graph& graph, PassContext& context);
 
 }  // namespace tern

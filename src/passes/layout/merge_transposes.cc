@@ -1,5 +1,5 @@
-// Two Transposes with a Reshape between them move every element twice. Where the Reshape splits and merges
-// dims along common factors, one Transpose of these factors is enough.
+// Two Transposes with a Reshape between them move every element twice. If the Reshape only splits and merges
+// dims, one Transpose of the common factors of the dims before and after the Reshape is enough.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -11,14 +11,15 @@ namespace {
 // A common factor of a dim before and a dim after a view.
 struct Factor {
   Dim size;
-  int from, to;  // the dims it belongs to
+  int from, to;  // the dims that contain the factor
 };
 
-// The factors in order; nullopt when two dims have no common factor. Dims of size 1 have no factor.
+// The factors in row-major order: [6,4] to [2,12] has 2, 3, 4. nullopt when the dims do not split into common
+// factors. Dims of size 1 have no factor.
 std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
   std::vector<Factor> factors;
   int i = 0, j = 0;
-  Dim a, b;  // what remains of the dims at i and j; unknown: the entire dims
+  Dim a, b;  // the factors of from[i] and to[j] that are not yet listed; unknown: the entire dim
   while (true) {
     if (a.unknown()) {
       while (i < from.rank() && from[i].Is(1)) ++i;
@@ -61,8 +62,8 @@ std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutatio
   return order;
 }
 
-// One Transpose that permutes factors from the first order to the second, with its input dims. Factors that
-// stay adjacent are one dim.
+// A Transpose that permutes the factors from the order `first` to the order `second`. `before` is the dims of
+// its input. Factors that stay adjacent form one dim.
 struct Move {
   std::vector<Dim> before;
   Permutation perm;
@@ -71,7 +72,7 @@ Move MoveOf(const std::vector<Factor>& factors, const std::vector<size_t>& first
             const std::vector<size_t>& second) {
   std::vector<size_t> position(factors.size());
   for (size_t i = 0; i < first.size(); ++i) position[first[i]] = i;
-  std::vector<std::pair<size_t, Dim>> dims;  // of the result: position in the first order, and size
+  std::vector<std::pair<size_t, Dim>> dims;  // for each dim of the result: its position in `first`, its size
   for (size_t i = 0; i < second.size(); ++i) {
     const bool follows = i > 0 && position[second[i]] == position[second[i - 1]] + 1;
     if (follows)
@@ -96,12 +97,13 @@ bool Merge(Rewrite& r) {
   const Node* first = view ? MadeBy(view->input(0), "Transpose") : nullptr;
   if (!first) return r.Skip("the input is not a view of a Transpose");
   if (!OnlyUse(viewed) || !OnlyUse(view->input(0)))
-    return r.Skip("a value between them is also read by another node");
+    return r.Skip("a value between the Transposes is also read by another node");
   const auto p = PermutationOf(*first), q = PermutationOf(last);
   if (!p || !q) return r.Skip("the rank is not known");
   Value* x = first->input(0);
   const Shape &from = view->input(0)->type.shape, &to = viewed->type.shape;
-  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to)) return r.Skip("one of them moves no data");
+  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to))
+    return r.Skip("one of the Transposes moves no data");
   const auto factors = FactorsOf(from, to);
   if (!factors) return r.Skip("the dims have no common factors");
   const Move move =

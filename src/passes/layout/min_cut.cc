@@ -11,7 +11,8 @@ void MinCut::AddEdge(int from, int to, int64_t cost) {
   in.push_back({from, static_cast<int>(out.size()) - 1, 0});
 }
 
-// `any` is on the source side if one of the nodes is. `all` is on the sink side if one of them is.
+// `any` is on the source side if at least one of `nodes` is. `all` is on the sink side if at least one of
+// `nodes` is. The edge between `any` and `all` is then cut if `nodes` are on both sides.
 void MinCut::Join(const std::vector<int>& nodes, int64_t cost) {
   if (nodes.size() < 2 || cost <= 0) return;
   const int any = AddNode(), all = AddNode();
@@ -36,7 +37,7 @@ bool MinCut::FindLevels() {
   return level_[kSink] >= 0;
 }
 
-// Augments one path, without recursion: a model may be thousands of nodes deep.
+// Augments the flow along one path. Does not recurse, because a model may be thousands of nodes deep.
 int64_t MinCut::Push() {
   std::vector<std::pair<int, int>> path;  // node, number of the edge taken
   int at = kSource;
@@ -75,7 +76,7 @@ std::vector<bool> MinCut::Solve() {
     while (Push() > 0) {
     }
   }
-  // The nodes that still reach the sink in the residual graph.
+  // Marks the nodes that still reach the sink in the residual graph.
   std::vector<bool> sink(edges_.size(), false);
   sink[kSink] = true;
   std::vector<int> queue = {kSink};

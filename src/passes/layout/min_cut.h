@@ -17,11 +17,11 @@ class MinCut {
   }
   // `cost` is paid when `from` is on the source side and `to` on the sink side.
   void AddEdge(int from, int to, int64_t cost);
-  // `cost` is paid once unless all nodes are on the same side.
+  // `cost` is paid once if the nodes are not all on the same side.
   void Join(const std::vector<int>& nodes, int64_t cost);
 
-  // For each node, whether it is on the sink side; of several minimum cuts, the one with the fewest such
-  // nodes.
+  // Returns for each node whether it is on the sink side. Among several minimum cuts, returns the one with
+  // the fewest nodes on the sink side.
   std::vector<bool> Solve();
 
  private:

@@ -22,7 +22,7 @@ Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
 }
 
 // The number of channel axes of y, a view of x that keeps batch, channels and pixels separate; nullopt when
-// it mixes them.
+// the view mixes them.
 std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
   if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
   const auto k = static_cast<size_t>(channel_axes) + 1;
@@ -100,7 +100,7 @@ class FormBuilder {
   // For ops with the attribute channels_last.
   bool Image() {
     if (ChannelsLast(node_) || form_.channel_axes != 1) return false;
-    if (node_.outputs().size() > 1) {  // indices
+    if (node_.outputs().size() > 1) {  // output 1 contains indices
       if (!node_.outputs()[1]->unused()) return false;
       form_.out.resize(1), form_.out_axes.resize(1);
     }
@@ -127,7 +127,7 @@ class FormBuilder {
     const auto rank = static_cast<int64_t>(form_.perm.size());
     std::vector<bool> is_dropped(form_.perm.size(), false);
     for (int64_t a : dropped) is_dropped[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
-    // The index of each remaining dim after the dropped ones are removed.
+    // The index of each remaining dim after the dropped dims are removed.
     std::vector<int64_t> index(is_dropped.size(), 0);
     int64_t next = 0;
     for (size_t i = 0; i < is_dropped.size(); ++i) index[i] = is_dropped[i] ? -1 : next++;
@@ -152,7 +152,7 @@ class FormBuilder {
     return false;
   }
 
-  // A Transpose that permutes channel axes among themselves and spatial axes among themselves.
+  // Accepts a Transpose that permutes channel axes among themselves and spatial axes among themselves.
   bool Transposition() {
     const auto p = PermutationOf(node_);
     if (!p || (*p)[0] != 0) return false;
@@ -162,8 +162,8 @@ class FormBuilder {
     return true;
   }
 
-  // A MatMul with a transposed left operand reads the channels-last operand untransposed; its result is the
-  // same.
+  // Accepts a MatMul with transpose_a. With a channels-last left operand it needs no transpose_a, and its
+  // result does not change.
   bool Product() {
     if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
     form_.out[0] = {};
@@ -241,14 +241,13 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     attrs = op->defaults;
     inputs = {inputs[0], Ints(form.view)};
   } else {
-    MoveAxes(
-        old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
+    MoveAxes(old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
     if (IsOp(old_, "Transpose")) SetAttr(attrs, "perm", form.result_perm);
     if (IsOp(old_, "MatMul")) SetAttr(attrs, "transpose_a", false);
     if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
-  // Declared types may be more specific than inferred ones.
+  // The old types may be declared, and then be more specific than the inferred types.
   for (size_t i = 0; i < form.out.size(); ++i) {
     Type known = old_.outputs()[i]->type;
     if (!form.out[i].empty()) known.shape = Permuted(known.shape, form.out[i]);

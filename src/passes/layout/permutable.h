@@ -1,4 +1,4 @@
-// Ops that support channels last, and their form in that layout.
+// Finds nodes that support channels last, and emits their form in that layout.
 #pragma once
 #include <map>
 #include <vector>
@@ -9,30 +9,30 @@
 namespace tern {
 
 // The permutation from [batch, channel axes, spatial axes] to [batch, spatial axes, channel axes]. There is
-// one channel axis unless a Reshape has split it, as in channel shuffles and attention.
+// one channel axis, or several if a Reshape has split it, as in channel shuffles and attention.
 Permutation ToLast(int rank, int channel_axes);
 
 // The channels-last form of a node.
 struct LastForm {
   int channel_axes = 1;
-  Permutation perm;              // of the first operand
+  Permutation perm;              // permutation of the operand that determines the layout
   std::vector<Permutation> in;   // permutation of each operand; empty: unchanged
-  std::vector<bool> spread;      // operands that broadcast: expanded to full rank, then permuted
+  std::vector<bool> spread;      // operands to expand to full rank and then permute, because they broadcast
   std::vector<Permutation> out;  // permutation of each result; empty: unchanged
   std::vector<int> out_axes;     // number of channel axes of each result
-  Permutation result_perm;       // Transpose: the new attribute perm
-  std::vector<int64_t> view;     // views: the target of the new Reshape
+  Permutation result_perm;       // for a Transpose: its new attribute perm
+  std::vector<int64_t> view;     // for a view: the target of the new Reshape
 };
 
-// The number of channel axes of values for which it is not 1. The caller fills it in graph order.
+// Maps a value to its number of channel axes, where that is not 1. The caller fills the map in graph order.
 using ChannelAxes = std::map<const Value*, int>;
 int AxesOf(const ChannelAxes& axes, const Value* v);
 
-// nullopt when the node does not support channels last.
+// The channels-last form of the node; nullopt when the node does not support channels last.
 std::optional<LastForm> FormOf(const Node& node, const ChannelAxes& axes);
 
-// Emits the channels-last form of a node before the old one; `inputs` are permuted as the form requires.
-// Returns the outputs, without unread indices.
+// Emits the channels-last form of a node before the old node. The caller of Emit has permuted `inputs` as the
+// form requires. Emit returns the new outputs, without the indices of a pool if they have no readers.
 class LastEmitter {
  public:
   explicit LastEmitter(Node& old) : old_(old) {}

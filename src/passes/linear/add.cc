@@ -1,4 +1,4 @@
-// Folds a constant that is added per channel into the bias.
+// Folds a constant that is added per channel into the bias of a Conv or ConvTranspose.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 

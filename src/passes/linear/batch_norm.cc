@@ -22,8 +22,8 @@ bool IsZero(const Value* v) {
   return all && *all == 0;
 }
 
-// Applies w·(k x + t) = (w k)·x + Σ w t. Does not hold for a padded Conv, because t is not added to the
-// padding.
+// Applies w·(k x + t) = (w k)·x + Σ w t, where k is affine.factor and t is affine.shift. This does not hold
+// for a padded Conv unless t is 0, because t is not added to the padding.
 bool FoldBefore(Rewrite& r) {
   Node& conv = r.root();
   Node* norm = MadeBy(conv.input(0), "BatchNorm");

@@ -7,7 +7,8 @@
 namespace tern {
 namespace {
 
-// ConvTranspose weights are [C, M/group, kernel…]: input channels of group g give output channels of group g.
+// The weights of a ConvTranspose are [C, M/group, kernel…] for C input and M output channels. The input
+// channels of a group contribute only to the output channels of the same group.
 Value* ScaleTransposed(Rewrite& r, const Channels& c, Value* factor) {
   const Dims dims = c.weights->constant.dims();
   const int64_t group = c.node->attrs.Int("group");

@@ -1,5 +1,5 @@
-// Conv, ConvTranspose and MatMul with constant weights. An op after them that applies a constant per channel
-// can be folded into the weights and the bias.
+// Helpers for Conv, ConvTranspose and MatMul with constant weights. An op that applies a constant per channel
+// to their result can be folded into the weights and the bias.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -12,25 +12,26 @@ namespace tern {
 struct Channels {
   Node* node = nullptr;
   Value *x = nullptr, *weights = nullptr;
-  Value* bias = nullptr;     // null: none
+  Value* bias = nullptr;     // null if the node has no bias
   int64_t count = 0;         // output channels
   int rank = -1, axis = -1;  // rank of the result, and its channel axis
 };
 
 // The producer of y, if it is this op with constant float weights and without an epilogue, and y has no other
-// reader. nullopt, with a Skip reason, otherwise.
+// reader. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op);
 
-// The constant as a vector of 1 or `count` elements. Null, with a Skip reason, when it differs along other
-// axes or broadcasts the result to a larger shape.
+// The constant as a vector of 1 or `count` elements. Calls Skip with the reason and returns null when the
+// constant has several elements along another axis, or broadcasts the result to a larger shape.
 Value* PerChannel(Rewrite& r, const Channels& c, Value* constant);
 
 // The weights times a factor (a vector of one or `count` elements) per channel of the result.
 Value* ScaledWeights(Rewrite& r, const Channels& c, Value* factor);
-// The constant bias, or zeros. Null, with a Skip reason, when it is not constant.
+// The constant bias, or zeros if there is no bias. Calls Skip with the reason and returns null when the bias
+// is not constant.
 Value* BiasOf(Rewrite& r, const Channels& c);
 
-// The node with other weights and bias.
+// Emits the node with other weights and bias.
 Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias);
 
 // True if every number of the list is v.
@@ -40,7 +41,7 @@ bool Unpadded(const Attrs& conv);
 // Copies the activation attributes of one Conv or MatMul to another.
 void CopyEpilogue(const Attrs& from, Attrs& to);
 
-// Emit arithmetic on constants and other values.
+// These functions emit arithmetic on constants and other values.
 inline Value* Add(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "add"}}); }
 inline Value* Sub(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "sub"}}); }
 inline Value* Mul(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "mul"}}); }
@@ -54,8 +55,8 @@ inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
   return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
 }
 
-// Expresses a BatchNorm with constant statistics as x * factor + shift. Returns false, with a Skip reason,
-// otherwise.
+// Expresses a BatchNorm with constant parameters as x * factor + shift. If a parameter is not constant or has
+// another type than `dtype`, calls Skip with the reason and returns false.
 struct Affine {
   Value *factor = nullptr, *shift = nullptr;
 };

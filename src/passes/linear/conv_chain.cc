@@ -18,7 +18,7 @@ bool Pointwise(const Node& conv) {
 }
 
 // The first of two Convs. Both must have constant float weights and one group. The first must have no
-// epilogue and no other reader. nullopt, with a Skip reason, otherwise.
+// epilogue and no other reader. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Channels> FirstOf(Rewrite& r) {
   Node& second = r.root();
   auto first = ChannelsOf(r, second.input(0), "Conv");
@@ -39,14 +39,15 @@ std::optional<Channels> FirstOf(Rewrite& r) {
   return first;
 }
 
-// The second Conv is 1x1: w = w2 · w1, and the strides multiply.
+// Merges a 1x1 Conv after a Conv. As matrices, the new weights are the second weights times the first
+// weights. The strides are multiplied.
 bool MergeAfter(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
   if (!first) return false;
   if (!Pointwise(second)) return r.Skip("the second Conv is not 1x1 without pads");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
-  const int64_t taps = CountOf(d1) / d1[0];
+  const int64_t taps = CountOf(d1) / d1[0];  // weights per output channel
   if (d2[0] * taps >= d1[0] * taps + d2[0] * d1[0]) return r.Skip("one Conv would be more work than two");
   Attrs attrs = first->node->attrs;
   const auto second_strides = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
@@ -69,8 +70,8 @@ bool MergeAfter(Rewrite& r) {
   return r.Replace(r.Op(*second.op, attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// The first Conv is 1x1. Does not apply if it has a bias and the second one pads: the bias is not added to
-// the padding.
+// Merges a 1x1 Conv before a Conv. The first Conv may have a bias only if the second Conv has no pads,
+// because the bias is not added to the padding.
 bool MergeBefore(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
@@ -82,7 +83,7 @@ bool MergeBefore(Rewrite& r) {
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
   if (CountOf(d2) == 0) return r.Skip("the weights are empty");
   const int64_t kernel = CountOf(d2) / (d2[0] * d2[1]);
-  if (kernel == 1) return r.Skip("both are 1x1");
+  if (kernel == 1) return r.Skip("both Convs are 1x1");
   if (d2[0] * d1[1] * kernel >= d1[0] * d1[1] + d2[0] * d2[1] * kernel)
     return r.Skip("one Conv would be more work than two");
   Value* taps = Transpose(r, Reshape(r, second.input(1), {d2[0], d2[1], kernel}), {0, 2, 1});
@@ -98,7 +99,8 @@ bool MergeBefore(Rewrite& r) {
   return r.Replace(r.Op(*second.op, second.attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// Folds a MatMul over the channels into the weights of a Conv. Between them is a Transpose to channels last.
+// Folds a MatMul over the channels into the weights of a Conv. Between the Conv and the MatMul is a Transpose
+// to channels last.
 bool MergeMatMul(Rewrite& r) {
   Node& product = r.root();
   Node* move = MadeBy(product.input(0), "Transpose");
@@ -122,7 +124,7 @@ bool MergeMatMul(Rewrite& r) {
   const Dims d1 = c->weights->constant.dims();
   const int64_t taps = CountOf(d1) / d1[0], channels = w->constant.dim(0);
   if (channels * taps >= d1[0] * taps + channels * d1[0])
-    return r.Skip("one Conv would be more work than both");
+    return r.Skip("one Conv would be more work than the Conv and the MatMul");
   w = Mul(r, w, r.Scalar(w->type.dtype, static_cast<double>(product.attrs.Float("alpha"))));
   Value* moved = c->bias ? BiasOf(r, *c) : nullptr;
   if (c->bias && !moved) return false;
@@ -139,7 +141,7 @@ bool MergeMatMul(Rewrite& r) {
 
 TERN_RULE(MergePointwiseConvAfterConv) {
   return Rule{.summary = "Conv then 1x1 Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // inf - inf may give another result
+              .level = Level::kExtended,  // results may differ where inf - inf occurs
               .roots = {"Conv"},
               .apply = MergeAfter,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -150,7 +152,7 @@ TERN_RULE(MergePointwiseConvAfterConv) {
 
 TERN_RULE(MergePointwiseConvBeforeConv) {
   return Rule{.summary = "1x1 Conv then Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // inf - inf may give another result
+              .level = Level::kExtended,  // results may differ where inf - inf occurs
               .roots = {"Conv"},
               .apply = MergeBefore,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -161,8 +163,8 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 
 TERN_RULE(MergeMatMulIntoConv) {
   return Rule{
-      .summary = "Conv, Transpose to channels last, MatMul: the MatMul is folded into the Conv's weights",
-      .level = Level::kExtended,  // inf - inf may give another result
+      .summary = "a MatMul after a Conv and a Transpose to channels last is folded into the Conv's weights",
+      .level = Level::kExtended,  // results may differ where inf - inf occurs
       .roots = {"MatMul"},
       .apply = MergeMatMul,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

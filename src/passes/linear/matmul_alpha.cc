@@ -1,4 +1,4 @@
-// Fuses scalar factors before and after a MatMul into its alpha.
+// Fuses scalar factors before and after a MatMul into the alpha of the MatMul.
 #include <cmath>
 
 #include "passes/linear/channels.h"
@@ -92,7 +92,7 @@ TERN_RULE(FuseScalarMulIntoMatMul) {
 }
 
 TERN_RULE(FuseScalarMulBeforeMatMul) {
-  return Rule{.summary = "a scalar factor or divisor of a MatMul's operand becomes its alpha",
+  return Rule{.summary = "a scalar factor or divisor of a MatMul's operand becomes the alpha of the MatMul",
               .roots = {"MatMul"},
               .apply = FuseBefore,
               .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {

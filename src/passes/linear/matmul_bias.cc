@@ -1,4 +1,4 @@
-// Fuses a vector that is added to every row of a MatMul into its bias.
+// Fuses a vector that is added to every row of a MatMul's result into the bias of the MatMul.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +6,8 @@
 namespace tern {
 namespace {
 
-// The MatMul that produces y, if y has no other reader; else null, with a Skip reason.
+// The MatMul that produces y, if it has no epilogue and y has no other reader. Otherwise calls Skip with the
+// reason and returns null.
 Node* MatMulBefore(Rewrite& r, Value* y) {
   Node* node = MadeBy(y, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -39,7 +40,7 @@ Value* AsVector(Rewrite& r, Value* v) {
   return v->is_constant() && v->constant.rank() != 1 ? Reshape(r, v, {-1}) : v;
 }
 
-// Fuses y + v, y - #v and #v - y.
+// Fuses y + v, y - #v and #v - y, where a MatMul computes y.
 bool FuseAdd(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");
@@ -58,7 +59,8 @@ bool FuseAdd(Rewrite& r) {
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
 
-// Adds the constant of (a b + #bias) + #c to the bias; the same with minus signs.
+// Adds the constant c of (a b + #bias) + #c to the bias. Handles (a b + #bias) - #c and #c - (a b + #bias)
+// too.
 bool MergeBias(Rewrite& r) {
   Node& root = r.root();
   const bool adds = IsOp(root, "Binary", "add");

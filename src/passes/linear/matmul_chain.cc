@@ -1,5 +1,5 @@
-// Chains of MatMuls: multiplies constant matrices ahead of time, and chooses the cheapest order of the
-// others.
+// Simplifies chains of MatMuls. Multiplies constant matrices at optimization time, and computes products of
+// three matrices in the cheaper order.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -26,6 +26,7 @@ bool MergeConstants(Rewrite& r) {
   if ((p && !p->is_constant()) || (p && q && !q->is_constant())) return r.Skip("a bias is not constant");
   if (p && p->constant.rank() != 1) return r.Skip("the first bias is not a row");
   const bool ta = first->node->attrs.Bool("transpose_b"), tb = second.attrs.Bool("transpose_b");
+  // A is [k, m] and B is [m, n].
   const int64_t k = Rows(a, ta).value(), m = Columns(a, ta).value(), n = Columns(b, tb).value();
   if (k * n >= k * m + m * n) return r.Skip("one MatMul would be more work than two");
   const auto alpha = static_cast<double>(second.attrs.Float("alpha"));
@@ -49,7 +50,7 @@ bool SameBatch(const Value* a, const Value* b) {
   return true;
 }
 
-// Symbolic dims are assumed to have these sizes: a small and a large one.
+// Work is estimated twice, with each of these sizes for all symbolic dims.
 constexpr int64_t kTypicalSizes[] = {32, 1024};
 
 // True if first > second for all typical sizes of the symbols.
@@ -67,8 +68,8 @@ bool MoreWork(const Dim& first, const Dim& second) {
   return true;
 }
 
-// The MatMul that produces v. It must have no bias, no epilogue and no other readers, and the batch dims of
-// `beside`. Null, with a Skip reason, otherwise.
+// The MatMul that produces v. It must have no bias, no epilogue and no other readers, and its batch dims must
+// equal those of `beside`. Otherwise calls Skip with the reason and returns null.
 Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   Node* inner = MadeBy(v, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -82,7 +83,7 @@ Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   return inner;
 }
 
-// Rewrites (A B) C as A (B C).
+// Rewrites (A B) C as A (B C). A is [m, k], B is [k, n] and C is [n, p].
 bool ToTheRight(Rewrite& r) {
   Node& root = r.root();
   Value* c = root.input(1);
@@ -103,7 +104,7 @@ bool ToTheRight(Rewrite& r) {
   return r.Replace(r.Op(*root.op, attrs, {a, right, root.input(2), root.input(3)}));
 }
 
-// Rewrites A (B C) as (A B) C.
+// Rewrites A (B C) as (A B) C. A is [m, k], B is [k, n] and C is [n, p].
 bool ToTheLeft(Rewrite& r) {
   Node& root = r.root();
   Value* a = root.input(0);
@@ -136,7 +137,7 @@ bool Reorder(Rewrite& r) {
 TERN_RULE(MergeMatMuls) {
   return Rule{
       .summary = "two MatMuls by constant matrices are one MatMul by their product, where that is less work",
-      .level = Level::kExtended,  // inf - inf may give another result
+      .level = Level::kExtended,  // results may differ where inf - inf occurs
       .roots = {"MatMul"},
       .apply = MergeConstants,
       .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
@@ -147,7 +148,7 @@ TERN_RULE(MergeMatMuls) {
 
 TERN_RULE(ReorderMatMulChain) {
   return Rule{.summary = "a product of three matrices is computed in the cheaper order",
-              .level = Level::kExtended,  // inf - inf may give another result
+              .level = Level::kExtended,  // results may differ where inf - inf occurs
               .roots = {"MatMul"},
               .apply = Reorder,
               .example = R"(graph @g(%a: f32[64,8], %b: f32[8,64], %c: f32[64,8]) -> (%y) {

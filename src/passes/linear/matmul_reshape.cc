@@ -40,10 +40,12 @@ bool Unwrap(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveReshapesAroundMatMul) {
-  return Rule{.summary = "Reshape to a matrix, MatMul, Reshape back: MatMul takes any rank",
-              .roots = {"Reshape"},
-              .apply = Unwrap,
-              .example = R"(graph @g(%x: f32[5,7,4], %w: f32[4,3]) -> (%y) {
+  return Rule{
+      .summary =
+          "a Reshape to a matrix before a MatMul and the Reshape back are removed: MatMul takes any rank",
+      .roots = {"Reshape"},
+      .apply = Unwrap,
+      .example = R"(graph @g(%x: f32[5,7,4], %w: f32[4,3]) -> (%y) {
   #flat: i64[2] = (-1, 4)  #back: i64[3] = (5, 7, 3)
   %y = Reshape(MatMul(Reshape(%x, #flat), %w), #back)
 })"};

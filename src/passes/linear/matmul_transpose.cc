@@ -1,4 +1,4 @@
-// Fuses Transposes around a MatMul into its transpose flags.
+// Fuses Transposes around a MatMul into the transpose flags of the MatMul.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -42,7 +42,7 @@ bool FuseOperands(Rewrite& r) {
   return found && r.Replace(r.Op(*root.op, attrs, inputs));
 }
 
-// Applies (a b)ᵀ = bᵀ aᵀ. Alpha and the activation are elementwise.
+// Applies (a b)ᵀ = bᵀ aᵀ. Alpha and the activation are elementwise, so they stay the same.
 bool FuseResult(Rewrite& r) {
   if (!SwapsLastTwo(r.root())) return r.Skip("the Transpose does not swap the last two axes");
   Value* y = r.root().input(0);
@@ -63,7 +63,7 @@ bool FuseResult(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FuseTransposeIntoMatMul) {
-  return Rule{.summary = "a Transpose of a MatMul's operand becomes its transpose flag",
+  return Rule{.summary = "a Transpose of a MatMul's operand becomes a transpose flag of the MatMul",
               .roots = {"MatMul"},
               .apply = FuseOperands,
               .example = R"(graph @g(%a: f32[B,N,4], %b: f32[B,M,4]) -> (%y) {

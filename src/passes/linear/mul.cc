@@ -1,11 +1,11 @@
-// Folds a constant factor per channel into the weights and the bias.
+// Folds a constant factor per channel into the weights and the bias of a Conv, ConvTranspose or MatMul.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// Folds sums * c and sums / c.
+// Folds y * k and y / k, where `op` computes y and k is a constant.
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");

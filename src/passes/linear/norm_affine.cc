@@ -1,4 +1,4 @@
-// Folds a constant per channel after a BatchNorm into its scale and bias.
+// Folds a constant per channel after a BatchNorm into the scale and bias of the BatchNorm.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -6,7 +6,7 @@ namespace tern {
 namespace {
 
 // The BatchNorm that produces y. It must have constant scale and bias, and y must have no other readers.
-// Null, with a Skip reason, otherwise.
+// Otherwise calls Skip with the reason and returns null.
 Node* NormBefore(Rewrite& r, Value* y) {
   Node* norm = MadeBy(y, "BatchNorm");
   const auto no = [&](const auto&... reason) {
@@ -39,7 +39,7 @@ bool MergeBinary(Rewrite& r) {
   Node& root = r.root();
   const std::string kind = KindName(root);
   const int at = root.input(0)->is_constant() ? 0 : 1;
-  if (at == 0 && (kind == "div" || kind == "sub")) return r.Skip("the constant comes first");
+  if (at == 0 && (kind == "div" || kind == "sub")) return r.Skip("the constant is the first operand");
   Value* y = root.input(1 - at);
   Node* norm = NormBefore(r, y);
   if (!norm) return false;
@@ -62,7 +62,7 @@ bool MergeBinary(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeBatchNorms) {
-  return Rule{.summary = "two BatchNorms in a row are one",
+  return Rule{.summary = "two BatchNorms in a row are merged into one",
               .roots = {"BatchNorm"},
               .apply = MergeNorms,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -73,7 +73,8 @@ TERN_RULE(MergeBatchNorms) {
 
 TERN_RULE(FoldAffineIntoBatchNorm) {
   return Rule{
-      .summary = "a constant per channel that scales or shifts the result of a BatchNorm is folded into it",
+      .summary =
+          "a constant per channel that scales or shifts the result of a BatchNorm is folded into the BatchNorm",
       .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
       .apply = MergeBinary,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

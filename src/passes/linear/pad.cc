@@ -8,7 +8,8 @@
 namespace tern {
 namespace {
 
-// The pads of a Pad over the spatial axes: all begins, then all ends.
+// The widths that a Pad adds to the spatial axes: all begins, then all ends. nullopt if they are not known,
+// or if the Pad crops or changes other axes.
 std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -71,7 +72,8 @@ bool FoldIntoConv(Rewrite& r) {
   const bool quantized = IsOp(conv, "QConv");
   const auto zero = quantized && conv.input(2) ? ScalarOf(conv.input(2)) : 0.0;
   if (!zero || BorderOf(*pad) != zero) return r.Skip("the border is not zero");
-  // 0 * inf is NaN, but a Conv never multiplies its padding.
+  // A Conv multiplies a border that a Pad has made, but not its own pads. This differs if a weight is not
+  // finite, because 0 * inf is NaN.
   const Value* w = conv.input(1);
   if (quantized ? !AllFinite(w) || !AllFinite(conv.input(4))
                 : IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
@@ -112,7 +114,7 @@ bool FoldIntoPool(Rewrite& r) {
   if (kind != "max" && border != 0.0) return r.Skip("the border is not zero");
   Attrs attrs = pool.attrs;
   if (kind == "average" && AnyPads(attrs) && !attrs.Bool("count_include_pad"))
-    return r.Skip("the average counts the border but not its pads");
+    return r.Skip("the average counts the border of the Pad but not the pads of the Pool");
   if (!AddPads(r, *pad, attrs)) return false;
   if (!FitWindow(attrs)) return r.Skip("the border is as wide as the window");
   if (kind == "average") SetAttr(attrs, "count_include_pad", true);

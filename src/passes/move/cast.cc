@@ -10,14 +10,14 @@ bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputO
 
 using Amount = Movement::Amount;
 
-// True if the op has one output, which holds each input element at most once.
+// True if the op has one output, which contains each input element at most once.
 bool MovesWithoutRepeating(const OpDef& op) {
   return MovesData(op) && (op.movement->amount == Amount::kSame || op.movement->amount == Amount::kFewer) &&
          op.outputs[0].arity == Port::Arity::kRequired;
 }
 
 int Bits(DType t) { return BitWidth(t); }
-// Elements of less than a byte are not faster to move: kernels address bytes.
+// True if elements are smaller than a byte. They are not faster to move, because kernels address bytes.
 bool Packed(DType t) { return Bits(t) < 8; }
 
 // Rewrites cast(move(x)) as move(cast(x)), for a cast to fewer bits.

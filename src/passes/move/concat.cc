@@ -1,4 +1,4 @@
-// Merges equal elementwise nodes on tiny inputs of a Concat into one node after it.
+// Merges equal elementwise nodes that make tiny inputs of a Concat into one node after the Concat.
 #include <algorithm>
 
 #include "passes/rewrite/dim_order.h"
@@ -7,16 +7,16 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing them
+constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing so few elements
 
-// True for an elementwise op with one operand, or with several that broadcast.
+// True for an elementwise op with one operand, or with several operands that broadcast.
 bool IsElementwise(const Node& node) {
   if (!node.op->Is(kElementwise) || node.op->Is(kHostOnly)) return false;
   const auto map = AxisMapOf(node);
   return node.inputs().size() == 1 || (map && JoinsOperands(*map));
 }
 
-// Unknown dims count as 1.
+// True for at most kTiny elements. Unknown dims count as 1.
 bool IsTiny(const Shape& shape) {
   int64_t count = 1;
   for (const Dim& d : shape.dims)
@@ -29,8 +29,8 @@ bool TakesEpilogue(const Value* v) {
   return node && OnlyUse(v) && node->op->Is(kEpilogue);
 }
 
-// The constant expanded to the size of `part` along one axis, with dims of 1 elsewhere. Null where it has
-// more than one element along another axis.
+// Returns the constant expanded to the size of `part` along one axis, with dims of 1 elsewhere. Null if the
+// constant has more than one element along another axis.
 Value* AlongAxis(Rewrite& r, Value* constant, const Shape& part, int axis) {
   const Tensor& t = constant->constant;
   const int missing = part.rank() - t.rank();
@@ -50,7 +50,8 @@ class Joiner {
     for (const Value* v : r.root().inputs()) makers_.push_back(v->producer);
   }
 
-  // Emits a Concat of operand k of all nodes. Null, with a Skip reason, if the operands cannot be joined.
+  // Emits a Concat of operand k of all nodes. If the operands cannot be joined, calls Skip with the reason
+  // and returns null.
   Value* Operand(size_t k) {
     std::vector<Value*> all;
     for (const Node* node : makers_) all.push_back(node->inputs()[k]);
@@ -58,9 +59,9 @@ class Joiner {
     for (size_t i = 0; i < all.size(); ++i) {
       const Value* part = makers_[i]->output(0);
       if (all[i]->is_constant() != constant || all[i]->type.dtype != all[0]->type.dtype)
-        return No("operands ", k, " differ in type, or are partly constant");
+        return No("operands ", k, " differ in type, or only some of them are constant");
       if (constant) all[i] = AlongAxis(r_, all[i], part->type.shape, axis_);
-      if (!all[i]) return No("a constant differs along other axes");
+      if (!all[i]) return No("a constant has several elements along another axis");
       if (!constant && !SameShape(all[i], part)) return No("'", all[i]->name, "' is broadcast");
       if (!constant && TakesEpilogue(all[i]))
         return No("'", part->name, "' can be fused into the node before it");
@@ -91,7 +92,7 @@ bool MoveBehindConcat(Rewrite& r) {
   const Node& concat = r.root();
   const auto axis = AxisOf(concat.attrs.Int("axis"), concat.output(0));
   if (!axis) return r.Skip("the rank is not known");
-  if (concat.output(0)->content) return r.Skip("it computes a shape");
+  if (concat.output(0)->content) return r.Skip("the Concat computes a shape");
   const Node* first = concat.input(0)->producer;
   for (const Value* v : concat.inputs()) {
     if (!v->producer || v->producer->graph != concat.graph || !IsElementwise(*v->producer))
@@ -107,14 +108,14 @@ bool MoveBehindConcat(Rewrite& r) {
     operands.push_back(joiner.Operand(k));
     if (!operands.back()) return false;
   }
-  if (joiner.values() >= concat.inputs().size()) return r.Skip("there would be no fewer nodes");
+  if (joiner.values() >= concat.inputs().size()) return r.Skip("the number of nodes would not decrease");
   return r.Replace(r.Op(*first->op, first->attrs, operands));
 }
 
 }  // namespace
 
 TERN_RULE(MoveTinyOpsBehindConcat) {
-  return Rule{.summary = "equal elementwise ops on tiny inputs of a Concat become one op after it",
+  return Rule{.summary = "equal elementwise ops on tiny inputs of a Concat become one op after the Concat",
               .level = Level::kExtended,
               .roots = {"Concat"},
               .apply = MoveBehindConcat,

@@ -1,4 +1,5 @@
-// Moves elementwise ops before a Reshape or Transpose, so that a Conv or MatMul before it can fuse them.
+// Moves an elementwise op before a Reshape or Transpose, so that a Conv or MatMul before the Reshape or
+// Transpose can fuse the op.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
@@ -8,7 +9,8 @@ namespace {
 
 bool Moves(const Node* node) { return node && (IsView(*node) || IsOp(*node, "Transpose")); }
 
-// The Conv, ConvTranspose or MatMul at the start of a chain of views and Transposes with one reader each.
+// Returns the Conv, ConvTranspose or MatMul at the start of a chain of views and Transposes that ends with v.
+// Every value of the chain must have one reader. Null if there is no such node.
 Node* FusionTarget(Value* v) {
   constexpr int kMaxChain = 4;
   for (int i = 0; i < kMaxChain && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);
@@ -43,7 +45,7 @@ bool MoveActivation(Rewrite& r) {
   return Swap(r, 0);
 }
 
-// Moves a scalar factor, which is then folded into weights or alpha.
+// Moves a scalar factor, which other rules then fold into the weights or into alpha of the MatMul.
 bool MoveFactor(Rewrite& r) {
   Node& root = r.root();
   const int at = ScalarOf(root.input(0)) ? 0 : 1;
@@ -52,7 +54,7 @@ bool MoveFactor(Rewrite& r) {
   Value* v = root.input(1 - at);
   const int rank = root.input(at)->constant.rank();
   if (v->producer && Moves(v->producer) && rank > 0 && rank > v->producer->input(0)->type.shape.rank())
-    return r.Skip("the number has more axes");
+    return r.Skip("the number has more axes than the value before the Reshape or Transpose");
   return Swap(r, 1 - at);
 }
 

@@ -1,4 +1,4 @@
-// Moves a scalar factor or shift after a reduction, where it applies to fewer elements.
+// Moves a scalar factor or shift after a reduction, where the factor or shift applies to fewer elements.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The input of the root: kind(x, #number). Only the root reads it.
+// The input of the root, which is kind(x, #number) and which only the root reads.
 struct Before {
   Node* node = nullptr;
   Value *x = nullptr, *number = nullptr;
@@ -26,7 +26,7 @@ std::optional<Before> NumberBefore(Rewrite& r, std::initializer_list<const char*
   if (!OnlyUse(v)) return no("'", v->name, "' is also read by another node");
   if (b.node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   const bool swapped = ScalarOf(b.node->input(0)).has_value();
-  if (swapped && !IsOp(*b.node, "Binary", "mul")) return no("the number comes first");
+  if (swapped && !IsOp(*b.node, "Binary", "mul")) return no("the number is the first operand");
   b.number = b.node->input(swapped ? 0 : 1);
   b.x = b.node->input(swapped ? 1 : 0);
   if (!ScalarOf(b.number)) return no("no operand is a number");
@@ -43,7 +43,7 @@ bool Finish(Rewrite& r, const Before& b) {
   return r.Replace(r.Op(*b.node->op, b.node->attrs, {r.Op(*reduce.op, reduce.attrs, inputs), b.number}));
 }
 
-// Both left shifts and integer sums wrap modulo 2^bits, so they commute.
+// Left shifts and integer sums both wrap modulo 2^bits, so a shift can move after the sum.
 bool MoveShift(Rewrite& r) {
   const auto b = NumberBefore(r, {"shift_left"});
   return b && Finish(r, *b);

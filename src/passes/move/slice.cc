@@ -15,7 +15,7 @@ bool IsPointwise(const Node& node) {
          std::count_if(node.inputs().begin(), node.inputs().end(), IsVariable) == 1;
 }
 
-// The operand that is not constant.
+// The index of the operand that is not constant.
 int MainInput(const Node& node) {
   return static_cast<int>(std::find_if(node.inputs().begin(), node.inputs().end(), IsVariable) -
                           node.inputs().begin());
@@ -88,8 +88,8 @@ bool MoveGather(Rewrite& r) {
   const Shape& indices = gather.input(1)->type.shape;
   const bool single = indices.rank() == 0 || (indices.rank() == 1 && indices[0].Is(1));
   if (!axis || (!single && !(before && after && *after <= *before)))
-    return r.Skip("the result may be larger");
-  // A scalar index drops the axis: constants of more than one element would align with other axes.
+    return r.Skip("the result may be larger than the input");
+  // A scalar index drops the axis, so constants with more than one element would broadcast along other axes.
   for (const Value* v : node->inputs())
     if (v && v->is_constant() && v->constant.size() != 1)
       return r.Skip("a constant would have to be sliced too");

@@ -9,7 +9,8 @@
 namespace tern {
 namespace {
 
-// The scale of a quantized bias is the product of the operands' scales, which the exporter has rounded once.
+// The scale of a quantized bias is the product of the operands' scales. The exporter has rounded that product
+// once, so it is compared with this relative tolerance.
 constexpr double kScaleRounding = 1e-6;
 
 bool IsProductOf(const Value* scale, const Value* a, const Value* b) {
@@ -26,7 +27,7 @@ bool IsProductOf(const Value* scale, const Value* a, const Value* b) {
   return true;
 }
 
-// Collects the inputs of the quantized op; `why` is the reason when one does not match.
+// Collects the inputs of the quantized op. When Operands or Bias returns false, `why` is the reason.
 class InputCollector {
  public:
   InputCollector(const QuantizedForm& form, const Node& real) : form_(form), real_(real) {}
@@ -98,7 +99,8 @@ class InputCollector {
   Value* bias_ = nullptr;
 };
 
-// Attributes that the quantized op lacks must have their defaults.
+// Copies the attributes of the float op to those of the quantized op. Returns false if an attribute that the
+// quantized op lacks does not have its default value.
 bool TakeAttrs(const Node& real, Attrs& attrs) {
   for (const Attrs::Entry& entry : real.attrs.List()) {
     if (!attrs.Has(entry.name) ? !entry.is_default : !attrs.Set(entry.name, entry.value).ok()) return false;
@@ -114,7 +116,7 @@ bool Fuse(Rewrite& r, const char* name) {
   if (!IsPlainQuantize(q)) return r.Skip("the Quantize is not from f32 to 8 or 16 bits with one scale");
   if (!OnlyUse(q.input(0)) || real->outputs().size() != 1)
     return r.Skip("the result of ", form.real, " is also read by another node");
-  if (form.has_bias && real->input(3)) return r.Skip("it adds a residual");
+  if (form.has_bias && real->input(3)) return r.Skip(form.real, " adds a residual");
   const OpDef& op = *FindOp(name);
   Attrs attrs = op.defaults;
   if (!TakeAttrs(*real, attrs)) return r.Skip("an attribute of ", form.real, " has no counterpart");
@@ -130,7 +132,7 @@ bool FuseEither(Rewrite& r, const char* first, const char* second) {
   return Fuse(r, other ? second : first);
 }
 
-// A Relu that saturation makes redundant; RemoveBoundsBeforeQuantize removes it.
+// True if q reads a Relu that saturation makes redundant. RemoveBoundsBeforeQuantize removes that Relu.
 bool RedundantRelu(const Node& q) {
   return MadeBy(q.input(0), "Unary", "relu") && OrdinaryScale(q.input(1)) &&
          (!q.input(2) || q.input(2)->is_constant()) && Saturates(q, 0, INFINITY);

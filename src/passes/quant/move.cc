@@ -1,4 +1,4 @@
-// Ops that only select or reorder elements run on quantized tensors directly.
+// Makes ops that only select or reorder elements work on quantized tensors directly.
 #include <algorithm>
 
 #include "passes/quant/parameters.h"
@@ -15,7 +15,8 @@ std::pair<size_t, size_t> DataInputs(const Node& node) {
                                                      : first + static_cast<size_t>(moves.count)};
 }
 
-// Quantizes the border value of a Pad. Modes other than constant read none, and it is dropped.
+// Quantizes the border value of a Pad. In modes other than "constant", Pad reads no border value, and the
+// input is dropped.
 bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
   if (!op.op->movement || op.op->movement->border != Movement::Border::kInput) return true;
   const Node& q = r.root();
@@ -61,8 +62,8 @@ bool RemoveAround(Rewrite& r) {
 TERN_RULE(RemoveDequantizeQuantizeAround) {
   return Rule{
       .summary =
-          "Dequantize, an op that selects or reorders elements, Quantize with the same scale and zero "
-          "point: the op reads the quantized tensor",
+          "an op that only selects or reorders elements, between Dequantize and Quantize with the same "
+          "scale and zero point, reads the quantized tensor",
       .level = Level::kExtended,
       .roots = {"Quantize"},
       .apply = RemoveAround,

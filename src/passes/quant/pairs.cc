@@ -1,4 +1,4 @@
-// Removes Dequantize-Quantize pairs that cancel, and bounds that saturation implies.
+// Removes Dequantize-Quantize pairs that cancel, and each Relu or Clip that saturation makes redundant.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// True if Dequantize then Quantize returns every integer unchanged: both have the same parameters.
+// True if Dequantize then Quantize returns every integer unchanged, because both have the same parameters.
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
@@ -22,7 +22,7 @@ bool UndoneExactly(const Match& m) {
   if (!one && (d.Int("axis") != q.Int("axis") || d.Int("block_size") != q.Int("block_size")))
     return m.Skip("the scales are along different axes");
   if (m.DTypeOf("a") != DType::kF32 || !InSingle(m.NodeOf("y")))
-    return m.Skip("it is computed in another type than f32");
+    return m.Skip("the Quantize is not computed in f32");
   return true;
 }
 
@@ -34,7 +34,7 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
   if (!relu && !clip) return r.Skip("its input is not made by Relu or Clip");
   if (!IsFloatValue(v) || !IsInt(q.output(0)->type.dtype))
     return r.Skip("the Quantize is not from float to integer");
-  if (v->type.dtype == DType::kF64 || !InSingle(q)) return r.Skip("it is computed in another type than f32");
+  if (v->type.dtype == DType::kF64 || !InSingle(q)) return r.Skip("the Quantize is not computed in f32");
   if (!OrdinaryScale(q.input(1)) || (q.input(2) && !q.input(2)->is_constant()))
     return r.Skip("the parameters are not constant f32");
   double low = relu ? 0 : -INFINITY, high = INFINITY;

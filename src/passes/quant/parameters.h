@@ -6,18 +6,19 @@ namespace tern {
 
 // True for the same value, or for two equal constants.
 bool SameParameter(const Value* a, const Value* b);
-// The same for zero points. An absent zero point is 0.
+// Like SameParameter, for zero points. An absent zero point counts as 0.
 bool SameZeroPoint(const Value* a, const Value* b);
 bool AllZero(const Value* zero);
-// True for a constant in [1e-30, 1e30]: then (q * scale) / scale is exactly q in f32.
+// True for an f32 constant whose elements are all in [1e-30, 1e30]. Then (q * scale) / scale is exactly q in
+// f32.
 bool OrdinaryScale(const Value* scale);
 // True if the Quantize divides in f32.
 bool InSingle(const Node& quantize);
 // True if the node has one scale and zero point for all elements.
 bool OneScale(const Node& node);
 
-// True if the Quantize saturates for all inputs from `high` upwards and from `low` downwards. Its parameters
-// must be constant.
+// True if the Quantize saturates for all inputs >= high and all inputs <= low. Scale and zero point must be
+// constant.
 bool Saturates(const Node& quantize, double low, double high);
 
 // The producer of v if it is a Dequantize of 8 or 16 bits to f32 with f32 scales, not in blocks; else null.

@@ -54,7 +54,8 @@ class CopyRemover {
     return r_.Const(out);
   }
 
-  // The value that the node repeats twice: Concat(x, x), or for pairs a repeated last axis of 1.
+  // Returns the value that the node contains twice: x for Concat(x, x), or, for pairs, the value whose last
+  // axis of 1 is repeated. Null if there is none.
   Value* Copied(const Node& n) {
     if (copies_ == Copies::kHalves) {
       const bool repeats_input = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
@@ -104,13 +105,13 @@ class CopyRemover {
     return half ? ViewAs(r_, half, Halved(y)) : nullptr;
   }
 
-  // The Expand is dropped: readers broadcast, as long as the rank does not change.
+  // Drops the Expand if it does not change the rank, because readers broadcast.
   Value* OfExpand(const Node& n, int depth) {
     const Shape &x = n.input(0)->type.shape, &y = n.output(0)->type.shape;
     return x.rank() == y.rank() && x[-1] == y[-1] ? Of(n.input(0), depth + 1) : nullptr;
   }
 
-  // Gathers rows of a table; the table loses the copies.
+  // For a Gather of rows of a table: removes the copies from the table.
   Value* OfGather(const Node& n, int depth) {
     const Shape& table = n.input(0)->type.shape;
     if (table.rank() < 2 || LastAxis(n.attrs.Int("axis"), n.input(0))) return nullptr;

@@ -1,4 +1,4 @@
-// Recomposes Attention, from the product with the values back to queries and keys.
+// Recomposes Attention. The match starts at the product with the values and goes back to queries and keys.
 #include <cmath>
 
 #include "passes/recompose/polynomial.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// softmax(scores). NaN may be replaced by 0, and the result may be cast.
+// The value softmax(scores), in which NaN may be replaced by 0, and which may be cast.
 struct Probabilities {
   Node* softmax = nullptr;
   bool guarded = false;  // NaN is replaced by 0
@@ -20,7 +20,7 @@ Value* ThroughCast(Value* v) {
   return cast && OnlyUse(v) && IsFloatValue(cast->input(0)) && IsFloatValue(v) ? cast->input(0) : v;
 }
 
-// v = Where(IsNaN(p), 0, p), where p has no other reader: returns p, else v.
+// If v = Where(IsNaN(p), 0, p) and p has no other reader, returns p; else returns v.
 Value* ThroughGuard(Value* v) {
   const Node* where = MadeBy(v, "Where");
   if (!where || !OnlyUse(v) || !IsScalar(where->input(1), 0)) return v;
@@ -49,7 +49,7 @@ Probabilities ReadProbabilities(Value* v) {
   return found;
 }
 
-// factor * Transpose(base, perm) has one key per row: [..., length, size].
+// The keys, one per row of [..., length, size], are factor * Transpose(base, perm).
 struct Keys {
   Value* base = nullptr;
   std::vector<int64_t> perm;  // empty: identity
@@ -88,14 +88,15 @@ Shape Permuted(const Shape& s, const std::vector<int64_t>& perm) {
   return out;
 }
 
-// Inputs must be [batch, heads, length, size] or [batch*heads, length, size]. Returns the problem, or "".
+// Checks that q, k and v are [batch, heads, length, size] or [batch*heads, length, size]. Returns the
+// problem, or "" if there is none.
 std::string ShapeProblem(const Shape& q, const Shape& k, const Shape& v) {
   const int rank = q.rank();
   if (rank != 3 && rank != 4) return StrCat("queries have rank ", rank);
   if (k.rank() != rank || v.rank() != rank) return "queries, keys and values have different ranks";
   if (q[0] != k[0] || k[0] != v[0]) return "batch sizes are not provably equal";
   if (q[-1] != k[-1] || k[-2] != v[-2]) return "sizes are not provably equal";
-  if (rank == 4 && k[1] != v[1]) return "keys and values have different heads";
+  if (rank == 4 && k[1] != v[1]) return "keys and values have different numbers of heads";
   if (rank == 4 && q[1] != k[1] && !(k[1].Is(1) && q[1].known()))
     return "the numbers of heads are not provably equal";
   return "";
@@ -122,7 +123,7 @@ std::string MaskProblem(const Scores& scores, DType dtype) {
       return StrCat("mask ", mask->type.ToString(), " does not broadcast into ", product->type.ToString());
     if (step.addend && mask->type.dtype != dtype) return "the mask has another type";
     if (step.condition && dtype == DType::kF16 && std::isfinite(step.fill))
-      return StrCat("masked scores are ", step.fill, ", which f16 does not hold");
+      return StrCat("masked scores are ", step.fill, ", which f16 cannot represent");
     if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are clipped";
   }
   if (scores.head_scale && !BroadcastsIntoScores(scores.head_scale, product))
@@ -141,7 +142,7 @@ bool PlainProduct(const Node& n) {
          !n.attrs.Bool("transpose_a") && !n.attrs.Bool("transpose_b");
 }
 
-// The attribute "scale": 0 stands for the default, 1 / sqrt(size).
+// Returns the value for the attribute "scale". 0 stands for the default, 1 / sqrt(size).
 double AttributeScale(double scale, const Dim& size) {
   if (!size.known()) return scale;
   const double preset = 1 / std::sqrt(static_cast<double>(size.value()));
@@ -190,7 +191,7 @@ bool RecomposeAttentionAt(Rewrite& r) {
 
 TERN_RULE(RecomposeAttention) {
   return Rule{
-      .summary = "softmax(q * keys * scale + mask) * v is Attention, in all spellings that exporters write",
+      .summary = "softmax(q * keys * scale + mask) * v is Attention, in all forms that exporters write",
       .level = Level::kExtended,
       .roots = {"MatMul"},
       .apply = RecomposeAttentionAt,

@@ -1,4 +1,4 @@
-// Removes the nodes around Attention that split, merge and repeat heads: Attention reads packed heads and
+// Removes the nodes around Attention that split, merge and repeat heads. Attention reads packed heads and
 // shared key/value heads itself.
 #include <algorithm>
 
@@ -12,11 +12,11 @@ const std::vector<int64_t> kSwapped = {0, 2, 1, 3};
 
 bool IsSwap(const Node* n) { return n && n->attrs.Ints("perm") == kSwapped; }
 
-// The Attention of `node` with other inputs and attributes, with one output.
+// Emits the Attention `node` with other inputs and attributes, and with one output.
 Value* Rebuild(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
   return r.Op(*node.op, WithAttrs(node.attrs, changes), inputs);
 }
-// The same, with all outputs.
+// Like Rebuild, with all outputs.
 std::vector<Value*> RebuildAllOutputs(Rewrite& r, const Node& node, const std::vector<Value*>& inputs,
                                       const AttrList& changes) {
   return r.Ops(*node.op, WithAttrs(node.attrs, changes), inputs, static_cast<int>(node.outputs().size()));
@@ -27,14 +27,14 @@ bool OnlyFirstOutput(const Node& node) {
                      [](const Value* v) { return v->unused(); });
 }
 
-// No node reads an output other than y; graph outputs are allowed.
+// True if no node reads an output other than the first. The outputs may be outputs of the graph.
 bool OthersHaveNoReaders(const Node& node) {
   return std::all_of(node.outputs().begin() + 1, node.outputs().end(),
                      [](const Value* v) { return v->uses.empty(); });
 }
 
-// x is [batch, length, heads*size], where v = Transpose(split) and split is x as [batch, length, heads,
-// size]. Null when v is not of this form.
+// Describes v = Transpose(split), where split is x [batch, length, heads*size] reshaped to [batch, length,
+// heads, size]. x is null when v is not of this form.
 struct Packed {
   Value* x = nullptr;
   int64_t heads = 0;
@@ -71,7 +71,7 @@ bool FuseSplitHeadsAt(Rewrite& r) {
   return r.Replace(RebuildAllOutputs(r, node, inputs, changes));
 }
 
-// Reshape(Transpose(Attention)) is a Reshape of the packed result.
+// Rewrites Reshape(Transpose(Attention)) as a Reshape of the packed result.
 bool FuseMergedHeadsAt(Rewrite& r) {
   const Node& root = r.root();
   Node* transpose = MadeBy(root.input(0), "Transpose");
@@ -91,8 +91,8 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   };
   Value* merged = new_outputs[0];
   if (SameShape(merged, root.output(0))) return replace(merged);
-  // The inputs of both Reshapes agree in dims 0 and 1 only: a target of 0 further back would copy another
-  // dim.
+  // The inputs of the old and the new Reshape agree in dims 0 and 1 only. A 0 at a later position of the
+  // target would copy a different dim.
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
@@ -100,7 +100,8 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   return replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
 }
 
-// v = Reshape(Expand(Unsqueeze(x, 2))): each head of x is repeated `times` times in a row.
+// Describes v = Reshape(Expand(Unsqueeze(x, 2))), in which each head of x is repeated `times` times in a row.
+// x is null when v is not of this form.
 struct Repeated {
   Value* x = nullptr;
   int64_t times = 1;
@@ -136,7 +137,7 @@ bool FuseRepeatedHeadsAt(Rewrite& r) {
   return r.Replace(Rebuild(r, node, inputs, {{"kv_heads", int64_t{0}}}));
 }
 
-// v [batch*heads, length, size] is a reshape of x [batch, heads, length, size]: returns x, or null.
+// If v [batch*heads, length, size] is a Reshape of x [batch, heads, length, size], returns x; else null.
 Value* Unflattened(Value* v) {
   const Node* reshape = MadeBy(v, "Reshape");
   if (!reshape) return nullptr;
@@ -151,7 +152,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   const bool single =
       node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 && node.attrs.Bool("merged");
   if (!single || node.attrs.Bool("joint") || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
-    return r.Skip("there is not one head per batch");
+    return r.Skip("the Attention does not have exactly one head, or it has a KV cache");
   std::vector<Value*> inputs = node.inputs();
   for (size_t i = 0; i < 3; ++i) {
     inputs[i] = Unflattened(inputs[i]);
@@ -187,7 +188,8 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
 
 TERN_RULE(FuseSplitHeadsIntoAttention) {
   return Rule{
-      .summary = "Attention reads [batch, length, heads*size] itself: no Reshape and Transpose before",
+      .summary =
+          "Attention reads [batch, length, heads*size] itself, without a Reshape and a Transpose before it",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = FuseSplitHeadsAt,
@@ -199,7 +201,7 @@ TERN_RULE(FuseSplitHeadsIntoAttention) {
 }
 
 TERN_RULE(FuseMergedHeadsIntoAttention) {
-  return Rule{.summary = "Attention writes [batch, length, heads*size] itself: no Transpose after",
+  return Rule{.summary = "Attention writes [batch, length, heads*size] itself, without a Transpose after it",
               .level = Level::kExtended,
               .roots = {"Reshape"},
               .apply = FuseMergedHeadsAt,
@@ -211,11 +213,13 @@ TERN_RULE(FuseMergedHeadsIntoAttention) {
 }
 
 TERN_RULE(FuseRepeatedHeadsIntoAttention) {
-  return Rule{.summary = "Attention shares one key/value head between several query heads: no copies",
-              .level = Level::kExtended,
-              .roots = {"Attention"},
-              .apply = FuseRepeatedHeadsAt,
-              .example = R"(graph @repeat(%q: f32[2,4,5,8], %k: f32[2,2,5,8], %v: f32[2,2,5,8]) -> (%y) {
+  return Rule{
+      .summary =
+          "Attention shares one key/value head between several query heads, without copies of the head",
+      .level = Level::kExtended,
+      .roots = {"Attention"},
+      .apply = FuseRepeatedHeadsAt,
+      .example = R"(graph @repeat(%q: f32[2,4,5,8], %k: f32[2,2,5,8], %v: f32[2,2,5,8]) -> (%y) {
   #axes: i64[1] = (2)  #wide: i64[5] = (2, 2, 2, 5, 8)  #shape: i64[4] = (2, 4, 5, 8)
   %kr = Reshape(Expand(Unsqueeze(%k, #axes), #wide), #shape)
   %vr = Reshape(Expand(Unsqueeze(%v, #axes), #wide), #shape)

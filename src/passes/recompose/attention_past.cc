@@ -6,13 +6,13 @@
 namespace tern {
 namespace {
 
-// The Concat that produces v from past and new rows, along the length of [batch, heads, length, size]. Null,
-// with a Skip reason, if there is none.
+// The Concat that produces v from past and new rows, along the length of [batch, heads, length, size]. If
+// there is none, calls Skip with the reason and returns null.
 const Node* Appended(Rewrite& r, const Value* v, const char* what) {
   const Node* concat = MadeBy(v, "Concat");
   if (!concat || concat->inputs().size() != 2 || v->type.shape.rank() != 4 ||
       AxisOf(concat->attrs.Int("axis"), v) != 2) {
-    r.Skip(what, " are not a Concat of past and new ones");
+    r.Skip(what, " are not a Concat of past and new ", what);
     return nullptr;
   }
   if (concat->graph != &r.graph() || v->uses.size() != 1) {
@@ -28,10 +28,11 @@ const Node* Appended(Rewrite& r, const Value* v, const char* what) {
 
 bool Fuse(Rewrite& r) {
   const Node& node = r.root();
-  if (node.input(4) || node.input(5)) return r.Skip("it has a past already");
+  if (node.input(4) || node.input(5)) return r.Skip("the Attention already has a past");
   if (node.outputs().size() != 1) return r.Skip("other outputs are read");
   if (node.attrs.Bool("joint")) return r.Skip("q, k and v are one value");
-  // With a past, the first query would attend to all past keys instead of the first key only.
+  // Without a past, the first query of causal attention attends to the first key only. With a past, it would
+  // attend to all past keys.
   if (node.attrs.Bool("causal")) return r.Skip("causal attention counts queries from the first key");
   const Node* k = Appended(r, node.input(1), "keys");
   const Node* v = k ? Appended(r, node.input(2), "values") : nullptr;
@@ -53,7 +54,7 @@ bool Fuse(Rewrite& r) {
 
 TERN_RULE(FusePastIntoAttention) {
   return Rule{
-      .summary = "Attention appends keys and values to the past itself: no Concat before",
+      .summary = "Attention appends keys and values to the past itself, without a Concat before it",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = Fuse,

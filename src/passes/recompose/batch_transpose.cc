@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// x [..., a, b] -> [n, a, b] -> [n, b, a] -> [..., b, a], as torch writes k.transpose(-1, -2).
+// Replaces x [..., a, b] -> [n, a, b] -> [n, b, a] -> [..., b, a], as torch writes k.transpose(-1, -2).
 bool RecomposeBatchTransposeAt(Rewrite& r) {
   Value* y = r.root().output(0);
   const Node* transpose = MadeBy(r.root().input(0), "Transpose");
@@ -36,7 +36,7 @@ bool RecomposeBatchTransposeAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeBatchTranspose) {
-  return Rule{.summary = "a transpose of the last two axes with the others flattened is a Transpose",
+  return Rule{.summary = "a transpose of the last two axes with the other axes flattened is a Transpose",
               .level = Level::kExtended,
               .roots = {"Reshape"},
               .apply = RecomposeBatchTransposeAt,

@@ -1,4 +1,5 @@
-// Removes the Reshapes around MatMul and Softmax that flatten the batch and restore it.
+// Removes the Reshapes around MatMul and Softmax that flatten the batch and restore it. Also removes a shift
+// before Softmax.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
@@ -6,7 +7,7 @@
 namespace tern {
 namespace {
 
-// x [..., a, b] is reshaped to [n, a, b]; batch holds the leading dims of x.
+// Describes a value [n, a, b] that is a Reshape of x [..., a, b]. `batch` is the leading dims of x.
 struct Flat {
   Value* x = nullptr;
   std::vector<Dim> batch;
@@ -33,7 +34,7 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
   Node* product = MadeBy(r.root().input(0), "MatMul");
   if (!product || !OnlyUse(r.root().input(0)))
     return r.Skip("the input is not a product that is read nowhere else");
-  if (product->input(2) || product->input(3)) return r.Skip("the product has more inputs");
+  if (product->input(2) || product->input(3)) return r.Skip("the product has a bias or a residual");
   const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
   if (!a || !b) return r.Skip("the operands are not flattened batches");
   const Shape &y = r.root().output(0)->type.shape, &flat = product->output(0)->type.shape;
@@ -61,24 +62,26 @@ bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeBatchMatMul) {
-  return Rule{.summary = "a MatMul needs no Reshape that flattens the batch and none that restores it",
-              .level = Level::kExtended,
-              .roots = {"Reshape"},
-              .apply = RecomposeBatchMatMulAt,
-              .example = R"(graph @product(%a: f32[2,4,3,8], %b: f32[2,4,8,5]) -> (%y) {
+  return Rule{
+      .summary =
+          "Reshapes that flatten the batch before a MatMul and restore it after the MatMul are removed",
+      .level = Level::kExtended,
+      .roots = {"Reshape"},
+      .apply = RecomposeBatchMatMulAt,
+      .example = R"(graph @product(%a: f32[2,4,3,8], %b: f32[2,4,8,5]) -> (%y) {
   #a: i64[3] = (8, 3, 8)  #b: i64[3] = (8, 8, 5)  #y: i64[4] = (2, 4, 3, 5)
   %y = Reshape(MatMul(Reshape(%a, #a), Reshape(%b, #b)), #y)
 })"};
 }
 
 TERN_RULE(MoveReshapeBehindSoftmax) {
-  return Rule{
-      .summary =
-          "a Reshape that flattens the batch moves after a Softmax over the last axis, where it may cancel",
-      .level = Level::kExtended,
-      .roots = {"Softmax"},
-      .apply = MoveReshapeBehindSoftmaxAt,
-      .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
+  return Rule{.summary =
+                  "a Reshape that flattens the batch moves after a Softmax over the last axis, where "
+                  "another Reshape may cancel it",
+              .level = Level::kExtended,
+              .roots = {"Softmax"},
+              .apply = MoveReshapeBehindSoftmaxAt,
+              .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
   #flat: i64[3] = (8, 3, 5)
   %y = Softmax(Reshape(%x, #flat))
 })"};
@@ -98,21 +101,24 @@ bool SharedShift(const Match& m) {
 }  // namespace
 
 TERN_RULE(RemoveShiftBeforeSoftmax) {
-  return Rule{.summary = "subtracting the maximum before a Softmax changes nothing",
-              .level = Level::kExtended,
-              .match = {"%y = Softmax(%x - %m) {@all, axis=@axis}"},
-              .emit = "%y = Softmax(%x) {@all}",
-              .when = SharedShift};
+  return Rule{
+      .summary = "subtracting the maximum before a Softmax is removed, because it does not change the result",
+      .level = Level::kExtended,
+      .match = {"%y = Softmax(%x - %m) {@all, axis=@axis}"},
+      .emit = "%y = Softmax(%x) {@all}",
+      .when = SharedShift};
 }
 
 TERN_RULE(RemoveScaledShiftBeforeSoftmax) {
-  return Rule{.summary = "subtracting the maximum before a scaled Softmax changes nothing",
-              .level = Level::kExtended,
-              .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
-              .emit = "%y = Softmax(%x * #c) {@all}",
-              .when = [](const Match& m) {
-                return ScalarOf(m.At("c")) ? SharedShift(m) : m.Skip("the factor is not a number");
-              }};
+  return Rule{
+      .summary =
+          "subtracting the maximum before a scaled Softmax is removed, because it does not change the result",
+      .level = Level::kExtended,
+      .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
+      .emit = "%y = Softmax(%x * #c) {@all}",
+      .when = [](const Match& m) {
+        return ScalarOf(m.At("c")) ? SharedShift(m) : m.Skip("the factor is not a number");
+      }};
 }
 
 }  // namespace tern

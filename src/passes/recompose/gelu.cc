@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// The factor beside x: v = shift + slope * t, where t is made by Erf or Tanh.
+// The factor of GELU beside x: v = shift + slope * t, where t is made by `function`, an Erf or Tanh.
 struct Gate {
   double shift = 0, slope = 0;
   Node* function = nullptr;
@@ -31,7 +31,8 @@ std::optional<Gate> GateOf(Value* v) {
   return std::nullopt;
 }
 
-// The attribute "approximate" when the argument of Erf or Tanh is that of a GELU of x, else null.
+// Returns the attribute "approximate" of Gelu if `function` has the argument that it has in a GELU of x; else
+// null.
 const char* FormulaOf(const Node& function, const Value* x) {
   const auto argument = PolynomialOf(function.input(0), x);
   if (!argument) return nullptr;
@@ -41,7 +42,8 @@ const char* FormulaOf(const Node& function, const Value* x) {
   return Near(*argument, {{1, slope}, {3, slope * 0.044715}}, dtype) ? "tanh" : nullptr;
 }
 
-// True if the only reader multiplies v by a constant number. That product is the better root.
+// True if the only reader multiplies or divides v by a constant number. The rule fires at that reader
+// instead.
 bool ScaledNext(const Value* v) {
   if (!OnlyUse(v)) return false;
   const Node& reader = *v->uses[0].first;
@@ -55,7 +57,8 @@ Value* WithRank(Rewrite& r, Value* x, const Shape& result) {
   return own.ranked && result.ranked && own.rank() == result.rank() ? x : ViewAs(r, x, result);
 }
 
-// root = factor * left * right, where one operand is the gate and has no other reader.
+// Replaces the root, which computes factor * left * right. One operand must be the gate and have no other
+// reader.
 bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   auto gate = GateOf(right);
   if (!gate) {
@@ -64,7 +67,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   }
   if (!gate) return r.Skip("no factor is a number plus Erf or Tanh that is read nowhere else");
   const Scaled x = PeelFactor(left);
-  // The argument of GELU is the other operand, or the value that it is a multiple of.
+  // The argument of GELU is `left`, or the value of which `left` is a multiple.
   for (const Scaled& candidate : {Scaled{1, left}, x}) {
     const DType dtype = candidate.value->type.dtype;
     const char* formula = FormulaOf(*gate->function, candidate.value);
@@ -88,7 +91,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
 bool RecomposeGeluAt(Rewrite& r) {
   const Node& root = r.root();
   if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
-  // In (x * gate) * 0.5 and (x * gate) / 2, the product is one level deeper.
+  // In (x * gate) * 0.5 and (x * gate) / 2, the product with the gate is an operand of the root.
   for (int side : {0, 1}) {
     const auto number = ScalarOf(root.input(side));
     if (!number || (side == 0 && KindName(root) == "div")) continue;
@@ -105,7 +108,8 @@ bool RecomposeGeluAt(Rewrite& r) {
 
 TERN_RULE(RecomposeGelu) {
   return Rule{
-      .summary = "x * (1 + erf(x / sqrt(2))) / 2 is GELU, and so is its tanh formula, in any spelling",
+      .summary =
+          "x * (1 + erf(x / sqrt(2))) / 2 is GELU, and so is the tanh formula, in any order of operations",
       .level = Level::kExtended,
       .roots = {"Binary:mul", "Binary:div"},
       .apply = RecomposeGeluAt,

@@ -1,4 +1,5 @@
-// Recomposes GroupNorm from an InstanceNorm over groups, and fuses scales and biases per channel that follow.
+// Recomposes GroupNorm from an InstanceNorm over groups. Fuses a scale or bias per channel into the GroupNorm
+// or InstanceNorm before it.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -14,7 +15,7 @@ Tensor PerChannel(const Tensor& groups, int64_t channels) {
   return Tensor::Of(groups.dtype(), {channels}, values);
 }
 
-// Reshape(InstanceNorm(Reshape(x, [batch, groups, rest])), [batch, channels, ...])
+// Replaces Reshape(InstanceNorm(Reshape(x, [batch, groups, -1])), [batch, channels, ...]).
 bool RecomposeGroupNormAt(Rewrite& r) {
   const Node& root = r.root();
   const Node* norm = MadeBy(root.input(0), "InstanceNorm");

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The root is x * (mean_square + epsilon)^-1/2.
+// The parts of a root that computes x * (under.variance + under.epsilon)^-1/2.
 struct Normalised {
   Value* x = nullptr;
   Stabilised under;

@@ -1,13 +1,14 @@
-// LayerNorm with its scale multiplied into the inverse root first, as TensorFlow, Keras and Flax write it.
+// Recomposes LayerNorm whose scale is first multiplied by the inverse root, as TensorFlow, Keras and Flax
+// write it.
 #include "passes/recompose/moments.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// v = gamma * (variance of x + epsilon)^-1/2. Other readers of v are allowed.
+// The parts of v = gamma * (variance of x + epsilon)^-1/2. v may have several readers.
 struct ScaledRoot {
-  Value* gamma = nullptr;  // null: 1
+  Value* gamma = nullptr;  // null stands for 1
   Mean of;
   double epsilon = 0;
 };
@@ -29,13 +30,13 @@ std::optional<ScaledRoot> ScaledRootOf(Value* v) {
   return std::nullopt;
 }
 
-// A term of a sum; negative: it is subtracted.
+// A term of a sum. If `negative`, the value is subtracted.
 struct Term {
   Value* value = nullptr;
   bool negative = false;
 };
 
-constexpr size_t kMaxTerms = 3;  // x * root, mean * root, beta
+constexpr size_t kMaxTerms = 3;  // the terms are x * root, mean * root and beta
 
 // Splits v into terms at Add, Sub and Neg nodes that have no other reader.
 void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {
@@ -47,7 +48,7 @@ void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {
   AddTerms(n->input(1), negative != sub, terms);
 }
 
-// factor * root, where the root is read by this and one other product.
+// The product factor * root. The root has two readers: this product and another one.
 struct Product {
   Value* factor = nullptr;
   Value* root = nullptr;
@@ -67,7 +68,7 @@ std::vector<Product> ProductsOf(const Term& term) {
   return out;
 }
 
-// x * root - mean(x) * root
+// Matches x * root - mean(x) * root, where `first` and `second` are the two terms.
 std::optional<ScaledRoot> NormOf(const Term& first, const Term& second) {
   for (const Product& x : ProductsOf(first))
     for (const Product& mean : ProductsOf(second)) {
@@ -116,7 +117,7 @@ bool RecomposeScaledLayerNormAt(Rewrite& r) {
     return Emit(r, *norm, Term());
   }
   return r.Skip(
-      "neither factor is a scale over the standard deviation of a value, or that factor is read elsewhere");
+      "neither factor is a scale divided by the standard deviation of a value, or that factor is read elsewhere");
 }
 
 }  // namespace
@@ -125,7 +126,7 @@ TERN_RULE(RecomposeShiftedLayerNorm) {
   return Rule{
       .summary =
           "x * root + (beta - mean * root) with root = gamma / sqrt(variance + epsilon) is LayerNorm: "
-          "TensorFlow's and Keras' way to write it",
+          "TensorFlow and Keras write it so",
       .level = Level::kExtended,
       .roots = {"Binary:add", "Binary:sub"},
       .apply = RecomposeShiftedLayerNormAt,
@@ -140,8 +141,8 @@ TERN_RULE(RecomposeShiftedLayerNorm) {
 
 TERN_RULE(RecomposeScaledLayerNorm) {
   return Rule{.summary =
-                  "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma: Flax' way "
-                  "to write it",
+                  "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma: Flax "
+                  "writes it so",
               .level = Level::kExtended,
               .roots = {"Binary:mul"},
               .apply = RecomposeScaledLayerNormAt,

@@ -21,7 +21,7 @@ Value* WithoutFloorAtZero(Value* v) {
   return v;
 }
 
-// A mean with or without its reduced axes.
+// A mean that has dims of 1 for the reduced axes (keep_dims), or drops them.
 struct AnyMean {
   Mean mean;
   bool keep_dims = true;
@@ -60,7 +60,7 @@ std::optional<AnyMean> DifferenceOfMoments(Value* v) {
   return same ? squares : std::nullopt;
 }
 
-// True if v has the dims of x, with ones in place of the axes.
+// True if v has the dims of mean.x, with 1 in place of the reduced dims.
 bool KeepsAxes(const Value& v, const Mean& mean) {
   const Shape &shape = v.type.shape, &x = mean.x->type.shape;
   if (!shape.ranked || shape.rank() != x.rank()) return false;

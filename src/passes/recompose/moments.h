@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// A value is the mean of x over constant axes. The axes stay as dims of 1, by keep_dims or by a view.
+// Describes a value that is the mean of x over constant axes. The value has dims of 1 for these axes, by
+// keep_dims or by a view.
 struct Mean {
   Value* x = nullptr;
   std::vector<int64_t> axes;  // counted from the front, ascending
@@ -16,31 +17,31 @@ struct Mean {
 };
 
 std::optional<Mean> MeanOf(Value* v);
-// Matches the mean of the squares of x. The values between must have no other reader.
+// Matches the mean of the squares of x. v and the squares must have no other reader.
 std::optional<Mean> MeanSquareOf(Value* v);
-// v is the variance of x: the mean of the squared differences from its mean, or mean(x * x) - mean(x)^2,
-// optionally clamped at 0. The variance has no other reader.
+// Matches the variance of x: the mean of the squared differences from the mean of x, or mean(x * x) -
+// mean(x)^2, optionally clamped at 0. v must have no other reader.
 std::optional<Mean> VarianceOf(Value* v);
 // If v is x minus its mean over these axes, returns x; else null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
 
-// If v = sqrt(x), or v = 1 / sqrt(x), returns x; else null. v may have any readers. The values between must
-// have no other reader.
+// If v = sqrt(x), or v = 1 / sqrt(x), returns x; else null. v may have several readers. A value between x and
+// v must have no other reader.
 Value* UnderRoot(Value* v);
 Value* UnderInverseRoot(Value* v);
 
-// v = variance + epsilon, read once.
+// Describes v = variance + epsilon, where v has one reader.
 struct Stabilised {
   Value* variance = nullptr;
   double epsilon = 0;
 };
 std::optional<Stabilised> StabilisedOf(Value* v);
 
-// True if the axes are the last axes.size() ones.
+// True if `axes` are the last axes of a tensor of this rank.
 bool AreLastAxes(const std::vector<int64_t>& axes, int rank);
 
-// Emits a LayerNorm or RmsNorm of x. Other axes than the last ones are transposed to the end, and back after
-// the norm. The rank of x must be known.
+// Emits a LayerNorm or RmsNorm of x. If `axes` are not the last axes, transposes them to the end before the
+// norm, and back after it. The rank of x must be known.
 Value* EmitNorm(Rewrite& r, const char* op, Value* x, const std::vector<int64_t>& axes, double epsilon);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Fuses a scale and a bias into the normalisation before them, and removes casts around it.
+// Fuses a scale and a bias into the normalisation before them, and removes Casts around a normalisation.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -72,15 +72,16 @@ bool Widens(const Match& m) {
 }  // namespace
 
 TERN_RULE(RemoveCastsAroundLayerNorm) {
-  return Rule{.summary = "LayerNorm computes f16 and bf16 in f32 itself: no Casts around it",
-              .level = Level::kExtended,
-              .match = {"%w = Cast(%x) shared  %n = LayerNorm(%w) {@all}  %y = Cast(%n)"},
-              .emit = "%y = LayerNorm(%x) {@all}",
-              .when = Widens};
+  return Rule{
+      .summary = "Casts around a LayerNorm are removed: LayerNorm computes f16 and bf16 in f32 itself",
+      .level = Level::kExtended,
+      .match = {"%w = Cast(%x) shared  %n = LayerNorm(%w) {@all}  %y = Cast(%n)"},
+      .emit = "%y = LayerNorm(%x) {@all}",
+      .when = Widens};
 }
 
 TERN_RULE(RemoveCastsAroundRmsNorm) {
-  return Rule{.summary = "RmsNorm computes f16 and bf16 in f32 itself: no Casts around it",
+  return Rule{.summary = "Casts around a RmsNorm are removed: RmsNorm computes f16 and bf16 in f32 itself",
               .level = Level::kExtended,
               .match = {"%w = Cast(%x) shared  %n = RmsNorm(%w) {@all}  %y = Cast(%n)"},
               .emit = "%y = RmsNorm(%x) {@all}",
@@ -99,10 +100,11 @@ bool PerChannel(const Match& m) {
       static_cast<int>(std::find(perm.begin(), perm.end(), int64_t{rank - 1}) - perm.begin());
   const Shape &w = m.ShapeOf("w"), &y = m.ShapeOf("y");
   if (m.DTypeOf("w") != m.DTypeOf("x")) return m.Skip("the types differ");
-  if (w.rank() < rank - channel || w.rank() > rank) return m.Skip("the constant is not one per channel");
+  if (w.rank() < rank - channel || w.rank() > rank)
+    return m.Skip("the constant is not one number per channel");
   for (int i = 1; i <= w.rank(); ++i)
     if (!(rank - i == channel ? w[-i] == y[-i] : w[-i].Is(1)))
-      return m.Skip("the constant is not one per channel");
+      return m.Skip("the constant is not one number per channel");
   return true;
 }
 

@@ -39,7 +39,7 @@ std::optional<double> Number(const Polynomial& p) {
   return std::nullopt;
 }
 
-// v without leading dims of 1, which do not matter to broadcasting.
+// Skips views that only add or remove leading dims of 1, which do not matter to broadcasting.
 const Value* Plain(const Value* v) {
   for (const Node* view = MadeByView(v); view && SameButForOnes(v->type.shape, view->input(0)->type.shape);
        view = MadeByView(v))
@@ -127,7 +127,7 @@ Scaled PeelFactor(Value* v) {
   Scaled s{1, v};
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     const auto step = Step(s.value);
-    // A constant of higher rank would have raised the rank of the product.
+    // Stop where a constant raises the rank of the product.
     const int rank = s.value->type.shape.rank();
     if (!step || !IsFloatValue(step->value) || rank < 0 || step->value->type.shape.rank() != rank) break;
     s = {s.factor * step->factor, step->value};

@@ -6,10 +6,11 @@ namespace {
 
 bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
-// The slope of negative inputs must be above 0 and at most 1: then max(x, a * x) is a rectifier.
+// True if the slope a is above 0 and at most 1. Only then is max(x, a * x) equal to a * x for negative x and
+// to x for other x.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
-  if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0, up to 1");
+  if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0 and at most 1");
   return Floats(m);
 }
 
@@ -25,8 +26,8 @@ bool SlopesFit(const Match& m) {
 }  // namespace
 
 TERN_RULE(RecomposeRelu) {
-  // Not `x where x > 0, else 0`, which is 0 for NaN.
-  return Rule{.summary = "max(x, 0) is Relu, and so is 0 where x < 0, else x",
+  // The form `x where x > 0, else 0` is not Relu, because it is 0 for NaN.
+  return Rule{.summary = "max(x, 0) is Relu, and so is a Where that selects 0 for x < 0, else x",
               .level = Level::kExtended,
               .match = {"%y = Max(%x, 0)", R"(%g = Binary(%x, 0) {kind="less"}  %y = Where(%g, 0, %x))",
                         R"(%g = Binary(%x, 0) {kind="less_equal"}  %y = Where(%g, 0, %x))"},
@@ -35,7 +36,7 @@ TERN_RULE(RecomposeRelu) {
 }
 
 TERN_RULE(RecomposeLeakyRelu) {
-  return Rule{.summary = "max(x, a * x) is LeakyRelu for a above 0, up to 1",
+  return Rule{.summary = "max(x, a * x) is LeakyRelu for a above 0 and at most 1",
               .level = Level::kExtended,
               .match = {"%y = Max(%x, %x * #a)",
                         R"(%g = Binary(%x, 0) {kind="greater"}  %y = Where(%g, %x, %x * #a))"},

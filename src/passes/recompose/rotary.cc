@@ -46,7 +46,7 @@ bool IsRotatedHalves(const Value* v, const Value* x) {
   return true;
 }
 
-// The same for interleaved pairs: v[2i] = -x[2i + 1], v[2i + 1] = x[2i].
+// True if v is x with rotated pairs along the last axis: v[2i] = -x[2i + 1], v[2i + 1] = x[2i].
 bool IsRotatedPairs(const Value* v, const Value* x) {
   const Node* merge = MadeBy(v, "Reshape");
   const Node* concat = merge ? MadeBy(merge->input(0), "Concat") : nullptr;
@@ -63,7 +63,7 @@ bool IsRotatedPairs(const Value* v, const Value* x) {
   return true;
 }
 
-// sum = x * cos + rotated(x) * sin.
+// The parts of a sum x * cos + rotated(x) * sin.
 struct Rotation {
   Value *x = nullptr, *cos = nullptr, *sin = nullptr;
   Copies copies = Copies::kHalves;
@@ -96,7 +96,8 @@ int PositionAxis(const Value* factor, const Shape& x) {
   return -1;
 }
 
-// The angles as [batch or 1, length, n]; null when they differ along other axes than batch and positions.
+// Returns `once`, which is `factor` without copies, as [batch or 1, length, n]. Null when the angles differ
+// along other axes than batch and positions.
 Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axis) {
   const Shape& f = factor->type.shape;
   const Dim batch = f.rank() == 4 ? f[0] : Dim(1);
@@ -104,6 +105,7 @@ Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axi
   return ViewAs(r, once, Shape({batch, x[axis], once->type.shape[-1]}));
 }
 
+// cos_once and sin_once are cos and sin without copies (see passes/recompose/angles.h).
 struct Factors {
   Value *cos = nullptr, *cos_once = nullptr, *sin = nullptr, *sin_once = nullptr;
 };
@@ -114,7 +116,7 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
   Value *cos = AnglesFor(r, f.cos, f.cos_once, s, axis), *sin = AnglesFor(r, f.sin, f.sin_once, s, axis);
   if (!cos || !sin) return r.Skip("the angles are not one per position");
   if (!SameType(cos, sin) || cos->type.dtype != x->type.dtype)
-    return r.Skip("cosines and sines have different shapes");
+    return r.Skip("cosines, sines and x have different shapes or types");
   if (axis == 2) return r.Replace(r.Op("RotaryEmbedding", {x, cos, sin}, {{"interleaved", interleaved}}));
   if (!s[2].known()) return r.Skip("the number of heads is not known");
   Value* packed = ViewAs(r, x, Shape({s[0], s[1], s[2] * s[3]}));

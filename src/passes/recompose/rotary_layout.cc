@@ -1,5 +1,5 @@
-// Removes the nodes around RotaryEmbedding that split and rearrange heads: RotaryEmbedding reads packed heads
-// itself, and can rotate only their first features.
+// Removes the nodes around RotaryEmbedding that split and rearrange heads. RotaryEmbedding reads packed heads
+// itself, and its attribute `size` limits the rotation to the first features of a head.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -15,8 +15,8 @@ bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
          part->end == end;
 }
 
-// The RotaryEmbedding that produces v, and its input. Both are [batch, ?, ?, size]; a view may be on either
-// side.
+// The RotaryEmbedding that produces v, and its input x. v and x are [batch, ?, ?, size]. There may be a view
+// before and a view after the RotaryEmbedding.
 struct Inner {
   Node* rotary = nullptr;
   Value* x = nullptr;
@@ -32,7 +32,7 @@ Inner InnerOf(Value* v) {
   return {rotary, before->input(0)};
 }
 
-// concat(rotary(x[:size]), x[size:])
+// Replaces concat(rotary(x[:size]), x[size:]).
 bool FusePartialRotaryAt(Rewrite& r) {
   const Node& root = r.root();
   const int64_t axis = root.attrs.Int("axis");
@@ -58,7 +58,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
   return y ? r.Replace(y) : r.Skip("the heads cannot be unpacked");
 }
 
-// rotary(transpose(split(x))) is transpose(split(rotary(x))).
+// Rewrites rotary(transpose(split(x))) as transpose(split(rotary(x))).
 bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
   const Node& root = r.root();
   const Node* transpose = MadeBy(root.input(0), "Transpose");
@@ -80,11 +80,13 @@ bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FusePartialRotaryEmbedding) {
-  return Rule{.summary = "RotaryEmbedding of the first features only needs no Split and Concat",
-              .level = Level::kExtended,
-              .roots = {"Concat"},
-              .apply = FusePartialRotaryAt,
-              .example = R"(graph @partial(%x: f32[2,4,3,8], %c: f32[1,3,2], %s: f32[1,3,2]) -> (%y) {
+  return Rule{
+      .summary =
+          "RotaryEmbedding rotates only the first features itself, without a Split and a Concat around it",
+      .level = Level::kExtended,
+      .roots = {"Concat"},
+      .apply = FusePartialRotaryAt,
+      .example = R"(graph @partial(%x: f32[2,4,3,8], %c: f32[1,3,2], %s: f32[1,3,2]) -> (%y) {
   #sizes: i64[2] = (4, 4)
   %a, %b = Split(%x, #sizes) {axis=3}
   %y = Concat(RotaryEmbedding(%a, %c, %s), %b) {axis=3}
@@ -92,13 +94,13 @@ TERN_RULE(FusePartialRotaryEmbedding) {
 }
 
 TERN_RULE(MoveSplitHeadsBehindRotaryEmbedding) {
-  return Rule{
-      .summary =
-          "RotaryEmbedding reads packed heads itself: the split into heads moves after it, to Attention",
-      .level = Level::kExtended,
-      .roots = {"RotaryEmbedding"},
-      .apply = MoveSplitHeadsBehindRotaryAt,
-      .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
+  return Rule{.summary =
+                  "a split into heads moves after RotaryEmbedding, which reads packed heads itself, so that "
+                  "Attention can fuse it",
+              .level = Level::kExtended,
+              .roots = {"RotaryEmbedding"},
+              .apply = MoveSplitHeadsBehindRotaryAt,
+              .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
   #shape: i64[4] = (2, 3, 4, 8)
   %h = Transpose(Reshape(%x, #shape)) {perm=[0,2,1,3]}
   %y = RotaryEmbedding(%h, %c, %s)

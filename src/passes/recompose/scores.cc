@@ -8,7 +8,7 @@ namespace tern {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Adding a score to a number of this magnitude does not change it.
+// Adding a score to a number of this magnitude does not change the number.
 constexpr double kHuge = 1e30;
 
 class ScoreReader {
@@ -20,7 +20,7 @@ class ScoreReader {
   }
 
  private:
-  // The softmax reads factor * v.
+  // Matches v, where the softmax reads factor * v. Returns false if v does not lead to the product.
   bool Read(Value* v, double factor, int depth) {
     if (!v || !v->producer || depth > 16) return false;
     if (!OnlyUse(v)) return Problem(StrCat("'", v->name, "' has other readers"));
@@ -57,7 +57,7 @@ class ScoreReader {
     return left && Read(n.input(1), factor * *left, depth + 1);
   }
 
-  // Reads a constant factor [heads, 1, 1].
+  // Matches a product with a constant factor [heads, 1, 1].
   bool ReadHeadScale(Node& n, double factor, int depth) {
     if (!IsOp(n, "Binary", "mul") || scores_.head_scale || scores_.softcap > 0) return false;
     for (int side : {0, 1}) {
@@ -77,7 +77,7 @@ class ScoreReader {
     return Read(n.input(0), factor, depth + 1);
   }
 
-  // One side leads to the product; the other is a mask.
+  // One operand leads to the product, and the other operand is a mask.
   bool ReadSum(Node& n, double factor, int depth) {
     if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
     for (int side : {0, 1}) {

@@ -1,4 +1,4 @@
-// Matches the input of an attention softmax: q * keys, scaled, softcapped, masked.
+// Matches the input of an attention softmax: q * keys, which may be scaled, softcapped and masked.
 #pragma once
 #include <string>
 #include <vector>
@@ -22,15 +22,15 @@ struct Scores {
   Value* head_scale = nullptr;  // a factor for each head, or null
   double softcap = 0;
   bool floored = false;         // clamped at a huge negative number, which matters only for infinite scores
-  std::vector<MaskStep> masks;  // the one nearest to the softmax first
-  std::string problem;          // why this is no attention; empty when it is
+  std::vector<MaskStep> masks;  // the mask nearest to the softmax comes first
+  std::string problem;          // why the match failed; empty when it succeeded
 };
 
-// v is the input of the softmax. Every value up to the product must have one reader.
+// Matches v, the input of the softmax. Every value from the product to v must have one reader.
 Scores ReadScores(Value* v);
 
-// Emits nodes that combine the masks into one: null for none, bool for a single condition with a fill of
-// -infinity, else additive. The caller has checked the shapes.
+// Emits nodes that combine the masks into one mask. Returns null if there is no mask, a bool mask for a
+// single condition with a fill of -infinity, else an additive mask. The caller has checked the shapes.
 Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype);
 
 }  // namespace tern

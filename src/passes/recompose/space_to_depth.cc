@@ -29,7 +29,8 @@ std::optional<SixAxes> SixAxesAt(const Node& root) {
   return s;
 }
 
-// The side of a square block, from the two axes of `split` that hold its rows and columns.
+// The side of a square block. `rows` and `columns` are the axes of `split` that contain its rows and columns.
+// nullopt if the block is not square.
 std::optional<int64_t> BlockOf(const Shape& split, int rows, int columns) {
   if (!split[rows].known() || split[rows] != split[columns] || split[rows].value() < 2) return std::nullopt;
   return split[rows].value();
@@ -37,13 +38,13 @@ std::optional<int64_t> BlockOf(const Shape& split, int rows, int columns) {
 
 bool RecomposeDepthToSpaceAt(Rewrite& r) {
   const auto s = SixAxesAt(r.root());
-  if (!s) return r.Skip("not a transpose of six axes between reshapes of four");
+  if (!s) return r.Skip("the node is not a Transpose of six axes between Reshapes of four axes");
   const bool crd = s->perm == Perm{0, 1, 4, 2, 5, 3}, dcr = s->perm == Perm{0, 3, 4, 1, 5, 2};
-  if (!crd && !dcr) return r.Skip("another order of axes");
+  if (!crd && !dcr) return r.Skip("the Transpose has another order of axes");
   const auto block = crd ? BlockOf(s->split, 2, 3) : BlockOf(s->split, 1, 2);
   const Dim& depth = s->split[crd ? 1 : 3];
   if (!block || s->split[4] != s->before[2] || s->split[5] != s->before[3])
-    return r.Skip("not a square block");
+    return r.Skip("the block is not square");
   const Dim b(*block);
   if (s->before[1] != depth * b * b || s->after[1] != depth || s->after[2] != s->before[2] * b ||
       s->after[3] != s->before[3] * b)
@@ -54,10 +55,10 @@ bool RecomposeDepthToSpaceAt(Rewrite& r) {
 
 bool RecomposeSpaceToDepthAt(Rewrite& r) {
   const auto s = SixAxesAt(r.root());
-  if (!s) return r.Skip("not a transpose of six axes between reshapes of four");
-  if (s->perm != Perm{0, 3, 5, 1, 2, 4}) return r.Skip("another order of axes");
+  if (!s) return r.Skip("the node is not a Transpose of six axes between Reshapes of four axes");
+  if (s->perm != Perm{0, 3, 5, 1, 2, 4}) return r.Skip("the Transpose has another order of axes");
   const auto block = BlockOf(s->split, 3, 5);
-  if (!block || s->split[1] != s->before[1]) return r.Skip("not a square block");
+  if (!block || s->split[1] != s->before[1]) return r.Skip("the block is not square");
   const Dim b(*block);
   if (s->before[2] != s->split[2] * b || s->before[3] != s->split[4] * b || s->after[2] != s->split[2] ||
       s->after[3] != s->split[4] || s->after[1] != s->before[1] * b * b)
@@ -65,7 +66,7 @@ bool RecomposeSpaceToDepthAt(Rewrite& r) {
   return r.Replace(r.Op("SpaceToDepth", {s->x}, {{"block", *block}}));
 }
 
-// x[:, :, start[0]::step[0], start[1]::step[1]], by one Slice or two.
+// Describes x[:, :, start[0]::step[0], start[1]::step[1]], which one or two Slices make.
 struct Grid {
   Value* x = nullptr;
   int64_t start[2] = {0, 0}, step[2] = {1, 1};
@@ -89,8 +90,8 @@ std::optional<Grid> GridOf(Value* v) {
   return grid;
 }
 
-// Replaces a Concat of strided slices that together hold all pixels by SpaceToDepth, and a Gather if the
-// order differs.
+// Replaces a Concat of strided slices that together contain all pixels by SpaceToDepth. Adds a Gather if the
+// order of the channels differs.
 bool RecomposeFocusAt(Rewrite& r) {
   const Node& root = r.root();
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
@@ -169,7 +170,8 @@ TERN_RULE(RecomposeSpaceToDepth) {
 
 TERN_RULE(RecomposeFocus) {
   return Rule{
-      .summary = "every n-th pixel, from each start, joined as channels (YOLO's Focus) is SpaceToDepth",
+      .summary =
+          "a Concat along the channels of every n-th pixel from each start (YOLO's Focus) is SpaceToDepth",
       .level = Level::kExtended,
       .roots = {"Concat"},
       .apply = RecomposeFocusAt,
@@ -186,7 +188,8 @@ TERN_RULE(RecomposeFocus) {
 
 TERN_RULE(FuseChannelOrderIntoConv) {
   return Rule{
-      .summary = "channels gathered in another order before a Conv: its weights are reordered instead",
+      .summary =
+          "a Gather that reorders channels before a Conv is removed: the weights are reordered instead",
       .level = Level::kExtended,
       .roots = {"Conv"},
       .apply = FuseChannelOrderAt,

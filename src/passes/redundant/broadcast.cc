@@ -17,8 +17,8 @@ bool GivesShape(const std::vector<Value*>& inputs, const Shape& wanted) {
   return all.ranked && all == wanted;
 }
 
-// Replaces an operand of the root by source(operand) where the result has the same shape. Operands without
-// other readers are tried first.
+// Replaces an operand of the root by source(operand), if that is not null and the result has the same shape.
+// Operands without other readers are tried first.
 template <class F> bool ReadOperand(Rewrite& r, const F& source) {
   for (bool own : {true, false})
     for (size_t i = 0; i < r.root().inputs().size(); ++i) {
@@ -72,8 +72,8 @@ TERN_RULE(RemoveExpandBeforeBroadcast) {
 
 TERN_RULE(RemoveViewBeforeBroadcast) {
   return Rule{.summary =
-                  "a Reshape, Unsqueeze or Squeeze of an operand that only adds or removes leading dims of "
-                  "1 is removed: broadcasting ignores them",
+                  "a Reshape, Unsqueeze or Squeeze that only adds or removes leading dims of 1 of an operand "
+                  "is removed: broadcasting ignores these dims",
               .roots = {"Binary", "Where"},
               .apply = RemoveViewBeforeBroadcast,
               .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) {
@@ -84,7 +84,7 @@ TERN_RULE(RemoveViewBeforeBroadcast) {
 
 TERN_RULE(FixExpandTarget) {
   return Rule{
-      .summary = "an Expand whose target is computed gets a constant one where the new dims are known",
+      .summary = "an Expand with a computed target gets a constant target where the new dims are known",
       .roots = {"Expand"},
       .apply = FixExpandTarget,
       .example = R"(graph @g(%x: f32[N,1]) -> (%y) {

@@ -4,7 +4,7 @@
 namespace tern {
 namespace {
 
-// The number of bits of an integer that the float type represents exactly.
+// The float type represents all integers of up to this number of bits exactly.
 int ExactIntBits(DType t) {
   return t == DType::kF64 ? 53 : t == DType::kF32 ? 24 : t == DType::kF16 ? 11 : t == DType::kBF16 ? 8 : 0;
 }
@@ -31,7 +31,8 @@ bool Lossless(DType from, DType to) {
 // True if Casts from a to b to c give the same as one Cast from a to c.
 bool MiddleIsRedundant(DType a, DType b, DType c) {
   if (c == DType::kString || a == DType::kString || IsComplex(a)) return false;
-  // Integer casts drop high bits, in one step or two. A float in between would saturate instead.
+  // Casts between integers drop high bits, so two of them drop the same bits as one. A float in between would
+  // saturate instead.
   if (IsInt(a) && IsInt(b) && IsInt(c) && BitWidth(c) <= BitWidth(b)) return true;
   if (!Lossless(a, b)) return false;
   return !(IsInt(a) && IsFloat(b) && IsInt(c)) || Lossless(a, c);

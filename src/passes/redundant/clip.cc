@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// A double represents all values of the type exactly.
-bool Bounded(const Value* v) {
+// True if a double represents all values of the type exactly.
+bool ExactInDouble(const Value* v) {
   return IsFloatValue(v) || (v->type.tensor() && IsInt(v->type.dtype) && BitWidth(v->type.dtype) <= 32);
 }
 
@@ -42,7 +42,7 @@ std::optional<Bounds> BoundsOf(const Node& node) {
   return b;
 }
 
-// Relu(-0) is +0.
+// True for the bounds of Relu, 0 and infinity. A lower bound of -0 does not count, because Relu(-0) is +0.
 bool IsRelu(const Bounds& b) { return b == Bounds{0, kInf}; }
 
 Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {
@@ -58,12 +58,12 @@ bool MergeClips(Rewrite& r) {
   const auto outer = BoundsOf(r.root()), inner = v->producer ? BoundsOf(*v->producer) : std::nullopt;
   if (!outer || !inner)
     return r.Skip("its input is not made by Clip or Relu, or the bounds are not constant");
-  if (!Bounded(v)) return r.Skip("a double cannot represent all values of the type");
-  // Both are clamps, and so is their composition; its bounds are the images of the inner bounds.
+  if (!ExactInDouble(v)) return r.Skip("a double cannot represent all values of the type");
+  // The composition of two clamps is a clamp. Its bounds are the inner bounds, clamped to the outer bounds.
   const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low),
                     outer->Apply(inner->high)};
   if (both == *inner) return r.Replace(v);
-  if (!OnlyUse(v)) return r.Skip("the inner one is also read by another node");
+  if (!OnlyUse(v)) return r.Skip("the inner Clip or Relu is also read by another node");
   return r.Replace(EmitBounds(r, v->producer->input(0), both));
 }
 
@@ -72,7 +72,7 @@ bool SimplifyClip(Rewrite& r) {
   if (!b) return r.Skip("the bounds are not constant");
   Value* x = r.root().input(0);
   if (b->low == -kInf && b->high == kInf) return r.Replace(x);
-  if (IsRelu(*b) && Bounded(x)) return r.Replace(EmitBounds(r, x, *b));
+  if (IsRelu(*b) && ExactInDouble(x)) return r.Replace(EmitBounds(r, x, *b));
   return r.Skip("the bounds are not 0 and infinity");
 }
 
@@ -82,7 +82,7 @@ bool MinMaxToClip(Rewrite& r) {
   const auto bound = ScalarOf(node.input(second ? 1 : 0));
   Value* x = node.input(second ? 0 : 1);
   if (!bound || *bound != *bound) return r.Skip("no operand is a constant number");
-  if (!Bounded(x)) return r.Skip("a double cannot represent all values of the type");
+  if (!ExactInDouble(x)) return r.Skip("a double cannot represent all values of the type");
   if (!SameShape(x, node.output(0))) return r.Skip("the constant changes the shape");
   Bounds b;
   (KindName(node) == "max" ? b.low : b.high) = *bound;

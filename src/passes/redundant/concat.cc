@@ -41,8 +41,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
   return r.Replace(EmitConcat(r, inputs));
 }
 
-// The number of outputs of a Split along the axis if all of them, in order, are the inputs from `first` on;
-// else 0.
+// If the inputs from `first` on begin with all outputs of a Split along the axis, in order, returns the
+// number of these outputs; else 0.
 size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis) {
   const Node* split = MadeBy(inputs[first], "Split");
   if (!split || AxisOf(split->attrs.Int("axis"), split->input(0)) != axis) return 0;
@@ -64,7 +64,8 @@ struct Run {
   bool own = true;  // all of its values are Slices without other readers
 };
 
-// The longest run that starts at input `first`; count 0 when it is not a part of a tensor along the axis.
+// The longest run that starts at input `first`; its count is 0 when this input is not a part of a tensor
+// along the axis.
 Run ReadRun(const std::vector<Value*>& inputs, size_t first, int axis) {
   const auto head = ReadPart(inputs[first]);
   if (!head || head->axis != axis) return {};
@@ -91,7 +92,7 @@ bool MergeConcatParts(Rewrite& r) {
       continue;
     }
     const Run run = ReadRun(inputs, i, *axis);
-    // The new Slice must replace at least one node.
+    // The new Slice pays only if it replaces at least one node.
     const bool pays = run.part.x && (run.part.CoversAll() || run.own || run.count == inputs.size());
     if (run.count > 1 && pays) {
       merged.push_back(run.part.CoversAll()
@@ -152,7 +153,7 @@ bool SplitOfConcat(Rewrite& r) {
     return r.Skip("the numbers of outputs and of Concat inputs differ");
   for (size_t i = 0; i < split.outputs().size(); ++i)
     if (!SameShape(split.outputs()[i], concat->inputs()[i]))
-      return r.Skip("output ", i, " may have another size");
+      return r.Skip("output ", i, " may have another size than the Concat input");
   return r.Replace(concat->inputs());
 }
 
@@ -178,8 +179,8 @@ TERN_RULE(RemoveEmptyFromConcat) {
 
 TERN_RULE(MergeConcatParts) {
   return Rule{.summary =
-                  "a Concat of parts of one tensor: all outputs of a Split in order are its input, "
-                  "adjacent Slices are one Slice",
+                  "inputs of a Concat that are parts of one tensor are merged: all outputs of a Split into "
+                  "the input of the Split, adjacent Slices into one Slice",
               .roots = {"Concat"},
               .apply = MergeConcatParts,
               .example = R"(graph @g(%x: f32[N,6]) -> (%y) {
@@ -189,10 +190,12 @@ TERN_RULE(MergeConcatParts) {
 }
 
 TERN_RULE(ReadSliceBeforeConcat) {
-  return Rule{.summary = "a Slice of a Concat reads the input that it needs, or several entire inputs",
-              .roots = {"Slice"},
-              .apply = SliceOfConcat,
-              .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
+  return Rule{
+      .summary =
+          "a Slice of a Concat is a Slice of the one input that it overlaps, or a Concat of several entire inputs",
+      .roots = {"Slice"},
+      .apply = SliceOfConcat,
+      .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
   #start: i64[1] = (2)  #end: i64[1] = (5)  #axis: i64[1] = (1)
   %y = Relu(Slice(Concat(%a, %b) {axis=1}, #start, #end, #axis))
 })"};

@@ -14,8 +14,9 @@ constexpr int64_t kMaxElements = 1 << 20;
 
 std::optional<Strides> Read(const Value* v, int depth);
 
-// The strides of elements that at(position) returns. They follow from the first element along each dim, and
-// all elements are checked against them. nullopt if the elements are not linear.
+// Returns the strides of a tensor whose element at a row-major position is at(position). The element with
+// index 1 along a dim is the stride of that dim. All elements are then checked. nullopt if they are not
+// linear.
 std::optional<Strides> ReadElements(const Dims& dims, const std::function<int64_t(int64_t)>& at) {
   const int64_t count = CountOf(dims);
   if (count == 0 || count > kMaxElements || at(0) != 0) return std::nullopt;
@@ -38,7 +39,7 @@ std::optional<Strides> ReadRange(const Node& range) {
   return Strides{Dim(1)};
 }
 
-// The strides of a view that only adds or removes dims of size 1.
+// The strides of v, a view that only adds or removes dims of size 1. nullopt for other views.
 std::optional<Strides> ThroughView(const Value* v, int depth) {
   const Value* x = v->producer->input(0);
   const auto inner = Read(x, depth);

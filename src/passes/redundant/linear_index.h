@@ -1,4 +1,5 @@
-// Index tensors that are linear in the coordinates, as exporters build them from Range, Reshape, Mul and Add.
+// Recognizes index tensors that are linear in the coordinates, as exporters build them from Range, Reshape,
+// Mul and Add.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,11 +8,12 @@
 
 namespace tern {
 
-// v[i, j, …] = strides[0] * i + strides[1] * j + …; along dims of size 1 the stride is 0.
+// The strides of an index tensor v: v[i, j, …] = strides[0] * i + strides[1] * j + …. The stride of a dim of
+// size 1 is 0. LinearIndex returns nullopt if v is not provably linear.
 using Strides = std::vector<Dim>;
 std::optional<Strides> LinearIndex(const Value* v);
-// Returns the strides for each k of v[i, j, …, k], an index tensor of GatherND that is a constant or a
-// Concat.
+// For an index tensor v of GatherND, whose last axis contains index tuples: returns the strides of v[i, j, …,
+// k] for each k. nullopt if v is neither a constant nor a Concat, or if it is not provably linear.
 std::optional<std::vector<Strides>> LinearTuples(const Value* v);
 
 }  // namespace tern

@@ -11,7 +11,7 @@ bool RemoveDecidedWhere(Rewrite& r) {
   const Node& node = r.root();
   const auto condition = UniformOf(node.input(0));
   Value *a = node.input(1), *b = node.input(2);
-  if (!condition && a != b) return r.Skip("the condition is not one constant");
+  if (!condition && a != b) return r.Skip("the condition is not the same constant for all elements");
   Value* taken = condition && *condition == 0 ? b : a;
   if (!SameShape(taken, node.output(0)))
     return r.Skip("the chosen operand may have another shape than the result");
@@ -49,7 +49,8 @@ bool RemoveIdempotent(Rewrite& r) {
 
 TERN_RULE(RemoveDecidedWhere) {
   return Rule{
-      .summary = "a Where with a constant condition, or with two equal values, is replaced by the value",
+      .summary =
+          "a Where with a constant condition, or with two equal values, is replaced by the value that it chooses",
       .roots = {"Where"},
       .apply = RemoveDecidedWhere,
       .example = R"(graph @g(%a: f32[N,4], %b: f32[N,4]) -> (%y) {
@@ -59,7 +60,7 @@ TERN_RULE(RemoveDecidedWhere) {
 }
 
 TERN_RULE(SwapWhere) {
-  return Rule{.summary = "a Where by a negated condition is a Where with its values swapped",
+  return Rule{.summary = "a Where with a negated condition is a Where with swapped values",
               .match = {"%n = Not(%c) shared  %y = Where(%n, %a, %b)"},
               .emit = "%y = Where(%c, %b, %a)"};
 }

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The neutral constant of an operation; left: it may also be the left operand.
+// The neutral constant of an operation. If `left`, the constant may also be the left operand.
 struct Neutral {
   const char* kind;
   double value;
@@ -17,7 +17,8 @@ constexpr Neutral kNeutral[] = {{"add", 0, true},     {"sub", 0, false},        
                                 {"or", 0, true},      {"xor", 0, true},         {"bit_or", 0, true},
                                 {"bit_xor", 0, true}, {"shift_left", 0, false}, {"shift_right", 0, false}};
 
-// The operand that equals the result because the other one is neutral; null when neither is.
+// Returns the operand that equals the result because the other operand is neutral, and stores the neutral
+// value in *constant. Null when no operand is neutral.
 Value* OtherOperand(const Node& node, double* constant) {
   const std::string kind = KindName(node);
   for (const Neutral& n : kNeutral) {
@@ -33,7 +34,8 @@ Value* OtherOperand(const Node& node, double* constant) {
   return nullptr;
 }
 
-// x + 0 and x - -0 turn -0 into 0, so that removing them changes the sign of a zero.
+// True for x + 0 and x - (-0) of floats. They turn -0 into 0, so removing them would change the sign of a
+// zero.
 bool ChangesZeroSign(const Node& node, double constant) {
   const std::string kind = KindName(node);
   if (!IsFloatValue(node.output(0)) || constant != 0) return false;
@@ -44,7 +46,8 @@ bool RemoveNeutral(Rewrite& r) {
   double constant = 0;
   Value* x = OtherOperand(r.root(), &constant);
   if (!x) return r.Skip("no operand is a neutral constant");
-  if (ChangesZeroSign(r.root(), constant)) return r.Skip("a negative zero would keep its sign");
+  if (ChangesZeroSign(r.root(), constant))
+    return r.Skip("without the operation, a negative zero would keep its sign");
   return r.Replace(x);
 }
 

@@ -1,4 +1,4 @@
-// Removes ops that do nothing with their parameters.
+// Removes ops whose parameters make them do nothing, such as a Pad of width 0.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -41,7 +41,7 @@ bool RemoveUnitReduce(Rewrite& r) {
     for (int i = 0; i < x->type.shape.rank(); ++i) list.push_back(i);
   for (int64_t axis : list) {
     const auto at = AxisOf(axis, x);
-    if (!at || !x->type.shape[*at].Is(1)) return r.Skip("axis ", axis, " may hold more than one element");
+    if (!at || !x->type.shape[*at].Is(1)) return r.Skip("axis ", axis, " may have more than one element");
   }
   if (list.empty() || node.attrs.Bool("keep_dims")) return r.Replace(x);
   return r.Replace(r.Op("Squeeze", {x, r.Ints(list)}));
@@ -93,10 +93,11 @@ TERN_RULE(RemoveUnitPool) {
 }
 
 TERN_RULE(RemoveUnitReduce) {
-  return Rule{.summary = "a sum, mean, product, max or min over dims of size 1 is removed, or a Squeeze",
-              .roots = {"Reduce"},
-              .apply = RemoveUnitReduce,
-              .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
+  return Rule{
+      .summary = "a sum, mean, product, max or min over dims of size 1 is removed, or becomes a Squeeze",
+      .roots = {"Reduce"},
+      .apply = RemoveUnitReduce,
+      .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
   #axes: i64[2] = (2, 3)
   %y = Relu(ReduceMean(%x, #axes) {keep_dims=true})
 })"};

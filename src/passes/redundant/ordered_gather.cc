@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// True if the index is the row-major position.
+// True if every index equals its row-major position in the index tensor.
 bool IsRowMajor(const Strides& strides, const Shape& shape) {
   Dim step = 1;
   for (size_t i = strides.size(); i-- > 0;) {
@@ -43,8 +43,8 @@ bool OrderedGather(Rewrite& r) {
   return ReplaceByView(r, x);
 }
 
-// True if component k of the index tuples counts up dim k of x along one dim of the indices, in the order of
-// the dims.
+// True if the index tuples run through the first dims of x in row-major order: component k counts up dim k of
+// x along one dim of the indices, and these dims are in ascending order.
 bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
   size_t at = 0;
   const auto skip_ones = [&] {

@@ -1,4 +1,4 @@
-// Parts of a tensor along one axis, made by Slice or Split.
+// Reads and emits parts of a tensor along one axis, which Slice or Split makes.
 #pragma once
 #include <optional>
 #include <vector>
@@ -12,7 +12,7 @@ struct SliceAxis {
   int64_t start = 0, end = 0, step = 1;
 };
 constexpr int64_t kToTheEnd = INT64_MAX;
-constexpr int64_t kFarBound = INT32_MAX;  // a bound from here on means "to the end"
+constexpr int64_t kFarBound = INT32_MAX;  // a bound of at least this value means "to the end"
 
 // The axes of a Slice with constant bounds, counted from the front; nullopt for other Slices.
 std::optional<std::vector<SliceAxis>> ReadSlice(const Node& slice);
@@ -23,13 +23,13 @@ struct Part {
   Value* x = nullptr;
   int axis = 0;
   int64_t start = 0, end = 0;
-  bool CoversAll() const;  // all of x
+  bool CoversAll() const;  // true if the part is all of x
 };
-// v as a part of a tensor, taken by a Slice with one axis and step 1, or by a Split. nullopt if sizes are not
-// known.
+// Returns v as a part of a tensor, if v is made by a Slice along one axis with step 1, or by a Split. nullopt
+// otherwise, or if sizes are not known.
 std::optional<Part> ReadPart(const Value* v);
 
-// Sizes of values along an axis; nullopt unless all are known.
+// Sizes of values along an axis; nullopt if one size is not known.
 std::optional<std::vector<int64_t>> SizesAlong(const std::vector<Value*>& values, int axis);
 
 }  // namespace tern

@@ -70,8 +70,8 @@ struct Toggled {
   bool kept;               // keep_dims before the toggle
 };
 
-// The reduction that produces v, if its result has the shape `to` after toggling keep_dims. nullopt, with a
-// Skip reason, otherwise.
+// Returns the reduction that produces v, if its result has the shape `to` after toggling keep_dims. Otherwise
+// calls Skip with the reason and returns nullopt.
 std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto no = [&](const char* reason) {
     r.Skip(reason);
@@ -128,8 +128,8 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
 TERN_RULE(MergeReduceView) {
   return Rule{
       .summary =
-          "a Reshape, Flatten, Squeeze or Unsqueeze that drops or restores the dims that a "
-          "reduction or global pooling before it has reduced: the reduction does that itself",
+          "a Reshape, Flatten, Squeeze or Unsqueeze that only drops or restores the reduced dims of the "
+          "reduction or global pooling before it is removed: the reduction toggles keep_dims instead",
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeReduceView,
       .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
@@ -137,8 +137,8 @@ TERN_RULE(MergeReduceView) {
 
 TERN_RULE(MoveViewBeforeSoftmax) {
   return Rule{.summary =
-                  "a view that drops or restores the dims that a reduction has reduced, with a Softmax "
-                  "between them: the reduction does that itself",
+                  "a view that only drops or restores the reduced dims of a reduction, with a Softmax "
+                  "between the two, is removed: the reduction toggles keep_dims instead",
               .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
               .apply = MoveViewBeforeSoftmax,
               .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) {

@@ -1,4 +1,4 @@
-// Reads dims from the earliest tensor that has them, so that nothing is computed only for its shape.
+// Reads dims from the earliest tensor that has them, so that no tensor is computed only for its shape.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The position in the dims of v at which the wanted dims occur consecutively.
+// The position in the dims of v at which the wanted dims occur consecutively; nullopt if they do not occur.
 std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   if (!v.type.tensor() || !v.type.shape.ranked) return std::nullopt;
   const auto& dims = v.type.shape.dims;
@@ -14,7 +14,8 @@ std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   return it == dims.end() ? std::nullopt : std::optional<int64_t>(it - dims.begin());
 }
 
-// The tensor whose Shape node v depends on, through first inputs.
+// Follows first inputs from v up to a Shape node. Returns the tensor that this Shape node reads; null if
+// there is none.
 Value* Measured(const Value* v) {
   for (int steps = 0; v->producer && steps < 8; ++steps) {
     if (IsOp(*v->producer, "Shape")) return v->producer->input(0);
@@ -24,7 +25,7 @@ Value* Measured(const Value* v) {
   return nullptr;
 }
 
-// A non-constant operand of the elementwise producer of v, with the same dims; null when there is none.
+// A non-constant operand with the dims of v, if v is made by an elementwise op; else null.
 Value* SameSizedOperand(const Value* v) {
   if (!v->producer || !v->producer->op->Is(kElementwise)) return nullptr;
   for (Value* x : v->producer->inputs())
@@ -32,7 +33,8 @@ Value* SameSizedOperand(const Value* v) {
   return nullptr;
 }
 
-// The earliest tensor with these dims: a graph input, or an operand upstream of the measured tensor.
+// The earliest tensor with these dims: a graph input, or the tensor that Measured finds, or a tensor upstream
+// of it.
 Value* SourceOf(const Content& wanted, const Node& root) {
   for (const Graph* graph = root.graph; graph; graph = graph->parent)
     for (Value* v : graph->inputs())
@@ -49,10 +51,10 @@ Value* SourceOf(const Content& wanted, const Node& root) {
 // Reads a scalar dim by a Gather from the full Shape, which Gathers of other dims can share.
 bool ReadDim(Rewrite& r, const Content& wanted) {
   const Node& root = r.root();
-  if (!IsOp(root, "Gather")) return r.Skip("it is not a list of known dims");
+  if (!IsOp(root, "Gather")) return r.Skip("the elements are not known to be dims");
   Value* x = SourceOf(wanted, root);
   const Node* shape = MadeBy(root.input(0), "Shape");
-  if (!x || (shape && shape->input(0) == x)) return r.Skip("it is read at the source already");
+  if (!x || (shape && shape->input(0) == x)) return r.Skip("the dims are already read at the source");
   return r.Replace(
       r.Op("Gather", {r.Op("Shape", {x}), r.Scalar(DType::kI64, static_cast<double>(*Find(wanted, *x)))}));
 }
@@ -62,14 +64,14 @@ bool ReadShapeAtSource(Rewrite& r) {
   const Value* y = root.output(0);
   const auto wanted = ContentOf(y);
   if (y->type.dtype != DType::kI64 || !y->type.shape.ranked || !wanted || wanted->empty())
-    return r.Skip("it is not a list of known dims");
+    return r.Skip("the elements are not known to be dims");
   if (std::all_of(wanted->begin(), wanted->end(), [](const Dim& d) { return d.known(); }))
-    return r.Skip("it is a constant");
+    return r.Skip("all elements are known numbers");
   if (y->type.shape.rank() == 0) return ReadDim(r, *wanted);
   Value* x = SourceOf(*wanted, root);
   if (!x) return r.Skip("no tensor has these dims consecutively");
   const int64_t start = *Find(*wanted, *x), end = start + static_cast<int64_t>(wanted->size());
-  if (IsOp(root, "Shape") && root.input(0) == x) return r.Skip("it is read at the source already");
+  if (IsOp(root, "Shape") && root.input(0) == x) return r.Skip("the dims are already read at the source");
   return r.Replace(r.Op("Shape", {x}, {{"start", start}, {"end", end}}));
 }
 
@@ -77,8 +79,8 @@ bool ReadShapeAtSource(Rewrite& r) {
 
 TERN_RULE(ReadShapeAtSource) {
   return Rule{.summary =
-                  "dims are read from a graph input that has them, or from the first tensor "
-                  "that does, in one Shape",
+                  "dims are read by one Shape node, from a graph input or else from the first tensor "
+                  "that has them",
               .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze",
                         "Binary", "Where"},
               .apply = ReadShapeAtSource,

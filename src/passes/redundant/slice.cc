@@ -1,4 +1,4 @@
-// Removes full Slices, merges two into one, and makes known bounds constant.
+// Removes Slices of all elements, merges two Slices into one, and makes known bounds constant.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -16,12 +16,13 @@ bool StepsAreOne(const Value* steps) {
 // True if the Slice takes all elements: its steps are 1, and its result has the input's shape.
 bool TakesAll(const Match& m) {
   if (!StepsAreOne(m.At("steps"))) return m.Skip("the steps are not known to be 1");
-  return SameType(m.At("x"), m.At("y")) || m.Skip("it may not take all elements");
+  return SameType(m.At("x"), m.At("y")) || m.Skip("the Slice may not take all elements");
 }
 
 bool Small(int64_t v) { return v > -kFarBound && v < kFarBound; }
 
-// x[a.start:a.end][b.start:b.end] as one range for any size of x; nullopt when there is none.
+// Returns one range that equals x[a.start:a.end][b.start:b.end] for every size of x; nullopt when no range
+// does.
 std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   if (a.step != 1 || b.step != 1 || a.start < 0 || b.start < 0 || !Small(a.start) || !Small(b.start))
     return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   return joined;
 }
 
-// The first index and the number of elements of a range in a dim of n.
+// The first index and the number of elements of a range in a dim of size n.
 std::pair<int64_t, int64_t> RangeOf(const SliceAxis& s, int64_t n) {
   const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? std::max(v, -n) + n : v, 0, n); };
   const int64_t start = clamp(s.start), end = clamp(s.end);
@@ -76,7 +77,7 @@ bool MergeSlices(Rewrite& r) {
   return r.Replace(EmitSlice(r, first->input(0), joined));
 }
 
-// The bound as a number; a bound equal to the dim's size is kToTheEnd.
+// Returns the bound as a number, or kToTheEnd if it equals the size of the dim; nullopt if it is not known.
 std::optional<int64_t> FixedEnd(const Dim& end, const Dim& dim) {
   if (end.known()) return end.value();
   return end == dim ? std::optional(kToTheEnd) : std::nullopt;
@@ -121,8 +122,8 @@ TERN_RULE(MergeSlices) {
 
 TERN_RULE(FixSliceBounds) {
   return Rule{.summary =
-                  "a Slice with computed but known bounds gets constant ones; the size of the dim "
-                  "means its end",
+                  "a Slice whose computed bounds are known gets constant bounds; an end equal to the "
+                  "size of the dim becomes the largest integer",
               .roots = {"Slice"},
               .apply = FixSliceBounds,
               .example = R"(graph @g(%x: f32[N,S]) -> (%y) {

@@ -35,7 +35,7 @@ bool FirstInGraph(const Node& node, const std::vector<std::pair<Part, Value*>>& 
   return false;
 }
 
-// Every Slice of x along the axis, by start.
+// All Slices of root.x along root.axis, sorted by start.
 std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& graph) {
   std::vector<std::pair<Part, Value*>> slices;
   for (const auto& [reader, input] : root.x->uses) {
@@ -49,7 +49,7 @@ std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& gra
   return slices;
 }
 
-// Each Slice visits all other readers of its input.
+// A limit on readers, because the rule visits all readers of the input at each Slice.
 constexpr size_t kMaxReaders = 256;
 
 bool SlicesToSplit(Rewrite& r) {
@@ -96,7 +96,7 @@ bool GatherToSlice(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(ReplaceSplitBySlice) {
-  return Rule{.summary = "a Split with one output that is read is a Slice",
+  return Rule{.summary = "a Split of which only one output is read is a Slice",
               .roots = {"Split"},
               .apply = SplitToSlice,
               .example = R"(graph @g(%x: f32[N,6]) -> (%y) {

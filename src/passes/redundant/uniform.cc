@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// The value of all elements of v, as a scalar; looks through ops that move or repeat elements. nullopt when
-// the elements are not provably equal.
+// Returns the value that all elements of v share, as a scalar. Looks through ops that move or repeat
+// elements. nullopt when the elements are not provably equal.
 std::optional<Tensor> Repeated(const Value* v) {
   for (int steps = 0; v && steps < 16; ++steps) {
     if (v->is_constant()) {
@@ -32,7 +32,8 @@ std::optional<Tensor> Repeated(const Value* v) {
 bool ExpandUniform(Rewrite& r) {
   const Node& node = r.root();
   Value* x = node.input(0);
-  if (x->is_constant() && x->constant.size() == 1) return r.Skip("it expands a single constant already");
+  if (x->is_constant() && x->constant.size() == 1)
+    return r.Skip("the input is already a constant with one element");
   const auto element = Repeated(x);
   if (!element) return r.Skip("the elements of its input are not provably equal");
   const auto target = ContentOf(node.input(1));
@@ -62,7 +63,8 @@ bool GatherUniform(Rewrite& r) {
 bool ConcatUniform(Rewrite& r) {
   const Node& node = r.root();
   const auto axis = AxisOf(node.attrs.Int("axis"), node.output(0));
-  if (!axis || node.inputs().size() != 2) return r.Skip("it is not a Concat of two inputs");
+  if (!axis || node.inputs().size() != 2)
+    return r.Skip("the node is not a Concat of two inputs of known rank");
   for (size_t i : {size_t{1}, size_t{0}}) {
     const Value *border = node.inputs()[i], *x = node.inputs()[1 - i];
     if (border->is_constant() || !x->type.shape.ranked || !border->type.shape.ranked) continue;
@@ -89,7 +91,7 @@ TERN_RULE(ExpandUniform) {
 }
 
 TERN_RULE(ReadGatheredRow) {
-  return Rule{.summary = "an operand gathered by equal indices is one row of the table, broadcast",
+  return Rule{.summary = "an operand gathered with all indices equal is one row of the table, broadcast",
               .roots = {"Binary", "Where"},
               .apply = GatherUniform,
               .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
@@ -99,7 +101,7 @@ TERN_RULE(ReadGatheredRow) {
 }
 
 TERN_RULE(ReplaceConcatByPad) {
-  return Rule{.summary = "a Concat with a computed tensor with all elements equal is a Pad",
+  return Rule{.summary = "a Concat of a tensor and a computed tensor whose elements are all equal is a Pad",
               .roots = {"Concat"},
               .apply = ConcatUniform,
               .example = R"(graph @g(%x: f32[N,S,1]) -> (%y) {

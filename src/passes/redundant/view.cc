@@ -13,14 +13,14 @@ bool RemoveView(Rewrite& r) {
   return r.Replace(x);
 }
 
-// True if d is a dim of the shape. If d is 0, the tensor is then empty.
+// True if d is a dim of the shape. If d is 0 at run time, a tensor of this shape is empty.
 bool CountsIn(const Dim& d, const Shape& shape) {
   return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& dim) { return dim == d; });
 }
 
-// Applies the second Reshape's computed target to the first one's input x. A computed size of 0 means "copy
-// the input's dim", which then is a dim of x. That is right if the dims of both inputs equal the size.
-// Otherwise allow_zero must be set.
+// Emits a Reshape of x, the input of the first view, with the computed target of the second view. If a
+// computed size i is 0 at run time, it means "copy dim i of the input", and the input is now x. That is right
+// if dim i of x has this size. Otherwise allow_zero is set, so that 0 means 0.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;
@@ -77,8 +77,8 @@ TERN_RULE(RemoveView) {
 TERN_RULE(MergeViews) {
   return Rule{
       .summary =
-          "two consecutive views (Reshape, Squeeze, Unsqueeze, Flatten) are one, or none when the dims "
-          "are those before the first",
+          "two consecutive views (Reshape, Squeeze, Unsqueeze, Flatten) are merged, or removed when the dims "
+          "are the same before and after them",
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeViews,
       .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
@@ -89,8 +89,8 @@ TERN_RULE(MergeViews) {
 
 TERN_RULE(FixViewTarget) {
   return Rule{.summary =
-                  "a view with a computed target gets a constant one, where inference knows the dims "
-                  "(all but one, and those that are copied)",
+                  "a view with a computed target gets a constant target, where inference knows all dims "
+                  "but one, and the dims that are copied",
               .roots = {"Reshape", "Squeeze", "Unsqueeze"},
               .apply = FixViewTarget,
               .example = R"(graph @g(%x: f32[N,S,12]) -> (%y) {

@@ -1,5 +1,5 @@
-// A BatchNorm that could not be folded into a Conv becomes a Scale: two constants per channel instead of
-// four.
+// Replaces a BatchNorm that was not folded into a Conv by a Scale, which has two constants per channel
+// instead of four. Replaces a PReLU with one slope by LeakyReLU.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 

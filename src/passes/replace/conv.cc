@@ -1,4 +1,4 @@
-// Conv to MatMul and MatMul to Conv, whichever moves less data.
+// Replaces a Conv by a MatMul, or a MatMul by a Conv, where that moves less data.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -20,7 +20,7 @@ bool CoversInput(const Node& conv) {
   return true;
 }
 
-// Rewrites flatten(conv(x)) as flatten(x) · wᵀ, as after global pooling.
+// Rewrites flatten(conv(x)) as flatten(x) · wᵀ if the kernel covers all of x, as after global pooling.
 bool ToMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
   Node* conv = MadeBy(y, "Conv");
@@ -31,7 +31,7 @@ bool ToMatMul(Rewrite& r) {
   if (flat.rank() != 2 || !(flat[0] == y->type.shape[0]) || !(flat[1] == y->type.shape[1]))
     return r.Skip("the result is not [batch, channels]");
   if (!CoversInput(*conv))
-    return r.Skip("the kernel does not cover the input, in one group and without pads");
+    return r.Skip("the kernel does not cover the input, or the Conv has groups or pads");
   Value* w = conv->input(1);
   if (!w->is_constant() || !IsFloatValue(w)) return r.Skip("the weights are not constant floats");
   if (conv->input(3)) return r.Skip("the Conv has a residual");

@@ -1,4 +1,5 @@
-// Forms of Conv that some back ends run faster. They take more nodes, so these rules run on request only.
+// Replaces Conv by forms that some back ends run faster. These forms need more nodes, so the rules run on
+// request only.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -62,18 +63,19 @@ bool DropDepth(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(SplitGroupedConv) {
-  return Rule{.summary = "a grouped Conv as Slice, Conv and Concat for each group",
-              .level = Level::kExtended,
-              .on_request = true,
-              .roots = {"Conv"},
-              .apply = SplitGroups,
-              .example = R"(graph @g(%x: f32[N,4,H]) -> (%y) {
+  return Rule{
+      .summary = "a grouped Conv becomes a Slice and a Conv for each group, and a Concat of their results",
+      .level = Level::kExtended,
+      .on_request = true,
+      .roots = {"Conv"},
+      .apply = SplitGroups,
+      .example = R"(graph @g(%x: f32[N,4,H]) -> (%y) {
   #w: f32[2,2,1] = (1, 2, 3, 4)
   %y = Conv(%x, #w) {group=2}
 })"};
 }
 TERN_RULE(ReplaceFlatConv3d) {
-  return Rule{.summary = "a 3-D Conv over a depth of 1 as a 2-D Conv",
+  return Rule{.summary = "a 3-D Conv over a depth of 1 becomes a 2-D Conv",
               .level = Level::kExtended,
               .on_request = true,
               .roots = {"Conv"},

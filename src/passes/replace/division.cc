@@ -1,5 +1,5 @@
-// Divisions by constants become multiplications, which are cheaper. Runs after the recompose stage, whose
-// patterns look for divisions.
+// Replaces divisions by constants with multiplications, which are cheaper. These rules run after the
+// recompose stage, whose patterns look for divisions.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -39,7 +39,7 @@ TERN_RULE(ReplaceMulOfReciprocal) {
               .when = Floats};
 }
 TERN_RULE(ReplaceDivOfOne) {
-  return Rule{.summary = "1 / x is its reciprocal",
+  return Rule{.summary = "1 / x is Reciprocal(x)",
               .level = Level::kExtended,
               .match = {"%y = #c / %x"},
               .emit = "%y = Reciprocal(%x)",

@@ -1,5 +1,5 @@
-// Moves an Expand after elementwise ops, and removes it if its consumer broadcasts. These rules run after the
-// recompose stage, because patterns of Attention there contain Expand nodes.
+// Moves an Expand after elementwise ops, and removes an Expand whose reader broadcasts. These rules run after
+// the recompose stage, because patterns of Attention there contain Expand nodes.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -45,7 +45,7 @@ bool NeutralToExpand(Rewrite& r) {
   return r.Skip("no operand is a neutral constant");
 }
 
-// A mask is broadcast over batch, heads and queries, but not over keys.
+// Attention broadcasts its mask over batch, heads and queries, but not over keys.
 bool RemoveExpandOfMask(Rewrite& r) {
   const Node& root = r.root();
   const Node* expand = MadeBy(root.input(3), "Expand");

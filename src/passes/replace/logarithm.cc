@@ -1,11 +1,11 @@
-// Exp and Log cancel where that drops no NaN and no infinity.
+// Removes Exp of Log and Log of Exp. Log(Exp(x)) is removed even where Exp(x) overflows to infinity.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// exp(log(x)) of a negative x is NaN, so x must come from a function with a range of [0, inf).
+// True if the node's function has the range [0, inf). For a negative x, exp(log(x)) is NaN instead of x.
 bool NeverNegative(const Node* node) {
   if (!node) return false;
   if (IsOp(*node, "Softmax", "softmax")) return true;

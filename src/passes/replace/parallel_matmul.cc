@@ -18,16 +18,16 @@ bool Joins(const Node& node, const Value* x) {
          (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
-// Whether no other mergeable MatMul is between the producer of x and this node. Each MatMul scans back to the
-// previous one only, so that all of them together scan each node of the graph once.
+// True if no other mergeable MatMul of x comes before this node. The scan ends at the previous such MatMul,
+// so that the scans of all MatMuls of x together visit each node of the graph once.
 bool ComesFirst(const Node& node, const Value* x) {
   for (const Node* at = node.graph->Before(node); at && at != x->producer; at = at->graph->Before(*at))
     if (at->input(0) == x && Joins(*at, x)) return false;
   return true;
 }
 
-// Merges all MatMuls that read x at the first of them, where the reads of x that are saved outweigh the
-// Split.
+// Merges all MatMuls that read x into one, at the position of the first MatMul. Does so only if reading x
+// once saves more than the Split costs.
 bool Merge(Rewrite& r) {
   Node& root = r.root();
   Value* x = root.input(0);
@@ -35,7 +35,7 @@ bool Merge(Rewrite& r) {
   if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or is 1");
   if (x->uses.size() < 2) return r.Skip("no other MatMul reads '", x->name, "'");
   const bool first = ComesFirst(root, x);
-  if (!first && !r.explains()) return false;  // the rest is linear in the readers of x
+  if (!first && !r.explains()) return false;  // the code below visits all readers of x
   std::vector<Node*> nodes;
   for (const auto& [reader, input] : x->uses)
     if (input == 0 && reader->graph == &r.graph() && Joins(*reader, x)) nodes.push_back(reader);
@@ -54,7 +54,7 @@ bool Merge(Rewrite& r) {
                 saved = static_cast<int64_t>(nodes.size() - 1) * depth;
   if (saved <= 2 * width)
     return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
-  if (!first) return r.Skip("the MatMuls are merged at the first of them");
+  if (!first) return r.Skip("the MatMuls are merged at the first MatMul");
   for (size_t i = 0; biased && i < nodes.size(); ++i)
     biases.push_back(nodes[i]->input(2) ? nodes[i]->input(2) : r.Const(Tensor(x->type.dtype, {sizes[i]})));
   Value* all = r.Op("MatMul", {x, r.Op("Concat", weights, {{"axis", int64_t{1}}}),
@@ -70,13 +70,13 @@ bool Merge(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeParallelMatMuls) {
-  return Rule{
-      .summary =
-          "MatMuls of one input by several constant matrices are one MatMul and a Split, where K is large against N",
-      .level = Level::kExtended,
-      .roots = {"MatMul"},
-      .apply = Merge,
-      .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
+  return Rule{.summary =
+                  "MatMuls of one input by several constant matrices are one MatMul and a Split, if reading "
+                  "the input once saves more than the Split costs",
+              .level = Level::kExtended,
+              .roots = {"MatMul"},
+              .apply = Merge,
+              .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
   #v: f32[5,1] = (1, 2, 3, 4, 5)  #w: f32[5,1] = (5, 4, 3, 2, 1)
   %y = MatMul(%x, #v)
   %z = MatMul(%x, #w)

@@ -5,10 +5,10 @@
 namespace tern {
 namespace {
 
-// Operands are concatenated along an axis: each has the rank of the result.
+// True if the operands are concatenated along an axis. Each operand then has the rank of the result.
 bool Joined(const AxisMap& map) { return map.operands == AxisMap::Operands::kJoined; }
 
-// A constant of lower rank, with leading dims of 1 added up to `rank`.
+// Returns the constant with leading dims of 1 added up to `rank`.
 Value* FullRank(Rewrite& r, Value* v, size_t rank) {
   const size_t own = v->constant.dims().size();
   if (own == rank) return v;
@@ -53,8 +53,7 @@ std::vector<Value*> EmitPermuted(Rewrite& r, const Node& node, const Permutation
     inputs[i] =
         Joined(map) && !inputs[i]->is_constant() ? read(inputs[i]) : Operand(r, inputs[i], perm, read);
   Attrs attrs = node.attrs;
-  MoveAxes(
-      node, perm, [&](const auto& list) { return r.Ints(list); }, attrs, inputs);
+  MoveAxes(node, perm, [&](const auto& list) { return r.Ints(list); }, attrs, inputs);
   return r.Ops(*node.op, attrs, inputs, static_cast<int>(node.outputs().size()));
 }
 

@@ -1,4 +1,4 @@
-// Ops that compute the same result for any order of dims, once their axis attributes are permuted too.
+// Handles ops that work with any order of dims, provided that their axis attributes are permuted too.
 #pragma once
 #include <functional>
 #include <vector>

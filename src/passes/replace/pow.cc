@@ -1,4 +1,5 @@
-// Replaces powers by cheaper functions. Runs after the recompose stage, whose patterns look for powers.
+// Replaces powers by cheaper functions. These rules run after the recompose stage, whose patterns look for
+// powers.
 #include "passes/rewrite/rule.h"
 
 namespace tern {

@@ -1,11 +1,11 @@
-// Reductions that other ops compute: global pooling and sums of squares.
+// Replaces reductions by ops that compute the same: global pooling and sums of squares.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// Replaces the mean or maximum over all spatial axes of an image.
+// Replaces the mean or maximum over all spatial axes of an image by global pooling.
 bool ToGlobalPool(Rewrite& r) {
   const Node& reduce = r.root();
   const Value* x = reduce.input(0);
@@ -19,7 +19,7 @@ bool ToGlobalPool(Rewrite& r) {
   for (int64_t a : *axes) reduced[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
   for (int i = 0; i < rank; ++i)
     if (reduced[static_cast<size_t>(i)] != (i >= 2))
-      return r.Skip("the axes are not exactly the spatial ones");
+      return r.Skip("the axes are not exactly the spatial axes");
   const std::string kind = KindName(reduce) == "mean" ? "average" : "max";
   return r.Replace(r.Op("GlobalPool", {reduce.input(0)}, {{"kind", kind}}));
 }

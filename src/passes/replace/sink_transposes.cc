@@ -1,5 +1,5 @@
-// Moves transposes through regions of ops that accept any order of dims, where fewer transposes remain. Runs
-// after the recompose stage, whose patterns look for transposes.
+// Moves Transposes through regions of ops that accept any order of dims, if fewer Transposes then remain.
+// These rules run after the recompose stage, whose patterns look for Transposes.
 #include <algorithm>
 #include <map>
 
@@ -18,15 +18,17 @@ bool IsTranspose(const Node& node, const Permutation& perm) {
 // A connected set of nodes that can run with permuted dims.
 class Region {
  public:
-  // exit: a Transpose with this permutation that reads a value of the region ends it. Empty: no exits.
+  // A Transpose with the permutation `exit` that reads a value of the region is an exit of the region. If
+  // `exit` is empty, the region has no exits.
   explicit Region(Permutation exit) : exit_(std::move(exit)) {}
 
-  // Adds the node without checking its readers, then grows the region upwards.
+  // Adds the node without checking its readers, then grows the region to producers of operands.
   void Start(Node* node) {
     nodes_.push_back(node);
     Grow();
   }
-  // The same, but fails unless every reader of the node can be added or is an exit.
+  // Like Start, but also adds the readers of the node, transitively. Returns false if a reader is not an exit
+  // and cannot be added.
   bool StartClosed(Node* node) {
     if (!Add(node)) return false;
     Grow();
@@ -57,7 +59,7 @@ class Region {
     return exits;
   }
 
-  // Transposes removed minus transposes added when the region runs with permuted dims.
+  // The number of Transposes removed minus the number added when the region runs with permuted dims.
   int Gain(const Permutation& perm) const {
     int gain = static_cast<int>(Exits().size());
     for (const Value* v : Leaves()) {
@@ -76,8 +78,8 @@ class Region {
         if (v->producer && v->graph == nodes_[i]->graph && !Inside(v->producer)) Add(v->producer);
   }
 
-  // Adds the node and, transitively, its readers. Adds nothing and returns false when one of them cannot be
-  // permuted.
+  // Adds the node and, transitively, its readers. Adds nothing and returns false when one of these nodes
+  // cannot be permuted.
   bool Add(Node* node) {
     const size_t before = nodes_.size();
     nodes_.push_back(node);
@@ -99,7 +101,7 @@ class Region {
       for (const auto& [reader, input] : v->uses) {
         if (reader->graph != node.graph) return false;
         if (Inside(reader) || IsExit(*reader, node)) continue;
-        const auto operands = PermutedOperands(*reader);  // a reader may use v as bounds or axes
+        const auto operands = PermutedOperands(*reader);  // v may be another input, such as bounds or axes
         if (std::find(operands.begin(), operands.end(), v) == operands.end()) return false;
         nodes_.push_back(reader);
       }
@@ -119,7 +121,7 @@ class Region {
   std::vector<Node*> nodes_;
 };
 
-// Emits a region with permuted dims, on demand from the values that are read upwards.
+// Emits a region with permuted dims. Read(v) emits v permuted and, recursively, the values that v depends on.
 class Permuter {
  public:
   Permuter(Rewrite& r, const Region& region, Permutation perm)
@@ -157,7 +159,7 @@ bool PullTranspose(Rewrite& r) {
     return r.Skip("the input is not made by an op that accepts any order of dims");
   Region region(*perm);
   if (!region.StartClosed(maker)) return r.Skip("another reader needs the present order of dims");
-  if (region.Gain(*perm) <= 0) return r.Skip("no fewer transposes would remain");
+  if (region.Gain(*perm) <= 0) return r.Skip("the number of Transposes would not decrease");
   Permuter permuter(r, region, *perm);
   std::vector<std::pair<Value*, Value*>> pairs;
   for (Node* exit : region.Exits()) pairs.emplace_back(exit->output(0), permuter.Read(exit->input(0)));
@@ -169,7 +171,7 @@ bool PullTranspose(Rewrite& r) {
 
 bool PushTransposes(Rewrite& r) {
   Node& root = r.root();
-  if (PermutedOperands(root).empty()) return r.Skip("the operands have several ranks");
+  if (PermutedOperands(root).empty()) return r.Skip("the operands have different ranks");
   Region region({});
   region.Start(&root);
   for (const Value* v : region.Leaves()) {
@@ -179,7 +181,7 @@ bool PushTransposes(Rewrite& r) {
     Value* y = Permuter(r, region, Inverse(*perm)).Read(root.output(0));
     return r.Replace(r.Op("Transpose", {y}, {{"perm", *perm}}));
   }
-  return r.Skip("no fewer transposes would remain");
+  return r.Skip("the number of Transposes would not decrease");
 }
 
 }  // namespace
@@ -187,7 +189,7 @@ bool PushTransposes(Rewrite& r) {
 TERN_RULE(PullTranspose) {
   return Rule{.summary =
                   "a Transpose moves up through elementwise ops, Concat, Split, Slice, Pad, Reduce and "
-                  "Softmax to where it cancels with others",
+                  "Softmax until it cancels with other Transposes",
               .level = Level::kExtended,
               .roots = {"Transpose"},
               .apply = PullTranspose,
@@ -198,7 +200,7 @@ TERN_RULE(PullTranspose) {
 }
 
 TERN_RULE(PushTransposes) {
-  return Rule{.summary = "Transposes of several operands move down and become one",
+  return Rule{.summary = "Transposes of several operands move after the op and become one Transpose",
               .level = Level::kExtended,
               .roots = {"Binary", "QBinary", "Where", "Concat", "Eltwise"},
               .apply = PushTransposes,

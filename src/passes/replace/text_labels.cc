@@ -1,5 +1,5 @@
-// Classifiers with string labels return class indices, for which there are kernels; a Gather looks the
-// strings up.
+// Makes classifiers with string labels return class indices, because kernels support only integer labels. A
+// Gather then looks up the strings.
 #include <numeric>
 
 #include "passes/rewrite/rule.h"
@@ -27,7 +27,7 @@ bool GatherLabels(Rewrite& r) {
 
 TERN_RULE(ReplaceTextLabels) {
   return Rule{
-      .summary = "a classifier with string labels returns class indices, and a Gather looks the labels up",
+      .summary = "a classifier with string labels returns class indices, and a Gather looks up the labels",
       .level = Level::kExtended,
       .roots = {"TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier"},
       .apply = GatherLabels,

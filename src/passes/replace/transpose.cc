@@ -1,5 +1,5 @@
-// Transposes that move no data become Reshapes. Runs after the recompose stage, whose patterns look for
-// transposes.
+// Replaces Transposes that move no data by Reshapes. This rule runs after the recompose stage, whose patterns
+// look for Transposes.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -19,7 +19,7 @@ bool TransposeToView(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(ReplaceTransposeByView) {
-  return Rule{.summary = "a Transpose that moves dims of size 1 only is a Reshape",
+  return Rule{.summary = "a Transpose that moves only dims of size 1 is a Reshape",
               .level = Level::kExtended,
               .roots = {"Transpose"},
               .apply = TransposeToView,

@@ -16,7 +16,7 @@ bool IsConstantNode(const Node& node) {
 
 double WorkOf(const Node& node) {
   constexpr double kSteps =
-      16;  // per element of the result: the evaluators load and store elements one by one
+      16;  // operations per element of the result: the evaluators load and store elements one by one
   if (node.op->macs)
     if (const auto macs = node.op->macs(node)) return *macs;
   double elements = 0;

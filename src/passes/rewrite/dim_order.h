@@ -1,4 +1,5 @@
-// How the dims of an op's operands and results correspond (OpDef::axis_map), for rules that permute dims.
+// For rules that permute dims: tells how the axes of a node's operands and results correspond
+// (OpDef::axis_map).
 #pragma once
 #include <vector>
 
@@ -10,10 +11,12 @@ namespace tern {
 
 // The axis map of a node; nullopt if its axes cannot be permuted.
 std::optional<AxisMap> AxisMapOf(const Node& node);
-// True if all operands are permuted together, not only the first: they broadcast or are concatenated.
+// True if a permutation applies to all operands, because they broadcast or are concatenated. False if it
+// applies to the first operand only.
 bool JoinsOperands(const AxisMap& map);
 
-// Permutes the attributes and inputs that name axes, for operands that are permuted. `ints` makes a constant.
+// Changes the attributes and inputs that name axes (such as `axis`) to match operands that `perm` permutes.
+// `ints` makes the constants for new inputs.
 void MoveAxes(const Node& node, const Permutation& perm, const AxisRenaming::MakeInts& ints, Attrs& attrs,
               std::vector<Value*>& inputs);
 

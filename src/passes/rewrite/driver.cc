@@ -21,7 +21,7 @@ struct RuleIndex::Impl {
 namespace {
 
 struct Root {
-  std::string op, kind;  // kind may be empty: any
+  std::string op, kind;  // an empty kind means any kind
 };
 
 std::vector<Root> RootsOf(const Rule& rule) {
@@ -58,7 +58,7 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
         continue;
       }
       AddOnce(of.any, rule);
-      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind applies to each
+      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind applies to each kind
     }
   }
   impl_ = std::move(impl);
@@ -79,7 +79,7 @@ class Sweep {
  public:
   Sweep(const RuleIndex& rules, PassContext& context) : rules_(rules), context_(context) {}
 
-  // One sweep over the nodes. After a rewrite it continues at the first new node.
+  // Visits every node once. After a rewrite it continues at the first new node.
   Status Run(Graph& graph) {
     const int dead = dead_;
     TERN_TRY(Visit(graph));
@@ -106,14 +106,15 @@ class Sweep {
         continue;
       }
       if (!context_.Spend()) return {};
-      if (made_ >= kDropConstantsAfter) {  // most new constants replace old weights: free those now
+      if (made_ >= kDropConstantsAfter) {  // most new constants replace old weights, which are freed now
         graph.RemoveUnusedConstants();
         made_ = 0;
       }
-      it = next;  // the node is gone; a rewrite does not touch nodes after it
+      it = next;  // the rewrite has removed `node`, but no node after it
+      // Goes back to first_new. Stops at the front if the rewrite has sorted the nodes and first_new comes
+      // later.
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
-      if (first_new && it != graph.nodes().begin())
-        --it;  // reaches the front when the rewrite sorted the nodes
+      if (first_new && it != graph.nodes().begin()) --it;
     }
     return {};
   }
@@ -151,7 +152,7 @@ class Sweep {
   const RuleIndex& rules_;
   PassContext& context_;
   int hits_ = 0, dead_ = 0;
-  size_t made_ = 0;  // bytes of constants made since unused ones were dropped
+  size_t made_ = 0;  // bytes of constants made since unused constants were last removed
 };
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// Rules by the op and kind of their root, in the given order: the first that matches is applied.
+// Finds the rules to try at a node, by the op and kind of their root. Rules are tried in the given order, and
+// the first one that matches is applied.
 class RuleIndex {
  public:
   explicit RuleIndex(const std::vector<const Rule*>& rules);
@@ -19,8 +20,8 @@ class RuleIndex {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Returns the number of rewrites, those in nested graphs included. Stops when the context's budget is spent,
-// which happens only when rules undo each other; the graph is valid then too.
+// Returns the number of rewrites, including those in nested graphs. Stops when the context's rewrite budget
+// is spent, which happens only when rules undo each other. The graph is still valid then.
 Result<int> ApplyRules(Graph& graph, const RuleIndex& rules, PassContext& context);
 
 }  // namespace tern

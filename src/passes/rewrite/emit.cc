@@ -48,7 +48,7 @@ class Emitter {
     return o.kind == Kind::kLiteral || o.kind == Kind::kAttribute;
   }
 
-  // A number takes the dtype of the other operands.
+  // Makes a constant with the dtype of the other operands.
   Value* Number(const PatternOperand& o, const std::vector<Value*>& beside) {
     DType dtype = DType::kF32;
     for (const Value* v : beside)

@@ -15,7 +15,7 @@ double Rounding(DType dtype) {
   return 1e-6;
 }
 
-// nullopt when the elements differ, or a double cannot represent them exactly.
+// The integer that all elements share; nullopt when they differ, or a double cannot represent them exactly.
 std::optional<double> UniformInteger(const Tensor& t) {
   constexpr int64_t kExact = int64_t{1} << 53;
   const int64_t first = LoadLong(t, 0);
@@ -163,7 +163,7 @@ std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape) {
     if (!d.known() && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
     target.push_back(d.known() ? d.value() : -1);
   }
-  // -1 is ambiguous beside a dim of 0.
+  // With a dim of 0, the size of the dim -1 cannot be inferred.
   const bool empty = std::find(target.begin(), target.end(), 0) != target.end();
   if (empty && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
   return target;

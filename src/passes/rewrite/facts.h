@@ -8,14 +8,14 @@
 
 namespace tern {
 
-// The value of a constant with one element, where a double represents it exactly.
+// The value of a constant with one element; nullopt if a double cannot represent it exactly.
 std::optional<double> ScalarOf(const Value* v);
 // True for a constant with one element that equals `expected` up to the rounding of its type.
 bool IsScalar(const Value* v, double expected);
-// The value that all elements of a constant share, where a double represents it exactly.
+// The value that all elements of a constant share; nullopt if a double cannot represent it exactly.
 std::optional<double> UniformOf(const Value* v);
-// True for a float constant without NaN and infinity. AllFiniteAndNotZero: also without 0, so that it can be
-// a divisor.
+// AllFinite: true for a float constant without NaN and infinity. AllFiniteAndNotZero: true if the constant
+// also contains no 0, so that it can be a divisor.
 bool AllFinite(const Value* v);
 bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
@@ -24,13 +24,14 @@ bool AllNormal(const Value* v);
 // True if (x + a) + b may differ from x + sum because adding a large `a` rounds x. For example,
 // (x + 12582912) - 12582912 rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
-// The same for constants; sum may be broadcast.
+// The same for constant tensors. Uses the largest magnitude in a and b and the smallest magnitude in sum.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
-// The elements of an integer constant (IntsOf) or of a shape computation, whose elements may be symbolic.
+// The elements of an integer constant (IntsOf) or of a shape computation (Value::content). Elements of a
+// shape computation may be symbolic.
 std::optional<Content> ContentOf(const Value* v);
 
-// True if the node works on [N, spatial…, C]. Rules assume [N, C, spatial…]: patterns and MadeBy ignore
-// channels-last nodes, and such a node is never a root.
+// True if the node works on [N, spatial…, C]. Rules assume [N, C, spatial…], so patterns and MadeBy ignore
+// channels-last nodes, and no rule is tried at such a node.
 bool ChannelsLast(const Node& node);
 
 // The producer of v if it is this op (and kind), else null.
@@ -46,19 +47,21 @@ bool NoEpilogue(const Node& node);
 
 // True if v has one reader and is not an output of any graph.
 bool OnlyUse(const Value* v);
-Node* OnlyReader(const Value* v);  // null unless OnlyUse
+Node* OnlyReader(const Value* v);  // null if OnlyUse(v) is false
 
 // True if the shapes are provably the same.
 bool SameShape(const Value* a, const Value* b);
 bool SameType(const Value* a, const Value* b);
-// True if v broadcasts to the shape of `target`: every dim of v, from the right, is 1 or provably the same.
+// True if v broadcasts to the shape of `target`: every dim of v, counted from the right, is 1 or provably
+// equals the dim of `target`.
 bool BroadcastsInto(const Value* v, const Value* target);
 bool IsFloatValue(const Value* v);
 
-// The number of elements, where all dims are known.
+// The number of elements; nullopt if a dim is unknown.
 std::optional<int64_t> CountOf(const Value* v);
 
-// The shape as a target of Reshape: numbers, and -1 for at most one unknown dim; else nullopt.
+// The shape as a target of Reshape, with -1 for an unknown dim. nullopt if several dims are unknown, or if
+// one is unknown and another is 0.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);
 
 // Returns the axis counted from the front; nullopt if the rank is unknown or the axis is out of range.

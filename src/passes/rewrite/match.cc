@@ -51,8 +51,8 @@ void Match::SetAttr(std::string name, AttrValue value) {
   made_attrs_.emplace_back(std::move(name), std::move(value));
 }
 
-// A backtracking matcher. Goals are pairs of a pattern operand and a value, last first. Each alternative for
-// a goal is tried until all other goals match too.
+// A backtracking matcher. A goal is a pattern operand and the value that it must match. Goals are taken from
+// the back of the list. Each alternative for a goal is tried until all other goals match too.
 class Matcher {
  public:
   Matcher(Match& match, const std::function<bool(const Match&)>& accept, MatchFailure* failure)
@@ -74,6 +74,7 @@ class Matcher {
     Value* value;
   };
 
+  // Returns false, and stores the reason if this attempt has matched more nodes than all earlier attempts.
   // Callers write `failure_ && Fail(…)` where the arguments are costly to compute.
   template <class... A> bool Fail(const A&... reason) {
     if (!failure_) return false;
@@ -86,7 +87,8 @@ class Matcher {
   bool TakeNode(int index, Node& node, std::vector<Goal> goals) {
     const PatternNode& p = pattern_.nodes[static_cast<size_t>(index)];
     if (Node* before = match_.nodes_[static_cast<size_t>(index)]; before)
-      return before == &node ? Solve(std::move(goals)) : Fail("two different nodes where one is needed");
+      return before == &node ? Solve(std::move(goals))
+                             : Fail("two different nodes where the same node is needed");
     if (node.op != p.op)
       return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
     if (ChannelsLast(node)) return failure_ && Fail(node.Describe(), " has channels last");
@@ -96,7 +98,8 @@ class Matcher {
       if (node.inputs()[i])
         return failure_ && Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
     if (LiteralRaisesRank(p, node))
-      return failure_ && Fail(node.Describe(), " has a number with more axes than its operands");
+      return failure_ &&
+             Fail(node.Describe(), " has a constant of one element with more axes than the other operands");
     const Match saved = match_;
     match_.nodes_[static_cast<size_t>(index)] = &node;
     const bool fits = TakeAttrs(p, node) && TakeOutputs(p, node) && TakeInputs(p, node, goals);
@@ -104,7 +107,8 @@ class Matcher {
     return fits;
   }
 
-  // A number in the pattern must not raise the rank of the result, as a constant [1,1] beside a vector would.
+  // True if a number of the pattern would match a constant that raises the rank of the result, such as one of
+  // shape [1,1] beside a vector.
   static bool LiteralRaisesRank(const PatternNode& p, const Node& node) {
     const auto is_literal = [](const PatternOperand& o) { return o.kind == Kind::kLiteral; };
     if (std::none_of(p.inputs.begin(), p.inputs.end(), is_literal)) return false;
@@ -196,7 +200,7 @@ class Matcher {
       return Fail("'", value->name, "' is not a constant");
     if (match_.bound_[v]) {
       if (match_.values_[v] != value && !SameConstants(match_.values_[v], value))
-        return Fail("two different values where one is needed");
+        return Fail("two different values where the same value is needed");
       return Solve(std::move(goals));
     }
     match_.bound_[v] = true;
@@ -212,7 +216,7 @@ class Matcher {
   }
 
   bool Finish() {
-    bonus_ = 100;  // every node matches: reasons from here on take precedence
+    bonus_ = 100;  // all nodes match, so reasons from here on take precedence
     const bool fits = Exclusive() && Accepted();
     bonus_ = 0;
     return fits;
@@ -223,7 +227,7 @@ class Matcher {
     return accept_(match_) || Fail(reason_.empty() ? "the rule's condition does not hold" : reason_);
   }
 
-  // Checks that values which the pattern produces and reads have no reader outside of it.
+  // True if no value that the pattern both produces and reads has a reader outside of the pattern.
   bool Exclusive() {
     const Node& root = *match_.nodes_.back();
     for (size_t i = 0; i < pattern_.nodes.size(); ++i) {
@@ -253,7 +257,7 @@ class Matcher {
 
 namespace {
 
-// A necessary condition on an operand that does not look at other nodes.
+// False if v cannot match the operand. Looks only at v and at the op that produces v.
 bool MayFit(const Pattern& pattern, const PatternOperand& o, const Value* v) {
   using Kind = PatternOperand::Kind;
   if (!v) return o.optional || o.kind == Kind::kAbsent;

@@ -14,7 +14,8 @@ class Match {
  public:
   explicit Match(const Pattern& pattern);
 
-  // By the variable's name. CHECKs that the pattern has it.
+  // These functions look up a variable of the pattern by its name. They CHECK that the pattern has the
+  // variable.
   Value* At(std::string_view name) const;  // null: an optional input that is absent
   bool Has(std::string_view name) const { return At(name) != nullptr; }
   const Type& TypeOf(std::string_view name) const { return At(name)->type; }
@@ -30,9 +31,9 @@ class Match {
   int64_t Int(std::string_view name) const;
   std::string Text(std::string_view name) const;
   std::vector<int64_t> Ints(std::string_view name) const;
-  const Attrs& AttrsOf(std::string_view set) const;  // {@name}
+  const Attrs& AttrsOf(std::string_view set) const;  // the attributes that {@set} matched
 
-  // For `compute`: constants and attributes that the replacement names.
+  // For `compute`: define the constants and attributes that the replacement names.
   void Set(std::string name, Tensor constant);
   void SetAttr(std::string name, AttrValue value);
 
@@ -50,7 +51,7 @@ class Match {
   friend class Emitter;
   const Pattern* pattern_;
   std::vector<Value*> values_;         // by Pattern::values
-  std::vector<bool> bound_;            // the same
+  std::vector<bool> bound_;            // by Pattern::values: the value is set
   std::vector<AttrValue> attributes_;  // by Pattern::attributes
   std::vector<bool> attribute_bound_;
   std::vector<Attrs> attr_sets_;
@@ -63,13 +64,14 @@ class Match {
 // Cheap check: false when the root and its operands already rule out a match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// Matches the pattern with its root at `root`. Candidates are passed to `accept` until it returns true.
-// failure, when not null, is set to the reason of the attempt that matched the most nodes, if that beats
-// failure->depth.
+// Why a pattern does not match: the reason of the attempt that matched the most nodes.
 struct MatchFailure {
-  int depth = -1;
+  int depth = -1;  // the number of nodes that matched
   std::string reason;
 };
+// Matches the pattern with its root at `root`. Passes each match to `accept` until `accept` returns true.
+// Returns false if no match is accepted. Updates `failure`, when not null, if an attempt matched more nodes
+// than failure->depth.
 bool MatchAt(Node& root, Match& match, const std::function<bool(const Match&)>& accept,
              MatchFailure* failure);
 

@@ -1,4 +1,4 @@
-// Nodes keep the name of the op that does their work, and no name occurs twice.
+// Tests that a new node has the name of the node whose work it does, and that no name occurs twice.
 #include "passes/rewrite/names.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::unique_ptr<Graph> Parse(const char* text) {
   return graph.ok() ? std::move(*graph) : nullptr;
 }
 
-// "Op name, Op name", bodies of control flow in brackets.
+// Returns "Op name, Op name", with the nodes of nested graphs in brackets.
 std::string Names(const Graph& graph) {
   std::string out;
   for (const auto& node : graph.nodes()) {

@@ -45,7 +45,7 @@ class PatternParser {
     return static_cast<int>(names.size()) - 1;
   }
 
-  // %a, %b = expression shared
+  // Parses "%a, %b = expression shared"; `shared` is optional.
   Status Statement() {
     std::vector<int> outputs;
     do {
@@ -64,7 +64,7 @@ class PatternParser {
     node.outputs = outputs;
     for (size_t i = 0; i < outputs.size(); ++i)
       if (!defined_.emplace(outputs[i], std::make_pair(result.node, static_cast<int>(i))).second)
-        return Wrong(StrCat("a second %", pattern_.values[static_cast<size_t>(outputs[i])]));
+        return Wrong(StrCat("a second definition of %", pattern_.values[static_cast<size_t>(outputs[i])]));
     made_[{result.node, 0}] = true;
     if (Eat("shared")) node.shared = true;
     return {};
@@ -213,8 +213,8 @@ class PatternParser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   Pattern pattern_;
-  std::map<int, std::pair<int, int>> defined_;  // variable to node and output
-  std::map<std::pair<int, int>, bool> made_;    // nodes that are statements
+  std::map<int, std::pair<int, int>> defined_;  // maps a variable to its node and output
+  std::map<std::pair<int, int>, bool> made_;    // nodes that a statement has named
 };
 
 }  // namespace

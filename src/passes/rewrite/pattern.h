@@ -2,11 +2,11 @@
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
-// %x matches any value, #w a constant, `?` allows an input to be absent, `_` requires that it is absent. A
-// number matches a constant with one element of that value. {kind="relu"} requires an attribute value,
-// {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and read
-// inside the pattern may not be read outside of it, unless its statement ends with `shared`. The last
-// statement is the root. Operands of commutative ops match in either order.
+// %x matches any value, #w matches a constant, `?` allows an input to be absent, `_` requires an absent
+// input. A number matches a constant with one element of that value. {kind="relu"} requires an attribute
+// value, {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and
+// read inside the pattern may not be read outside of the pattern, unless its statement ends with `shared`.
+// The last statement is the root. Operands of commutative ops match in either order.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,14 +23,14 @@ struct PatternOperand {
     kConstant,   // #w
     kLiteral,    // 0.5
     kAttribute,  // @eps: a matched attribute as a number, in replacements only
-    kNode,       // made by another statement
-    kAbsent,     // _
+    kNode,       // %c: a value that another statement produces
+    kAbsent,     // _: the input is absent
   };
   Kind kind = Kind::kAny;
   bool optional = false;
   int variable = -1;  // kAny, kConstant: index into Pattern::values; kAttribute: into Pattern::attributes
   double literal = 0;
-  int node = -1, output = 0;  // kNode
+  int node = -1, output = 0;  // kNode: the statement and its output that produce the value
 };
 
 struct PatternAttr {
@@ -50,7 +50,7 @@ struct PatternNode {
 };
 
 struct Pattern {
-  std::vector<PatternNode> nodes;                          // operands before readers; the root last
+  std::vector<PatternNode> nodes;                          // producers before readers; the root is last
   std::vector<std::string> values, attributes, attr_sets;  // names of variables
 
   const PatternNode& root() const { return nodes.back(); }
@@ -59,7 +59,7 @@ struct Pattern {
 // Fails on a syntax error in a rule's text; the error names the position.
 Result<Pattern> ParsePattern(std::string_view text);
 
-// Binary kinds whose operands may be swapped.
+// True for Binary kinds whose operands may be swapped.
 bool CommutativeKind(std::string_view kind);
 
 }  // namespace tern

@@ -15,14 +15,16 @@ int64_t DimAt(const Dims& dims, size_t axis, size_t rank) {
   return axis < lead ? 1 : dims[axis - lead];
 }
 
-// The result as rows over the inner axes. Along a row, an operand advances by 1 or is broadcast (stride 0).
+// Divides the result into rows over its inner axes. Along a row, an operand advances by 1 or is broadcast
+// (stride 0).
 struct Rows {
   size_t outer = 0;    // number of outer axes
   int64_t length = 1;  // elements of a row
   bool a_broadcast = true, b_broadcast = true;
 };
 
-// The longest rows: the trailing axes along which each operand is always broadcast or never.
+// Returns the longest possible rows. They extend over the trailing axes along which each operand is either
+// always or never broadcast.
 Rows RowsOf(const Dims& a, const Dims& b, const Dims& y) {
   Rows rows;
   for (rows.outer = y.size(); rows.outer > 0; --rows.outer) {
@@ -62,7 +64,7 @@ template <class F> void EachRow(const Tensor& a, const Tensor& b, Tensor& y, F f
 template <class F> void Apply(const Tensor& a, const Tensor& b, Tensor& y) { EachRow(a, b, y, F()); }
 
 using Loop = void (*)(const Tensor& a, const Tensor& b, Tensor& y);
-Loop LoopOf(const std::string& kind) {  // null if there is none
+Loop LoopOf(const std::string& kind) {  // null if the kind has no fast loop
   if (kind == "add") return Apply<std::plus<float>>;
   if (kind == "sub") return Apply<std::minus<float>>;
   if (kind == "mul") return Apply<std::multiplies<float>>;

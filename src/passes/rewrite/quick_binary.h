@@ -6,9 +6,9 @@
 
 namespace tern {
 
-// The result of add, sub, mul or div over f32 constants, bit-identical to the reference evaluator: rounding
-// the double result of one operation on floats gives the float result. nullopt for other nodes and for
-// results below 4096 elements.
+// The result of add, sub, mul or div over f32 constants, computed in f32. It is bit-identical to the result
+// of the reference evaluator, which computes in f64 and rounds to f32: for one operation on f32 operands,
+// both roundings agree. nullopt for other nodes and for results below 4096 elements.
 std::optional<Tensor> QuickBinary(const Node& node);
 
 }  // namespace tern

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// Copies rank and symbolic dims of the old type where the new type has unknown ones.
+// Copies the rank and symbolic dims of the old type to the new type, where the new type does not know them.
 void KeepKnown(const Type& old, Type& now) {
   if (!now.tensor() || !old.tensor() || !old.shape.ranked) return;
   if (!now.shape.ranked) {
@@ -20,19 +20,20 @@ void KeepKnown(const Type& old, Type& now) {
     if (!now.shape.dims[i].known() && !old.shape.dims[i].unknown()) now.shape.dims[i] = old.shape.dims[i];
 }
 
-// old = Identity(value) or Cast(value): the shapes are equal, even where they are unknown.
+// True if `old` is Identity(value) or Cast(value). The shapes are then equal, even if they are unknown.
 bool KeepsShape(const Value& old, const Value& value) {
   const Node* maker = old.producer;
   return maker && (IsOp(*maker, "Identity") || IsOp(*maker, "Cast")) && maker->input(0) == &value;
 }
 
-// Callers find outputs of the outermost graph by name. Outputs of nested graphs are found by position.
+// True for an output of the outermost graph, which callers find by its name. Outputs of nested graphs are
+// found by position.
 bool HasPublicName(const Value& v) {
   const auto& outputs = v.graph->outputs();
   return !v.graph->parent && std::find(outputs.begin(), outputs.end(), &v) != outputs.end();
 }
 
-// A result is not finite although all inputs are.
+// True if a result is not finite although all inputs are finite.
 bool Overflows(const Node& node, const std::vector<Tensor>& made) {
   const auto finite = [](const Tensor& t) { return !IsFloat(t.dtype()) || AllFinite(t); };
   return !std::all_of(made.begin(), made.end(), finite) &&

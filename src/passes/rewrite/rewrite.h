@@ -1,4 +1,4 @@
-// One attempt to rewrite a graph at one node. New nodes are inserted before the root; existing nodes do not
+// One attempt to rewrite a graph at one node. New nodes are inserted before the root. Existing nodes do not
 // change until Replace. The destructor removes the new nodes of a failed attempt.
 #pragma once
 #include <string>
@@ -12,7 +12,7 @@ namespace tern {
 
 class Rewrite {
  public:
-  // rule: its name, which must outlive the attempt.
+  // `rule` is the rule's name. The string must outlive the attempt.
   Rewrite(Node& root, const std::string& rule) : root_(root), rule_(rule) {}
   ~Rewrite();
   Rewrite(const Rewrite&) = delete;
@@ -26,9 +26,9 @@ class Rewrite {
     return false;
   }
 
-  // Emission. A node that reads constants only is folded at once. The rewrite fails where folding is too
-  // costly (kMaxConstantWork), or where finite constants give a result that is not finite (f16 ends at
-  // 65504). Absent trailing inputs are dropped.
+  // These functions emit constants and nodes. A node that reads constants only is folded at once. The rewrite
+  // fails if folding is too costly (kMaxConstantWork), or if the result overflows although the constants are
+  // finite (the largest f16 is 65504). Absent trailing inputs are dropped.
   Value* Const(Tensor tensor);
   Value* Ints(const std::vector<int64_t>& values);
   Value* Scalar(DType dtype, double v);
@@ -38,19 +38,20 @@ class Rewrite {
   Value* Op(const OpDef& op, const Attrs& attrs, std::initializer_list<Value*> inputs);
   std::vector<Value*> Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
 
-  // Copies the nodes of a nested graph, with `inputs` in place of its inputs. Returns its outputs.
+  // Copies the nodes of a nested graph, with `inputs` in place of its inputs. Returns the copies of its
+  // outputs.
   std::vector<Value*> Inline(const Graph& body, const std::vector<Value*>& inputs);
 
-  // Makes readers of the root's outputs read these values; null for an output without readers. Returns false
-  // and removes all emitted nodes when a type or the name of a graph output would change.
+  // Makes readers of the root's outputs read these values. A value may be null if its output has no readers.
+  // Returns false and removes all emitted nodes when a type or the name of a graph output would change.
   bool Replace(const std::vector<Value*>& values) { return ReplaceOutputs(root_, values); }
   bool Replace(Value* value);
-  // The same for another node of the graph, which must come before the root, and whose readers all come
-  // after it.
+  // Like Replace, for another node of the graph. The node must come before the root, and all its readers must
+  // come after the root.
   bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);
-  // Makes readers of each pair's first value read its second value, for all pairs or none. The root must lose
-  // all its readers. Other nodes that lose theirs must come after the root, so that new nodes precede their
-  // readers.
+  // Makes readers of each pair's first value read its second value, for all pairs or for none. The root must
+  // lose all its readers. Other nodes that lose their readers must come after the root, because new nodes are
+  // inserted before the root and must precede their readers.
   bool ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs);
 
   // For the driver.
@@ -59,11 +60,11 @@ class Rewrite {
   void Explain() { explain_ = true; }
   bool explains() const { return explain_; }
   const std::string& why() const { return why_; }
-  const Status& status() const { return status_; }  // an error in the rule; the message names it
+  const Status& status() const { return status_; }  // an error in the rule; the message names the rule
   const std::vector<Node*>& emitted() const { return emitted_; }
   bool leaves_dead() const { return leaves_dead_; }  // nodes other than the root have lost their readers
   bool done() const { return done_; }
-  size_t constant_bytes() const { return constant_bytes_; }  // of all constants made, used or not
+  size_t constant_bytes() const { return constant_bytes_; }  // of all constants emitted, used or not
 
  private:
   bool Fits(const Value& old, Value& value);
@@ -78,7 +79,7 @@ class Rewrite {
   std::vector<Value*> fresh_;
   bool explain_ = false, done_ = false, leaves_dead_ = false, refuse_half_ = false;
   size_t constant_bytes_ = 0;
-  const char* refusal_ = nullptr;  // why the constants may not be folded
+  const char* refusal_ = nullptr;  // why a constant result may not be used
   std::string why_;
   Status status_;
 };

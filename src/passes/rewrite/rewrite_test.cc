@@ -1,4 +1,4 @@
-// The rewrite engine: which patterns match, which are refused, and that every set of rules terminates.
+// Tests of the rewrite engine: which patterns match, which matches are refused, and that rules terminate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST(Rewrite, SharedValuesMayHaveOtherReaders) {
 }
 
 TEST(Rewrite, CommutativeOperandsMatchInEitherOrderAndBacktrack) {
-  // Either operand of the outer sum could be the product; only one choice lets %x be the same twice.
+  // %a is the product with 3 and comes first, so the matcher must swap the operands of the sum.
   const Rule rule{.match = {"%y = %x * 2 + %x * 3"}, .emit = "%y = %x * 5"};
   auto g = Parse(
       "graph @g(%p: f32[2]) -> (%y) { #two: f32[] = (2) #three: f32[] = (3)"
@@ -125,8 +125,8 @@ TEST(Rewrite, ComputesConstantsAtOnce) {
   EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
 }
 
-// The number of constants left after a rule was applied to one product, in a graph with one more constant
-// that has no readers.
+// Applies a rule with this replacement to a product of a value and a constant. The graph also has a constant
+// without readers. Returns the number of constants left.
 size_t ConstantsLeft(const char* emit) {
   InitOps();
   Graph g;
@@ -143,7 +143,7 @@ size_t ConstantsLeft(const char* emit) {
 
 TEST(Rewrite, LooksForUnreadConstantsWhenManyBytesAreNew) {
   EXPECT_EQ(ConstantsLeft("%y = %x + Sqrt(#c)"), 1u);
-  EXPECT_EQ(ConstantsLeft("%y = %x + #c"), 2u);  // no new constants: unused ones are not searched for
+  EXPECT_EQ(ConstantsLeft("%y = %x + #c"), 2u);  // without new constants, unused constants stay
 }
 
 std::string ReasonOf(Graph& g, const char* name) {
@@ -169,7 +169,8 @@ TEST(Rewrite, DoesNotFoldLargeProductsOfWeights) {
   EXPECT_EQ(chain(1024), "its constants are too costly to fold");
 }
 
-// Products that are not worth merging: takes seconds if each of them visits all others.
+// These products are not worth merging. The test takes seconds if the rule visits all other products at each
+// product.
 TEST(Rewrite, LooksOnceAtProductsSideBySide) {
   InitOps();
   Graph g;
@@ -202,7 +203,7 @@ TEST(Rewrite, MergesProductsWhoseReadersAreListedOutOfOrder) {
   PassContext context;
   auto hits = ApplyRules(*g, RuleIndex({FindRule("MergeParallelMatMuls")}), context);
   ASSERT_TRUE(hits.ok());
-  EXPECT_EQ(*hits, 1) << "what is merged is not merged again with what it replaced";
+  EXPECT_EQ(*hits, 1) << "the merged product is not merged again with the products that it replaced";
   EXPECT_EQ(Ops(*g), "MatMul Split");
 }
 

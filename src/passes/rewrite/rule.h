@@ -1,5 +1,6 @@
 // A rewrite rule: a pattern and its replacement in the IR's text form, or a function where text is not
-// enough. One file per rule or family of rules, under src/passes/<group>; the build finds TERN_RULE lines.
+// enough. A rule or family of rules is one file under src/passes/<group>. The build finds the TERN_RULE
+// lines.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,34 +15,36 @@ namespace tern {
 struct Rule {
   const char* summary = "";
   Level level = Level::kBasic;
-  bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names it
+  bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names the rule
 
-  // A rule in text. Alternative patterns share their variables; the first that matches is used.
+  // A rule in text. `match` lists alternative patterns, and the first one that matches is used. Every pattern
+  // defines the variables that `emit` reads.
   std::vector<const char*> match;
   const char* emit = "";
-  std::function<bool(const Match&)> when;  // may not change anything; m.Skip("reason") says no
+  std::function<bool(const Match&)> when;  // may not change anything; returns m.Skip("reason") to refuse
   std::function<void(Match&)> compute;     // sets the constants and attributes that `emit` names
 
-  // A rule in code: the ops whose nodes are tried, "Binary:add" for one kind, and the function to call. It
-  // returns false without having changed anything, or true after Replace.
+  // A rule in code. It is tried at nodes of the ops in `roots` ("Binary:add" names one kind). `apply` returns
+  // true after a successful Replace, or false if it changed nothing.
   std::vector<const char*> roots;
   std::function<bool(Rewrite&)> apply;
-  const char* example = "";  // for the documentation: a graph where a rule in code fires
+  const char* example = "";  // a graph on which a rule in code fires, shown in the documentation
 
-  // Filled by the table.
+  // PrepareRule and the table of rules set these fields.
   std::string name, group;
   std::vector<Pattern> patterns;
   Pattern replacement;
 };
 
-// All rules, by group and name. CHECKs that their texts parse.
+// All rules, sorted by group and name. CHECKs that their texts parse.
 const std::vector<const Rule*>& AllRules();
 const Rule* FindRule(std::string_view name);
 std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level);
-// Parses the texts; for rules made by tests.
+// Parses the patterns and the replacement. Only rules outside of the table, such as those of tests, need this
+// call.
 Status PrepareRule(Rule& rule);
 
-// Applies the rule at the root of `rewrite` if it matches. Returns whether it did.
+// Applies the rule at the root of `rewrite` if it matches. Returns true if the rule was applied.
 bool ApplyRule(const Rule& rule, Rewrite& rewrite);
 
 }  // namespace tern

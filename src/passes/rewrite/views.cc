@@ -36,7 +36,8 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
   int inferred = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const bool stays = i < from.rank() && from[i] == to[i];
-    // A single unknown dim is -1 rather than 0, which is right for any input.
+    // A single unknown dim becomes -1 rather than 0. -1 is right for any input shape, 0 only if axis i of the
+    // input has the same size.
     const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
     inferred += n == -1;
     numbers.push_back(n);

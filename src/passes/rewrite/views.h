@@ -1,4 +1,4 @@
-// Views: the same elements with other dims.
+// Helpers for Transposes and for views, which have the elements of their input with other dims.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,16 +7,17 @@
 
 namespace tern {
 
-// The target for a Reshape from one shape to the other: numbers, 0 for a dim that is copied, -1 for at most
-// one other dim. nullopt where that is not enough. Both shapes must have the same number of elements.
+// The target for a Reshape from one shape to the other: the size of a known dim, 0 for a dim that is copied
+// from the input, -1 for at most one other dim. nullopt if several dims would need -1. Both shapes must have
+// the same number of elements.
 std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to);
 
 // Returns x with the dims of `to`: x itself, or a new Reshape, Squeeze or Unsqueeze with constant arguments.
-// Null if constants are not enough. Both shapes must have the same number of elements.
+// Null if constant arguments cannot describe the new dims. Both shapes must have the same number of elements.
 Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 
-// The target for an Expand: 1 for a dim that does not change, else its new size. nullopt where a changed dim
-// is unknown.
+// The target for an Expand: 1 for a dim that does not change, else its new size. nullopt if a new size is
+// unknown.
 std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
 
 // True for a Reshape, Squeeze, Unsqueeze or Flatten of a tensor (trait kView).

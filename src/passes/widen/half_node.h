@@ -1,4 +1,4 @@
-// Nodes that compute in f16 or bf16.
+// Predicates that find nodes which compute in f16 or bf16.
 #pragma once
 #include "ir/graph.h"
 
@@ -6,15 +6,16 @@ namespace tern {
 
 bool IsHalf(const Type& type);
 
-// The op is marked kKeep, or its types also appear in nested graphs, sequences or optionals.
+// True if WidenHalf must not widen the node: its op is marked kKeep, or the node has nested graphs, sequences
+// or optionals, whose types would have to change too.
 bool StaysHalf(const Node& node);
 
-// The op takes the node's f16 and bf16 operands as f32 too, and then gives f32 where it gives f16 or bf16
-// now.
+// True if the op also accepts f32 instead of the node's f16 and bf16 operands, and then returns f32 instead
+// of f16 and bf16.
 bool AcceptsF32(const Node& node);
 
-// WidenHalf computes this node in f32. Once it has run there are none, and no rule may make one: the two
-// would undo each other.
+// True if WidenHalf makes this node compute in f32. After WidenHalf no such node is left. No rule may emit
+// such a node then, because the rule and WidenHalf would undo each other.
 bool ComputesInHalf(const Node& node);
 
 }  // namespace tern

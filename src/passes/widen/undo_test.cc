@@ -1,4 +1,5 @@
-// No rule brings back what WidenHalf has widened, whatever the op: the two would undo each other.
+// Tests for every op that no rule makes a node compute in half precision again after WidenHalf. Otherwise the
+// rule and WidenHalf would undo each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 struct Form {
   DType half = DType::kF16;
   Shape shape;            // of every operand in half precision
-  bool optional = false;  // inputs that may be absent are there
+  bool optional = false;  // optional inputs are present
   bool casts = false;     // the node works in f32, between Casts from and to half precision
 };
 
@@ -36,7 +37,7 @@ std::vector<Form> AllForms() {
 
 Value* CastTo(Graph& graph, DType to, Value* v) { return Builder(graph).Op("Cast", {v}, {{"to", to}}); }
 
-// kInvalid: the port takes no tensor of these types.
+// Returns `half` if the port accepts it, else an integer type or bool that the port accepts, else kInvalid.
 DType TypeFor(const Port& port, DType half) {
   for (DType t : {half, DType::kI64, DType::kI32, DType::kBool, DType::kI8, DType::kU8})
     if (port.types & SetOf(t)) return t;
@@ -48,14 +49,14 @@ int OutputCount(const OpDef& op) {
   return static_cast<int>(std::count_if(op.outputs.begin(), op.outputs.end(), required));
 }
 
-// Ops whose attributes are a trained model.
+// True for ops whose attributes contain a trained model, which GraphOf cannot make.
 bool IsTrained(const OpDef& op) {
   static const std::set<std::string> kTrained = {"LabelEncoder", "LinearClassifier", "SVMClassifier",
                                                  "SVMRegressor", "TreeEnsembleClassifier"};
   return kTrained.count(op.name) != 0;
 }
 
-// The op's defaults, and windows of one element.
+// The op's default attributes, with windows of one element.
 Attrs AttrsOf(const OpDef& op) {
   Attrs attrs = op.defaults;
   const std::vector<int64_t> one = {1, 1};
@@ -65,7 +66,7 @@ Attrs AttrsOf(const OpDef& op) {
   return attrs;
 }
 
-// A graph of one node. Null: the op takes no such operands.
+// Returns a graph of one node, and Casts if form.casts. Null if the op does not accept such operands.
 std::unique_ptr<Graph> GraphOf(const OpDef& op, const Form& form) {
   auto graph = std::make_unique<Graph>();
   std::vector<Value*> inputs;
@@ -92,7 +93,8 @@ std::unique_ptr<Graph> GraphOf(const OpDef& op, const Form& form) {
   return graph;
 }
 
-// Every op that does something with half precision, in every form that it takes.
+// Calls `check` for every op that WidenHalf widens or that moves f16 data, once for each form that the op
+// accepts.
 template <class F> void ForEachGraph(F check) {
   for (const OpDef* op : AllOps()) {
     int graphs = 0;
@@ -126,7 +128,8 @@ OptimizeReport Optimized(Graph& graph, Level level, const std::vector<const Rule
   return report.ok() ? *report : OptimizeReport();
 }
 
-// The rules come to an end, nothing computes in half precision, and a second run gives the same.
+// Expects that the rules terminate, that no node computes in half precision, and that a second run changes
+// nothing.
 void ExpectWide(const Graph& graph, const std::vector<const Rule*>& more) {
   auto after = graph.Clone();
   const auto report = Optimized(*after, Level::kLayout, more);
@@ -144,7 +147,7 @@ bool AcceptsInputs(const Node& node, const std::vector<Value*>& inputs, DType ha
   return RunInfer(*node.op, node.attrs, context).ok() && context.outputs()[0].type.dtype == half;
 }
 
-// The opposite of WidenHalf, for any op: Casts around a node fall away.
+// A rule that does the opposite of WidenHalf for any op: it removes the Casts around a node.
 bool Narrow(Rewrite& r) {
   const DType half = r.root().output(0)->type.dtype;
   Value* wide = r.root().input(0);
@@ -177,7 +180,7 @@ TEST(WidenHalf, NotEvenARuleThatNarrowsAnyOp) {
     auto extended = graph.Clone();
     fired += Optimized(*extended, Level::kExtended, {&rule}).hits.count("Narrow") != 0;
   });
-  EXPECT_GT(fired, 300) << "the rule is to fire where WidenHalf does not run";
+  EXPECT_GT(fired, 300) << "the rule must fire where WidenHalf does not run";
 }
 
 TEST(WidenHalf, ARuleThatComputesInHalfSaysWhyNot) {

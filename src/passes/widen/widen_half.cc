@@ -46,7 +46,7 @@ class Widener {
     return {};
   }
 
-  // It computes in f16 or bf16, or it has a widened operand and its op accepts f32.
+  // True if the node computes in f16 or bf16, or if it has a widened operand and its op accepts f32.
   bool ShouldWiden(const Node& node) const {
     if (ComputesInHalf(node)) return true;
     const bool widened = std::any_of(node.inputs().begin(), node.inputs().end(),
@@ -63,7 +63,8 @@ class Widener {
     return InferNode(node);
   }
 
-  // v in f32. A Cast from f32 that the model needs only to call a half-precision op is bypassed.
+  // Returns v in f32. If v is a Cast of an f32 value, returns that value: the model only needs the Cast to
+  // call a half-precision op.
   Value* ToF32(Value* v) {
     if (Value* exact = BeforeCast(v)) return exact;
     Value*& f32 = f32_[v];
@@ -77,7 +78,7 @@ class Widener {
     return cast && v->producer->input(0)->type.dtype == DType::kF32 ? v->producer->input(0) : nullptr;
   }
 
-  // v, which is f32 now, in the type that the model gives it.
+  // Returns v, which is f32 now, cast to the type that v has in the model.
   Value* ToHalf(Value* v) {
     Value*& half = half_[v];
     if (!half) half = CastOf(v, half_types_.at(v));
@@ -111,7 +112,7 @@ class Widener {
   // The graphs being visited, outermost first, each with its current node.
   std::vector<std::pair<Graph*, Node*>> enclosing_;
   std::unordered_map<const Value*, DType> half_types_;   // values that are f32 now, with their former types
-  std::unordered_map<const Value*, Value*> f32_, half_;  // casts by their input
+  std::unordered_map<const Value*, Value*> f32_, half_;  // Casts to f32 and to half precision, by their input
   int changed_ = 0;
 };
 
