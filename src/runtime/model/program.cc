@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxDepth = 200;  // of subgraphs: each level takes a few kilobytes of stack
+constexpr int kMaxDepth = 200;  // nesting of subgraphs; each level uses a few kilobytes of stack
 
 class ProgramBuilder {
  public:
