@@ -1,5 +1,6 @@
-// Binds channels-last convolutions to Winograd convolution. There is one kernel per unit F(m, r). Each has
-// its own packed weights. The image size decides which one is chosen.
+// Binds channels-last convolutions to Winograd convolution. There is one kernel per unit F(m, r), which
+// computes m x m outputs of an r x r window. Each kernel has its own packed weights. The image size decides
+// which kernel is chosen.
 #include "kernels/cpu/conv/winograd.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/bind/conv_work.h"

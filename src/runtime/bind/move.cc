@@ -48,7 +48,7 @@ class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
-    // channel, pixel, row and sample are strides.
+    // The variables channel, pixel, row and sample are strides of the input.
     const ChannelOrder order{c->attrs().Bool("channels_last")};
     const Dims x = order.ToChannelsFirst(c->InDims(0));
     const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];
@@ -80,7 +80,8 @@ class Blocks : public StridedMove<Blocks> {
   }
 };
 
-// Concat and Split. One tensor consists of parts along an axis: Concat writes it, and Split reads it.
+// Concat and Split. The full tensor consists of parts along an axis. Concat writes the full tensor, and Split
+// reads it.
 class ConcatSplit : public KernelOf<ConcatSplit> {
  public:
   Status Resize(ResizeContext& c) override {

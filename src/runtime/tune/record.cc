@@ -92,8 +92,8 @@ std::string FormatRecord(const Measurements& fresh, const RecordLines& old, cons
     if (!Recordable(node) || times.size() < 2 || count == kMaxNodes) return;
     const std::string line = LineOf(node, times);
     std::string name;
-    std::vector<Measured>
-        read;  // the line is parsed again, because a rounded time can be 0, or its text too long
+    std::vector<Measured> read;
+    // A line that cannot be parsed is left out: a rounded time can be 0, or the text can be too long.
     if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMaxRecordBytes) return;
     out += line + "\n";
     ++count;
