@@ -270,7 +270,7 @@ std::string StrassenWhyNot(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   return cpu::StrassenFits(b.rows, b.columns)
              ? ""
-             : "needs an even k, and panels that do not cross the middle of b";
+             : "needs an even k, and halves of b that consist of entire panels";
 }
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
