@@ -51,8 +51,8 @@ struct SessionOptions {
   // present outputs by the names that common exporters use. "none" means no states. "past=present,…" lists
   // the pairs. Empty: the states that the graph declares.
   std::string states = {};
-  bool explain = false;       // record why each node has its kernel, for Session::Choices()
-  bool keep_weights = false;  // do not release weights that kernels have packed; training changes them
+  bool explain = false;       // records why each node has its kernel, for Session::Choices()
+  bool keep_weights = false;  // weights stay in memory after kernels have packed them; training changes them
 
   // Returns kInvalidArgument if a value is out of range or two options exclude each other. The message names
   // the option, its value and the allowed range.

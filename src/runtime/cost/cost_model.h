@@ -1,4 +1,4 @@
-// The CPU's rates, which estimate the times of its kernels.
+// Provides the CPU's rates, with which the times of its kernels are estimated.
 #pragma once
 #include <string>
 #include <utility>

@@ -25,7 +25,7 @@ struct StepState {
   const PlanNode& node() const { return *step->node; }
 };
 
-// Not thread-safe. The engine outlives the execution.
+// Not thread-safe. The engine must outlive the execution.
 class Execution {
  public:
   Execution(std::shared_ptr<const Plan> plan, Engine& engine);

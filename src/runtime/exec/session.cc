@@ -194,7 +194,7 @@ int Session::OutputCount() const { return static_cast<int>(state_->outputs.size(
 
 Status Session::BindInput(int i, const Datum& value) {
   if (i < 0 || i >= InputCount())
-    return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+    return InvalidArgument("input ", i, " does not exist: the number of inputs is ", InputCount());
   if (IsStateInput(i)) {
     if (value.kind == Datum::Kind::kEmpty) return {};
     return InvalidArgument("input '", graph().inputs()[static_cast<size_t>(i)]->name,
@@ -213,7 +213,7 @@ Status Session::BindInput(std::string_view name, const Datum& value) {
 
 Status Session::BindOutput(int i, const Tensor& tensor) {
   if (i < 0 || i >= OutputCount())
-    return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+    return InvalidArgument("output ", i, " does not exist: the number of outputs is ", OutputCount());
   if (tensor.defined() && IsStateOutput(i))
     return InvalidArgument("output '", graph().outputs()[static_cast<size_t>(i)]->name,
                            "' is a state and cannot be bound; use GetState to copy its value");

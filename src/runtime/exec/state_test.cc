@@ -9,7 +9,7 @@ namespace {
 
 const Tensor& First(const Session& session) { return session.Output(0).tensor; }
 
-// Binds these inputs, skipping the states, and runs.
+// Binds `fed` to the inputs that are not states, then runs the session.
 Status RunWith(Session& session, const DatumList& fed) {
   size_t next = 0;
   for (int i = 0; i < session.InputCount(); ++i)

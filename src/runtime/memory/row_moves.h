@@ -10,8 +10,8 @@ struct RowMove {
 };
 
 // Returns a sequence of row copies after which row i has the value that row parents[i] had. Rows with
-// parents[i] == i are not copied. Index parents.size() stands for a spare row: {1, 0} becomes the copies 0 to
-// 2, 1 to 0 and 2 to 1.
+// parents[i] == i are not copied. Index parents.size() stands for a spare row. For example, {1, 0} becomes
+// the copies 0->2, 1->0 and 2->1.
 std::vector<RowMove> MovesFor(const std::vector<size_t>& parents);
 
 }  // namespace tern

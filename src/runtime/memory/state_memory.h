@@ -24,8 +24,9 @@ class StateMemory {
   // Returns the value that a run reads, strided if strided(), else contiguous.
   const Tensor& past() const { return past_; }
   // Reserves memory for a present of this length in the given layout and keeps the past. Allocates nothing if
-  // the capacity suffices. Capacities are powers of two times a constant. So if several states reserve the
-  // same length, and no state has a larger capacity already, all states get the same capacity.
+  // the capacity suffices and the layout does not change. Capacities are powers of two times a constant. So
+  // if several states reserve the same length, and no state has a larger capacity already, all states get the
+  // same capacity.
   void Reserve(int64_t length, bool strided);
   // Returns the memory that a run writes the present to. It is the memory of the past if strided(), else a
   // second buffer.

@@ -1,4 +1,4 @@
-// Constant folding, once per model. All plans of the model share the results.
+// Folds constants, once per model. All plans of the model share the results.
 #pragma once
 #include "base/thread_pool.h"
 #include "kernel_api/target.h"
@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// Whether the node can be folded if its inputs are constant: it is deterministic and has no side effects or
-// subgraphs.
+// Returns whether the node can be folded if its inputs are constant: it is deterministic and has neither side
+// effects nor subgraphs.
 bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much

@@ -1,4 +1,4 @@
-// Prepared kernels of a model: Kernel::Prepare runs once per node and entry.
+// Stores the prepared kernels of a model, so that Kernel::Prepare runs once per node and entry.
 #pragma once
 #include <functional>
 #include <map>

@@ -62,7 +62,7 @@ void Fill(const Tensor& weight, Tensor& to) {
   if (Script::Fails(script->throws)) throw std::bad_alloc();
   std::memcpy(to.raw(), weight.raw(), to.bytes());
 }
-Status End() { return Script::Fails(script->errors) ? Status(Code::kInternal, "a scripted error") : Status(); }
+Status End() { return Script::Fails(script->errors) ? Status(Code::kInternal, "scripted error") : Status(); }
 
 // Multiplies the rows of input 0 by the 2 x 2 weights `w`.
 Status Multiply(RunContext& c, const Tensor& w) {
@@ -250,7 +250,7 @@ TEST_F(ModelPacks, AreMadeByTheNextIfMemoryRunsOut) {
 TEST_F(ModelPacks, ThatAreCompleteStayIfTheKernelFails) {
   script->errors = 1;
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}});
-  EXPECT_NE(got[0].message().find("a scripted error"), std::string::npos) << got[0].ToString();
+  EXPECT_NE(got[0].message().find("scripted error"), std::string::npos) << got[0].ToString();
   EXPECT_TRUE(got[1].ok()) << got[1].ToString();
   EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);

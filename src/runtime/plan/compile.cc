@@ -64,7 +64,7 @@ class PlanCompiler {
 
  private:
   static constexpr size_t kMaxKnownCapture = 1024;          // bytes; enough for shapes, axes and scalars
-  static constexpr size_t kLargeWeight = size_t{16} << 20;  // bytes
+  static constexpr size_t kLargeWeight = size_t{16} << 20;  // bytes; see PackLarge
 
   const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
 

@@ -59,8 +59,9 @@ struct PlanState {
 // Immutable once compiled.
 class Plan {
  public:
-  // bound: the graph's inputs, then its captures. range: the plan serves all lengths of the range; null: only
-  // the dims of `bound`. Fails with kUnsupported if one plan cannot serve several lengths of the graph.
+  // Compiles a plan. bound: the graph's inputs, then its captures. range: the plan serves all lengths of the
+  // range; null: only the dims of `bound`. Fails with kUnsupported if one plan cannot serve several lengths
+  // of the graph.
   static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
                                                      const std::vector<BoundValue>& bound,
                                                      const LengthRange* range = nullptr);
@@ -72,7 +73,7 @@ class Plan {
 
   const Program& program() const { return program_; }
   const std::vector<Step>& steps() const { return steps_; }
-  // Type and dims of each slot, and its data if known; dynamic slots are empty.
+  // Returns the type and dims of each slot, and its data if it is known. Dynamic slots are empty.
   const std::vector<Datum>& slots() const { return slots_; }
   const std::vector<int>& outputs() const { return outputs_; }  // slots
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
@@ -82,15 +83,15 @@ class Plan {
   bool is_placed(int slot) const { return placed_[static_cast<size_t>(slot)]; }  // has a storage
   const Layout& layout() const { return layout_; }
   const std::vector<size_t>& offsets() const { return offsets_; }  // of storages in the arena
-  // Slots of a storage.
+  // Returns the slots of a storage.
   const std::vector<int>& residents(int storage) const { return residents_[static_cast<size_t>(storage)]; }
   // Returns each memory space that the plan uses, with the bytes that the plan needs in it. Always includes
   // host memory.
   const std::vector<std::pair<MemorySpace*, size_t>>& arenas() const { return arenas_; }
   size_t arena_bytes() const;  // in all memory spaces together
-  // Kernel choices of static steps; empty unless options.explain is set.
+  // Returns the kernel choices of static steps. Empty unless options.explain is set.
   const std::vector<Choice>& choices() const { return choices_; }
-  // Nodes that the reference evaluator runs because no kernel supports them.
+  // Returns the nodes that the reference evaluator runs because no kernel supports them.
   const std::vector<const Node*>& fallbacks() const { return fallbacks_; }
 
  private:

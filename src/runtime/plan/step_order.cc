@@ -14,7 +14,7 @@ namespace {
 // limits its time and memory.
 constexpr size_t kMaxStates = 1000, kMaxWork = 100'000;
 
-// For each block and step of a problem, the steps that depend on it.
+// Facts about each block and step that are derived from a problem.
 struct Links {
   explicit Links(const OrderProblem& p)
       : readers(p.bytes.size()), produced(p.bytes.size()), waiting(p.steps.size()) {

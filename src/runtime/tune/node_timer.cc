@@ -9,7 +9,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes, typical cache sizes
 constexpr int kMinRuns = 3, kMaxRuns = 15;
-constexpr double kEnoughTime = 5000;  // microseconds of all runs of a kernel
+constexpr double kEnoughTime = 5000;  // total microseconds after which a kernel is not run again
 
 double Since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();

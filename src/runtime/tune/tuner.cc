@@ -11,7 +11,8 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// A kernel replaces the kernel with the lowest estimate if it takes at most this fraction of its time.
+// A kernel replaces the kernel with the lowest estimate if it takes at most this fraction of that kernel's
+// time.
 constexpr double kMargin = 0.95;
 constexpr double kCutoff = 1.5;            // multiple of the best time so far, see NodeTimer::Measure
 constexpr double kRuns = 4;                // minimum runs of a candidate, including the warm-up
