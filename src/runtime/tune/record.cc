@@ -86,7 +86,7 @@ RecordLines ParseRecord(std::string_view text, const RecordKey& key) {
 
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key) {
   std::string out =
-      Header(key) + "# a node, then microseconds of each kernel that was tried, the best first\n";
+      Header(key) + "# a node, then microseconds of each measured kernel; the kernel to use comes first\n";
   size_t count = 0;
   const auto add = [&](const std::string& node, const std::vector<Measured>& times) {
     if (!Recordable(node) || times.size() < 2 || count == kMaxNodes) return;
