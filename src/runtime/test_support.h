@@ -13,8 +13,8 @@
 
 namespace tern {
 
-// Returns a CPU target with this kernel table. The target lives until the test binary ends, because targets
-// outlive models; the table must outlive the sessions.
+// Returns a CPU target with this kernel table. The target lives until the test binary ends, because a target
+// must outlive its models. The table must outlive the sessions.
 inline const Target* KeepTarget(const KernelTable& table) {
   static auto* targets = new std::vector<std::unique_ptr<CpuTarget>>();
   return targets->emplace_back(std::make_unique<CpuTarget>(table)).get();
@@ -34,15 +34,16 @@ inline std::unique_ptr<Session> SessionOf(std::shared_ptr<const Graph> graph,
   return session.ok() ? std::move(*session) : nullptr;
 }
 
-// Returns from, from + 1, from + 2, … The default starts below zero, so that Relu has an effect.
+// Returns a tensor with the elements from, from + 1, from + 2, … The default starts below zero, so that Relu
+// changes some elements.
 inline Tensor Counting(const Dims& dims, double from = -2) {
   std::vector<double> values;
   for (int64_t i = 0; i < CountOf(dims); ++i) values.push_back(from + static_cast<double>(i));
   return Tensor::Of(DType::kF32, dims, values);
 }
 
-// Returns random multiples of 0.001 from -1 to 1. Their sums are rounded, so that the order of addition
-// changes results.
+// Returns a tensor of random multiples of 0.001 from -1 to 1. Sums of them are rounded, so a test can detect
+// a changed order of addition.
 inline Tensor Noise(const Dims& dims, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<size_t>(CountOf(dims)));
@@ -67,8 +68,8 @@ inline void ExpectLikeReference(Session& session, const DatumList& inputs) {
   }
 }
 
-// Returns the kernel that is chosen for the last node of a graph. `node` is the text of this node; it reads
-// %x and the constant weights %w.
+// Returns the kernel that is chosen for the last node of a graph. `node` is the text of this node. The node
+// reads %x and the constant weights %w.
 inline std::string KernelChosen(const Dims& x, const Dims& w, const std::string& node) {
   std::string shape;
   for (int64_t d : w) shape += StrCat(shape.empty() ? "" : ", ", d);

@@ -26,7 +26,7 @@ class AdapterKernel : public Kernel {
     return s;
   }
 
-  // Resizes the inner kernel; sets `bytes` to its scratch memory.
+  // Resizes the inner kernel. Sets `bytes` to the size of its scratch memory.
   Status ResizeInner(const KernelQuery& query, const ResizeContext& c, size_t& bytes) {
     ResizeContext inner(query, c.threads());
     TERN_TRY(inner_->Resize(inner));
@@ -37,7 +37,7 @@ class AdapterKernel : public Kernel {
   }
 
   // Passes all operands and results to the inner kernel unchanged. UseAsInput and UseAsOutput replace single
-  // ones.
+  // operands and results.
   void Begin(const RunContext& c) {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;

@@ -22,7 +22,8 @@ std::string ListOf(const HeadDims& dims) { return Join(Dims(dims.begin(), dims.e
 template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
-    // With lengths, values behind the valid keys may be NaN, and bf16 pairs would read one of them.
+    // If the node has lengths, the values behind the valid keys may be NaN. bf16 instructions process pairs
+    // of values, so that a pair could contain one of these NaNs.
     if (kOperands == cpu::Operands::kBf16 && (!q.bf16 || q.Has(6))) return false;
     for (int i : {0, 1, 2, 4, 5})
       if (q.Has(i) && q.InType(i) != DType::kF32) return false;
@@ -30,10 +31,12 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
   }
 
-  // The past keys and values may be a state with spare capacity. Then new ones are appended in place.
+  // Returns whether input `past` and output `present` may be a state with spare capacity. Then new keys or
+  // values are appended in place.
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
-    if (q.attrs().Bool("stacked")) return (past == 4 || past == 5) && present == 1;  // both are the one past
-    if (q.OutType(2) == DType::kInvalid) return false;  // not without the present values
+    // Inputs 4 and 5 are the same tensor.
+    if (q.attrs().Bool("stacked")) return (past == 4 || past == 5) && present == 1;
+    if (q.OutType(2) == DType::kInvalid) return false;  // needs present_v
     return (past == 4 && present == 1) || (past == 5 && present == 2);
   }
 
@@ -145,8 +148,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return stacked_ || dims[2] == q.InDims(4)[2] ? Status() : mismatch();
   }
 
-  // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of what attention reads: the
-  // inputs, or past and new rows joined.
+  // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of the keys and values that
+  // attention reads. These are the inputs, or past and new rows joined.
   void SetStrides(const KernelQuery& query) {
     const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
@@ -181,8 +184,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return {};
   }
 
-  // Returns past and new rows joined: in `out`, or in `scratch` if `out` is null. Returns x itself if there
-  // is neither a past nor `out`.
+  // Joins past and new rows in `out`, or in `scratch` if `out` is null, and returns the joined rows. Returns
+  // x itself if there is neither a past nor `out`.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
                       const cpu::HeadStrides& strides, int64_t size, const cpu::HeadStrides& to_strides,
                       std::byte* scratch) const {

@@ -23,7 +23,8 @@ std::string LastKernel(Session& session, const Tensor& x) {
   return steps.empty() ? "" : steps.back().kernel;
 }
 
-// Multiplies x[N, k] with weights [k, n] of 1/3, which bf16 cannot represent.
+// Returns a graph that multiplies x[N, k] by weights [k, n]. All weights are 1/3, which bf16 cannot
+// represent.
 std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
   return ParseOrDie(StrCat("graph @g(%x: f32[N,", k, "]) -> (%y) {\n  #s: i64[2] = (", k, ", ", n,
                            ")\n  %w = Fill(#s) {value=f32[] (0.33333333)}\n  %y = MatMul(%x, %w)\n}"));

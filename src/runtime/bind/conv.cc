@@ -19,7 +19,8 @@ Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
 
 class Conv : public KernelOf<Conv> {
  public:
-  // f16 and bf16 must have 1x1 kernels, because im2col would convert each element once per tap.
+  // For f16 and bf16, only 1x1 convolutions are legal, because im2col would convert each element once per
+  // tap.
   static bool Legal(const KernelQuery& q) {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;

@@ -1,5 +1,5 @@
-// Binds channels-last convolutions with large kernels to FFT convolution. There is one kernel per tile size.
-// Each has its own packed weights. The image size decides which one is chosen.
+// Binds channels-last convolutions with large windows to FFT convolution. There is one kernel per tile size.
+// Each kernel has its own packed weights. The image size decides which kernel is chosen.
 #include "kernels/cpu/conv/fft_conv.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/cost/cost_model.h"
@@ -33,13 +33,13 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   // Nanoseconds per product on the machine that Cost is calibrated for.
   static constexpr double kCalibratedProduct = 0.0173;
   static constexpr bool kDepthwise = std::is_same_v<Conv, cpu::FftDepthwise>;
-  // Returns whether the kernel is large enough. FFT is never faster for smaller ones.
+  // Returns whether the convolution's window is large enough. FFT is never faster for smaller windows.
   static bool Large(const cpu::ConvShape& s) {
     const bool line = s.kernel[1] == 1 || s.kernel[2] == 1;
     if (cpu::FftDepthwise::Fits(s) != kDepthwise) return false;
     return s.taps() >= (kDepthwise ? (line ? 24 : 81) : (line ? 7 : 36));
   }
-  // Limits the size of transformed weights, per weight and in total.
+  // Returns whether the transformed weights are small enough, per weight and in total.
   static bool Packable(const cpu::ConvShape& s) {
     constexpr int64_t kMaxPerWeight = 16, kMax = int64_t{16} << 20, kAlwaysAllowed = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();

@@ -1,4 +1,4 @@
-// Which convolutions FFT kernels are chosen for. tests/cases/kernel/conv_fft.case checks their results.
+// Tests which convolutions FFT kernels are chosen for. tests/cases/kernel/conv_fft.case checks their results.
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -20,7 +20,7 @@ TEST(ConvFft, NotForOthers) {
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1]"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 5, 5}, "pads=[2,2,2,2]"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 1, 7, 7}, "group=64"),
-        // Few tiles: reading the transformed weights takes longer than direct products.
+        // There are few tiles, so reading the transformed weights takes longer than direct products.
         ConvKernelChosen({1, 7, 7, 256}, {256, 256, 7, 7}, "group=1")})
     EXPECT_EQ(kernel.find("fft"), std::string::npos) << kernel;
 }

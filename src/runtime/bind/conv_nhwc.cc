@@ -12,7 +12,7 @@ using cpu::NhwcWindows;
 using cpu::Operands;
 
 // Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the image is the left
-// matrix. This depends on attributes and weights only.
+// matrix of the product. The result depends only on attributes and weights.
 bool IsPointwise(const KernelQuery& q) {
   const auto ones = [](const Dims& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
@@ -33,8 +33,8 @@ template <Operands kOperands, NhwcWindows kWindows> class Windows : public cpu::
   }
 };
 
-// kAny stands for pointwise convolutions. bf16 gives the same results on processors without bf16
-// instructions, where operands are rounded and multiplied in f32.
+// NhwcWindows::kAny selects pointwise convolutions. Processors without bf16 instructions round the operands
+// to bf16 and multiply in f32, so that bf16 has the same results on all processors.
 template <Operands kOperands, NhwcWindows kWindows>
 class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOperands, kWindows>> {
  public:
@@ -74,7 +74,8 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
 
  private:
-  // Returns whether the in-place kernel would use im2col. Then the im2col kernel is the only candidate.
+  // Returns whether the kernel that reads windows in place would use im2col for this shape. Then that kernel
+  // is not legal, because the im2col kernel does the same.
   static bool FallsBackToIm2col(const KernelQuery& q) {
     if (kWindows != NhwcWindows::kInPlace) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);

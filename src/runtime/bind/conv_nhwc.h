@@ -1,4 +1,4 @@
-// Base of the bindings of channels-last convolutions to their CPU kernels.
+// Base class that binds channels-last convolutions to their CPU kernels.
 #pragma once
 #include "runtime/bind/tile_epilogue.h"
 #include "runtime/bind/window_shape.h"
@@ -24,8 +24,8 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
   return s;
 }
 
-// Returns whether this operand may be bf16 in memory. The result and the residual may, because they are
-// converted in registers.
+// Returns whether this operand may be bf16 in memory. The result and the residual may be bf16 if the epilogue
+// runs in registers, where they are converted.
 inline bool Bf16Result(const KernelQuery& q, int operand) {
   return (operand == KernelAbilities::kResult || operand == 3) && TileBound::InRegisters(q, {3});
 }

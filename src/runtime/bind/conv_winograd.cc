@@ -1,5 +1,6 @@
-// Binds channels-last convolutions to Winograd convolution. There is one kernel per unit F(m, r). Each has
-// its own packed weights. The image size decides which one is chosen.
+// Binds channels-last convolutions to Winograd convolution. There is one kernel per unit F(m, r), which
+// computes m x m outputs of an r x r window. Each kernel has its own packed weights. The image size decides
+// which kernel is chosen.
 #include "kernels/cpu/conv/winograd.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/bind/conv_work.h"
@@ -84,7 +85,8 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
 
 TERN_KERNELS(ConvWinograd) {
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23>>(table, "cpu.conv.winograd.f2x3.f32");
-  // Its error is twice that of direct products in bf16. Larger units have at least five times that error
+  // The error of F(2, 3) in bf16 is twice the error of direct products in bf16. Larger units are not added,
+  // because the error of F(4, 3) is at least five times the error of direct products
   // (docs/reports/accuracy.md).
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23, Operands::kBf16>>(table, "cpu.conv.winograd.f2x3.bf16");
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF43>>(table, "cpu.conv.winograd.f4x3.f32");

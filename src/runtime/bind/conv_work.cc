@@ -7,7 +7,8 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to - 1) / to * to; }
 
-// Returns the effective multiply-adds of `count` products. `rows` is a double, because it may exceed int64_t.
+// Returns cpu::TileProducts of `count` products of [rows, dwords] and [dwords, columns]. `rows` is a double,
+// because it may exceed int64_t.
 double Products(double count, double rows, int64_t columns, int64_t dwords) {
   constexpr double kMaxRows = 1e9;
   const double parts = rows > kMaxRows ? rows / kMaxRows : 1;

@@ -17,12 +17,13 @@ inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s
 
 // Returns work with the bytes of x, w and y in f32, and without products.
 Work ConvOperands(const cpu::ConvShape& s);
-// Work of a 1x1 kernel over channels-last images.
+// Returns the work of a 1x1 convolution over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
 // s.input is the size of x. col2im: products are written to memory before they are added to y.
 Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im = false);
-// Work of a product of weights and the im2col matrix, which is generated block by block.
+// Returns the work of the product of the weights and the im2col matrix. The kernel generates this matrix
+// block by block.
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s);
 
 }  // namespace tern

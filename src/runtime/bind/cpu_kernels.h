@@ -4,7 +4,7 @@
 
 namespace tern {
 
-// The TERN_KERNELS functions of runtime/bind fill the table on first use.
+// Returns the table of these kernels. The TERN_KERNELS functions of runtime/bind fill it on first use.
 const KernelTable& CpuKernels();
 
 }  // namespace tern

@@ -4,23 +4,23 @@
 
 namespace tern {
 
-// isa() and fast_bf16() are those of the active instruction set. `kernels` and `tables` replace the
-// hand-written kernels.
+// isa() and fast_bf16() describe the active instruction set. `kernels` and `tables` replace the hand-written
+// kernels.
 class CpuTarget : public Target {
  public:
   CpuTarget();
   explicit CpuTarget(const KernelTable& kernels) : CpuTarget(std::vector<const KernelTable*>{&kernels}) {}
   explicit CpuTarget(std::vector<const KernelTable*> tables);
-  // Puts other devices in front of the CPU.
+  // others: devices that are preferred to the CPU.
   explicit CpuTarget(std::vector<Device> others, std::vector<const KernelTable*> tables);
 
   std::string isa() const override;
   bool fast_bf16() const override;
 };
 
-// The CPU with the hand-written kernels.
+// Returns the CPU with the hand-written kernels.
 const Target& DefaultTarget();
-// The CPU without kernels. The reference evaluator runs every node.
+// Returns the CPU without kernels, so that the reference evaluator runs every node.
 const Target& ReferenceTarget();
 
 }  // namespace tern

@@ -93,8 +93,9 @@ class Einsum : public KernelOf<Einsum> {
     for (int l : labels) n *= sizes.at(l);
     return n;
   }
-  // Returns a copy between the layout of `side` and a contiguous tensor whose axes are `groups` of labels. If
-  // `pack`, it copies to the contiguous tensor, otherwise from it.
+  // Plans a copy between `side` and a contiguous tensor whose axes have the labels of `groups`, in this
+  // order. If `pack` is true, the copy writes the contiguous tensor; otherwise it reads the contiguous
+  // tensor.
   static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
                                   const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
     Labels order;

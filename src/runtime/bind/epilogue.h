@@ -9,7 +9,7 @@ namespace tern {
 // Adds inputs one by one, then applies the activation.
 class BoundEpilogue {
  public:
-  // Whether input i is absent or can be added.
+  // Returns whether input i is absent or can be added.
   static bool Fits(const KernelQuery& q, int i) {
     return !q.Has(i) || (q.InType(i) == q.OutType(0) && RankFits(q.OutDims(0)));
   }
@@ -17,7 +17,7 @@ class BoundEpilogue {
   BoundEpilogue() = default;
   BoundEpilogue(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // Resets for other dims; does not allocate.
+  // Sets the epilogue for a query with other dims. Does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     epilogue_.Reset(q.OutType(0), q.OutDims(0));
     for (int i : inputs)

@@ -40,7 +40,7 @@ class Gather : public KernelOf<Gather> {
   cpu::AxisShape shape_;
 };
 
-// Sets the index tuples of GatherND and ScatterND.
+// Sets the fields of `t` for GatherND or ScatterND, except the indices.
 Status TuplesOf(const Dims& x, const Dims& indices, int64_t batch_dims, cpu::Tuples& t) {
   t = {};
   t.size = indices.back();

@@ -1,5 +1,5 @@
-// Tests that kernels which round do not run if sums of integers must be exact, and costs of sizes beyond
-// memory.
+// Tests that kernels that round are not legal if sums of integers must be exact. Also tests the costs of
+// sizes that exceed int64_t.
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"

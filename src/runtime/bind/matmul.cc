@@ -22,7 +22,7 @@ void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
   int64_t step = matrix;
-  // The loop goes from the innermost axis outwards. Each axis repeats the offsets so far.
+  // The loop goes from the innermost axis outwards. Each axis repeats the offsets of the axes inside it.
   for (size_t i = batch.size(); i-- > 0;) {
     const int64_t size = i >= lead ? operand[i - lead] : 1, n = static_cast<int64_t>(at.size());
     for (int64_t j = 1; j < batch[i]; ++j)
@@ -46,7 +46,8 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
-// Returns the work of all products of a batch. If the batch shares b, they are one tall product.
+// Returns the work of all products of a batch. If all matrices of the batch share b, they are one tall
+// product.
 Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
   const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
@@ -100,7 +101,7 @@ class MatMul : public KernelOf<MatMul> {
     epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     a_at_.clear();
     if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !transposed_a) {
-      p_.m *= CountIn(batch);  // the batch shares b, so that it is one tall product
+      p_.m *= CountIn(batch);  // all matrices share b, so that the batch is one tall product
     } else {
       SetBatch(a, b, batch);
     }
@@ -142,7 +143,7 @@ class MatMul : public KernelOf<MatMul> {
 // Returns whether all dims but the last two are 1.
 bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
-// Strategies of PackedMatMul: how weights are packed and multiplied.
+// The strategies of PackedMatMul define how weights are packed and multiplied.
 template <cpu::Operands kOf> struct Panels {
   static constexpr cpu::Operands kOperands = kOf;
   static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }
@@ -155,7 +156,7 @@ template <cpu::Operands kOf> struct Panels {
 struct Strassen : Panels<cpu::Operands::kF32> {
   static constexpr auto Scratch = cpu::StrassenScratch;
   static constexpr auto Multiply = cpu::MultiplyStrassen;
-  static constexpr auto Fits = cpu::StrassenBalanced;  // other weights are multiplied by plain panels
+  static constexpr auto Fits = cpu::StrassenBalanced;  // MultiplyPanels multiplies weights that do not fit
 };
 
 // The right operand is one matrix of weights, which is packed once. The left operand has any number of rows.
@@ -238,8 +239,8 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
   }
 
  private:
-  // Returns whether bf16 saves more time than rounding the rows of a takes. It does not for few columns or
-  // short rows.
+  // Returns whether bf16 saves more time than rounding the rows of a takes. It does not if b has few columns
+  // or the rows of a are short.
   static bool PaysInBf16(const KernelQuery& q) {
     const Dims& b = q.InDims(1);
     const int64_t rows = b[b.size() - 2], columns = b.back();
@@ -251,7 +252,7 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
   int64_t k_ = 0, n_ = 0;
   bool plain_ = false;  // Strategy::Fits is false for these weights
   cpu::PanelProduct p_;
-  cpu::StridedCopy transposed_;  // transposes the left operand, a batch of matrices with transpose_a
+  cpu::StridedCopy transposed_;  // transposes the matrices of the left operand, for transpose_a
   size_t transposed_at_ = 0;
   bool bias_ = false;
   TileBound tile_;
@@ -269,7 +270,7 @@ std::string StrassenWhyNot(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   return cpu::StrassenFits(b.rows, b.columns)
              ? ""
-             : "needs an even k and halves of b that are integer numbers of panels";
+             : "needs an even k, and halves of b that consist of entire panels";
 }
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 

@@ -20,8 +20,8 @@ std::vector<double> Random(int64_t count, unsigned seed, bool halves = false) {
   return out;
 }
 
-// Runs the op with 1 and 3 threads. A kernel must run it, and results must equal those of the reference
-// function.
+// Runs the op with 1 and 3 threads. Expects that a kernel runs it, and that the results equal those of the
+// reference function within `tolerance`.
 void Check(const char* op, const Tensor& x, const AttrList& attrs, int outputs, double tolerance = 0) {
   InitOps();
   auto graph = std::make_shared<Graph>();

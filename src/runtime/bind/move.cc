@@ -13,7 +13,7 @@ namespace {
 
 bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
 
-// Base of kernels that are one strided copy, which Resize plans.
+// Base class of kernels that consist of one strided copy. Resize plans the copy.
 template <class T> class StridedMove : public KernelOf<T> {
  public:
   Status Run(RunContext& c) override {
@@ -48,7 +48,7 @@ class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
-    // channel, pixel, row and sample are strides.
+    // The variables channel, pixel, row and sample are strides of the input.
     const ChannelOrder order{c->attrs().Bool("channels_last")};
     const Dims x = order.ToChannelsFirst(c->InDims(0));
     const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];
@@ -80,7 +80,8 @@ class Blocks : public StridedMove<Blocks> {
   }
 };
 
-// Concat and Split. One tensor consists of parts along an axis: Concat writes it, and Split reads it.
+// Concat and Split. The full tensor consists of parts along an axis. Concat writes the full tensor, and Split
+// reads it.
 class ConcatSplit : public KernelOf<ConcatSplit> {
  public:
   Status Resize(ResizeContext& c) override {
@@ -121,7 +122,7 @@ class ConcatSplit : public KernelOf<ConcatSplit> {
 
 class Slice : public KernelOf<Slice> {
  public:
-  // Bounds are read in each run, because they need not be constant.
+  // Starts, axes and steps are read in each run, because they need not be constant.
   Status Run(RunContext& c) override {
     const Tensor &x = c.In(0), &y = c.Out(0);
     const int64_t rank = x.rank();
@@ -142,8 +143,8 @@ class Slice : public KernelOf<Slice> {
       from_step = x.dims()[k] ? from_step / x.dims()[k] : 0, to_step = size ? to_step / size : 0;
       const int64_t end = start[k] + (size - 1) * (size > 1 ? step[k] : 0);
       if (size && (start[k] < 0 || start[k] >= x.dims()[k] || end < 0 || end >= x.dims()[k]))
-        return InvalidArgument("slice of ", size, " elements from ", start[k], " by ", step[k],
-                               " leaves axis ", k, " of size ", x.dims()[k]);
+        return InvalidArgument("a slice of ", size, " elements from index ", start[k], " with step ", step[k],
+                               " is outside axis ", k, " of size ", x.dims()[k]);
       plan.from += start[k] * from_step;
       plan.Add({size, size > 1 ? from_step * step[k] : 0, to_step});
     }

@@ -1,4 +1,4 @@
-// Convolutions and pools over channels-last images.
+// Tests which convolutions over channels-last images are legal for the channels-last kernels.
 #include <gtest/gtest.h>
 
 #include "runtime/bind/cpu_kernels.h"
@@ -8,7 +8,8 @@
 namespace tern {
 namespace {
 
-// Windows that cannot be read in place are left to the im2col kernel, so that nothing is measured twice.
+// If windows cannot be read in place, only the im2col kernel is legal, so that the tuner does not measure
+// im2col twice.
 TEST(NhwcKernels, WideDilationsUseIm2col) {
   const auto direct = [](const std::string& attrs) {
     const auto graph = ParseOrDie(StrCat(
@@ -29,7 +30,8 @@ TEST(NhwcKernels, WideDilationsUseIm2col) {
   EXPECT_EQ(far.why_not, "the dilation is too wide to read windows in place");
 }
 
-// Padded copies of the pixels between widely dilated taps would take too much memory.
+// The kernel would need padded copies of all pixels between the taps, which take too much memory for wide
+// dilations.
 TEST(NhwcKernels, WideDilationsOfConvTransposeAreRefused) {
   const auto legal = [](const char* dilations) {
     const auto graph =

@@ -9,7 +9,7 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// An op that gets a kernel must no longer answer kNoKernel, because plans then use the answer.
+// An op with a kernel must not answer kNoKernel, because plans use the answers of ops with kernels.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

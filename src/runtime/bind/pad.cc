@@ -48,7 +48,8 @@ class Pad : public KernelOf<Pad> {
   }
 
  private:
-  // Plans the copy of the part of x that remains after cropping. Run fills y with the constant first.
+  // Plans the copy of the elements of x that remain after negative pads have cropped x. Run fills y with the
+  // constant before this copy.
   Status PlanConstant(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
     plan_ = {};
@@ -60,7 +61,7 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Plans the source index of each position of y, per axis.
+  // Computes for each axis the index in x that each position of y copies.
   Status PlanMapped(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), steps = ContiguousStrides(x);
     sources_.clear();
@@ -79,8 +80,8 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Returns the index of the element that position i of the padded axis copies. It counts the `kept` elements
-  // of the axis.
+  // Returns the index of the element that position i of the padded axis copies. Positions and indices count
+  // from the first of the `kept` elements of the axis, so that positions in the leading padding are negative.
   int64_t SourceOf(int64_t i, int64_t kept) const {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
     if (i >= 0 && i < kept) return i;

@@ -1,12 +1,12 @@
-// Divisors of average pooling.
+// Computes the divisors of average pooling.
 #pragma once
 #include "kernels/cpu/pool/pool.h"
 #include "ops/support/window.h"
 
 namespace tern {
 
-// Counts the taps of each window that are inside the input, or inside the padded input (with_padding), per
-// axis. Empty if the result is empty.
+// Returns for each axis the number of taps of each window that are inside the input. If with_padding is true,
+// taps inside the padding count too. Returns empty lists if the output is empty.
 inline cpu::PoolDivisors PoolDivisorsOf(const cpu::ConvShape& s, const Window& window, bool with_padding) {
   cpu::PoolDivisors divisors;
   if (s.batch == 0 || s.channels == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0) return divisors;

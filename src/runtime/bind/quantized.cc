@@ -1,7 +1,7 @@
-// Binds quantized ops to the f32 kernels of the real ops. Operands are dequantized into scratch memory, and
-// the result is quantized. Weights are dequantized once, in Prepare. 8-bit convolutions and matrix products
-// run on the integers, converted to f32, which represents their sums exactly up to 2^24. Scales are applied
-// to the sums.
+// Binds quantized ops to the f32 kernels of the corresponding real ops, such as QConv to Conv. Operands are
+// dequantized into scratch memory, and the result is quantized. Weights are dequantized once, in Prepare. For
+// 8-bit convolutions and matrix products, the integers are converted to f32 without their scales, because f32
+// represents sums of integers exactly up to 2^24. The scales are applied to the sums.
 #include "ops/quant/quantized.h"
 
 #include "kernels/cpu/quant/integer.h"
@@ -37,8 +37,8 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
 // Requantizes sums of integers to the result, channel by channel.
 class Rescaler {
  public:
-  // Reserves scratch memory behind `bytes` for multipliers and biases per channel. Returns the new number of
-  // bytes.
+  // Reserves scratch memory for multipliers and biases per channel, after the first `bytes` bytes. Returns
+  // the new number of bytes.
   size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
     const Dims& y = q.OutDims(0);
     const bool conv = std::string_view(form.real) == "Conv";
@@ -204,8 +204,8 @@ class Quantized : public Kernel {
     return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
-  // Returns the attributes of the real op. On integers, the Rescaler applies bias and activation instead of
-  // the inner kernel.
+  // Returns the attributes of the real op. If the kernel runs on integers, the Rescaler applies bias and
+  // activation instead of the inner kernel.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
     return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
@@ -224,14 +224,14 @@ class Quantized : public Kernel {
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {
       if (packed[i].defined())
-        real.known[i] = &packed[i];  // it is not a weight, because the inner kernel is never prepared
+        real.known[i] = &packed[i];  // known, but not a weight, because the inner kernel is never prepared
     }
     return real;
   }
 
   const QuantizedForm& form_;
   const KernelTable& real_;
-  std::vector<Tensor> packed_;  // one per input of the real op; undefined if it is not a weight
+  std::vector<Tensor> packed_;  // one per input of the real op; undefined if the input is not a weight
   Attrs attrs_;
   std::unique_ptr<Kernel> inner_;
   std::vector<RealTensor> operands_;
@@ -298,7 +298,7 @@ class ByTable : public Kernel {
 
   std::unique_ptr<Kernel> Clone() const override {
     auto copy = std::make_unique<ByTable>(*this);
-    if (table_.tensor.defined()) copy->table_ = table_.tensor.Clone();  // Run writes it
+    if (table_.tensor.defined()) copy->table_ = table_.tensor.Clone();  // Run writes the table
     return copy;
   }
 

@@ -9,12 +9,12 @@ namespace {
 float Scale(const RunContext& c, int i) { return c.In<float>(i)[0]; }
 int32_t Zero(const RunContext& c, int i) { return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0; }
 
-// Returns the operand at input i. Its scale is input i + 1, and its zero point is input i + 2.
+// Returns the operand at input i. The operand's scale is input i + 1, and its zero point is input i + 2.
 cpu::ByteOperand Operand(const RunContext& c, int i) {
   return {c.In(i).dtype(), c.In(i).raw(), static_cast<float>(Zero(c, i + 2)), 1};
 }
 
-// Returns the range of the result. Its scale is input i, and its zero point is input i + 1.
+// Returns the range of the result. The result's scale is input i, and its zero point is input i + 1.
 cpu::ByteRange Range(const RunContext& c, int i) {
   const DType to = c.Out(0).dtype();
   const int32_t zero = Zero(c, i + 1);

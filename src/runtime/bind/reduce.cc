@@ -46,7 +46,7 @@ class Reduce : public KernelOf<Reduce> {
     const int64_t count = axes ? axes->size() : 0;
     mask_.assign(rank, count == 0 && !noop_);
     for (int64_t k = 0; k < count; ++k) {
-      if (rank == 0) continue;  // axis 0 of a scalar
+      if (rank == 0) continue;  // a scalar accepts axis 0
       const int64_t axis = LoadLong(*axes, k);
       const size_t i = AxisOf(axis, rank);
       if (i >= rank) return InvalidArgument("axis ", axis, " is outside [-", rank, ", ", rank, ")");

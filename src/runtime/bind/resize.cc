@@ -145,7 +145,7 @@ class Interpolate : public KernelOf<Interpolate> {
     return {};
   }
   std::vector<Pass> passes_;
-  size_t buffer_ = 0;  // floats of each of the two buffers between passes
+  size_t buffer_ = 0;  // size in floats of each of the two buffers between passes
 };
 
 }  // namespace

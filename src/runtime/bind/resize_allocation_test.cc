@@ -1,4 +1,4 @@
-// Kernels of a decoder are resized for every token. So Resize must not allocate.
+// Tests that Resize does not allocate, because the kernels of a decoder are resized for every token.
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/bind/node_query.h"
 #include "runtime/memory/allocation_counter.h"

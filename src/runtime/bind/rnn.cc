@@ -75,7 +75,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     return q.OutType(0) == DType::kF32 &&
            FunctionsOf(q.attrs(), KindOf(q.attrs()), DirectionsOf(q)).has_value();
   }
-  // Packs constant weights. Others are packed in each run.
+  // Packs constant weights. Weights that are not constant are packed in each run.
   Status Prepare(PrepareContext& c) override {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
@@ -140,7 +140,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
   }
 
  private:
-  static constexpr int64_t kWorthRounding = 32;  // minimum hidden size for which bf16 pays
+  static constexpr int64_t kWorthRounding = 32;  // minimum hidden size for which bf16 is faster
   void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
     s_.kind = kind;
     s_.operands = kOperands;

@@ -57,7 +57,7 @@ std::string TextOf(const Case& c, int64_t past) {
                 c.stacked ? ", %pk" : ", %pv", ") {", attrs, "}\n}");
 }
 
-// A state [rows, length, size] in memory of [rows, capacity, size]. The spare capacity is NaN.
+// A state [rows, length, size] in memory of [rows, capacity, size]. The spare capacity contains NaN.
 class Cache {
  public:
   Cache(const Tensor& past, int64_t capacity) : capacity_(capacity), size_(past.dim(-1)) {
@@ -73,7 +73,7 @@ class Cache {
     return Tensor::View(Buffer::Borrow(data_.data(), data_.size() * sizeof(float), nullptr), DType::kF32,
                         dims);
   }
-  // Expects the elements of `present`, and NaN behind them.
+  // Expects that the memory contains the elements of `present`, and NaN behind them.
   void ExpectHolds(const Tensor& present) const {
     const int64_t length = present.dim(-2);
     for (int64_t r = 0; r < rows_; ++r)
@@ -100,7 +100,8 @@ void ExpectNear(const Tensor& got, const Tensor& want, double tolerance) {
   }
 }
 
-// The same kernel object runs all lengths, as in a plan.
+// Runs the kernel on a state of this capacity and compares the outputs with `want`. Callers pass the same
+// kernel object for all lengths, as a plan does.
 void RunInPlace(Kernel& kernel, const Graph& graph, const DatumList& feeds, const DatumList& want,
                 int64_t capacity, int threads, double tolerance) {
   const KernelQuery query = QueryOf(graph);

@@ -1,4 +1,5 @@
-// Which products Strassen's algorithm is chosen for. tests/cases/kernel/strassen.case checks their results.
+// Tests which products Strassen's algorithm is chosen for. tests/cases/kernel/strassen.case checks their
+// results.
 #include <cmath>
 
 #include "runtime/bind/strassen_cost.h"
@@ -10,20 +11,20 @@ namespace {
 TEST(StrassenKernels, ChosenWhereTheyPay) {
   const std::string product = "MatMul(%x, %w)";
   EXPECT_EQ(KernelChosen({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
-  // Too small to gain.
+  // These products are too small to gain.
   EXPECT_EQ(KernelChosen({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.f32");
-  // Halves of b are not integer numbers of panels, at any instruction set.
+  // The halves of b do not consist of entire panels at any instruction set, or k is odd.
   EXPECT_EQ(KernelChosen({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
 }
 
-// The smallest product of tests/cases/kernel/strassen.case.
+// The sizes are those of the smallest product of tests/cases/kernel/strassen.case.
 TEST(StrassenKernels, ChosenInTheCases) { EXPECT_LT(StrassenCost(200, 512, 512), 1); }
 
-// Halves of very different magnitude, as when two products of one x are merged: the error of each half is
-// relative to its own magnitude.
+// The halves of the weights have very different magnitudes, as when two products of the same x are merged.
+// The error of each half of the result must be relative to the magnitude of that half.
 TEST(StrassenKernels, UnevenWeightsAreMultipliedPlainly) {
   auto graph = ParseOrDie(
                    "graph @g(%x: f32[256,512], %a: f32[512,512], %b: f32[512,512]) -> (%y) {\n"

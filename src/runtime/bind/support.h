@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// Returns the index of a text in a list of names, or -1 if it is not there.
+// Returns the index of a text in a list of names, or -1 if the list does not contain the text.
 template <class Names> int IndexOf(const Names& names, const std::string& text) {
   for (size_t i = 0; i < std::size(names); ++i)
     if (text == names[i]) return static_cast<int>(i);
@@ -24,7 +24,7 @@ inline size_t AxisOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-// Returns the product of dims. Overflow fails a check.
+// Returns the product of dims. Throws InternalError if the product overflows.
 inline int64_t CountIn(std::span<const int64_t> dims) {
   int64_t count = 1;
   bool overflows = false;

@@ -55,7 +55,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   }
 
  private:
-  static constexpr int64_t kWork = 100000;  // multiply-adds that pay for another thread
+  static constexpr int64_t kWork = 100000;  // multiply-adds that justify another thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* row = reinterpret_cast<double*>(scratch);
@@ -78,7 +78,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   }
 
   Tensor packed_;
-  cpu::SupportVectors vectors_;  // in packed_
+  cpu::SupportVectors vectors_;  // refers to packed_
   int64_t rows_ = 0, block_ = 1;
   bool as_is_ = true;
   size_t similar_at_ = 0, x_at_ = 0, thread_bytes_ = 0;  // offsets in a thread's scratch memory, and its size

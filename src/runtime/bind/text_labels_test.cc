@@ -1,5 +1,5 @@
-// Classifiers may have string labels. Kernels compute class indices. Only the lookup of strings runs on the
-// host.
+// Tests classifiers with string labels. Kernels compute the indices of the classes. Only the lookup of the
+// strings runs on the host.
 #include "ir/builder.h"
 #include "runtime/test_support.h"
 

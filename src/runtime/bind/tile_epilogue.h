@@ -1,4 +1,4 @@
-// The epilogue of a node. It is applied in registers if possible, otherwise to blocks in the cache.
+// Applies the epilogue of a node in registers if possible, otherwise to blocks in the cache.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,7 @@ class TileBound {
   // `inputs` are the indices of inputs that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // Resets for other dims; does not allocate.
+  // Sets the epilogue for a query with other dims. Does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     tile_ = {};
     residual_ = -1;
@@ -32,7 +32,7 @@ class TileBound {
     tile_.high = kind == "clip" ? q.attrs().Float("act_beta") : std::numeric_limits<float>::infinity();
   }
 
-  // Whether the entire epilogue can be applied in registers.
+  // Returns whether the entire epilogue can be applied in registers.
   static bool InRegisters(const KernelQuery& q, std::initializer_list<int> inputs) {
     const int first = FirstOf(q, inputs);
     const auto count = std::count_if(inputs.begin(), inputs.end(), [&](int i) { return q.Has(i); });
@@ -41,7 +41,7 @@ class TileBound {
            (first < 0 || q.InDims(first) == q.OutDims(0));
   }
 
-  // Sets the epilogue of p for this run; keeps its bias.
+  // Sets the epilogue of p for this run. Does not change the bias of p.
   void Fill(const RunContext& c, cpu::PanelProduct& p) {
     const float* bias = p.tile.bias;
     p.tile = tile_;

@@ -23,7 +23,7 @@ template <class T> void Convert(const Tensor& x, int64_t begin, int64_t count, T
                     : static_cast<T>(LoadDouble(x, begin + i));
 }
 
-// A forest in the form of the kernel, and the votes of its leaves. Shape inference has checked the
+// A forest in the form that the kernel reads, and the votes of its leaves. Shape inference has checked the
 // attributes.
 template <class T> struct VotingForest {
   explicit VotingForest(const Forest& f) : leaf_start(f.leaf_start), target(f.vote_target) {
@@ -66,7 +66,7 @@ template <class T> struct VotingForest {
   int64_t columns = 0;
 };
 
-// Results of regression: one number per target and row.
+// Writes the results of regression: one number per target and row.
 class RegressorOutput {
  public:
   using Op = TreeEnsemble;
@@ -97,7 +97,7 @@ class RegressorOutput {
   std::vector<double> base_;
 };
 
-// Results of classification: labels and scores. Labels must be integers.
+// Writes the results of classification: labels and scores. Labels must be integers.
 class ClassifierOutput {
  public:
   using Op = TreeEnsembleClassifier;
@@ -120,8 +120,8 @@ class ClassifierOutput {
   const Decider decider_;  // refers to op_
 };
 
-// Blocks of rows traverse one tree after the other, so that the tree stays in cache. Votes are added in the
-// order of the trees, for any number of threads.
+// Blocks of rows traverse one tree after the other, so that a tree stays in the cache while the block
+// traverses it. Votes are added in the order of the trees, for any number of threads.
 template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T, Output>> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -172,7 +172,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
 
  private:
   static constexpr int64_t kMaxRows = 64;
-  static constexpr int64_t kWork = 1000;  // traversals that pay for another thread
+  static constexpr int64_t kWork = 1000;  // traversals that justify another thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* scores = reinterpret_cast<double*>(scratch);

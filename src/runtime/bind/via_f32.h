@@ -1,5 +1,5 @@
-// An adapter that runs f16 and bf16 by an f32 kernel. It converts inputs to f32 in scratch memory, and
-// results back.
+// An adapter that runs an f32 kernel on f16 and bf16 tensors. It converts the inputs to f32 in scratch
+// memory, and the results back to f16 or bf16.
 #pragma once
 #include "runtime/bind/adapter.h"
 
@@ -7,9 +7,9 @@ namespace tern {
 
 // Returns the same query with f32 in place of f16 and bf16.
 KernelQuery WidenQuery(const KernelQuery& query);
-// Whether an input or output is f16 or bf16.
+// Returns whether an input or output is f16 or bf16.
 bool HasHalf(const KernelQuery& query);
-// Adds the work of the conversions.
+// Returns `work` plus the work of the conversions.
 std::vector<Work> WithWidening(const KernelQuery& query, std::vector<Work> work);
 
 class ViaF32Kernel : public AdapterKernel {
@@ -23,8 +23,8 @@ class ViaF32Kernel : public AdapterKernel {
   std::vector<AdaptedTensor> inputs_, outputs_;
 };
 
-// Returns an entry for f16 and bf16 that runs an f32 kernel. It inherits the abilities that also hold on
-// converted copies: work estimates, why_not, in_place.
+// Returns an entry for f16 and bf16 that runs an f32 kernel. The entry has those abilities of `f32` that also
+// hold for converted copies: work estimates, why_not and in_place.
 KernelEntry ViaF32Entry(const KernelEntry& f32);
 
 // Registers T, and T through ViaF32Entry for f16 and bf16. T::Legal must not depend on constant data.

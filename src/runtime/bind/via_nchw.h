@@ -1,5 +1,5 @@
-// An adapter that runs channels_last by a kernel for [N, C, spatial…]. It transposes operands into scratch
-// memory, and the result back. It is for ops without a channels-last kernel.
+// An adapter that runs a kernel for [N, C, spatial…] on channels-last tensors. It transposes the operands
+// into scratch memory, and the result back to channels last. It serves nodes without a channels-last kernel.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/move/copy.h"
@@ -16,7 +16,7 @@ struct NchwQuery {
   KernelQuery query;
 };
 
-// Adds the work of the transpositions.
+// Returns `work` plus the work of the transpositions.
 std::vector<Work> WithTransposing(const KernelQuery& query, std::vector<Work> work);
 
 class ViaNchwKernel : public AdapterKernel {
@@ -27,10 +27,10 @@ class ViaNchwKernel : public AdapterKernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(*this); }
 
  private:
-  // A transposed copy.
+  // A transposed copy of an operand, or of the result.
   struct Transposed {
     AdaptedTensor adapted;
-    cpu::StridedCopy copy;  // between the copy and the original
+    cpu::StridedCopy copy;  // copies between `adapted` and the original
   };
   static Transposed MakeTransposed(int index, const TensorInfo& first, bool is_input, size_t& bytes);
 

@@ -1,4 +1,4 @@
-// Shapes of sliding windows (Conv, ConvTranspose, Pool) from attributes.
+// Computes the shapes of sliding windows (Conv, ConvTranspose, Pool) from attributes.
 #pragma once
 #include <algorithm>
 
@@ -17,7 +17,7 @@ inline AutoPad AutoPadOf(const Attrs& attrs) {
   return static_cast<AutoPad>(at - kAutoPadNames.begin());
 }
 
-// Returns the values of one to three spatial axes, right-aligned, with leading ones.
+// Returns the values of one to three spatial axes, right-aligned, with leading ones: [3,5] becomes {1,3,5}.
 inline cpu::Spatial SpatialOf(const Dims& list) {
   cpu::Spatial out{1, 1, 1};
   for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];

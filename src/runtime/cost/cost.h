@@ -1,4 +1,4 @@
-// Arithmetic and memory traffic of a node, counted from its types, for reports and rooflines.
+// Counts the arithmetic and the memory traffic of a node from its types, for reports and rooflines.
 #pragma once
 #include <optional>
 
@@ -19,18 +19,19 @@ struct Cost {
   Cost& operator+=(const Cost& other);
 };
 
-// Returns nullopt if a dim that the cost depends on is unknown. The cost does not include the bodies of
-// control flow.
+// Returns the cost of a node, or nullopt if a dim that the cost depends on is unknown. The cost does not
+// include the bodies of control flow.
 std::optional<Cost> CostOf(const Node& node);
-// Returns the cost of two nodes in one step. The intermediate value is neither written nor read.
+// Returns the cost of two nodes that run as one step. The step neither writes nor reads the value between the
+// nodes.
 std::optional<Cost> CostOfFused(const Node& first, const Node& next);
 
 // Returns the op's name, with the attribute `kind` if it has one: "Binary.add", "Pool.max".
 std::string KindOf(const Node& node);
 
-// Whether a constant is a parameter of the model: a node reads it as weights, or as data for a floating-point
-// or quantized result. Settings of ops (axes, shapes, indices, bounds) and operands of integer shape
-// arithmetic are not parameters.
+// Returns whether a constant is a parameter of the model: a node reads the constant as weights, or as data
+// for a floating-point or quantized result. Settings of ops (axes, shapes, indices, bounds) and operands of
+// integer shape arithmetic are not parameters.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Estimated times of kernels.
+// Estimates the times of kernels on the CPU.
 #include "runtime/cost/cost_model.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace tern {
 namespace {
 
-// Nanoseconds per multiply-add, byte of weights, byte moved and element transformed. `start` is per run.
+// Nanoseconds per multiply-add (product), per byte of weights, per byte moved, per element transformed, and
+// per run (start).
 struct RatesRow {
   const char* algorithm;
   const char* isa;
@@ -27,7 +28,7 @@ constexpr RatesRow kRates[] = {
 
 const RatesRow& RatesOf(std::string_view algorithm) {
   std::string_view isa = cpu::ActiveIsa();
-  if (isa == "sse4") isa = "base";  // same vector width
+  if (isa == "sse4") isa = "base";  // SSE4 and the baseline have the same vector width
   for (const RatesRow& r : kRates)
     if (r.algorithm == algorithm && r.isa == isa) return r;
   TERN_CHECK(false, "no rates for algorithm '", algorithm, "' with ", isa);
@@ -36,8 +37,8 @@ const RatesRow& RatesOf(std::string_view algorithm) {
 class CpuRatesOfIsa : public Rates {
  public:
   double Microseconds(const Work& w) const override {
-    constexpr double kCache = 16 << 20,
-                     kMiss = 2;  // bytes of weights that stay in a cache; factor for more bytes
+    constexpr double kCache = 16 << 20;  // weights of at most this many bytes stay in a cache
+    constexpr double kMiss = 2;          // factor for the load time of larger weights
     const RatesRow& r = RatesOf(w.algorithm);
     const double weights = w.weights * r.weight * (w.weights > kCache ? kMiss : 1);
     // Loading weights overlaps with multiply-adds, so the longer of the two counts.

@@ -1,4 +1,4 @@
-// Rates of the CPU, for the estimated times of its kernels.
+// Provides the CPU's rates, with which the times of its kernels are estimated.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace tern {
 
-// Microseconds() uses the instruction set that is active at the call.
+// Returns the CPU's rates. Their Microseconds() uses the instruction set that is active at its call.
 const Rates& CpuRates();
 
 // Returns the algorithm and the instruction set of each row of runtime/cost/cost_rates.inc.

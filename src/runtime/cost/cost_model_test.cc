@@ -56,7 +56,8 @@ TEST(CostModel, RefusesAlgorithmsWithoutRates) {
   EXPECT_THROW(CpuRates().Microseconds(work), InternalError);
 }
 
-// Returns the kernel choices for graphs that read %x and %w, with %w as constant and as input.
+// Returns the kernel choices of two graphs that compute `node` from %x and %w. In the first graph %w is a
+// constant, in the second an input.
 std::vector<Choice> ChoicesOf(DType dtype, Precision precision, const Dims& x, const Dims& w,
                               const std::string& node) {
   const char* type = DTypeName(dtype);
@@ -102,8 +103,8 @@ std::vector<Choice> ManyChoices(DType dtype, Precision precision) {
   return all;
 }
 
-// Every kernel with work_of uses algorithms that have rates on every instruction set. The test fails if it
-// does not reach a kernel.
+// Every kernel with work_of uses algorithms that have rates on every instruction set. The test also fails if
+// a kernel with work_of is a candidate in none of its graphs.
 TEST(CostModel, EveryKernelsWorkHasRates) {
   InitOps();
   std::set<std::string> rated, seen, counting;

@@ -55,7 +55,7 @@ TEST(Cost, OpsDeclareWhichConstantsAreParameters) {
   EXPECT_TRUE(CountsAsParameter(image, "  #c: f32[1,1,1] = (2)\n  %y = Conv(%x, #c)"));
   EXPECT_TRUE(CountsAsParameter(image, "  #c: f32[4] = (1, 2, 3, 4)\n  %y = %x + #c"));
   EXPECT_TRUE(CountsAsParameter("%i: i64[3]", "  #c: f32[2,2] = (1, 2, 3, 4)\n  %y = Gather(#c, %i)"));
-  // Bounds, indices and operands of shape arithmetic are not parameters, whatever their types.
+  // Limits of Clip, indices and operands of shape arithmetic are not parameters, whatever their types.
   EXPECT_FALSE(CountsAsParameter(image, "  #c: f32[] = (0)\n  %y = Clip(%x, #c)"));
   EXPECT_FALSE(CountsAsParameter(image, "  #c: i32[2] = (0, 1)\n  %y = Gather(%x, #c) {axis=2}"));
   EXPECT_FALSE(CountsAsParameter(image, "  #c: i64[3] = (1, 2, 2)\n  %y = Reshape(%x, #c)"));

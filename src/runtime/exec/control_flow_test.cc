@@ -67,7 +67,8 @@ TEST(ControlFlow, AnEndlessLoopStopsAtTheCollectLimit) {
   }
 }
 
-// The loop's inputs are constants, but neither creating the session nor folding nor compiling may run it.
+// The loop's inputs are constants. Nevertheless, only a run may execute the loop: creating the session,
+// constant folding and compilation must not.
 TEST(ControlFlow, AnEndlessLoopIsCancelledAndTheSessionStaysUsable) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%go: bool[]) -> (%last) {
     #x: f32[4] = (1, 2, 3, 4)

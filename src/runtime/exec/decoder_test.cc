@@ -1,4 +1,5 @@
-// Tests a decoder layer as exporters write it. It runs token by token, with its past as a state.
+// Tests a decoder layer as exporters write it. The layer runs token by token. Its past keys and values are
+// states.
 #include <cmath>
 
 #include "runtime/memory/allocation_counter.h"

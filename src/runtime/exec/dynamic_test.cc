@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// NonZero finds the elements and Gather reads them. The steps after it have dynamic shapes, except for
-// %fixed.
+// NonZero finds the nonzero elements of %m, and Gather reads the elements of %x at these indices. The steps
+// after NonZero have dynamic shapes, except %fixed.
 constexpr const char* kSelect = R"(graph @g(%x: f32[8], %m: f32[8]) -> (%values, %count, %sum, %fixed) {
   #flat: i64[1] = (-1)
   #axes: i64[1] = (0)
@@ -125,7 +125,7 @@ TEST(DynamicPool, ReusesFreeBlocks) {
   EXPECT_NE(c->data(), first);
   const Buffer window = b->Slice(10, 10);
   *b = Buffer();
-  EXPECT_NE(pool.Take(900)->data(), first) << "a slice still refers to it";
+  EXPECT_NE(pool.Take(900)->data(), first) << "a slice still refers to the block";
 }
 
 TEST(DynamicPool, EnforcesItsLimit) {

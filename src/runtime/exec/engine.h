@@ -16,14 +16,14 @@ namespace tern {
 class Runner;
 class StatefulRunner;
 
-// Memory of intermediate values. Grows, never shrinks. All plans of one nesting depth share an arena, because
-// they never run at the same time.
+// Memory of intermediate values. An arena grows, but never shrinks. All plans of one nesting depth share an
+// arena, because they never run at the same time.
 class Arena {
  public:
   explicit Arena(MemorySpace* memory) : memory_(memory) {}
   Status Reserve(size_t bytes) {
     if (bytes <= buffer_.size()) return {};
-    buffer_ = Buffer();  // frees the old memory before the new is allocated
+    buffer_ = Buffer();  // frees the old memory before new memory is allocated
     TERN_ASSIGN(buffer_, (memory_ ? *memory_ : HostMemory()).Allocate(bytes));
     return {};
   }
@@ -41,9 +41,9 @@ struct Engine {
   Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolved);
   ~Engine();
 
-  // The runner of the main graph or of a subgraph; created on first use.
+  // Returns the runner of the main graph or of a subgraph. Creates it on first use.
   Runner& RunnerFor(const Program& program);
-  // Runs a nested graph with states; created on first use.
+  // Returns the runner of a nested graph with states. Creates it on first use.
   StatefulRunner& StatefulRunnerFor(const Program& program);
   const auto& stateful_runners() const { return stateful_; }
   Arena& ArenaAt(int depth, MemorySpace* memory = nullptr);

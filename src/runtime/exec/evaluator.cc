@@ -1,5 +1,5 @@
-// Runs steps by the reference function of their op. Control flow and ops on sequences or strings have no
-// other implementation; other ops use it when no kernel supports the node.
+// Runs steps with the reference function of their op. Control flow and ops on sequences or strings have no
+// other implementation. Other ops use their reference function when no kernel supports the node.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// One node run's access to a StatefulRunner, which outlives it.
+// Gives one run of a node access to a StatefulRunner. The StatefulRunner must outlive this object.
 class RunnerWithStates : public StatefulSubgraph {
  public:
   explicit RunnerWithStates(StatefulRunner& runner) : runner_(runner) {}
@@ -43,7 +43,8 @@ class ExecutionEvalContext : public EvalContext {
       return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ",
                           inputs.size());
     if (!program.states.empty())
-      return Status(Code::kInternal, StrCat("graph '", program.graph->name, "' runs on states only"));
+      return Status(Code::kInternal,
+                    StrCat("graph '", program.graph->name, "' has states and runs only by StartSubgraph"));
     std::vector<BoundValue> bound;
     for (const Datum& d : inputs) bound.push_back({&d, false});
     for (const BoundValue& capture : Captures(i)) bound.push_back(capture);
@@ -65,7 +66,7 @@ class ExecutionEvalContext : public EvalContext {
   }
 
  protected:
-  // Reference functions expect zeroed memory.
+  // Returns zeroed memory, because reference functions expect it.
   Tensor Allocate(int output, DType dtype, const Dims& dims) override {
     const int slot = node_.outputs[static_cast<size_t>(output)];
     const Tensor& planned = execution_.At(slot).tensor;

@@ -15,7 +15,7 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
     arenas_.push_back(&engine_.ArenaAt(plan_->program().depth, memory));
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
-  if (const Varying* varying = plan_->varying())  // SetLength writes to them: each execution needs its own
+  if (const Varying* varying = plan_->varying())  // SetLength writes the contents: each execution has its own
     for (const Varying::Values& content : varying->contents)
       At(content.slot) = At(content.slot).tensor.Clone();
   engine_.fallbacks.insert(plan_->fallbacks().begin(), plan_->fallbacks().end());
@@ -95,7 +95,7 @@ bool Execution::Redirect(int i, const Tensor& tensor) {
   if (!tensor.defined()) {
     if (redirected_[s] == i) {
       redirected_[s] = -1;
-      ForgetBases();  // the next run rebases it to the arena
+      ForgetBases();  // the next run moves the output back to the arena
     }
     return true;
   }
@@ -110,7 +110,7 @@ void Execution::Release() {
   for (size_t s = 0; s < storages.size(); ++s) {
     if (storages[s].external)
       Rebase(static_cast<int>(s), Buffer::Borrow(nullptr, storages[s].bytes, nullptr));
-    if (redirected_[s] >= 0) ForgetBases();  // the next run rebases it to the arena
+    if (redirected_[s] >= 0) ForgetBases();  // the next run moves the output back to the arena
     redirected_[s] = -1;
   }
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
@@ -118,7 +118,7 @@ void Execution::Release() {
 }
 
 Status Execution::Run(const std::vector<BoundValue>& bound) {
-  TERN_TRY(engine_.stop.Check());  // also for a loop whose body has no steps
+  TERN_TRY(engine_.stop.Check());  // so that a loop whose body has no steps can be stopped
   TERN_TRY(Bind(bound));
   if (engine_.observer) {
     for (size_t i = 0; i < steps_.size(); ++i) TERN_TRY(RunObserved(steps_[i], static_cast<int>(i)));
@@ -154,7 +154,7 @@ Status Execution::RunStep(StepState& step) {
   if (status.ok()) return status;
   const std::string where = step.node().node().Describe();
   if (status.message().rfind(where, 0) == 0)
-    return status;  // inference and kernel selection name the node too
+    return status;  // inference and kernel selection have named the node already
   return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 

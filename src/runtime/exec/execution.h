@@ -1,4 +1,4 @@
-// Runs a plan in a session's memory. Holds the values, its own copies of the kernels, and everything else
+// Runs a plan in a session's memory. An Execution owns the values, clones of the kernels, and everything else
 // that changes from run to run.
 #pragma once
 #include <algorithm>
@@ -17,7 +17,7 @@ struct StepState {
   std::unique_ptr<Kernel> kernel;  // null: the reference evaluator
   const KernelEntry* entry = nullptr;
   const char* kernel_name = "";
-  std::vector<Type> types;             // of the outputs, for the evaluator
+  std::vector<Type> types;             // of the outputs, for the reference evaluator
   std::optional<Choice> why;           // of a dynamic step; set only with options.explain
   std::vector<TensorInfo> why_inputs;  // the inputs that `why` is for
   std::unique_ptr<KernelQuery> query;  // of a varying step: SetLength updates its dims
@@ -25,7 +25,7 @@ struct StepState {
   const PlanNode& node() const { return *step->node; }
 };
 
-// Not thread-safe. The engine outlives the execution.
+// Not thread-safe. The engine must outlive the execution.
 class Execution {
  public:
   Execution(std::shared_ptr<const Plan> plan, Engine& engine);
@@ -33,14 +33,15 @@ class Execution {
 
   const Plan& plan() const { return *plan_; }
   // Sets the length and the capacity of the states, in positions, and resizes the steps that depend on them.
-  // Call it before Run if the plan has states. Allocates nothing unless a kernel does.
+  // Call it before Run if the plan has states. Later calls allocate memory only if a kernel allocates or
+  // needs more scratch memory than before.
   Status SetLength(int64_t length, int64_t capacity);
   // Later runs write the present of this state to `present`. Only for states with PlanState::external.
   void BindState(int state, const Buffer& present);
-  // Allocates nothing if all steps are static and have kernels.
+  // Runs all steps. Allocates nothing if all steps are static and have kernels.
   Status Run(const std::vector<BoundValue>& bound);
-  // Valid until the next Run of any plan of the same session and depth. An output that is also an input
-  // shares the input's memory.
+  // Returns output i, which is valid until the next Run of any plan of the same session and depth. An output
+  // that is also an input shares the input's memory.
   const Datum& Output(int i) const { return At(plan_->outputs()[static_cast<size_t>(i)]); }
   // Later runs write output i to this tensor; an undefined tensor restores the session's memory. Returns
   // false if the output cannot be redirected; the caller must then copy.
@@ -86,7 +87,7 @@ class Execution {
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
   std::vector<int> redirected_;          // by storage: the output that is bound to it, or -1
-  std::vector<Arena*> arenas_;           // of the plan
+  std::vector<Arena*> arenas_;           // the arenas that the plan uses
   std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
   int64_t length_ = -1, capacity_ = -1;  // arguments of the last SetLength that succeeded
 };

@@ -1,4 +1,4 @@
-// Dynamic steps: their shapes depend on data, so each run infers shapes, resizes kernels and allocates
+// Runs dynamic steps. Their shapes depend on data, so each run infers shapes, resizes kernels and allocates
 // outputs.
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ Result<std::vector<InferOutput>> InferNow(const Node& node, const RunContext& c)
   return InferOutputs(node, std::move(inputs));
 }
 
-// Whether inference computed all results already: Shape, Size and arithmetic on shapes.
+// Returns whether inference has computed all results, as for Shape, Size and arithmetic on shapes.
 bool AllContentsKnown(const std::vector<InferOutput>& outputs) {
   for (const InferOutput& out : outputs) {
     if (!out.content || !IsInt(out.type.dtype) || !out.type.shape.fully_known() || out.type.shape.rank() > 1)
@@ -99,7 +99,8 @@ Status Execution::PlaceDynamic(int slot, DType dtype, const Dims& dims) {
   return {};
 }
 
-// Explains each set of dims once, so that repeated runs can be timed.
+// Does nothing if the inputs have the same dims as in the last explanation, so that explaining does not slow
+// down repeated runs.
 Status Execution::ExplainDynamic(StepState& step, const KernelQuery& query) {
   const bool same = std::equal(
       query.inputs.begin(), query.inputs.end(), step.why_inputs.begin(), step.why_inputs.end(),

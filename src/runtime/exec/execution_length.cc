@@ -1,5 +1,5 @@
-// Varying steps: they depend on the length of the states. When it changes, their dims are set and their
-// kernels resized.
+// Updates varying steps, which depend on the length of the states. When the length changes, SetLength sets
+// their dims and resizes their kernels.
 #include "core/memory_space.h"
 #include "runtime/exec/execution.h"
 #include "runtime/exec/run_once.h"
@@ -8,7 +8,7 @@ namespace tern {
 
 Status Execution::SetLength(int64_t length, int64_t capacity) {
   if (length == length_ && capacity == capacity_) return {};
-  length_ = capacity_ = -1;  // until all steps are resized, so that a call after a failure resizes all
+  length_ = capacity_ = -1;  // unset until all steps are resized, so that a call after a failure resizes all
   if (const Varying* varying = plan_->varying()) {
     for (const Varying::Values& values : varying->dims) {
       Tensor& t = At(values.slot).tensor;
@@ -43,7 +43,7 @@ void Execution::MakeQuery(StepState& state) {
 }
 
 Status Execution::ResizeStep(StepState& step, int64_t capacity) {
-  for (size_t i = 0; i < step.types.size(); ++i) {  // for the evaluator
+  for (size_t i = 0; i < step.types.size(); ++i) {  // types for the reference evaluator
     const Tensor& t = At(step.step->outputs[i]).tensor;
     if (!step.kernel && t.defined()) step.types[i].shape = Shape::Of(t.dims());
   }

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// A graph whose body reads %x and the constant %w.
+// Returns a graph with a node that reads %x and the constant %w.
 std::shared_ptr<const Graph> WithWeights(const std::string& x, const Dims& w, const std::string& node) {
   InitOps();
   auto graph = ParseGraph(
@@ -75,7 +75,8 @@ TEST(History, DoesNotMatter) {
   }
 }
 
-// The last slice of a split batch is smaller than the others; its kernels use the same packed weights.
+// The last slice of a split batch is smaller than the other slices. The kernels of all slices use the same
+// packed weights.
 TEST(History, SlicesOfABatchShareTheirWeights) {
   for (const auto& [x, w, node, batches] :
        std::vector<std::tuple<const char*, Dims, const char*, std::vector<int64_t>>>{
@@ -104,7 +105,8 @@ TEST(History, SlicesOfABatchShareTheirWeights) {
   }
 }
 
-// The representative query that tunes a node with unknown dims has consistent dims.
+// A node with unknown dims is tuned with a representative query. The dims of the query must be consistent
+// with each other.
 TEST(History, UnknownDimsAreTuned) {
   for (const auto& [inputs, body, x] : std::vector<std::tuple<std::string, std::string, DatumList>>{
            {"%x: f32[N,D]", "%y = MatMul(%x, %w)", {Noise({3, 4096}, 5)}},
@@ -139,7 +141,7 @@ TEST(History, AWeightOfManyNodesIsPackedOnce) {
   EXPECT_EQ(packed("MatMul(Tanh(MatMul(Tanh(MatMul(%x, %w)), %w)), %w)"), once);
 }
 
-// Whether any weight is still in memory after a run.
+// Returns whether any weight is still in memory after a run.
 bool KeepsWeights(const Graph& source, const Dims& size, bool bf16 = false) {
   std::unique_ptr<Graph> graph = source.Clone();
   std::vector<std::weak_ptr<const void>> weights;

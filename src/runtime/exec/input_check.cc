@@ -28,7 +28,7 @@ void BindDim(const Value& v, const Tensor& t, size_t i, const std::string& name,
                              " in dimension ", it->second.dim, "; ", v.name, " is ", v.type.ToString());
 }
 
-// The dim's name if it is a plain symbol, else empty.
+// Returns the name of the dim if the dim is a plain symbol, else an empty string.
 std::string SymbolOf(const Dim& d) {
   std::vector<std::string> names;
   d.CollectSymbols(names);

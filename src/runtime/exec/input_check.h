@@ -5,15 +5,16 @@
 
 namespace tern {
 
-// Fails if an input has another type, rank or fixed dim than declared; the error names the input, its
-// declared type and the actual one. Two dims with the same symbol but different sizes are no error: exporters
-// write such symbols, and plans are compiled for the actual dims. The result describes the first such pair;
-// it is empty if there is none. A caller adds it to the error if a node needs the two dims to be equal.
+// Fails if an input has another type, rank or fixed dim than declared. The error names the input, its
+// declared type and its actual type. Two dims with the same symbol but different sizes are not an error,
+// because exporters write such symbols and plans are compiled for the actual dims. Returns a description of
+// the first such pair, or an empty string. If compilation then fails, the caller adds this description to the
+// error.
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs);
 
 // Turns kInvalidModel into kInvalidArgument if inputs have unknown dims: the model was valid when it was
-// loaded, so the sizes that the caller chose must be wrong. The message names these inputs, their actual and
-// declared types. Returns other errors unchanged.
+// loaded, so the sizes that the caller chose must be wrong. The message names these inputs with their actual
+// and declared types. Returns other errors unchanged.
 Status BlameInputs(Status status, const Graph& graph, const std::vector<const Datum*>& inputs);
 
 }  // namespace tern

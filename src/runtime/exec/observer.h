@@ -1,4 +1,4 @@
-// Callback for each step that a session runs: profiles and traces use it.
+// A callback for each step that a session runs. Profiles and traces use it.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ struct StepEvent {
   int step = 0;   // index in its plan
   int depth = 0;  // nesting: 0 for the main graph, more for bodies of control flow
   const Node* node = nullptr;
-  const Node* next = nullptr;  // the node fused into the step, which then writes its outputs
+  const Node* next = nullptr;  // the node that is fused into the step; the step writes the outputs of `next`
   const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
   double share = 1;  // fraction of the node's work in this step: below 1 if the batch is split

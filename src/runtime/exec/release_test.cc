@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// y = relu(x·w)·w packs w; z = q + v does not pack v.
+// The products y = relu(x·w)·w pack w. The sum z = q + v does not pack v.
 std::shared_ptr<const Graph> TwoProducts() {
   InitOps();
   auto graph =
@@ -76,8 +76,8 @@ TEST(ReleaseWeights, MemoryIsFreed) {
   EXPECT_FALSE(owners.at("v").expired());
 }
 
-// With n = 2 the plan knows the elements of %x, with n = 5000 it does not. Folding must not read a released
-// w.
+// For N = 5000, %x is too large to fold, and the product packs and releases w. For N = 2, the plan folds %x,
+// but must not fold the product, which reads the released w.
 TEST(ReleaseWeights, ReleasedWeightsAreNotFolded) {
   std::unique_ptr<Graph> graph = ParseOrDie(R"(graph @g(%n: f32[N], %w: f32[64,64]) -> (%y) {
     #k: i64[1] = (64)
@@ -139,7 +139,7 @@ TEST(ReleaseWeights, ClonesCompileAtTheSameTime) {
   for (auto& t : threads) t.join();
 }
 
-// A session that gets the only pointer to a graph optimizes it in place and copies no weights.
+// A session that gets the only pointer to a graph optimizes the graph in place and copies no weights.
 TEST(OwnGraph, IsOptimizedInPlaceByItsSoleOwner) {
   SessionOptions options;
   options.level = Level::kExtended;
@@ -175,7 +175,7 @@ TEST(ClonedSessions, HoldOneCopyOfTheWeights) {
   EXPECT_EQ(&session->graph(), &clone->graph());
 }
 
-// Packed weights are saved to a file and used after loading: nothing is packed again.
+// Packed weights are saved to a file. A session of the loaded model uses them and packs nothing again.
 TEST(Packs, AreSavedWithTheGraph) {
   const auto graph = TwoProducts();
   SessionOptions options;
@@ -211,7 +211,8 @@ TEST(Packs, EveryConstantGetsAUniqueName) {
   EXPECT_EQ(names.size(), 2u);
 }
 
-// A stored pack with other dims than the kernel expects, for example of another version, is packed again.
+// A stored pack can have other dims than the kernel expects, for example if another version stored it. Then
+// the weight is packed again.
 TEST(Packs, WithOtherDimsAreIgnored) {
   const auto graph = TwoProducts();
   SessionOptions options;

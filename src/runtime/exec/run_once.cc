@@ -11,8 +11,8 @@ Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<Infe
   Status status = Guard([&] { return RunInfer(*node.op, node.attrs, context); });
   if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
   for (size_t i = 0; i < node.outputs().size(); ++i) {
-    // Take kind and dtype from the declared type where inference does not know them, but not the dims:
-    // declared dims can be wrong.
+    // If inference does not know the kind or the dtype, the declared kind or dtype is used. Declared dims are
+    // not used, because they can be wrong.
     Type& type = context.outputs()[i].type;
     const Type& declared = node.outputs()[i]->type;
     if (type.kind == Type::Kind::kUnknown)

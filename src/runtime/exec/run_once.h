@@ -14,11 +14,11 @@ Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<Infe
 // Returns the node's op, attributes and subgraphs as a query without operands and results.
 KernelQuery NodeQuery(const Node& node);
 
-// Returns the kernel query for a node whose input data are all known. inputs: null for absent ones.
+// Returns the kernel query for a node whose input data are all known. inputs: null for each absent input.
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs);
 
-// Whether all types are numeric tensors with known dims, as a kernel query needs.
+// Returns whether all types are numeric tensors with known dims, as a kernel query requires.
 bool AllConcrete(const std::vector<Type>& types);
 
 // Runs the node with the best kernel, or with the reference evaluator if no kernel supports it. The node has

@@ -12,9 +12,9 @@ class Runner {
  public:
   Runner(Engine& engine, const Program& program) : engine_(engine), program_(program) {}
 
-  // Returns the execution of the plan for these values. Compiles the plan if none matches; does not run it.
-  // length: the length of the growing states. range: the plan must serve all lengths of this range; null:
-  // only these dims.
+  // Returns the execution of the plan for these values. Compiles the plan if no plan of the model matches.
+  // Does not run the plan. length: the length of the growing states. range: the plan must serve all lengths
+  // of this range; null: only these dims.
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound, int64_t length = 0,
                              const LengthRange* range = nullptr);
   // Prepares and runs. The outputs of the result are valid until the next run.

@@ -27,7 +27,8 @@ std::string NamesOf(const std::vector<Value*>& values) {
   return Join(names, ", ");
 }
 
-// The graph with the states that `text` names. Changes the graph in place if no other pointer to it exists.
+// Returns the graph with the states that `text` names. Changes the graph in place if no other pointer to it
+// exists.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
   std::vector<std::pair<std::string, GraphState>> named;  // by name: a clone has different Value objects
@@ -44,7 +45,7 @@ Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> gra
   return std::shared_ptr<const Graph>(std::move(out));
 }
 
-// Appends the kernel choices of `ran`, then those of the last plans of its subgraphs.
+// Appends the kernel choices of `ran`, then the choices of the last plans of its subgraphs.
 void AddChoices(Engine& engine, const Program& program, const Execution& ran, std::vector<Choice>& out) {
   for (Choice& choice : MergeSlices(ran.Choices())) out.push_back(std::move(choice));
   for (const NodeProgram& node : program.nodes)
@@ -64,7 +65,8 @@ struct Session::State {
     copies.resize(outputs.size());
   }
 
-  // The session that takes the overridable constants `variant_names` as inputs; null until one is fed.
+  // The session that takes the overridable constants `variant_names` as inputs; null until a caller feeds
+  // such a constant.
   std::unique_ptr<Session> variant;
   std::vector<std::string> variant_names;
 
@@ -74,7 +76,7 @@ struct Session::State {
   std::vector<BoundValue> bound;  // points to `inputs`
   std::vector<Tensor> outputs;    // bound by the caller; undefined: not bound
   std::vector<bool> copies;       // outputs that the plan cannot write in place: copied after the run
-  Execution* current = nullptr;   // of the last run or Prepare
+  Execution* current = nullptr;   // the execution of the last run or Prepare
 
   const Program& program() { return engine.model->program(); }
 
@@ -136,7 +138,7 @@ struct Session::State {
   }
 
   Status Run() {
-    const ActiveScope active_scope;  // this thread holds its core between parallel loops too
+    const ActiveScope active_scope;  // the thread counts as active between parallel loops too
     TERN_TRY(Prepare().status());
     if (!states.empty()) TERN_TRY(states.Begin(*current, inputs));
     TERN_TRY(CheckBoundOutputs());
@@ -146,7 +148,7 @@ struct Session::State {
     return states.empty() ? Status() : states.End(*current, bound);
   }
 
-  // Including those of nested graphs.
+  // Returns the states of the main graph, then those of nested graphs.
   std::vector<const States*> AllStates() const {
     std::vector<const States*> all{&states};
     for (const auto& [program, runner] : engine.stateful_runners()) all.push_back(&runner->states());
@@ -192,7 +194,7 @@ int Session::OutputCount() const { return static_cast<int>(state_->outputs.size(
 
 Status Session::BindInput(int i, const Datum& value) {
   if (i < 0 || i >= InputCount())
-    return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+    return InvalidArgument("input ", i, " does not exist: the number of inputs is ", InputCount());
   if (IsStateInput(i)) {
     if (value.kind == Datum::Kind::kEmpty) return {};
     return InvalidArgument("input '", graph().inputs()[static_cast<size_t>(i)]->name,
@@ -211,7 +213,7 @@ Status Session::BindInput(std::string_view name, const Datum& value) {
 
 Status Session::BindOutput(int i, const Tensor& tensor) {
   if (i < 0 || i >= OutputCount())
-    return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+    return InvalidArgument("output ", i, " does not exist: the number of outputs is ", OutputCount());
   if (tensor.defined() && IsStateOutput(i))
     return InvalidArgument("output '", graph().outputs()[static_cast<size_t>(i)]->name,
                            "' is a state and cannot be bound; use GetState to copy its value");

@@ -19,7 +19,7 @@ class Target;
 
 // Sizes in bytes.
 struct MemoryReport {
-  size_t weights = 0;  // constants of the graph, mapped or not
+  size_t weights = 0;  // constants of the graph, in mapped files or in memory
   size_t folded = 0;   // results of constant folding
   size_t packed = 0;   // weights in the layouts that kernels read
   size_t arena = 0;    // intermediate values of static size: maximum over the plans
@@ -42,7 +42,8 @@ struct StepInfo {
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
 
-// Not thread-safe: use one clone per thread. Clones share the graph, weights and plans; each owns its memory.
+// Not thread-safe: use one clone per thread. Clones share the graph, weights and plans; each clone owns its
+// memory.
 class Session {
  public:
   // Optimizes a copy of the graph, or the graph itself if the caller passes the only pointer to it.
@@ -58,27 +59,28 @@ class Session {
   int InputCount() const;
   int OutputCount() const;
 
-  // Returns copies that the caller owns. Takes the inputs in the graph's order, or by name; the names of
-  // overridable constants are accepted too.
+  // Runs the model and returns copies of the outputs, which the caller owns. Takes the inputs in the graph's
+  // order, or by name. The names of overridable constants are accepted too.
   Result<DatumList> Run(const DatumList& inputs);
   Result<DatumList> Run(const NamedData& inputs);
 
-  // Constants that can be fed by name.
+  // Returns the constants that can be fed by name.
   const std::vector<Value*>& Overridable() const;
   // Returns a session on the same weights that takes these overridable constants as additional inputs, after
   // the model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
-  // Runs without allocation: bind once, then call Run() any number of times. The session stores the views;
-  // Run reads their bytes. After a change of shape, the next Run looks up or compiles a plan.
+  // To run without allocation, bind the inputs once, then call Run() any number of times. The session stores
+  // views of the values and does not copy their bytes: Run reads them. After a change of shape, the next Run
+  // looks up or compiles a plan.
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
-  // Run writes output i to this contiguous tensor of the output's type and dims; the session shares its
-  // buffer. An undefined tensor removes the binding.
+  // Later runs write output i to `tensor`, which must be contiguous and have the output's type and dims. The
+  // session shares its buffer. An undefined tensor removes the binding.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
-  // Returns a view that is valid until the next Run. It may share memory with a bound input; that memory must
-  // then stay valid too.
+  // Returns a view of output i that is valid until the next Run. The view may share the memory of a bound
+  // input. Then the caller must keep this memory valid too.
   const Datum& Output(int i) const;
 
   // States (GraphState) are pairs of an input and an output that callers neither feed nor read: each run
@@ -87,12 +89,13 @@ class Session {
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
   int64_t StateLength() const;  // current length of the growing states; 0 if none grows
-  void ResetState();            // the next run may have another batch size
-  // Copies the value. A growing state accepts any length, but Run fails if the lengths of growing states
-  // differ.
+  // Growing states become empty, other states zero. The next run may have another batch size.
+  void ResetState();
+  // Sets a state to a copy of the value. A growing state accepts any length, but Run fails if the lengths of
+  // growing states differ.
   Status SetState(const std::string& input, const Tensor& value);
   Result<Tensor> GetState(const std::string& input) const;  // a copy; fails before the first run
-  // Copies all values from another session with the same states.
+  // Copies the values of all states from another session with the same states.
   Status CopyStates(const Session& other);
 
   // Compiles the plan for the bound inputs without running it.
@@ -103,8 +106,8 @@ class Session {
   void SetStop(const Stop& stop);
   std::vector<Fallback> Fallbacks() const;  // of all plans so far
   std::vector<StepInfo> Steps() const;      // of the last plan
-  // Kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a split batch
-  // share one entry. Empty unless options.explain is set.
+  // Returns the kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a
+  // split batch share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
   // Returns warnings about all plans so far: the tuning record cannot be read or written, the reference
@@ -114,7 +117,7 @@ class Session {
   // Returns the weights that were packed for the kernels of all plans so far; see runtime/model/packs.h.
   Packs PackedWeights() const;
   int PlanCount() const;  // plans of the main graph for which this session holds memory
-  int PlansMade() const;  // compiled so far by this session and its clones, including plans of subgraphs
+  int PlansMade() const;  // plans that this session and its clones compiled, including plans of subgraphs
 
  private:
   struct State;

@@ -77,7 +77,7 @@ TEST(Session, CachedPlansHoldNoInputs) {
   ASSERT_TRUE(session->Run(DatumList{Tensor::View(bytes, DType::kF32, {2, 4}), Counting({2, 4})}).ok());
   EXPECT_GT(owner.use_count(), 2);
   ASSERT_TRUE(session->Run(DatumList{Counting({3, 4}), Counting({3, 4})}).ok());
-  EXPECT_EQ(owner.use_count(), 2) << "only the test and its buffer hold it";
+  EXPECT_EQ(owner.use_count(), 2) << "only the test and its buffer refer to the bytes";
 }
 
 TEST(Session, AcceptsOneSymbolWithTwoSizesWhereNodesBroadcast) {

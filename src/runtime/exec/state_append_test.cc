@@ -1,4 +1,4 @@
-// When plans append to states in place, and that the memory of all such states fits together.
+// Tests when plans append to states in place, and that all such states have the same capacity.
 #include "runtime/exec/state_test_support.h"
 
 namespace tern {
@@ -17,7 +17,8 @@ DatumList Token(int run) {
   return {Noise({1, 2, 1, 8}, seed), Noise({1, 2, 1, 8}, seed + 1), Noise({1, 2, 1, 8}, seed + 2)};
 }
 
-// The kernel would write the values with the row stride of the keys.
+// Only the keys are a state. If the kernel appended to them in place, it would write the values with the row
+// stride of the keys.
 TEST(StateAppend, NeedsKeysAndValuesAsStates) {
   SessionAndReference both(StrCat(kInputs, R"( -> (%y, %nk, %nv) {
     state %pk -> %nk {axis=2}
@@ -67,7 +68,8 @@ constexpr char kDecoder[] = R"( -> (%y, %nk, %nv) {
   %y, %nk, %nv = Attention(%q, %k, %v, _, %pk, %pv)
 })";
 
-// 200 tokens need a capacity of 256 positions; the value that is set alone needs only 64.
+// After 200 tokens, both states have a capacity of 256 positions. The value of 10 tokens that is then set for
+// one state needs only 64.
 TEST(StateAppend, GivesAllStatesOneCapacity) {
   for (const char* alone : {"pk", "pv"}) {
     SessionAndReference both(StrCat(kInputs, kDecoder), {Empty(), Empty()});

@@ -1,4 +1,4 @@
-// Runs that fail leave the states as they were, and the next run is right.
+// Tests that a run that fails does not change the states, and that the next run returns the right outputs.
 #include "kernel_api/kernel_table.h"
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/cost/cost_model.h"
@@ -54,7 +54,7 @@ TEST(StateFailure, AResizeThatFailsIsRepeated) {
   EXPECT_LE(both.session().PlansMade(), 3);
 }
 
-// The presents have sizes that only the run determines, so the memory of both states grows after it.
+// The sizes of the presents are known only after the run, so the memory of both states grows after the run.
 TEST(StateFailure, NoStateAdvancesIfAnAllocationFails) {
   const auto graph = ParseOrDie(R"(graph @g(%x: f32[N], %p: i64[P], %q: i64[P]) -> (%y, %np, %nq) {
     state %p -> %np {axis=0}
@@ -80,7 +80,7 @@ TEST(StateFailure, NoStateAdvancesIfAnAllocationFails) {
     Status status;
     {
       const AllocationFailure failure(n);
-      status = session->Run();  // 80 positions; 64 fit
+      status = session->Run();  // needs 80 positions; the capacity is 64
     }
     failed = !status.ok();
     if (failed) {

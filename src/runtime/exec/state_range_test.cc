@@ -1,4 +1,5 @@
-// Plans for all lengths of the states: when a session asks for one, and what it does if there is none.
+// Tests plans that serve a range of lengths of the states: when a session requests such a plan, and what the
+// session does if no such plan is possible.
 #include "runtime/exec/state_test_support.h"
 
 namespace tern {
@@ -14,8 +15,8 @@ constexpr char kDecoder[] =
 DatumList NoKeysAndValues() { return {Tensor(DType::kF32, {1, 2, 0, 8}), Tensor(DType::kF32, {1, 2, 0, 8})}; }
 DatumList Tokens(int64_t count, int seed) { return {Noise({1, 2, count, 8}, static_cast<uint32_t>(seed))}; }
 
-// The number of new tokens is no function of the length. If it were taken for one, a plan for thousands of
-// new tokens would be compiled.
+// The number of new tokens does not depend on the length. If a session took it for a linear function of the
+// length, it would compile a plan for thousands of new tokens.
 TEST(StateRange, IsNotFittedToTheNumberOfNewTokens) {
   SessionAndReference both(kDecoder, NoKeysAndValues());
   int seed = 0;
@@ -104,7 +105,8 @@ TEST(StateRange, WarningNamesTheNodeThatHasNone) {
   EXPECT_NE(warnings[0].find("Slice"), std::string::npos) << warnings[0];
 }
 
-// Memory for the largest length does not suffice for smaller ones.
+// %rest has more rows for smaller lengths, so memory for the largest length does not suffice for smaller
+// lengths.
 TEST(StateRange, ExcludesDimsThatShrink) {
   SessionAndReference both(R"(graph @g(%x: f32[N,2], %past: f32[P,2], %table: f32[3000,2]) -> (%y, %present) {
     state %past -> %present {axis=0}

@@ -9,7 +9,7 @@ namespace {
 
 const Tensor& First(const Session& session) { return session.Output(0).tensor; }
 
-// Binds these inputs, skipping the states, and runs.
+// Binds `fed` to the inputs that are not states, then runs the session.
 Status RunWith(Session& session, const DatumList& fed) {
   size_t next = 0;
   for (int i = 0; i < session.InputCount(); ++i)
@@ -107,7 +107,7 @@ TEST(State, GrowsByALengthThatDependsOnData) {
   EXPECT_EQ(session->StateLength(), 3);
 }
 
-// Returns the sum of all rows so far and, through Shape, their number.
+// The graph computes the sum of all rows so far, and their number with Shape.
 constexpr char kGrowing[] = R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%sum, %count, %present) {
   state %past -> %present {axis=0}
   #axes: i64[1] = (0)

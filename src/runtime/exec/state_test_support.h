@@ -25,7 +25,8 @@ class SessionAndReference {
     states_ = first_;
   }
 
-  // Runs both and compares all outputs that are not states. fed: the inputs that are not states.
+  // Runs the session and the evaluator, and compares all outputs that are not states. fed: the inputs that
+  // are not states.
   void Run(const DatumList& fed) {
     DatumList inputs;
     size_t next = 0;

@@ -17,7 +17,7 @@ class StatefulRunner {
   // Releases inputs and captures.
   void Finish();
 
-  const Datum& Output(int i) const;  // of the last Run; empty if it is a state
+  const Datum& Output(int i) const;  // of the last Run; empty if the output is a state
   const States& states() const { return states_; }
   void SelectRows(int axis, const std::vector<size_t>& parents) { states_.SelectRows(axis, parents); }
 

@@ -9,11 +9,11 @@
 namespace tern {
 namespace {
 
-// Smallest upper bound of the lengths that a plan serves. kOdd makes the bound an unusual number, so that it
-// does not equal another dim of the model by chance.
+// A plan that serves a range of lengths serves at least 2 * kLeastRange + kOdd positions. kOdd makes this
+// maximum an unusual number, so that it does not equal another dim of the model by chance.
 constexpr int64_t kLeastRange = 1024, kOdd = 7;
 
-// The dims of a slot as functions of the length; nothing if they are known only during the run.
+// Returns the dims of a slot as functions of the length, or nullopt if they are known only during the run.
 std::optional<LinearDims> DimsOf(const Plan& plan, int slot) {
   if (const Varying* varying = plan.varying())
     for (const Varying::Values& values : varying->dims)
@@ -48,8 +48,8 @@ States::States(const Program& program)
   }
 }
 
-// A symbol that occurs neither in another input nor in a pending value is 1, such as the batch of a model
-// whose inputs are all states.
+// Returns the dims of a state before the first run. A symbol that occurs neither in another input nor in a
+// pending value is 1, such as the batch of a model whose inputs are all states.
 Result<Dims> States::FirstDims(size_t s, const SymbolValues& symbols) const {
   const Type type =
       pending_[s].defined() && !Past(s).type.shape.ranked ? TypeOf(Datum(pending_[s])) : Past(s).type;
@@ -124,16 +124,17 @@ int64_t States::current_length() const {
   return 0;
 }
 
-// Whether a dim that differs between two runs grows with the length: it is the length of a state, or the
-// input covers the past and the new positions, as a mask does. Any two values lie on a line, also two numbers
-// of new positions, but a plan for that line would serve only these two runs.
+// Returns whether a dim that differs between two runs grows with the length: it is the length of a state, or
+// the input covers the past and the new positions, as a mask does. Other dims do not count. For example, the
+// numbers of new positions in two runs always lie on a line over the length, but a plan for that line would
+// serve only these two runs.
 bool States::Grows(size_t input, const LinearDim& dim) const {
   if (dim.slope != 1) return false;
   return input < is_input_.size() && is_input_[input] ? dim.base == 0 : dim.base == last_new_;
 }
 
-// How the dims of the values depend on the length, derived from this run and the previous one. Null if the
-// two runs do not determine it.
+// Returns how the dims of the values depend on the length, derived from this run and the previous run.
+// Returns null if the two runs do not determine this.
 const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
   if (!has_last_ || last_length_ == 0 || length_ == last_length_ || last_dims_.size() != bound.size())
     return nullptr;
@@ -174,8 +175,9 @@ Status States::CheckPresent(size_t s, DType dtype, const Dims& present) const {
     same = i == memory_[s].axis() || present[static_cast<size_t>(i)] == past.dim(i);
   if (same) return {};
   return InvalidArgument("state '", Past(s).name, "' is ", past.Describe(), " and becomes ",
-                         Describe(dtype, present), ", which differs",
-                         memory_[s].axis() < 0 ? "" : StrCat(" not only along axis ", memory_[s].axis()));
+                         Describe(dtype, present), ", but ",
+                         memory_[s].axis() < 0 ? "its type and dims must not change"
+                                               : StrCat("only axis ", memory_[s].axis(), " may change"));
 }
 
 Status States::FindPresents(const Execution& execution) {
@@ -208,7 +210,7 @@ int64_t States::ReservePresents(const Plan& plan) {
       continue;
     }
     memory.Reserve(needed, true);
-    TERN_CHECK(capacity == 0 || capacity == memory.capacity(), "states with capacities ", capacity, " and ",
+    TERN_CHECK(capacity == 0 || capacity == memory.capacity(), "states have capacities ", capacity, " and ",
                memory.capacity());
     capacity = memory.capacity();
   }
@@ -241,7 +243,7 @@ Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
   };
   for (size_t s = 0; s < memory_.size(); ++s) {
     if (execution.plan().states()[s].external) continue;
-    const Tensor dense = present_of(s).tensor.Contiguous();  // no step writes it to the state's memory
+    const Tensor dense = present_of(s).tensor.Contiguous();  // no step has written it to the state
     memory_[s].Reserve(length_of(s), false);
     if (dense.bytes()) std::memcpy(memory_[s].present().data(), dense.raw(), dense.bytes());
   }
@@ -257,7 +259,7 @@ Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
 }
 
 void States::Remember(const std::vector<BoundValue>& bound) {
-  has_last_ = false;  // if a copy throws
+  has_last_ = false;  // stays false if a copy below throws
   last_dims_.resize(bound.size());
   for (size_t i = 0; i < bound.size(); ++i)
     if (bound[i].datum->is_tensor()) last_dims_[i] = bound[i].datum->tensor.dims();
@@ -294,7 +296,7 @@ Result<size_t> States::Find(const std::string& input) const {
     if (Past(s).name == input) return s;
     names.push_back(StrCat("'", Past(s).name, "'"));
   }
-  if (names.empty()) return NotFound("the model has no state '", input, "'; it keeps none");
+  if (names.empty()) return NotFound("the model has no state '", input, "'; it has no states");
   return NotFound("the model has no state '", input, "'; it has ", Join(names, ", "));
 }
 
@@ -334,8 +336,9 @@ Result<Tensor> States::Get(const std::string& input) const {
 }
 
 void States::CopyFrom(const States& other) {
-  TERN_CHECK(other.pending_.size() == pending_.size(), "other states: ", other.pending_.size());
-  const bool has_last = has_last_;  // only values change: the last run still tells how dims grow
+  TERN_CHECK(other.pending_.size() == pending_.size(), "cannot copy ", other.pending_.size(), " states to ",
+             pending_.size());
+  const bool has_last = has_last_;  // only values change: RangeFor can still use the dims of the last run
   Reset();
   has_last_ = has_last;
   for (size_t s = 0; s < pending_.size(); ++s)

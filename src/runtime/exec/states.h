@@ -11,9 +11,9 @@ namespace tern {
 
 class Runner;
 
-// One StateMemory per GraphState. Plans read it as an input and write its next value. Not thread-safe.
-// "Past" is the value that a run reads, "present" the value that it writes. A run calls Feed, then Prepare if
-// the previous execution does not match, Begin, Execution::Run and End.
+// Owns one StateMemory per GraphState. Plans read a state as an input and write its next value as an output.
+// Not thread-safe. "Past" is the value that a run reads, "present" the value that it writes. A run calls
+// Feed, then Prepare if the previous execution does not match, Begin, Execution::Run and End.
 class States {
  public:
   explicit States(const Program& program);
@@ -21,12 +21,12 @@ class States {
   bool IsInput(int i) const { return is_input_[static_cast<size_t>(i)]; }
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
-  // Sets the inputs that are states to their pasts. Until a run has succeeded, each call allocates the
-  // memory, because the other inputs give the symbols of the declared dims their values.
+  // Sets the inputs that are states to their pasts. Until a run has succeeded, each call creates the memory
+  // of the states, because the symbols in their declared dims get their values from the other inputs.
   Status Feed(DatumList& inputs);
   // Returns the length of the growing states along their axis in the last Feed; 0 if there are none.
   int64_t length() const { return length_; }
-  // Returns their current length, after the last run or Set.
+  // Returns the current length of the growing states, after the last run or Set.
   int64_t current_length() const;
 
   // Returns an execution for a range of lengths if the graph permits it, else for the current length only.
@@ -34,20 +34,21 @@ class States {
   // Returns why each plan serves only one length of the states; empty if a plan serves several lengths.
   const std::string& one_length() const { return one_length_; }
 
-  // Call before a run: reserves memory for the presents, tells the plan where to write them, and updates the
-  // pasts among the inputs. Fails if a present differs from its past in a dim other than the growing one.
+  // Call this before a run. Reserves memory for the presents, tells the execution where to write them, and
+  // sets the inputs that are states to their pasts. Fails if a present differs from its past in a dim other
+  // than the growing one.
   Status Begin(Execution& execution, DatumList& inputs);
-  // Call after a run that succeeded: the presents become the pasts. If it fails, no state has changed.
+  // Call this after a run that succeeded. The presents become the pasts. If End fails, no state has changed.
   Status End(Execution& execution, const std::vector<BoundValue>& bound);
 
-  // Starts with these values, one per state.
+  // Resets the states. The next run reads these values, one per state.
   Status Start(const std::vector<Tensor>& values);
-  // Replaces row i of each state by its row parents[i], along an axis before the growing one. Copies only
+  // Replaces row i of each state by its row parents[i], along an axis before the axis that grows. Copies only
   // rows that change.
   void SelectRows(int axis, const std::vector<size_t>& parents);
   const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
 
-  // Growing states become empty, others zero. The next run may have another batch size.
+  // Growing states become empty, other states zero. The next run may have another batch size.
   void Reset();
   Status Set(const std::string& input, const Tensor& value);
   Result<Tensor> Get(const std::string& input) const;
@@ -63,7 +64,8 @@ class States {
   void PointToPasts(DatumList& inputs) const;
   bool Grows(size_t input, const LinearDim& dim) const;
   const LengthRange* RangeFor(const std::vector<BoundValue>& bound);
-  // Returns the capacity that all states have that the plan updates in place; kernels take only one.
+  // Reserves memory for the presents. Returns the capacity of all states that the plan updates in place. They
+  // have the same capacity, because a kernel receives only one.
   int64_t ReservePresents(const Plan& plan);
   void Remember(const std::vector<BoundValue>& bound);
   Status FindPresents(const Execution& execution);
@@ -74,14 +76,14 @@ class States {
   std::vector<int> inputs_;  // index of the graph's input, by state
   std::vector<bool> is_input_, is_output_;
   bool begun_ = false;               // a run has succeeded since the last Reset
-  std::vector<StateMemory> memory_;  // by state; kept by Reset
+  std::vector<StateMemory> memory_;  // by state; Reset does not free it
   std::vector<Tensor> pending_;      // by state: values of Set calls before begun_
   int64_t length_ = 0;
   std::string one_length_;
 
   const Execution* planned_ = nullptr;  // the execution that presents_ describes
-  std::vector<std::optional<LinearDim>>
-      presents_;  // length of the present, by state; none: known after a run
+  // By state: the length of the present as a function of the length of the past. nullopt: known after a run.
+  std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;
   std::vector<Dims> last_dims_;             // of the bound values in the previous run

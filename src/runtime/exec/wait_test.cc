@@ -119,7 +119,7 @@ TEST(SessionsThatWait, LeaveTheirCoresToTheOneThatCompiles) {
     threads.emplace_back([&session] { EXPECT_TRUE(session->Run(DatumList{Counting({8})}).ok()); });
     while (!gate.entered) std::this_thread::sleep_for(milliseconds(1));
   }
-  std::this_thread::sleep_for(milliseconds(50));  // by now they wait
+  std::this_thread::sleep_for(milliseconds(50));  // by now the clones wait
   gate.open = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(together);

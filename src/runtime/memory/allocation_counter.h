@@ -1,10 +1,10 @@
-// Counts heap allocations, or lets one fail. Works only in test binaries that link
+// Counts heap allocations, or lets one of them fail. Works only in test binaries that link
 // allocation_counter_test.cc.
 #pragma once
 
 namespace tern {
 
-// Counts during its lifetime.
+// Counts heap allocations from its construction to its destruction.
 class AllocationCounter {
  public:
   AllocationCounter();
@@ -12,7 +12,8 @@ class AllocationCounter {
   int count() const;  // since construction, on all threads
 };
 
-// The n-th call of operator new during its lifetime, counted from 0 on all threads, throws std::bad_alloc.
+// While an AllocationFailure exists, call number n of operator new throws std::bad_alloc. The calls of all
+// threads are counted together, from 0.
 class AllocationFailure {
  public:
   explicit AllocationFailure(int n);

@@ -1,5 +1,5 @@
-// Replaces all allocation functions by functions that count. This is a separate file, so that nothing is
-// inlined across new and delete.
+// Replaces all allocation functions by functions that count. The functions are in a separate file, so that
+// the compiler does not inline them into callers of new and delete.
 #include "runtime/memory/allocation_counter.h"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<int> allocations{0};
-std::atomic<int> until_failure{-1};  // negative: none fails
+std::atomic<int> until_failure{-1};  // calls of operator new before the one that fails; negative: none fails
 
 void Count() {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);

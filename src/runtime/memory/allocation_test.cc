@@ -46,7 +46,7 @@ TEST(Allocation, SteadyStateRunsDoNotAllocate) {
     EXPECT_EQ(counter.count(), 0);
   }
   EXPECT_TRUE(ok);
-  EXPECT_EQ(z.data<float>()[0], (9 + 7) + (9 + 7 + 2 * 256 * 64));  // %r[0] and %a[256]
+  EXPECT_EQ(z.data<float>()[0], (9 + 7) + (9 + 7 + 2 * 256 * 64));  // row 0 of %r, row 256 of %a
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
     if (smallest == blocks_.size() || size < blocks_[smallest]->size()) smallest = i;
   }
   if (best == blocks_.size()) {
-    if (smallest != blocks_.size()) {  // this block is free but too small: a larger one replaces it
+    if (smallest != blocks_.size()) {  // free but too small: a larger block replaces it
       bytes_ -= blocks_[smallest]->size();
       blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));
     }

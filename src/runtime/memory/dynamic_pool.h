@@ -10,10 +10,11 @@ namespace tern {
 
 class DynamicPool {
  public:
-  // limit: the most bytes that all blocks may have together.
+  // limit: the maximum total size of all blocks, in bytes. A new block is rounded up by about 1/8, which does
+  // not count against the limit.
   explicit DynamicPool(size_t limit) : limit_(limit) {}
-  // Returns a block with arbitrary contents. The block is in use while the buffer or a copy of it exists.
-  // Fails with kResourceExhausted if the pool would exceed its limit.
+  // Returns a block of at least `bytes` bytes with arbitrary contents. The block is in use while the returned
+  // buffer or a copy of it exists. Fails with kResourceExhausted if the pool would exceed its limit.
   Result<Buffer> Take(size_t bytes);
   size_t bytes() const { return bytes_; }
   size_t peak_bytes() const { return peak_; }

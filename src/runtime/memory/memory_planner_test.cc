@@ -56,8 +56,8 @@ TEST(MemoryPlanner, ReusesTheMemoryOfAChain) {
 }
 
 TEST(MemoryPlanner, FillsAGapBetweenBlocks) {
-  // The two large blocks are alive together. The small one takes the memory of the first, which is dead by
-  // then.
+  // The two large blocks are alive together. The small block reuses the memory of the first large block,
+  // which is dead by then.
   const std::vector<Block> blocks = {{4096, 0, 1}, {2048, 1, 3}, {1024, 2, 3}};
   EXPECT_EQ(PlanOffsets(blocks).total, 4096u + 2048u);
 }

@@ -4,7 +4,8 @@
 
 namespace tern {
 
-// Returns the same data, contiguous. Copies borrowed bytes (of an arena or a caller) and shares owned bytes.
+// Returns the same data in contiguous tensors. Copies borrowed bytes (of an arena or a caller) and shares
+// owned bytes.
 Datum Owned(Datum datum);
 
 // Returns a copy that shares no bytes with the original.

@@ -11,14 +11,15 @@ std::vector<RowMove> MovesFor(const std::vector<size_t>& parents) {
     if (!done[i]) ++readers[parents[i]];
   }
   std::vector<RowMove> moves;
-  // A row without readers can be overwritten. That may leave its parent without readers.
+  // A row that no pending move reads can be overwritten. Then its parent has one reader fewer and may be the
+  // next row to overwrite.
   for (size_t first = 0; first < parents.size(); ++first)
     for (size_t to = first; !done[to] && readers[to] == 0; to = parents[to]) {
       moves.push_back({parents[to], to});
       done[to] = true;
       --readers[parents[to]];
     }
-  // Each remaining row has exactly one reader: they form cycles.
+  // Each remaining row has exactly one reader, so the remaining rows form cycles.
   for (size_t first = 0; first < parents.size(); ++first) {
     if (done[first]) continue;
     moves.push_back({first, spare});

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// Rows after the moves, each named by the row that it was.
+// Applies the moves to rows with the values 0, 1, 2, … and returns the values of the rows.
 std::vector<size_t> Moved(const std::vector<size_t>& parents) {
   std::vector<size_t> rows(parents.size() + 1);
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
@@ -32,10 +32,10 @@ TEST(RowMoves, ConcernOnlyRowsThatMove) {
   EXPECT_TRUE(MovesFor({}).empty());
   EXPECT_EQ(MovesFor({0, 0, 2}).size(), 1u);
   EXPECT_EQ(MovesFor({1, 2, 2}).size(), 2u);
-  EXPECT_EQ(MovesFor({1, 0, 2}).size(), 3u) << "one by way of the spare row";
+  EXPECT_EQ(MovesFor({1, 0, 2}).size(), 3u) << "a swap copies one row to the spare row first";
 }
 
-// [2, rows, 2, length, 1]; element values tell where they were.
+// Returns a tensor of dims [2, rows, 2, length, 1] with the elements 0, 1, 2, …
 Tensor Numbered(int64_t rows, int64_t length) {
   Tensor t(DType::kF32, {2, rows, 2, length, 1});
   for (int64_t i = 0; i < t.size(); ++i) t.data<float>()[i] = static_cast<float>(i);

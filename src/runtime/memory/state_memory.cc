@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kFirstCapacity = 64;  // positions
+constexpr int64_t kFirstCapacity = 64;  // positions; the smallest capacity above 0
 
 int64_t CountBetween(const Dims& dims, size_t first, size_t last) {
   int64_t count = 1;
@@ -58,7 +58,8 @@ void StateMemory::Reset() {
   SetPast();
 }
 
-// Copies row by row: the dims before the axis are the rows, each with length_ positions.
+// Copies row by row. There is one row per index of the dims before the axis, and each row has length_
+// positions.
 void StateMemory::Move(int64_t capacity, bool strided) {
   const auto at = static_cast<size_t>(axis_);
   const auto rows = static_cast<size_t>(CountBetween(dims_, 0, at));
@@ -106,7 +107,7 @@ Status StateMemory::Set(const Tensor& value) {
   if (axis_ >= 0) {
     const int64_t capacity = CapacityFor(value.dim(axis_));
     if (strided_ || capacity != capacity_) {
-      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // before any change: they may throw
+      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // allocated first: this may throw
       now_ = std::move(now), next_ = std::move(next);
       capacity_ = capacity;
       strided_ = false;
@@ -119,10 +120,11 @@ Status StateMemory::Set(const Tensor& value) {
   return {};
 }
 
-// A row consists of several runs of positions, one per index between the two axes.
+// A row consists of several contiguous runs of positions: one run per index of the dims between `axis` and
+// axis_.
 void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
   const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
-  TERN_CHECK(first < last, "rows along axis ", axis, " of a state that grows along axis ", axis_);
+  TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);
   const auto outer = static_cast<size_t>(CountBetween(dims_, 0, first));
   const auto rows = static_cast<size_t>(dims_[first]);
   auto runs = static_cast<size_t>(CountBetween(dims_, first + 1, last));

@@ -15,29 +15,32 @@ class StateMemory {
   int64_t length() const { return length_; }      // positions along the axis; 0 for a fixed size
   int64_t capacity() const { return capacity_; }  // positions along the axis that fit into the memory
   int axis() const { return axis_; }
-  // Whether rows are strided by the capacity, so that a kernel can append in place. Otherwise the value is
-  // contiguous.
+  // Returns whether each row has space for the whole capacity, so that a kernel can append to the row in
+  // place. Otherwise the value is contiguous.
   bool strided() const { return strided_; }
 
   // Calls that throw std::bad_alloc change nothing.
 
-  // The value that a run reads, in the layout of strided().
+  // Returns the value that a run reads, strided if strided(), else contiguous.
   const Tensor& past() const { return past_; }
   // Reserves memory for a present of this length in the given layout and keeps the past. Allocates nothing if
-  // the capacity suffices. Capacities are powers of two times a constant: states that reserve the same
-  // length, which none of their capacities exceeds, have equal capacities.
+  // the capacity suffices and the layout does not change. Capacities are powers of two times a constant. So
+  // if several states reserve the same length, and no state has a larger capacity already, all states get the
+  // same capacity.
   void Reserve(int64_t length, bool strided);
-  // The memory that a run writes the present to: the memory of the past if strided(), else a second buffer.
+  // Returns the memory that a run writes the present to. It is the memory of the past if strided(), else a
+  // second buffer.
   const Buffer& present() const { return strided_ ? now_ : next_; }
-  // Call after the run has written a present of this length: it becomes the past.
+  // Makes the present the past. Call this after the run has written a present of this length.
   void Advance(int64_t length);
-  // Copies the value, which may have any length along the axis; the capacity does not shrink. Fails if type
-  // or other dims differ.
+  // Sets the past to a copy of the value, which may have any length along the axis. The capacity does not
+  // shrink. Fails if the type or another dim differs.
   Status Set(const Tensor& value);
-  // Copies rows along an axis before the growing one, up to the current length.
+  // Copies rows along `axis`, which must precede the axis that grows. Copies only positions below the current
+  // length.
   void MoveRows(int axis, const std::vector<RowMove>& moves);
   Tensor Value() const;  // a contiguous copy
-  void Reset();          // length 0, or zeros
+  void Reset();          // sets the length to 0, or a fixed-size value to zeros
 
  private:
   size_t BytesFor(int64_t length) const;
@@ -51,7 +54,7 @@ class StateMemory {
   const int axis_;
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
-  Buffer now_, next_;  // memory of the past, and of the present unless strided
+  Buffer now_, next_;  // now_: the past; next_: the present, unless strided
   Buffer spare_;       // one row, for MoveRows
   Tensor past_;
 };

@@ -13,9 +13,10 @@ bool Foldable(const Node& node) {
 
 namespace {
 
-constexpr size_t kSmall =
-    size_t{16} << 20;          // bytes; smaller results are folded whatever the size of the inputs
-constexpr size_t kGrowth = 8;  // largest allowed ratio of result bytes to input bytes; i4 to f32 has it
+// Results of at most this many bytes are folded whatever the size of the inputs.
+constexpr size_t kSmall = size_t{16} << 20;
+// The largest allowed ratio of result bytes to input bytes. A cast from i4 to f32 has this ratio.
+constexpr size_t kGrowth = 8;
 
 class Folder {
  public:

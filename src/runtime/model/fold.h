@@ -1,4 +1,4 @@
-// Constant folding, once per model. All plans of the model share the results.
+// Folds constants, once per model. All plans of the model share the results.
 #pragma once
 #include "base/thread_pool.h"
 #include "kernel_api/target.h"
@@ -6,13 +6,14 @@
 
 namespace tern {
 
-// Whether the node can be folded if its inputs are constant: it is deterministic and has no side effects or
-// subgraphs.
+// Returns whether the node can be folded if its inputs are constant: it is deterministic and has neither side
+// effects nor subgraphs.
 bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much
 // larger than its inputs, or whose results exceed what remains of `budget` bytes. Returns only values that an
-// unfolded node or an output reads. Ignores nodes that fail: the run reports the failure if it reaches them.
+// unfolded node or an output reads. Does not fold a node whose evaluation fails: if a run reaches the node,
+// the run reports the failure.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Prepared kernels of a model: Kernel::Prepare runs once per node and entry.
+// Stores the prepared kernels of a model, so that Kernel::Prepare runs once per node and entry.
 #pragma once
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ class KernelStore {
 
   // Returns a clone of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for
   // another session that prepares the same kernel or packs the same weights; the call then fails with
-  // kCancelled. It does not interrupt packing.
+  // kCancelled. `stop` does not interrupt packing in this call.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query,
                                            const std::function<void(int input)>& on_packed, const Stop& stop);

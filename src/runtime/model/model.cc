@@ -20,9 +20,9 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-// Optimizes the graph in place if this is the only pointer to it. Weights that are folded into others are
-// then freed one by one; a copy would keep all original weights in memory. Copies a graph with overridable
-// constants, because variants need the original.
+// Optimizes the graph in place if `graph` is the only pointer to it. Then a weight is freed as soon as it is
+// folded into another weight, whereas a copy would keep all original weights in memory. Copies a graph with
+// overridable constants, because variants need the original.
 Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level,
                                          const Target& target) {
   const bool in_place = graph.use_count() == 1 && graph->overridable().empty();
@@ -103,9 +103,9 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return target_->Select(query, pack);
 }
 
-// Legality of a pack layout must not depend on the sizes of inputs that are not weights: if a kernel is not
-// legal for a size, another kernel with the same pack layout must be. So the layouts that are legal here are
-// legal for all dims.
+// Kernel tables must ensure that the legality of a pack layout does not depend on the sizes of inputs that
+// are not weights. If a kernel is illegal for a size, another kernel with the same pack layout must be legal.
+// So the layouts that are legal for `query` are legal for all dims.
 std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& query, int threads) const {
   std::set<std::string> packs;
   if (const std::optional<Representative> representative = RepresentativeQuery(node, query)) {
@@ -114,8 +114,8 @@ std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& 
     const KernelEntry* entry = Select(representative->query, threads, nullptr, reason, times);
     if (!entry || !entry->can.pack.empty() || !representative->has_unknown_dims)
       return entry ? entry->can.pack : std::string();
-    // The best kernel for these dims does not pack, but other dims may need packed weights: take the best
-    // layout.
+    // The best kernel for these dims does not pack, but other dims may need packed weights. So this returns
+    // the layout of the fastest kernel that packs.
     const KernelEntry* packing = nullptr;
     for (const KernelEntry* other : target_->KernelsOf(query.op().name))
       if (!other->can.pack.empty() && other->legal(representative->query) &&

@@ -18,7 +18,8 @@ namespace tern {
 
 class PlanStore;
 
-// Thread-safe. graph() and program() never change, but weights are released when they are packed (Residency).
+// Thread-safe. graph() and program() never change, except that weights are released when they are packed
+// (Residency).
 class Model {
  public:
   // resolved: the result of SessionOptions::Resolved.
@@ -75,7 +76,7 @@ class Model {
   std::optional<std::string> BestPack(const Node& node, const KernelQuery& query, int threads) const;
 
   std::shared_ptr<const Graph> source_, graph_;
-  std::shared_ptr<Graph> own_graph_;  // graph_ if the model is its sole owner, else null
+  std::shared_ptr<Graph> own_graph_;  // graph_ if the model is the sole owner of the graph, else null
   SessionOptions options_;
   bool bf16_ = false;
   std::shared_ptr<Tuner> tuner_;  // variants share it

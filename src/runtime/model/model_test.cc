@@ -1,5 +1,6 @@
-// Tests that packed weights and variants are created once per model, without holding its lock. Other sessions
-// wait for them until their deadline. If the first session fails, another one creates them.
+// Tests that packed weights and variants are created once per model, without holding the model's lock. While
+// one session creates them, other sessions wait until their own deadlines. If the first session fails,
+// another session creates them.
 #include "runtime/model/model.h"
 
 #include <condition_variable>
@@ -14,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Controls the kernels below. The first call of Pass after HoldFirst blocks until Open; it fails after a
-// minute.
+// Controls the kernels below. After HoldFirst, the first call of Pass blocks until Open is called. The test
+// fails if Pass blocks for a minute.
 class Script {
  public:
   void HoldFirst() {
@@ -40,7 +41,7 @@ class Script {
     open_ = true;
     changed_.notify_all();
   }
-  // Whether this call must fail. Decrements the number of remaining failures.
+  // Returns whether this call must fail. Decrements the number of remaining failures.
   static bool Fails(std::atomic<int>& remaining) {
     return remaining.load() > 0 && remaining.fetch_sub(1) > 0;
   }
@@ -61,9 +62,9 @@ void Fill(const Tensor& weight, Tensor& to) {
   if (Script::Fails(script->throws)) throw std::bad_alloc();
   std::memcpy(to.raw(), weight.raw(), to.bytes());
 }
-Status End() { return Script::Fails(script->errors) ? Status(Code::kInternal, "as it should") : Status(); }
+Status End() { return Script::Fails(script->errors) ? Status(Code::kInternal, "scripted error") : Status(); }
 
-// A product with 2 x 2 weights.
+// Multiplies the rows of input 0 by the 2 x 2 weights `w`.
 Status Multiply(RunContext& c, const Tensor& w) {
   const float *x = c.In<float>(0), *m = w.data<const float>();
   for (int64_t i = 0; i < c.Out(0).size(); i += 2)
@@ -71,7 +72,7 @@ Status Multiply(RunContext& c, const Tensor& w) {
   return {};
 }
 
-// Two kernels with the same pack layout.
+// Two kernels (kWhich = 0 and 1) with the same pack layout.
 template <int kWhich> class PacksAlike : public KernelOf<PacksAlike<kWhich>> {
  public:
   static constexpr char kPack[] = "test.alike";
@@ -122,7 +123,7 @@ KernelTable PackingKernels() {
 
 class ModelPacks : public testing::Test {
  protected:
-  enum Product { kFirst, kSame, kOther };  // kSame has the weights of kFirst
+  enum Product { kFirst, kSame, kOther };  // kSame reads the same weights as kFirst
   enum Entry { kOne, kTwo, kItself };
   using Wanted = std::vector<std::pair<Product, Entry>>;
 
@@ -156,8 +157,8 @@ class ModelPacks : public testing::Test {
     });
   }
 
-  // Packs for the first product in another thread, which blocks until `meanwhile` returns. Returns its
-  // status.
+  // Packs for the first product in another thread, which blocks until `meanwhile` returns. Returns the status
+  // of packing.
   Status WhilePacking(Entry entry, const std::function<void()>& meanwhile) {
     script->HoldFirst();
     Status got;
@@ -168,14 +169,15 @@ class ModelPacks : public testing::Test {
     thread.join();
     return got;
   }
-  // The first of these packs while the others wait. Returns the status of each.
+  // Prepares all these kernels concurrently. The first request packs while the other requests wait. Returns
+  // the status of each request.
   std::vector<Status> AtOnce(const Wanted& wanted) {
     std::vector<Status> got(wanted.size());
     std::vector<std::thread> threads;
     got[0] = WhilePacking(wanted[0].second, [&] {
       for (size_t i = 1; i < wanted.size(); ++i)
         threads.emplace_back([&, i] { got[i] = Prepare(wanted[i].first, wanted[i].second); });
-      std::this_thread::sleep_for(milliseconds(30));  // they most likely wait by now
+      std::this_thread::sleep_for(milliseconds(30));  // the threads most likely wait by now
     });
     for (std::thread& thread : threads) thread.join();
     return got;
@@ -248,7 +250,7 @@ TEST_F(ModelPacks, AreMadeByTheNextIfMemoryRunsOut) {
 TEST_F(ModelPacks, ThatAreCompleteStayIfTheKernelFails) {
   script->errors = 1;
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}});
-  EXPECT_NE(got[0].message().find("as it should"), std::string::npos) << got[0].ToString();
+  EXPECT_NE(got[0].message().find("scripted error"), std::string::npos) << got[0].ToString();
   EXPECT_TRUE(got[1].ok()) << got[1].ToString();
   EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
@@ -272,8 +274,8 @@ TEST_F(ModelPacks, FailForEachRequestIfPackingAlwaysFails) {
   EXPECT_TRUE(model_->packs().empty());
 }
 
-// A session packs weights in its run and blocks; a clone that needs the same weights waits until its
-// deadline.
+// The first session blocks while it packs weights. Expects that a clone that needs the same weights waits
+// until its deadline and fails with a message that contains `waited`.
 void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, const std::string& waited) {
   script = std::make_unique<Script>();
   const KernelTable table = PackingKernels();
@@ -285,7 +287,8 @@ void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, 
   Status done;
   std::thread thread([&] { done = first->Run(inputs).status(); });
   script->AwaitHeld();
-  // On a busy machine the deadline can pass before the run reaches the product.
+  // On a busy machine the deadline can pass before the run reaches the product, so the loop tries longer and
+  // longer deadlines.
   Status got;
   for (int64_t ms = 1; ms < 20'000 && got.message().find(waited) == std::string::npos; ms *= 2) {
     Stop stop;
@@ -311,7 +314,7 @@ void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, 
   EXPECT_EQ(second->Memory().packed, kPackBytes);
 }
 
-// The number of rows depends on data, so the run prepares the product's kernel.
+// The number of rows depends on data, so the product's kernel is prepared during the run.
 TEST(DynamicSteps, WaitForPackingUntilTheirDeadline) {
   ExpectWaitEndsAtDeadline(R"(graph @g(%x: f32[3,2], %c: bool[3]) -> (%y) {
     #w: f32[2,2] = (1, 2, 3, 4)
@@ -321,7 +324,7 @@ TEST(DynamicSteps, WaitForPackingUntilTheirDeadline) {
                            {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})}, kWaited);
 }
 
-// The run compiles the plan of the branch, once for all clones.
+// The plan of the branch is compiled during the run, once for all clones.
 TEST(Branches, WaitForThePlanUntilTheirDeadline) {
   ExpectWaitEndsAtDeadline(R"(graph @g(%x: f32[3,2], %c: bool[]) -> (%y) {
     %y = If(%c) [then @t() -> (%a) {
@@ -382,7 +385,7 @@ class Negates : public KernelOf<Negates> {
   }
 };
 
-// The kernel runs once per model, because it computes a constant.
+// Negates runs once per model, because Neg(#m) is folded when the model is created.
 TEST(ModelVariants, AreMadeOnceAndDoNotBlockOthers) {
   script = std::make_unique<Script>();
   KernelTable table;

@@ -14,8 +14,8 @@ std::vector<const void*> PackStore::OfNode::SourcesOf(const std::vector<int>& in
   return sources;
 }
 
-// A loaded pack is valid only if it was packed from these bytes: the optimizer may have changed the weight
-// after the file was read.
+// A loaded pack is valid only if it was packed from the current bytes of the weights, because the optimizer
+// may have changed the weights after the file was read.
 Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
   const Key key = KeyOf(inputs);
   lock_ = {};  // still held if the last packing failed

@@ -1,4 +1,4 @@
-// Cache of the packed weights of a model. Its kernels, plans and sessions share them.
+// Caches the packed weights of a model. The kernels, plans and sessions of the model share them.
 #pragma once
 #include <functional>
 #include <map>
@@ -22,8 +22,8 @@ class PackStore {
   PackStore(Packs loaded, std::string isa, Residency& residency)
       : loaded_(std::move(loaded)), isa_(std::move(isa)), residency_(residency) {}
 
-  // The store as seen by Kernel::Prepare of one node. on_packed: called for each packed input, before the
-  // kernel packs the next.
+  // The interface of the store for Kernel::Prepare of one node. on_packed: called for each packed input,
+  // before the kernel packs the next input.
   class OfNode : public PrepareContext::Store {
    public:
     OfNode(PackStore& store, const Node& node, const KernelEntry& entry, const KernelQuery& query,
@@ -35,7 +35,8 @@ class PackStore {
 
    private:
     friend class PackStore;
-    // Pack layout, weights, indices of the inputs, and hash of the node's attributes and subgraphs.
+    // A key consists of the pack layout, the weights, the indices of the inputs, and the hash of the node's
+    // attributes and subgraphs.
     using Key = std::tuple<std::string, std::vector<const Value*>, std::vector<int>, uint64_t>;
     Key KeyOf(const std::vector<int>& inputs) const;
     std::vector<const void*> SourcesOf(const std::vector<int>& inputs) const;
@@ -62,12 +63,12 @@ class PackStore {
   Residency& residency_;
   mutable std::mutex mutex_;
   std::map<OfNode::Key, Tensor> packed_;
-  Packs packs_;  // of prepared kernels, loaded or packed here
+  Packs packs_;  // packs of prepared kernels, loaded or packed here
   size_t bytes_ = 0;
   KeyedMutex<OfNode::Key> packing_;
 };
 
-// Names in messages what a session waits for.
+// Completes the message "it waited for …" of a session that is cancelled while it waits.
 inline constexpr char kOtherPacks[] = "another session that packs the same weights";
 
 }  // namespace tern

@@ -1,6 +1,6 @@
-// Stores packed weights in a model's file. Loading maps them into memory, so they are not packed again. In a
-// graph they are derived constants (ir/derived.h). Only weights of the main graph are stored, because names
-// in subgraphs are not unique.
+// Stores packed weights in a model's file. Loading the file maps the packed weights into memory, so that no
+// session packs them again. In a graph, packed weights are derived constants (ir/derived.h). Only weights of
+// the main graph are stored, because names in subgraphs are not unique.
 #pragma once
 #include <map>
 #include <string>
@@ -16,14 +16,15 @@ inline constexpr int kPackFormat = 3;
 
 struct Pack {
   Tensor data;
-  std::vector<const void*> made_from;  // addresses of the weights that it was packed from
-  std::vector<Buffer> keep_alive;      // of a loaded pack: keeps these addresses from being reused
+  std::vector<const void*> made_from;  // addresses of the weights that the pack was made from
+  // For a loaded pack: buffers of the weights in made_from, so that their addresses are not reused.
+  std::vector<Buffer> keep_alive;
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains both,
-// kPackFormat, a hash of the node's attributes and subgraphs, and the indices and names of the inputs that
-// are packed together. The key is empty if an input has no name.
+// Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains kPackFormat,
+// `layout`, `isa`, a hash of the node's attributes and subgraphs, and the indices and names of the inputs
+// that are packed together. The key is empty if an input has no name.
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
@@ -37,11 +38,11 @@ uint64_t HashOf(const Node& node);
 void NameConstants(Graph& graph);
 
 // Returns the packs in a graph that were packed from its current constants. The result is empty if two
-// constants share a name. A pack from the same file as its weights was verified when the file was read;
-// others are verified here by checksum.
+// constants share a name. A pack from the same file as its weights was verified when the file was read. Other
+// packs are verified here by checksum.
 Packs PacksOf(const Graph& graph);
-// Replaces the packs in the graph by those of `packs` that were packed from its constants. Call NameConstants
-// before. Returns the number of packs added.
+// Removes the packs of the graph and adds those of `packs` that were packed from the graph's constants. Call
+// NameConstants first. Returns the number of packs added.
 int SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

@@ -71,7 +71,8 @@ TEST(Packs, BranchesWithWeightsOfTheSameNameUseTheirOwn) {
   }
 }
 
-// A branch's weight has the name of a weight of the main graph, whose pack is in the file.
+// A weight of the branch has the same name as a weight of the main graph. The file contains the pack of the
+// main graph's weight.
 TEST(Packs, OfTheMainGraphAreNotUsedInBranches) {
   const auto graph = ParseOrDie(R"(graph @g(%c: bool[], %x: f32[3,2]) -> (%y, %z) {
     #w: f32[2,2] = (1, 2, 3, 4)
@@ -113,7 +114,7 @@ TEST(Packs, LayersThatShareOneOfTwoWeightsShareItsPackOnly) {
   }
 }
 
-// The layouts of the two weights differ.
+// The pack layouts of the two weights of an Rnn differ.
 TEST(Packs, OneConstantForBothWeightsIsPackedTwice) {
   std::string weights;
   for (int i = 0; i < 9; ++i) weights += StrCat(i ? ", " : "", (i * 5) % 7 - 3, ".0");
@@ -159,12 +160,12 @@ TEST(Packs, WeightsThatWereSwappedInTheFileAreDetected) {
   EXPECT_TRUE(PacksOf(*ThroughFile(*packed, bytes)).empty());
 }
 
-// For example the optimizer folds a factor into a weight that keeps its name.
+// A weight can get other bytes under the same name: for example, the optimizer folds a factor into it.
 TEST(Packs, OfOtherBytesAreNotStored) {
   std::unique_ptr<Graph> packed = WithPacks(*ParseOrDie(kProduct), {Counting({3, 2})});
   Packs packs = PacksOf(*packed);
   for (auto& [key, pack] : packs) pack.made_from[0] = nullptr;
-  EXPECT_EQ(SetPacks(*packed, packs), 0) << "not made from these weights";
+  EXPECT_EQ(SetPacks(*packed, packs), 0) << "the packs were not made from these weights";
 }
 
 // Keys contain the instruction set as text.

@@ -11,14 +11,15 @@ class Target;
 
 enum class Precision : uint8_t {
   kF32,
-  kBf16,  // rounds operands of products with weights and of attention to bf16 and accumulates in f32; values
-          // between convolutions may be stored as bf16
+  // Rounds the operands of attention and of products with weights to bf16, and accumulates in f32. Values
+  // between convolutions may be stored as bf16.
+  kBf16,
   kAuto,  // bf16 if the target has instructions for it, else f32
 };
 
-// "fp32", "bf16", "auto"
+// Parses "fp32", "bf16" or "auto". Returns nullopt for any other name.
 std::optional<Precision> ParsePrecision(std::string_view name);
-// Whether products round to bf16 on this target. The first overload answers for the CPU.
+// Returns whether products round to bf16 on this target. The first overload is for the CPU.
 bool UsesBf16(Precision precision);
 bool UsesBf16(Precision precision, const Target& target);
 

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxDepth = 200;  // of subgraphs: each level takes a few kilobytes of stack
+constexpr int kMaxDepth = 200;  // nesting of subgraphs; each level uses a few kilobytes of stack
 
 class ProgramBuilder {
  public:
@@ -71,8 +71,8 @@ class ProgramBuilder {
       if (static_cast<size_t>(state.input) >= sub.inputs().size() ||
           static_cast<size_t>(state.output) >= sub.outputs().size())
         return InvalidModel(node.Describe(), ": graph '", sub.name, "' has ", sub.inputs().size(),
-                            " inputs and ", sub.outputs().size(), " outputs; a state leads from input ",
-                            state.input, " to output ", state.output);
+                            " inputs and ", sub.outputs().size(), " outputs, but a state needs input ",
+                            state.input, " and output ", state.output);
       program.states.push_back({sub.inputs()[static_cast<size_t>(state.input)], state.output, state.axis});
     }
     return {};

@@ -19,8 +19,8 @@ struct NodeProgram {
   std::vector<int> inputs;   // slots; -1 where absent
   std::vector<int> outputs;  // slots, including those of unread outputs
   std::vector<std::unique_ptr<Program>> subgraphs;
-  std::vector<std::vector<int>>
-      captures;  // per subgraph: slots in this program of the values that it captures
+  // For each subgraph: the values that it captures, as slots of this program.
+  std::vector<std::vector<int>> captures;
 };
 
 struct Program {
@@ -31,8 +31,9 @@ struct Program {
   std::vector<const Value*> values;  // by slot
   std::vector<Tensor> weights;       // by slot; undefined if the value is not a weight
   std::vector<int> outputs;          // slots of the graph's outputs
-  std::vector<NodeProgram> nodes;    // in order
-  // Top level: the states that the graph declares. Nested: those that the node keeps (ir/op_execution.h).
+  std::vector<NodeProgram> nodes;    // in execution order
+  // At depth 0: the states that the graph declares. In a subgraph: the states that the op of its node keeps
+  // between iterations (StatesOfSubgraph in ir/op_execution.h).
   std::vector<GraphState> states;
 
   int slot_count() const { return static_cast<int>(values.size()); }

@@ -12,8 +12,8 @@ StaticNode StaticOf(const KernelQuery& query) {
   return node;
 }
 
-// Sets the dims of an input to the declared dims. An unknown dim gets the typical size of the op. Returns
-// false if a dim has no typical size.
+// Sets the dims of an input to the declared dims. An unknown dim gets the size that OpDef::typical_dim
+// returns. Returns false if a dim has no typical size.
 bool SetRepresentativeDims(const Shape& declared, const StaticNode& node, size_t input,
                            Representative& representative) {
   Dims& dims = representative.query.inputs[input].dims;

@@ -9,7 +9,7 @@ namespace tern {
 
 struct Representative {
   KernelQuery query;
-  bool has_unknown_dims = false;  // some dims are not declared, so the node can also run with others
+  bool has_unknown_dims = false;  // some dims are not declared, so the node can also run with other dims
 };
 
 // Returns the query of a node with weights, with representative dims. These are the declared dims, and the

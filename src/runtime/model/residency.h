@@ -32,9 +32,10 @@ class Residency {
   // Records that a kernel has packed this input in this layout and never reads the weight again.
   void SetPacked(const Node& node, int input, const std::string& pack);
   // Releases the weight of the slot if all its readers have packed it in their decided layouts and none has
-  // subgraphs. Returns whether it did.
+  // subgraphs. Returns whether it released the weight.
   bool Release(int slot);
-  // Whether a weight of the node was released: only kernels with the decided layout can then run the node.
+  // Returns whether a weight of the node was released. If so, only kernels with the decided layout can run
+  // the node.
   bool HasReleased(const Node& node) const;
 
  private:
@@ -46,7 +47,7 @@ class Residency {
   std::set<const Node*> released_;
 };
 
-// A tensor of the same type and dims without data.
+// Returns a tensor of the same type and dims without data.
 Tensor WithoutData(const Tensor& t);
 
 // Size in bytes below which a weight is never released.

@@ -16,7 +16,7 @@ class Model;
 // Thread-safe cache of up to 4 variants; drops the oldest.
 class Variants {
  public:
-  using Names = std::vector<std::string>;  // of the constants that are inputs
+  using Names = std::vector<std::string>;  // names of the constants that are inputs
   // Returns the cached variant for these names, or creates it with `make`. Waits while another thread creates
   // the same variant; stop ends the wait with kCancelled.
   Result<std::shared_ptr<Model>> Get(const Names& names, const Stop& stop,

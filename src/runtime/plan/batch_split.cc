@@ -46,9 +46,10 @@ class BatchSplitter {
 
  private:
   struct Measured {
-    int64_t items = 0;               // number of items of the batch; 0: the node cannot be split
-    std::vector<bool> has_items;     // by input: whether its outermost dim is the batch
-    double values = 0, weights = 0;  // bytes of operands with items, and of operands without
+    int64_t items = 0;            // number of items of the batch; 0: the node cannot be split
+    std::vector<bool> has_items;  // by input: whether its outermost dim is the batch
+    // values: bytes of the operands that have items. weights: bytes of the other operands.
+    double values = 0, weights = 0;
   };
 
   double Bytes(int slot) const { return static_cast<double>(slots_[static_cast<size_t>(slot)].bytes()); }
@@ -68,7 +69,8 @@ class BatchSplitter {
   }
 
   // Returns the end of the longest sequence from `begin` on that can be split together. All its nodes have
-  // the same number of items. None of them reads all items of a value that an earlier one writes in slices.
+  // the same number of items. No node reads all items of a value that an earlier node of the sequence writes
+  // in slices.
   size_t EndOfRun(size_t begin) const {
     std::map<int, bool> written;
     size_t i = begin;
@@ -89,8 +91,8 @@ class BatchSplitter {
     return saved - (slices - 1) * (m.weights + kStepCost * cache_);
   }
 
-  // Chooses the subsequence of [begin, end) and the slice size that save most; then recurses on both sides of
-  // it.
+  // Chooses the subsequence of [begin, end) and the slice size that save the most memory traffic. Then
+  // recurses into the nodes before and after this subsequence.
   void Choose(size_t begin, size_t end, std::vector<Run>& runs) const {
     const int64_t items = measured_[begin].items;
     Run best;

@@ -60,7 +60,7 @@ int SlicesOf(const TestNet& net, size_t cache, int threads = 1) {
   return slices;
 }
 
-// The batch has five items. The cache holds one of them.
+// The batch has five items. The cache holds the input and output values of one item.
 TEST(BatchSplit, SplitsNodesThatProcessItemsIndependently) {
   const std::string image = "%x: f32[5,4,6,7]";
   for (const auto& [other_inputs, body] : std::vector<std::pair<std::string, std::string>>{

@@ -73,7 +73,7 @@ void ExpectSame(const Tensor& a, const Tensor& b, const std::string& what) {
 struct Reader {
   const char* name;
   const char* node;  // text of the node that reads %x
-  bool rounds;       // rounds %x even if it is f32
+  bool rounds;       // whether the node rounds an f32 %x to bf16
 };
 constexpr Reader kReaders[] = {
     {"1x1", "  %y = Conv(%x, %w) {channels_last=true}\n", true},
@@ -87,8 +87,8 @@ std::string Renamed(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// The result equals that of separate runs of both nodes with a rounded intermediate value. Runs on every
-// instruction set of this machine that the environment allows.
+// The result of two nodes in one graph equals the result of separate runs of both nodes, with the value
+// between them rounded to bf16. Runs on every instruction set of this machine that the environment allows.
 TEST(Bf16Storage, RoundsTheIntermediateValue) {
   const Tensor x = Input();
   const cpu::LevelKeeper keeper;

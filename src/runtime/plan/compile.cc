@@ -1,4 +1,4 @@
-// Plan::Compile: infers shapes, chooses kernels, shares memory between values, assigns offsets.
+// Plan::Compile infers shapes, chooses kernels, decides which values share memory, and assigns offsets.
 #include <algorithm>
 
 #include "ir/bind_symbols.h"
@@ -29,7 +29,7 @@ class PlanCompiler {
     TERN_ASSIGN(lowered_,
                 Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(), engine_.workers,
                       {engine_.model->bf16(), range_ ? std::optional(range_->max_length) : std::nullopt}));
-    weights_.clear();  // so that a release frees the memory of a weight
+    weights_.clear();  // drops references, so that a release frees the memory of a weight
     auto slices = std::make_shared<BatchSlices>();
     if (!range_) SplitBatch(lowered_, *slices, engine_.model->value_cache());
     const bool split = !slices->graphs.empty();
@@ -46,7 +46,7 @@ class PlanCompiler {
     StoreAsBf16();
     TERN_TRY(AddTransfers(engine_.model->target(), lowered_, drafts_, plan_->transfers_));
     plan_->states_ = PlanStates(program_, lowered_, drafts_, query_for);
-    // The order of the slices of a batch is chosen for cache reuse.
+    // Slices of a batch keep their order, which is chosen for cache reuse.
     if (!split) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     ChooseLayout();
     MakeSlots();
@@ -57,14 +57,14 @@ class PlanCompiler {
     plan_->outputs_ = lowered_.outputs;
     plan_->varying_ = std::move(lowered_.varying);
     FindReleases();
-    plan_->nodes_ = std::move(lowered_.nodes);  // pointers of the steps to the elements stay valid
+    plan_->nodes_ = std::move(lowered_.nodes);  // steps point to the elements, whose addresses stay the same
     DropReleasedWeights();
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
  private:
-  static constexpr size_t kMaxKnownCapture = 1024;          // bytes: shapes, axes, scalars
-  static constexpr size_t kLargeWeight = size_t{16} << 20;  // bytes
+  static constexpr size_t kMaxKnownCapture = 1024;          // bytes; enough for shapes, axes and scalars
+  static constexpr size_t kLargeWeight = size_t{16} << 20;  // bytes; see PackLarge
 
   const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
 
@@ -88,14 +88,15 @@ class PlanCompiler {
         }
         if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
       } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
-        // An empty sequence or a missing optional has no element type; the declared type has.
+        // An empty sequence or a missing optional has no element type, so the declared type is used.
         inputs[i].type = program_.values[i]->type;
       }
     }
     return inputs;
   }
 
-  // Whether the node's shapes depend on data, it has subgraphs and no kernel, or only the host can run it.
+  // Returns whether the node runs as a dynamic step: its shapes depend on data, or it has subgraphs and no
+  // kernel, or only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
     if (node.has_kernel) return false;
     bool dynamic =
@@ -137,8 +138,8 @@ class PlanCompiler {
                        [](const KernelEntry* e) { return bool(e->can.fuses_next); });
   }
 
-  // Measures the kernels of the nodes for which `wanted` is true. Runs before weights are released, because
-  // measured kernels pack them.
+  // Measures the kernels of the nodes for which `wanted` is true. Runs before weights are released, because a
+  // kernel packs its weights when it is measured.
   void Tune(const std::function<bool(const PlanNode&)>& wanted) const {
     Tuner* tuner = engine_.model->tuner();
     if (!tuner) return;
@@ -153,9 +154,9 @@ class PlanCompiler {
                 {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
-  // Chooses between two layouts. In one of them, inputs of a Concat are written directly into its result with
-  // a row stride. This extends the lifetime of the result, so the layout is used only if it does not need
-  // more memory.
+  // Compares two layouts. In the strided layout, kernels write the inputs of a Concat directly into its
+  // result with a row stride. This extends the lifetime of the result, so the strided layout is used only if
+  // it needs no more memory than the other layout.
   void ChooseLayout() {
     std::vector<Draft> strided_drafts = drafts_;
     Layout strided = MakeLayout(program_.bound_count(), lowered_, strided_drafts, [&](const Draft& draft) {
@@ -172,7 +173,7 @@ class PlanCompiler {
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
     const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
       if (!MayFuseNext(node))
-        return nullptr;  // not measured yet: Choose would decide its pack layout too early
+        return nullptr;  // not measured yet, so that Choose would fix its pack layout too early
       const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
       return entry.ok() ? *entry : nullptr;
     };
@@ -258,8 +259,8 @@ class PlanCompiler {
     return kernel;
   }
 
-  // Packs large weights first, largest first. While a weight is packed, both copies are in memory, so this
-  // order has the lowest peak.
+  // Packs large weights first, largest first. While a weight is packed, the weight and its pack are both in
+  // memory, so this order has the lowest peak.
   Status PackLarge() {
     if (program_.depth != 0) return {};
     std::vector<std::pair<size_t, const Draft*>> large;
@@ -298,8 +299,8 @@ class PlanCompiler {
     return {};
   }
 
-  // Releases each weight as soon as it is packed. Otherwise all weights and all their packs would be in
-  // memory at the same time.
+  // Returns the prepared kernel. Releases each weight as soon as it is packed. Otherwise all weights and all
+  // their packs would be in memory at the same time.
   Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
                                            const KernelQuery& query) {
     const auto packed = [&](int input) {
@@ -314,10 +315,11 @@ class PlanCompiler {
       if (IsOwnSlot(slot) && engine_.model->residency().Release(slot)) DropWeight(slot);
   }
 
-  // Whether the slot is one of the main graph's program. Only its weights can be released.
+  // Returns whether the slot belongs to the program of the main graph. Only weights of the main graph can be
+  // released.
   bool IsOwnSlot(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
 
-  // Replaces the data of a released weight by the tensor without data.
+  // Replaces a released weight in this plan by a tensor without data.
   void DropWeight(int slot) {
     const auto at = static_cast<size_t>(slot);
     const Tensor weight = engine_.model->residency().Weight(slot);
@@ -325,7 +327,7 @@ class PlanCompiler {
     plan_->slots_[at] = Datum(weight);
   }
 
-  // Another session may have released weights during this compilation.
+  // Drops the weights that another session has released during this compilation.
   void DropReleasedWeights() {
     if (program_.depth != 0) return;
     for (int slot = program_.bound_count(); slot < program_.slot_count(); ++slot) {
@@ -343,8 +345,8 @@ class PlanCompiler {
     step.outputs = draft.node->outputs;
   }
 
-  // Assigns offsets to storages and scratch memory, for each memory. Lifetimes are indices of drafts, as in
-  // the layout.
+  // Assigns offsets to storages and scratch memory, in each memory space. Lifetimes are indices of drafts, as
+  // in the layout.
   Status PlaceMemory() {
     const auto& storages = plan_->layout_.storages;
     plan_->offsets_.assign(storages.size(), 0);
@@ -383,7 +385,7 @@ class PlanCompiler {
     return offsets.total;
   }
 
-  // Finds the last reader of each dynamic value; its memory is free after that step.
+  // Finds the last step that uses each dynamic value. The memory of the value is free after this step.
   void FindReleases() {
     std::vector<bool> seen(plan_->slots_.size());
     for (size_t i = 0; i < seen.size(); ++i)
@@ -404,7 +406,7 @@ class PlanCompiler {
   }
 
   const LengthRange* range_;
-  SymbolValues symbols_;  // of the program's inputs
+  SymbolValues symbols_;  // sizes of the symbols in the inputs' dims
   Engine& engine_;
   const Program& program_;
   std::unique_ptr<Plan> plan_;

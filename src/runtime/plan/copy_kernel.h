@@ -1,5 +1,5 @@
-// Copies its inputs to given offsets of the output. Implements a Concat whose other inputs are already
-// written into the output.
+// CopyKernel copies its inputs to given offsets of the output. It implements a Concat whose other inputs are
+// already written into the output.
 #pragma once
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Tests a network on two devices. The second device is simulated on the host: only its kernels may access its
-// memory.
+// Tests a network on two devices. The second device is simulated on the host. Only the kernels of the second
+// device may access its memory.
 #include <sys/mman.h>
 
 #include <cmath>
@@ -104,8 +104,9 @@ class TwoDevices : public testing::Test {
     return target_.get();
   }
 
-  // Compares with the reference. in, out: expected copies per run. Copies of constants do not count: they are
-  // made when the plan is compiled.
+  // Compares the outputs with the reference. in, out: the expected number of copies to and from the second
+  // device in each run after the first. Constants are copied only when the plan is compiled, so they do not
+  // count.
   void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
               int out) {
     const std::shared_ptr<const Graph> graph = ParseOrDie(text);
@@ -135,7 +136,7 @@ class TwoDevices : public testing::Test {
     EXPECT_TRUE(host);
   }
 
-  // Must outlive the sessions.
+  // These three must outlive the sessions.
   std::unique_ptr<GuardedMemory> memory_;
   std::unique_ptr<KernelTable> table_;
   std::unique_ptr<CpuTarget> target_;
@@ -197,7 +198,7 @@ TEST_F(TwoDevices, CopyConstantsWithThePlan) {
          {"Binary"}, {Counting({4})}, 1, 1);
 }
 
-// The copies of the state and of its shape change with the length.
+// The transfers of the state and of its shape copy more bytes as the state grows.
 TEST_F(TwoDevices, ServeAllLengthsOfAState) {
   SessionOptions options;
   options.target = TargetWith({"Reduce", "Cast"});

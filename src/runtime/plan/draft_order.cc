@@ -79,7 +79,7 @@ class ProblemMaker {
     return x.is_static() && !x.is_known() && ViewOffsets(*draft.node, lowered_.slots).has_value();
   }
 
-  // Whether the output can take the memory of an input, or of all inputs of a Concat.
+  // Returns whether the output can reuse the memory of an input, or of all inputs of a Concat.
   bool Overwrites(const Draft& draft) const {
     if (draft.dynamic) return false;
     if (ConcatOffsets(*draft.node, lowered_.slots)) return true;
@@ -97,7 +97,7 @@ class ProblemMaker {
   const std::vector<Draft>& drafts_;
   std::vector<int> base_,  // by slot: the slot whose memory it uses
       producer_;           // by slot: the draft that writes it, or -1
-  int last_fixed_ = -1;    // the last dynamic or random draft, or -1; these keep their relative order
+  int last_fixed_ = -1;    // the last dynamic or random draft, or -1; such drafts keep their relative order
   OrderProblem problem_;
 };
 

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The slot has several readers, or a reader that is not a node with one input and one output.
+// Marks a slot that has several readers, or whose reader is not a node with one input and one output.
 constexpr int kNotFusable = -2;
 
 // Returns for each slot the index of its only reader, -1 if it has no reader, or kNotFusable.

@@ -7,8 +7,9 @@
 
 namespace tern {
 
-// Fuses two nodes if the second is the only reader of the first one's result and the kernel of the first
-// supports it (KernelAbilities::fuses_next). entry_for: returns the kernel of a node, or null.
+// Fuses two nodes if the second node is the only reader of the first node's result, and the kernel of the
+// first node can also compute the second node (KernelAbilities::fuses_next). entry_for: returns the kernel of
+// a node, or null.
 void FuseNext(Lowered& lowered, const std::function<const KernelEntry*(const PlanNode&)>& entry_for,
               const std::function<KernelQuery(const PlanNode&)>& query_for);
 

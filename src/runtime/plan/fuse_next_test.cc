@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-// A graph with a channels-last convolution of %x, for which a Winograd kernel is selected. The nodes of
-// `tail` follow and write %y.
+// A graph that starts with a channels-last convolution of %x. A Winograd kernel is selected for the
+// convolution. The nodes of `tail` follow and write %y.
 struct Net {
   std::string dims = "1,40,40,64";
   std::string conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"relu\"}";
@@ -32,8 +32,8 @@ struct Net {
   }
 };
 
-// Returns the number of nodes that are fused into another step. Expects outputs within Winograd's tolerance
-// of the reference, and equal for any number of threads.
+// Returns the number of nodes that are fused into another step. Expects that the outputs are within
+// Winograd's tolerance of the reference, and that they are equal for any number of threads.
 int FusedSteps(const Net& net, SessionOptions options = {}) {
   const auto graph = net.Make();
   const DatumList inputs{Noise(graph->inputs()[0]->type.shape.Concrete(), 3)};
@@ -143,8 +143,8 @@ TEST(FuseNext, InBf16) {
   EXPECT_EQ(FusedSteps(net, options), 1) << "the pooled value is stored as bf16";
 }
 
-// Compilation chooses kernels twice, and another session may have measured in between. The kernel that
-// accepted the fusion must run.
+// Compilation chooses kernels twice, and another session may measure kernels between the two choices. The
+// kernel that accepted the fusion must run.
 class WritesZeros : public KernelOf<WritesZeros> {
  public:
   Status Run(RunContext& c) override {
@@ -171,7 +171,8 @@ TEST(FuseNext, TheKernelThatFusesRuns) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.both");
 }
 
-// FuseNext runs before all nodes are measured. It must not decide the kernels of nodes that cannot fuse.
+// When FuseNext runs, only nodes that may fuse are measured. FuseNext must not decide the kernels of other
+// nodes.
 template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
  public:
   static constexpr const char* kPack = kSlow ? "test.slow" : "test.quick";
@@ -217,7 +218,8 @@ TEST(FuseNext, SavesTheMemoryOfTheIntermediateValue) {
     ASSERT_TRUE(session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)}).ok());
     arena[i] = session->Memory().arena;
   }
-  // Without fusion, the pooled value may reuse the scratch memory of the convolution.
+  // Without fusion, the pooled value may reuse the scratch memory of the convolution. So the difference can
+  // be smaller than the intermediate value.
   const size_t intermediate = 40 * 40 * kChannels * sizeof(float);
   EXPECT_GE(arena[1], arena[0] + intermediate - intermediate / 4);
 }

@@ -1,4 +1,4 @@
-// Kernels for nodes with subgraphs: fused groups, Loop and If. Where there is no kernel, a group is inlined.
+// Tests kernels for nodes with subgraphs: Fused, Loop and If. A Fused without a kernel is inlined.
 #include <cmath>
 
 #include "ir/tern_file.h"
@@ -13,7 +13,7 @@ bool IsBinary(const Node& node, const char* kind, const std::vector<Value*>& inp
   return node.op->name == "Binary" && node.attrs.Text("kind") == kind && node.inputs() == inputs;
 }
 
-// A body with three inputs that computes u * v + w.
+// Returns whether the body has three inputs u, v and w and computes u * v + w.
 bool IsMulAdd(const Graph& body) {
   if (body.nodes().size() != 2 || body.inputs().size() != 3 || body.outputs().size() != 1) return false;
   const Node &mul = *body.nodes().front(), &add = *body.nodes().back();
@@ -38,7 +38,7 @@ class MulAdd : public KernelOf<MulAdd> {
   }
 };
 
-// Loop whose body doubles its state: y = x * 2^n.
+// A kernel for a Loop of n iterations whose body doubles its state: y = x * 2^n.
 class Doubling : public KernelOf<Doubling> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -56,7 +56,7 @@ class Doubling : public KernelOf<Doubling> {
   }
 };
 
-// If between constants: Prepare evaluates both branches.
+// A kernel for an If whose branches read only constants. Prepare evaluates both branches.
 class ConstantIf : public KernelOf<ConstantIf> {
  public:
   Status Prepare(PrepareContext& c) override {
@@ -76,7 +76,7 @@ class ConstantIf : public KernelOf<ConstantIf> {
   std::vector<Tensor> values_;
 };
 
-// x + w or x - w for a weight w; packs w or -w. Legal for one row.
+// A kernel for x + w and x - w with a weight w. It packs w or -w, and is legal only for one row.
 class AddSigned : public KernelOf<AddSigned> {
  public:
   static constexpr const char* kPack = "test.signed";
@@ -105,7 +105,7 @@ class AddSigned : public KernelOf<AddSigned> {
   Tensor packed_;
 };
 
-// The CPU's kernels and those above.
+// Returns options for a target with the kernels above and the CPU's kernels.
 SessionOptions WithKernels() {
   static const Target* target = [] {
     auto* table = new KernelTable();
@@ -336,7 +336,7 @@ TEST(SubgraphKernel, OfAnIf) {
   }
 }
 
-// Two groups that read one weight: x + w and x - w.
+// Returns a graph with two groups that read the same weight w: x + w and x - w.
 std::shared_ptr<Graph> Signed() {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%x: f32[N,4096], %w: f32[1,4096]) -> (%y, %z) {
@@ -354,7 +354,7 @@ TEST(Fused, DifferentBodiesShareNoPack) {
     options.level = level;
     const std::shared_ptr<Graph> graph = Signed();
     auto session = SessionOf(graph, options);
-    for (int64_t n : {1, 2, 1, 3}) {  // only one row is legal: the weight must stay in memory for the others
+    for (int64_t n : {1, 2, 1, 3}) {  // the kernel is legal only for n = 1, so the weight must stay in memory
       const Tensor x = Counting({n, 4096}, 5);
       const auto want = EvaluateGraph(*graph, {x}), got = session->Run({x});
       ASSERT_TRUE(want.ok() && got.ok()) << want.status().ToString() << got.status().ToString();

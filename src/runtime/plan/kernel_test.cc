@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<int> prepared{0}, resized{0}, ran{0}, preparers{0};
 
-// y = x + sum of the elements of the weight, if there is one. Counts its calls.
+// Computes y = x + the sum of the weight's elements. Counts its calls.
 class Counted : public KernelOf<Counted> {
  public:
   Status Prepare(PrepareContext& c) override {

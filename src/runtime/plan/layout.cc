@@ -115,8 +115,8 @@ class LayoutMaker {
     return true;
   }
 
-  // Returns the input that output 0 may overwrite, or -1. This step must be the input's last reader and must
-  // read its memory only once.
+  // Returns the input that output 0 may overwrite, or -1. This step must be the input's last reader, and no
+  // other input of the step may share its memory.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))
@@ -158,7 +158,7 @@ class LayoutMaker {
   }
 
   // Handles a Concat along the last axis. Inputs that have no other reader are written directly into the
-  // result if their kernels can write with its row stride.
+  // result if their kernels can write with the row stride of the result.
   bool TryConcatRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;
@@ -191,7 +191,8 @@ class LayoutMaker {
            Facts(slot).bytes() > 0 && row_stride_(drafts_[static_cast<size_t>(producer_[at])]);
   }
 
-  // Makes the slot's storage a part of `parent`. Fails if the slot does not fill a storage that can be moved.
+  // Places the slot's storage inside the storage `parent`. Returns false if the slot is only a part of its
+  // storage, or if the storage is external, inside another storage or in another memory.
   bool PlaceInside(int slot, int parent, size_t offset) {
     const Place place = At(slot);
     if (place.storage < 0 || place.offset != 0 || place.storage == parent) return false;

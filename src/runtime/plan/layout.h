@@ -1,5 +1,5 @@
-// Second half of compilation: decides which values share memory. Views share the memory of their input, a
-// step may overwrite an input that it reads last, and inputs of a Concat are written directly into its
+// The second half of compilation decides which values share memory. Views share the memory of their input. A
+// step may overwrite an input if no later step reads it. Inputs of a Concat are written directly into its
 // result.
 #pragma once
 #include <functional>
@@ -18,8 +18,8 @@ struct Draft {
   bool is_copy = false;  // a Concat that copies only `copies`; the other inputs are in its result
   std::vector<std::pair<int, size_t>> copies;  // slot of an input, byte offset in the result
   bool is_transfer = false;                    // copies its input from one memory to another
-  // Row stride of output 0 in elements, if it is written into the result of a Concat along the last axis. 0:
-  // contiguous.
+  // Row stride of output 0 in elements, if output 0 is written into the result of a Concat along the last
+  // axis. 0: contiguous.
   int64_t row_stride = 0;
 };
 
@@ -43,9 +43,9 @@ struct Layout {
   std::vector<Storage> storages;
 };
 
-// Computes the layout and sets the drafts' fields of views and Concats. bound: number of inputs and captures,
-// the first slots. row_stride: whether a draft's kernel can write its result with a row stride; null: none
-// can.
+// Computes the layout. Sets skip, is_copy, copies and row_stride of the drafts. bound: the number of inputs
+// and captures, which are the first slots. row_stride: whether a draft's kernel can write its result with a
+// row stride; null: none can.
 Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
                   const std::function<bool(const Draft&)>& row_stride = nullptr);
 

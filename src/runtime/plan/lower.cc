@@ -47,8 +47,8 @@ KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, 
 
 namespace {
 
-constexpr size_t kMaxFolded = size_t{1}
-                              << 20;  // bytes of a node's outputs; larger ones are computed in the run
+// Outputs of a node are folded if they have at most this many bytes together. Others are computed in the run.
+constexpr size_t kMaxFolded = size_t{1} << 20;
 
 class Lowering {
  public:
@@ -66,7 +66,7 @@ class Lowering {
     return std::move(out_);
   }
 
-  // Only infers the types of the graph's outputs: chooses no kernels.
+  // Infers only the types of the graph's outputs, without choosing kernels.
   Result<std::vector<Type>> InferTypes(const std::vector<PlanInput>& inputs) {
     only_types_ = true;
     TERN_TRY(VisitAll(program_.weights, inputs));
@@ -130,7 +130,8 @@ class Lowering {
     return {};
   }
 
-  // The branch of an If whose condition is known from constants and shapes; else -1.
+  // Returns the index of the branch that an If takes if its condition is known from constants and shapes,
+  // else -1.
   int KnownBranch(const PlanNode& node) {
     if (node.node().op->name != "If") return -1;
     const Tensor& condition = At(node.inputs[0]).known;
@@ -161,7 +162,7 @@ class Lowering {
     return results;
   }
 
-  // Whether a kernel of the target computes the node with its subgraphs. If so, sets the types of the
+  // Returns whether a kernel of the target computes the node with its subgraphs. If so, sets the types of the
   // outputs.
   bool HasKernel(const PlanNode& node) {
     const Node& own = node.node();
@@ -195,7 +196,8 @@ class Lowering {
     });
   }
 
-  // Changes neither the graph nor this plan.
+  // Infers the types of a subgraph's outputs from the types of its inputs. Changes neither the graph nor this
+  // plan.
   Result<std::vector<Type>> InferSubgraph(const PlanNode& node, size_t index,
                                           const std::vector<Type>& types) {
     const auto& subgraphs = node.program->subgraphs;
@@ -229,7 +231,8 @@ class Lowering {
     return {};
   }
 
-  // The dims of a subgraph's outputs are known only at run time; kind and dtype are those declared.
+  // Sets the kind and dtype of the outputs of a node with subgraphs to the declared ones. The dims are known
+  // only at run time.
   Status Declare(const PlanNode& node) {
     for (size_t i = 0; i < node.outputs.size(); ++i)
       At(node.outputs[i]).type = WithoutDims(node.node().outputs()[i]->type);
@@ -244,7 +247,8 @@ class Lowering {
     return ResourceExhausted(node.Describe(), ": an output of ", type.ToString(), " is too large for memory");
   }
 
-  // Stores contents that inference computed, such as the shape for a Reshape: all dims are known now.
+  // Stores a content that inference computed, such as the shape for a Reshape, as a known value if all its
+  // elements are known.
   void FoldContent(const PlanNode& node) {
     for (int slot : node.outputs) {
       SlotFacts& facts = At(slot);

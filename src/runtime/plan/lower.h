@@ -1,5 +1,5 @@
-// First half of compilation: infers the type of every value for given input shapes, folds what is known, and
-// lists the nodes that remain to run.
+// The first half of compilation infers the type of every value for given input shapes, folds nodes whose
+// inputs are known, and lists the nodes that remain to run.
 #pragma once
 #include <algorithm>
 
@@ -14,23 +14,27 @@ struct SlotFacts {
   Type type;
   std::optional<Content> content;
   Tensor known;            // the value, if it is known; see has_data
-  bool weight = false;     // known, and the same in all plans
+  bool weight = false;     // whether the value is known and the same in all plans
   LinearDims varying;      // the dims, if they depend on the length of the states; else empty
   Tensor device_copy;      // copy of `known` in a device's memory
-  bool refreshed = false;  // known, but depends on the length of the states: SetLength writes it
-  int host_slot = -1;      // known, but in a device's memory: the slot with the value in host memory
+  bool refreshed = false;  // known, but depends on the length of the states, so that SetLength writes it
+  int host_slot = -1;      // of a known value in a device's memory: the slot with the value in host memory
 
   bool is_known() const { return known.defined(); }
-  // Known, but a step writes it in every run: the copy of a refreshed value in a device's memory.
+  // Returns whether the value is known, but a step writes it in every run. This is the copy of a refreshed
+  // value in a device's memory.
   bool is_written() const { return refreshed && host_slot >= 0; }
-  // False for a weight that was released after packing.
+  // Returns whether the value is known and its data is in memory. The data of a weight that was released
+  // after packing is not.
   bool has_data() const { return known.defined() && (known.raw() || !known.bytes()); }
-  // A numeric tensor with known dims, which can be placed in memory before the run.
+  // Returns whether the value is a numeric tensor with known dims, so that it can be placed in memory before
+  // the run.
   bool is_static() const {
     return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString &&
            type.shape.fully_known();
   }
-  // A string, sequence, map or optional: not in the arena, never passed to kernels.
+  // Returns whether the value is a string, sequence, map or optional. Such values are not in the arena and
+  // are never passed to kernels.
   bool is_host() const {
     return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString;
   }
@@ -38,9 +42,10 @@ struct SlotFacts {
 };
 
 struct PlanNode;
-// Whether an input or output of the node depends on the length of the states.
+// Returns whether an input or output of the node depends on the length of the states.
 bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots);
-// Whether an input is a string, sequence or map. Only the reference evaluator can run such a node.
+// Returns whether an input is a string, sequence, map or optional. Only the reference evaluator can run such
+// a node.
 bool ReadsHostValue(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 // A graph input or a capture.
@@ -49,13 +54,14 @@ struct PlanInput {
   Tensor known;  // the data of a small capture that the enclosing plan knows; else undefined
 };
 
-// A node with the slots of the plan. Slots equal those of the program, except for nodes of an inlined
+// A node with its slots in the plan. The slots equal those of the program, except for nodes of an inlined
 // subgraph.
 struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
-  // Of a node with subgraphs: a kernel of the target computes it. All its inputs and outputs are static.
+  // True for a node with subgraphs that a kernel of the target computes. All inputs and outputs of such a
+  // node are static.
   bool has_kernel = false;
   double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
   // FuseNext sets these: the next node, the slot of the intermediate value, and the kernel for both nodes.
@@ -68,8 +74,8 @@ struct PlanNode {
 
 struct Lowered {
   Varying varying;
-  std::vector<SlotFacts> slots;    // the program's, then those of inlined subgraphs
-  std::vector<PlanNode> nodes;     // to run, in order
+  std::vector<SlotFacts> slots;    // slots of the program, then slots of inlined subgraphs
+  std::vector<PlanNode> nodes;     // the nodes to run, in order
   std::vector<int> outputs;        // slots of the graph's outputs
   std::vector<int> state_outputs;  // slots in the memory of a session's state
 
@@ -83,16 +89,18 @@ KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, 
 
 struct LowerOptions {
   bool bf16 = false;  // KernelOperands::bf16
-  // Set if the inputs' types contain LengthSymbol(); the facts are then those for this length, and `varying`
-  // lists what depends on the length.
+  // Set if the inputs' types contain LengthSymbol(). The facts are then the facts for this length, and
+  // `varying` lists the dims and values that depend on the length.
   std::optional<int64_t> max_length = {};
 };
 
-// weights: the weights of the program, by slot; undefined for values that are not weights.
+// Lowers a program for given inputs. weights: the weights of the program, by slot; undefined for values that
+// are not weights.
 //
-// A node with subgraphs runs by a kernel if its inputs and outputs are static, its subgraphs capture no
-// values, and the target has a legal kernel. Otherwise an If with a known condition is replaced by the nodes
-// of its branch and a Fused by those of its body; other nodes run by the reference evaluator.
+// An If with a known condition is replaced by the nodes of its branch. A kernel runs any other node with
+// subgraphs if the inputs and outputs of the node are static, its subgraphs capture no values, and the target
+// has a legal kernel. Without a kernel, a Fused is replaced by the nodes of its body, and the reference
+// evaluator runs other nodes.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
                       const LowerOptions& options);

@@ -1,5 +1,6 @@
 // A graph compiled for given input shapes: a list of steps over slots with fixed memory offsets. The model
-// owns plans and its sessions share them; an Execution (exec/execution.h) runs a plan in a session's memory.
+// owns the plans, and its sessions share them. An Execution (exec/execution.h) runs a plan in a session's
+// memory.
 #pragma once
 #include <memory>
 #include <string>
@@ -30,20 +31,20 @@ struct BoundValue {
   bool known = false;
 };
 
-// Inputs and outputs are slots; -1: an absent input.
+// A step of a plan. `inputs` and `outputs` contain slots; -1 is an absent input.
 struct Step {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;
   std::unique_ptr<Kernel> kernel;  // resized; executions run clones of it. Null: the reference evaluator
   const char* kernel_name = "";
   bool dynamic = false;   // shapes depend on data: every run chooses the kernel and allocates memory
-  bool varying = false;   // Execution::SetLength resizes it: it depends on the length or capacity of a state
+  bool varying = false;   // depends on the length or capacity of a state: SetLength resizes the step
   bool on_state = false;  // appends to a state in place
   std::vector<int> inputs, outputs;
   size_t scratch = 0;             // bytes
   size_t scratch_offset = 0;      // in the arena
   MemorySpace* memory = nullptr;  // memory of the kernel's operands and scratch; null: the host's
-  std::vector<Type> types;        // of the outputs, for the evaluator
+  std::vector<Type> types;        // of the outputs, for the reference evaluator
   std::vector<bool> weights;      // by input: whether it is a weight
   std::vector<int> release;       // dynamic slots whose last reader is this step
 };
@@ -58,37 +59,39 @@ struct PlanState {
 // Immutable once compiled.
 class Plan {
  public:
-  // bound: the graph's inputs, then its captures. range: the plan serves all lengths of the range; null: only
-  // the dims of `bound`. Fails with kUnsupported if one plan cannot serve several lengths of the graph.
+  // Compiles a plan. bound: the graph's inputs, then its captures. range: the plan serves all lengths of the
+  // range; null: only the dims of `bound`. Fails with kUnsupported if one plan cannot serve several lengths
+  // of the graph.
   static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
                                                      const std::vector<BoundValue>& bound,
                                                      const LengthRange* range = nullptr);
 
-  // Whether the plan serves these values. length: the length of the growing states.
+  // Returns whether the plan serves these values. length: the length of the growing states.
   bool Matches(const std::vector<BoundValue>& bound, int64_t length = 0) const;
   const Varying* varying() const { return varying_.max_length > 0 ? &varying_ : nullptr; }
   const std::vector<PlanState>& states() const { return states_; }  // in the graph's order
 
   const Program& program() const { return program_; }
   const std::vector<Step>& steps() const { return steps_; }
-  // Type and dims of each slot, and its data if known; dynamic slots are empty.
+  // Returns the type and dims of each slot, and its data if it is known. Dynamic slots are empty.
   const std::vector<Datum>& slots() const { return slots_; }
   const std::vector<int>& outputs() const { return outputs_; }  // slots
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
-  // The slot whose data the host can read, of a known value: the slot itself unless it is in a device's
-  // memory.
+  // Returns the slot in which the host can read a known value. This is the slot itself, unless its data is in
+  // a device's memory.
   int host_slot(int slot) const { return host_slots_[static_cast<size_t>(slot)]; }
   bool is_placed(int slot) const { return placed_[static_cast<size_t>(slot)]; }  // has a storage
   const Layout& layout() const { return layout_; }
   const std::vector<size_t>& offsets() const { return offsets_; }  // of storages in the arena
-  // Slots of a storage.
+  // Returns the slots of a storage.
   const std::vector<int>& residents(int storage) const { return residents_[static_cast<size_t>(storage)]; }
-  // Memories and the bytes that the plan needs in each; always includes the host's.
+  // Returns each memory space that the plan uses, with the bytes that the plan needs in it. Always includes
+  // host memory.
   const std::vector<std::pair<MemorySpace*, size_t>>& arenas() const { return arenas_; }
-  size_t arena_bytes() const;  // in all of them
-  // Kernel choices of static steps; empty unless options.explain is set.
+  size_t arena_bytes() const;  // in all memory spaces together
+  // Returns the kernel choices of static steps. Empty unless options.explain is set.
   const std::vector<Choice>& choices() const { return choices_; }
-  // Nodes that the reference evaluator runs because no kernel supports them.
+  // Returns the nodes that the reference evaluator runs because no kernel supports them.
   const std::vector<const Node*>& fallbacks() const { return fallbacks_; }
 
  private:

@@ -36,7 +36,7 @@ void SetLength(const PlanNode& node, const std::vector<SlotFacts>& slots, int64_
   set(node.outputs, query.outputs);
 }
 
-// The slots of the state's past and present.
+// Returns a PlanState with the slots of the state's past and present.
 PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lowered) {
   PlanState s;
   const auto& inputs = graph.inputs();
@@ -45,7 +45,8 @@ PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lo
   return s;
 }
 
-// Whether the kernel can append in place: it supports it, and no other step reads past or present.
+// Returns whether the kernel of `producer` can append to the state in place: the kernel supports this, and no
+// other step reads past or present.
 bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draft>& drafts,
                const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
@@ -60,8 +61,8 @@ bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draf
   return true;
 }
 
-// A kernel appends in place to all pasts and presents that it can append to, or to none: each must be a
-// state.
+// A kernel appends in place either for all pairs of past and present that it supports, or for none. Returns
+// whether all these pairs are states that are updated in place.
 bool AppendsToAll(const Draft& producer, const std::vector<PlanState>& states, const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
   const KernelQuery query = query_for(node);

@@ -14,9 +14,9 @@ using NodeQueries = std::function<KernelQuery(const PlanNode&)>;
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const NodeQueries& query_for);
 
-// Decides for each state of the program how its present is written. A step writes it directly into the
-// state's memory if possible. It appends in place if the kernel can append and no other step reads past or
-// present. Marks slots and drafts accordingly.
+// Decides for each state of the program how its present is written. If possible, a step writes the present
+// directly into the state's memory. The step appends in place if its kernel can append and no other step
+// reads past or present. Sets Lowered::state_outputs and Draft::on_state accordingly.
 std::vector<PlanState> PlanStates(const Program& program, Lowered& lowered, std::vector<Draft>& drafts,
                                   const NodeQueries& query_for);
 

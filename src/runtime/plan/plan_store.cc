@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// Returns the cache key of these values. Values with different keys have different plans. For equal keys
-// Plan::Matches decides.
+// Returns the cache key of these values. Values with different keys have different plans. For values with
+// equal keys, Plan::Matches decides whether they share a plan.
 std::string ShapesOf(const std::vector<BoundValue>& bound) {
   std::string text;
   for (const BoundValue& value : bound) {

@@ -13,8 +13,8 @@
 
 namespace tern {
 
-// Thread-safe. Plans for different shapes compile concurrently; a request for a plan that another thread
-// compiles waits for it.
+// Thread-safe. Plans for different shapes compile concurrently. A request for a plan that another thread
+// compiles waits until that plan is ready.
 class PlanStore {
  public:
   using Make = std::function<Result<std::shared_ptr<const Plan>>()>;
@@ -26,9 +26,10 @@ class PlanStore {
     int64_t length = 0;  // length of the growing states
   };
   // Returns the cached plan or calls `make`. The store remembers for which ranges `make` returned
-  // kUnsupported and returns it again without a call: clones do not compile the model again to learn it.
-  // capacity: number of recently used plans of the graph that stay cached; others live as long as a session
-  // uses them. stop: ends the wait for another session with kCancelled.
+  // kUnsupported. For these ranges it returns the same status without calling `make`, so that clones do not
+  // repeat a compilation that fails. capacity: the number of recently used plans of the graph that stay
+  // cached. Other plans live as long as a session uses them. stop: ends the wait for another session with
+  // kCancelled.
   Result<std::shared_ptr<const Plan>> Get(const Request& request, int capacity, const Stop& stop,
                                           const Make& make);
   int made() const;  // number of plans compiled so far

@@ -1,4 +1,4 @@
-// Tests that clones share the plans of their model. They never compile a plan twice, and they compile
+// Tests that clones share the plans of their model. Clones never compile a plan twice, and they compile
 // different plans concurrently.
 #include "runtime/plan/plan_store.h"
 
@@ -75,9 +75,9 @@ TEST(PlanStore, KeepsThePlansThatSessionsUseAndTheLastFew) {
   for (int64_t batch : {1, 2, 3, 4}) ASSERT_TRUE(sessions[0]->Run(DatumList{Counting({batch, 8})}).ok());
   EXPECT_EQ(sessions[0]->PlansMade(), 4);
   for (int64_t batch : {3, 4}) ASSERT_TRUE(sessions[1]->Run(DatumList{Counting({batch, 8})}).ok());
-  EXPECT_EQ(sessions[0]->PlansMade(), 4) << "both were cached";
+  EXPECT_EQ(sessions[0]->PlansMade(), 4) << "the plans for batches 3 and 4 were cached";
   ASSERT_TRUE(sessions[1]->Run(DatumList{Counting({1, 8})}).ok());
-  EXPECT_EQ(sessions[0]->PlansMade(), 5) << "it was no longer cached";
+  EXPECT_EQ(sessions[0]->PlansMade(), 5) << "the plan for batch 1 was no longer cached";
 }
 
 // A kernel whose Resize blocks for one size until the gate is opened.

@@ -53,8 +53,8 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
   ExpectOutput(c, 0);
 }
 
-// The graph is written breadth first: all wide values come before the first is reduced. In depth-first order
-// only one of them is alive at a time.
+// The nodes of the graph are in breadth-first order: all wide values are computed before the first of them is
+// reduced. In depth-first order only one wide value is alive at a time.
 TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {
   const auto c = Compile(R"(graph @g(%x: f32[1,64]) -> (%y) {
     #wide: i64[2] = (256, 64)

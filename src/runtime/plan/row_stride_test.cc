@@ -93,7 +93,7 @@ TEST(RowStride, EveryKernelThatCan) {
                           {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
                           {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}}};
   std::set<std::string> tried, able;
-  // One tile size per kernel is enough.
+  // FFT kernels that differ only in their tile size count as one kernel: it is enough to test one of them.
   const auto family = [](const std::string& name) {
     return std::regex_replace(name, std::regex("\\.fft\\.\\d+"), ".fft");
   };
@@ -169,10 +169,11 @@ TEST(RowStride, NotForValuesWithOtherReaders) {
 }
 
 TEST(RowStride, NestedConcatsAndBatches) {
-  // The inner Concat is copied into the outer one; the inputs of the inner one are written directly.
+  // The result of the inner Concat is copied into the result of the outer Concat. The inputs of the inner
+  // Concat are written directly into its result.
   EXPECT_EQ(RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %c) {axis=3}").kernels.count("copy"),
             1u);
-  // Along the outermost axis inputs are contiguous in the result.
+  // The inputs of a Concat along the outermost axis are contiguous in its result.
   const RunResult result = RunNet(
       "  %p = Concat(%a, %b) {axis=3}\n  %q = Concat(%c, %x) {axis=3}\n"
       "  %r = Concat(%q, %q) {axis=3}\n  %y = Concat(%p, %r) {axis=0}");
@@ -182,8 +183,8 @@ TEST(RowStride, NestedConcatsAndBatches) {
   RunNet("  %p = Concat(%a, %b, %c) {axis=3}\n  %y = Relu(%p)", "%y", "7,9,10,16", options);
 }
 
-// The result of a Concat is alive from its earliest input on. If that input is written long before the
-// others, the result occupies memory that large values in between need.
+// The result of a Concat is alive from the step that writes its first input. If this step runs long before
+// the other inputs are written, the result occupies memory that large values of the steps in between need.
 TEST(RowStride, NotWhereItTakesMoreMemory) {
   std::string tail = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
   std::string last = "%b1";

@@ -11,7 +11,7 @@ namespace tern {
 // items independently.
 std::optional<std::vector<bool>> ItemInputs(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// Returns the outermost dim of the node's first output, or 0 if it has none or the dim is unknown.
+// Returns the outermost dim of the node's first output, or 0 if the output has no dims or the dim is unknown.
 int64_t ItemsOf(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

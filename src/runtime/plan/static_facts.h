@@ -1,4 +1,4 @@
-// Converts a plan's node to the form that the rules of its op take (ir/static_node.h).
+// Converts a plan's node to the form that functions of its op such as OpDef::batch read (ir/static_node.h).
 #pragma once
 #include "ir/static_node.h"
 #include "runtime/plan/lower.h"

@@ -10,10 +10,11 @@
 namespace tern {
 namespace {
 
-// Limits of the exact search: number of states, and states times steps, which bounds its time and memory.
+// The exact search visits at most kMaxStates states, and fewer if states times steps exceed kMaxWork. This
+// limits its time and memory.
 constexpr size_t kMaxStates = 1000, kMaxWork = 100'000;
 
-// Reverse links of a problem.
+// Facts about each block and step that are derived from a problem.
 struct Links {
   explicit Links(const OrderProblem& p)
       : readers(p.bytes.size()), produced(p.bytes.size()), waiting(p.steps.size()) {
@@ -55,7 +56,7 @@ class State {
     for (int b : p_->steps[At(step)].writes) bytes += p_->bytes[At(b)];
     return bytes;
   }
-  // Live bytes while the step runs.
+  // Returns the live bytes while the step runs.
   size_t BytesDuring(int step) const {
     const size_t written = BytesWritten(step);
     return held_ + written - (p_->steps[At(step)].overwrites ? std::min(written, BytesFreed(step)) : 0);
@@ -75,7 +76,7 @@ class State {
   }
 
   // Runs all ready steps that do not increase the live bytes and need at most `allowed` bytes while they run.
-  // Running them first never makes the peak worse.
+  // Running such steps first never increases the peak of the order.
   void RunFree(size_t allowed) {
     for (size_t i = 0; i < ready_.size();) {
       const int step = ready_[i];
@@ -120,7 +121,7 @@ size_t LowerBound(const OrderProblem& p, const Links& links) {
 }
 
 // Searches best-first by peak, so the first complete state is optimal. Among states with the same peak,
-// prefers the one with more steps done, then the one that was found first. Returns nothing if no order has a
+// prefers the one with more steps done, then the one that was found first. Returns nullopt if no order has a
 // peak below `below`, or if a limit is reached.
 std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bound, size_t below) {
   using Entry = std::pair<std::pair<size_t, size_t>, size_t>;  // peak, remaining steps, index of the state

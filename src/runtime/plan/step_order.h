@@ -8,7 +8,7 @@ namespace tern {
 // A step with the blocks of memory that it reads and writes. A block is alive from the step that writes it to
 // its last reader. A block that no step writes is external and not counted.
 struct OrderStep {
-  std::vector<int> after;  // steps that must run before; they have smaller indices
+  std::vector<int> after;  // steps that must run before this step; they have smaller indices
   std::vector<int> reads;  // blocks, each once
   std::vector<int> writes;
   bool overwrites = false;  // written blocks reuse the memory of blocks that this step reads last
@@ -20,13 +20,13 @@ struct OrderProblem {
   std::vector<bool> live_out;  // per block: alive to the end
 };
 
-// Returns the peak of live bytes. During a step both the blocks that it reads and those that it writes are
+// Returns the peak of live bytes. During a step, the blocks that it reads and the blocks that it writes are
 // alive.
 size_t PeakOf(const OrderProblem& problem, const std::vector<int>& order);
 
 // Returns the order with the lowest peak, found by a search over a limited number of states. If the limit is
 // reached, returns the better of a greedy order and the original one (0, 1, …). Returns the original order if
-// no other is better. The result is deterministic.
+// no other order is better. The result is deterministic.
 std::vector<int> FindOrder(const OrderProblem& problem);
 
 }  // namespace tern

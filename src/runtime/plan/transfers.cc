@@ -44,8 +44,8 @@ class TransferMaker {
  private:
   SlotFacts& At(int slot) { return lowered_.slots[static_cast<size_t>(slot)]; }
 
-  // The memory of the draft's operands. A view stays in its input's memory; reference evaluators run on the
-  // host.
+  // Returns the memory of the draft's operands. A view stays in its input's memory. The reference evaluator
+  // runs on the host.
   MemorySpace* MemoryOf(const Draft& draft) {
     if (draft.dynamic) return nullptr;
     const PlanNode& node = *draft.node;
@@ -55,7 +55,7 @@ class TransferMaker {
     return draft.entry ? target_.MemoryOf(*draft.entry) : nullptr;
   }
 
-  // Replaces the slot by one with the same value in this memory.
+  // Replaces the slot by a slot with the same value in this memory.
   Status CopyTo(int& slot, MemorySpace* memory) {
     if (At(slot).type.memory == memory) return {};
     const auto key = std::make_pair(slot, memory);
@@ -71,7 +71,7 @@ class TransferMaker {
     if (constant) TERN_TRY(CopyConstant(facts));
     if (!facts.varying.empty()) lowered_.varying.dims.push_back({copy, facts.varying});
     lowered_.slots.push_back(std::move(facts));
-    if (!constant) AddStep(slot, copy);  // in every run, also for a known value that the length changes
+    if (!constant) AddStep(slot, copy);  // copies in every run; also a known value that depends on the length
     copies_[key] = copy;
     slot = copy;
     return {};
@@ -112,7 +112,7 @@ class TransferMaker {
 
 Status AddTransfers(const Target& target, Lowered& lowered, std::vector<Draft>& drafts,
                     Transfers& transfers) {
-  if (target.devices().size() == 1) return {};  // all on the host
+  if (target.devices().size() == 1) return {};  // all values are on the host
   return TransferMaker(target, lowered, drafts, transfers).Make();
 }
 

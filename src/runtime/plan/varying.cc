@@ -38,7 +38,7 @@ std::optional<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t max_len
   return out;
 }
 
-// The node that writes the slot, for messages.
+// Describes the node that writes the slot, for messages.
 std::string WriterOf(const Lowered& lowered, int slot) {
   for (const PlanNode& node : lowered.nodes)
     if (std::find(node.outputs.begin(), node.outputs.end(), slot) != node.outputs.end())
@@ -46,8 +46,8 @@ std::string WriterOf(const Lowered& lowered, int slot) {
   return StrCat("input ", slot);
 }
 
-// The dims of a slot. Memory is planned for max_length, so no dim may be larger for a smaller length, and
-// none may be negative for any.
+// Returns the dims of a slot as functions of the length. Fails if a dim gets smaller as the length grows,
+// because memory is planned for max_length. Fails if a dim is negative for length 0.
 Result<LinearDims> DimsOf(const Lowered& lowered, int slot, int64_t max_length) {
   const std::vector<Dim>& dims = lowered.slots[static_cast<size_t>(slot)].type.shape.dims;
   const auto linear = LinearOf(dims, max_length);

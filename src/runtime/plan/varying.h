@@ -1,5 +1,5 @@
 // Describes plans that serve all lengths of the growing states up to a maximum. Dims and shape values that
-// depend on the length are linear functions of it; each run evaluates them.
+// depend on the length are linear functions of the length, which each run evaluates.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,17 +21,17 @@ struct LinearDim {
 };
 using LinearDims = std::vector<LinearDim>;
 
-// The inputs of a plan for all lengths.
+// The lengths that a plan serves, and the dims of its inputs for each length.
 struct LengthRange {
-  std::vector<LinearDims> inputs;  // dims of each bound value; empty for one that is not a tensor
+  std::vector<LinearDims> inputs;  // dims of each bound value; empty for a value that is not a tensor
   int64_t max_length = 0;          // the largest length that the plan serves
 
-  std::string ToString() const;  // equal for equal ranges: a cache key
+  std::string ToString() const;  // a cache key, which is equal for equal ranges
 };
 
-// The symbol of the length during compilation.
+// Returns the symbol that stands for the length during compilation.
 Dim LengthSymbol();
-// The linear dim as an expression of LengthSymbol().
+// Returns the linear dim as an expression of LengthSymbol().
 Dim SymbolicDim(const LinearDim& dim);
 
 // How a plan's values depend on the length.

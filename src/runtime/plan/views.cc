@@ -7,7 +7,7 @@ namespace {
 
 using Slots = std::vector<SlotFacts>;
 
-// Converts offsets from elements to bytes; nullopt if one is not a multiple of a byte.
+// Converts offsets from elements to bytes. Returns nullopt if an offset is not a whole number of bytes.
 std::optional<std::vector<size_t>> ToBytes(DType dtype, const std::optional<std::vector<int64_t>>& elements) {
   if (!elements) return std::nullopt;
   std::vector<size_t> bytes;

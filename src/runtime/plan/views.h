@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// Returns the byte offset of each output in input 0 if all outputs are contiguous slices of it, else nullopt.
-// Such nodes are reshapes, Transposes that move only axes of length 1, and Split, Slice and Gather of one
-// index along the outermost axis. All slots of the node must be static.
+// Returns the byte offset of each output in input 0 if all outputs are contiguous slices of input 0, else
+// nullopt. Such nodes are reshapes, Transposes that move only axes of length 1, and Split, Slice and Gather
+// of one index along the outermost axis. All slots of the node must be static.
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// Returns the byte offset of each input in the output if all inputs are contiguous slices of it, else
+// Returns the byte offset of each input in the output if all inputs are contiguous slices of the output, else
 // nullopt. Such a node is a Concat along the outermost axis. All slots of the node must be static.
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 

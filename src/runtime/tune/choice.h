@@ -21,7 +21,7 @@ const char* TextOf(Reason reason);
 struct Candidate {
   std::string kernel;
   bool legal = false;
-  std::string why_not;      // why it is not legal; may be empty
+  std::string why_not;      // why the kernel is not legal; may be empty
   double estimated_us = 0;  // on one thread
   double measured_us = 0;   // 0: not measured
   std::vector<Work> work;   // basis of the estimate; empty if the kernel has no work_of
@@ -32,9 +32,9 @@ struct Choice {
   std::string kernel;
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal kernels come first, sorted by estimated time
-  int64_t slices = 1;                 // slices of a split batch with this choice; times are of one slice
-  bool in_run =
-      false;  // the node is a dynamic step, whose kernel is chosen in each run; this is the last choice
+  int64_t slices = 1;                 // slices of a split batch with this choice; times are per slice
+  // Whether the node is a dynamic step. Its kernel is chosen in each run, and this is the last choice.
+  bool in_run = false;
 };
 
 }  // namespace tern

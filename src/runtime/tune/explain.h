@@ -6,8 +6,9 @@
 
 namespace tern {
 
-// `chosen` is the kernel that runs. `times` are measurements, or empty. `released` means that weights were
-// released after packing, so that only kernels with the pack layout of `chosen` are listed.
+// Returns the choice of a node with all its candidates. `chosen` is the kernel that runs. `times` are
+// measurements, or empty. `released` means that weights were released after packing, so that only kernels
+// with the pack layout of `chosen` are listed.
 Choice Explain(const Node& node, const KernelQuery& query, const Target& target, const KernelEntry& chosen,
                Reason reason, const std::vector<Measured>& times, bool released);
 

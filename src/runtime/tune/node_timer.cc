@@ -9,7 +9,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes, typical cache sizes
 constexpr int kMinRuns = 3, kMaxRuns = 15;
-constexpr double kEnoughTime = 5000;  // microseconds of all runs of a kernel
+constexpr double kEnoughTime = 5000;  // total microseconds after which a kernel is not run again
 
 double Since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -17,7 +17,7 @@ double Since(Clock::time_point start) {
 
 size_t BytesOf(const TensorInfo& t) { return BytesOf(t.dtype, static_cast<size_t>(CountOf(t.dims))); }
 
-// Fills f32 with numbers in [-1, 1). Other types stay zero, which is a valid index.
+// Fills an f32 tensor with numbers in [-1, 1). Tensors of other types stay zero, which is a valid index.
 void FillRandom(Tensor& t) {
   if (t.dtype() != DType::kF32) return;
   uint32_t state = 1;
@@ -47,7 +47,7 @@ NodeTimer::NodeTimer(const KernelQuery& query, const Workers& workers, const Tim
 bool NodeTimer::Allocate() {
   if (bytes_ > limits_.memory) return false;
   if (flush_.size() > 0) return true;
-  inputs_.clear();  // an earlier call may have run out of memory before the end
+  inputs_.clear();  // an earlier call may have failed half-way for lack of memory
   outputs_.clear();
   generated_.clear();
   for (int i = 0; i < query_.InputCount(); ++i) {
@@ -68,8 +68,8 @@ bool NodeTimer::Allocate() {
   return true;
 }
 
-// Brings the caches into the state between two runs of a node in a model. Reading other data has evicted the
-// weights, while the operands were just written.
+// Brings the caches into the state that a node of a model finds. Other nodes have evicted its weights, while
+// its operands have just been written.
 void NodeTimer::FlushCaches() {
   // Uses all threads, so that they are awake as in a run.
   constexpr int64_t kChunk = 4096;
@@ -99,8 +99,8 @@ std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, dou
   return best;
 }
 
-// Packing, operands and scratch memory may exceed the available memory. That must not fail the run. Another
-// kernel is chosen instead.
+// Packing, operands and scratch memory may exceed the available memory. Then Measure returns nullopt, so that
+// measuring never fails the session's run.
 std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double cutoff) {
   const Result<std::optional<double>> taken =
       Guard([&]() -> Result<std::optional<double>> { return MeasureOrThrow(entry, cutoff); });

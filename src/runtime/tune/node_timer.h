@@ -12,7 +12,7 @@ struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
   size_t flush = 0;   // bytes to read between two runs: the size of the model's weights, which a run reads
-  Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt them
+  Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt a call
 };
 
 class NodeTimer {
@@ -40,7 +40,7 @@ class NodeTimer {
   size_t bytes_ = 0;
   DatumList inputs_, outputs_;
   std::vector<bool> generated_;  // whether each input has random data
-  Buffer flush_;                 // read between runs to displace the caches
+  Buffer flush_;                 // read between runs to evict the weights from the caches
 };
 
 }  // namespace tern

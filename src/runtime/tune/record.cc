@@ -86,14 +86,14 @@ RecordLines ParseRecord(std::string_view text, const RecordKey& key) {
 
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key) {
   std::string out =
-      Header(key) + "# a node, then microseconds of each kernel that was tried, the best first\n";
+      Header(key) + "# a node, then microseconds of each measured kernel; the kernel to use comes first\n";
   size_t count = 0;
   const auto add = [&](const std::string& node, const std::vector<Measured>& times) {
     if (!Recordable(node) || times.size() < 2 || count == kMaxNodes) return;
     const std::string line = LineOf(node, times);
     std::string name;
-    std::vector<Measured>
-        read;  // the line is parsed again, because a rounded time can be 0, or its text too long
+    std::vector<Measured> read;
+    // A line that cannot be parsed is left out: a rounded time can be 0, or the text can be too long.
     if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMaxRecordBytes) return;
     out += line + "\n";
     ++count;

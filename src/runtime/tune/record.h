@@ -11,15 +11,15 @@
 
 namespace tern {
 
-// Must be increased when kernels change their speed. Older measurements are then ignored.
+// Increase this number when the speed of kernels changes. Measurements with older numbers are ignored.
 constexpr int kKernelsVersion = 1;
 
 struct Measured {
   std::string kernel;
   double microseconds = 0;
 };
-using Measurements =
-    std::map<std::string, std::vector<Measured>>;  // by NodeKey; the kernel to use comes first
+// The times of each NodeKey. The kernel to use comes first.
+using Measurements = std::map<std::string, std::vector<Measured>>;
 
 struct RecordKey {
   std::string cpu;  // the processor's name
@@ -35,7 +35,7 @@ RecordLines ParseRecord(std::string_view text, const RecordKey& key);
 // Returns the text of a record: fresh measurements, then the old lines of other nodes in their order. If the
 // record is full, the last lines are dropped, which are the oldest.
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
-// Whether the record can store a node with this key.
+// Returns whether the record can store a node with this key.
 bool Recordable(const std::string& node);
 
 // Returns the default folder of records: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. Empty if
@@ -45,8 +45,8 @@ std::string RecordPath(const std::string& folder, const RecordKey& key);
 
 constexpr size_t kMaxRecordBytes = size_t{64} << 20;
 
-// Returns no measurements if the file does not exist. Fails if it cannot be read, is not a regular file, or
-// is larger than kMaxRecordBytes.
+// Reads the measurements of a file. Returns no measurements if the file does not exist. Fails if it cannot be
+// read, is not a regular file, or is larger than kMaxRecordBytes.
 Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key);
 // Adds the measurements to the file and replaces it atomically. Fails if the existing file cannot be read, or
 // if another process holds its lock longer than `timeout`.

@@ -1,4 +1,4 @@
-// Tuning records on disk.
+// Reads and writes tuning records on disk.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ Status Replace(const std::string& path, std::string_view bytes) {
   return status;
 }
 
-// Returns the text of a file, or nothing if the file or its folder does not exist.
+// Returns the text of a file, or an empty string if the file or its folder does not exist.
 Result<std::string> ReadText(const std::string& path) {
   const File file(path, O_RDONLY);
   if (file.fd() < 0 && errno == ENOENT) return std::string();

@@ -93,7 +93,7 @@ TEST(Record, IgnoresInvalidLines) {
     EXPECT_TRUE(ParseRecord(text, kKey).empty());
 }
 
-// Rounded times can become 0, or their text can exceed the line.
+// A rounded time can become 0, and the text of many times can exceed the maximum length of a line.
 TEST(Record, WritesOnlyLinesThatCanBeParsed) {
   std::vector<Measured> many;
   for (int i = 0; i < 45; ++i) many.push_back({std::string(90, 'k'), 1e9});
@@ -113,7 +113,7 @@ TEST(Record, DropsTheOldestLinesIfFull) {
   const RecordLines lines = ParseRecord(FormatRecord(fresh, ParseRecord(many, kKey), kKey), kKey);
   ASSERT_EQ(lines.size(), 20'000u);
   EXPECT_EQ(lines[0].first, "n19998");
-  EXPECT_EQ(lines[0].second[0].kernel, "b") << "the fresh one";
+  EXPECT_EQ(lines[0].second[0].kernel, "b") << "the fresh measurement";
   EXPECT_EQ(lines[1].first, "zz fresh");
   EXPECT_EQ(lines[2].first, "n0");
   EXPECT_EQ(lines.back().first, "n19997") << "n19999 was dropped";

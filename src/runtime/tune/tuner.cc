@@ -11,8 +11,9 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kMargin =
-    0.95;  // a kernel replaces the estimated best one if it takes at most this fraction of its time
+// A kernel replaces the kernel with the lowest estimate if it takes at most this fraction of that kernel's
+// time.
+constexpr double kMargin = 0.95;
 constexpr double kCutoff = 1.5;            // multiple of the best time so far, see NodeTimer::Measure
 constexpr double kRuns = 4;                // minimum runs of a candidate, including the warm-up
 constexpr std::chrono::seconds kRetry{1};  // delay before a failed write is retried
@@ -21,11 +22,12 @@ std::string TextOf(const TensorInfo& t) {
   return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
 }
 
-// Without bf16 instructions, bf16 is requested for its results and not for speed, so it is not tuned.
+// Returns whether kernels for this query may be chosen by their measured times. Without bf16 instructions, a
+// user requests bf16 for its results and not for its speed, so bf16 is not tuned.
 bool MayTune(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
 
-// Sorts by time. times[0], which has the lowest estimate, stays first unless another kernel is faster by
-// kMargin.
+// Sorts by time. times[0] has the lowest estimate. It stays first unless another kernel takes at most kMargin
+// of its time.
 void PutBestFirst(std::vector<Measured>& times) {
   const Measured estimated_best = times[0];
   std::stable_sort(times.begin(), times.end(),
@@ -69,7 +71,7 @@ struct Tuner::Job {
   double estimated_us() const { return candidates[0].first; }
 };
 
-// Adds the time of its scope to spent_us_.
+// Adds the time between its construction and its destruction to spent_us_.
 class Tuner::Spending {
  public:
   explicit Spending(Tuner& tuner) : tuner_(tuner) {}
@@ -152,7 +154,8 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
   return jobs;
 }
 
-// A record may lack kernels that are now candidates, and its best kernel may no longer exist.
+// Returns whether the times of all candidates are known and the best of them is legal. A record may lack
+// kernels that are now candidates, and its best kernel may no longer exist.
 bool Tuner::Knows(const Job& job) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = known_.find(job.key);
@@ -187,7 +190,8 @@ std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, con
   return times;
 }
 
-// Stores the times only if all candidates were measured, because a record must allow a choice between them.
+// Stores the times only if all candidates were measured, because a record serves to choose between all
+// candidates.
 bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
   double min_us = 0;
   for (const auto& [estimate, entry] : job.candidates) min_us += estimate * kRuns / workers.threads();
@@ -218,7 +222,8 @@ void Tuner::Tune(const std::vector<KernelQuery>& queries, const Target& target, 
     Write(std::chrono::milliseconds(0));
 }
 
-// Limits the retries, because a model whose shapes change in every run compiles a plan in every run.
+// Returns whether a failed write may be retried now. Retries are limited, because a model whose shapes change
+// in every run compiles a plan in every run.
 bool Tuner::MayRetry() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return !unwritten_.empty() && Clock::now() >= retry_;
@@ -229,8 +234,8 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   if (LeftMicroseconds() <= 0) return false;
   const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
-  // Sessions that measure at the same time would disturb each other. After a stop, the known measurements are
-  // used.
+  // Sessions that measure at the same time would disturb each other, so they wait for each other. If a stop
+  // ends the wait, this session measures nothing.
   const auto lock = measuring_.Acquire(limits.stop, "another session that measures kernels");
   if (!lock.ok()) return false;
   bool measured = false;

@@ -14,18 +14,18 @@ namespace tern {
 
 struct TuneReport {
   int64_t measured = 0;     // distinct NodeKeys that the model's sessions measured
-  int64_t recorded = 0;     // distinct NodeKeys that they used from the record
+  int64_t recorded = 0;     // distinct NodeKeys that the sessions read from the record
   double milliseconds = 0;  // spent on measuring
   std::string record;       // path of the record; empty if there is none
   Status read, written;     // errors of reading and writing the record
 };
 
-// Key of a measurement: op, attributes, hash of the subgraphs, types, dims, which operands are weights,
-// threads, precision.
+// Returns the key of a measurement. It consists of the op, attributes, hash of the subgraphs, types, dims,
+// which operands are weights, threads and precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
 // A model has one tuner, which its sessions share. Thread-safe. One session measures at a time. Find and
-// Report do not wait for it.
+// Report do not wait for the session that measures.
 class Tuner {
  public:
   // Returns null if the options have neither a time budget nor a cache folder.
@@ -39,11 +39,12 @@ class Tuner {
     size_t weights = 0;  // bytes of the model's weights
     Stop stop;
   };
-  // Measures the queries that are not known yet. Those with the largest estimated time come first. Equal keys
-  // are measured once. Ends when the budget is spent or limits.stop fires, but not during a Prepare or Run of
-  // a kernel. A stop also ends the wait for another session that measures. Then writes all unwritten
-  // measurements to the record. Without new measurements, it retries a failed write at most once a second and
-  // does not wait for the file's lock. After a stop it does not write; a later call does.
+  // Measures the queries that are not known yet. Queries with the largest estimated time come first. Queries
+  // with equal keys are measured once. Stops measuring when the budget is spent or limits.stop fires, but
+  // does not interrupt a Prepare or Run of a kernel. limits.stop also ends the wait for another session that
+  // measures. Afterwards, Tune writes all unwritten measurements to the record. Without new measurements, it
+  // retries a failed write at most once a second and does not wait for the file's lock. If limits.stop fired,
+  // Tune does not write; a later call does.
   void Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
             const Limits& limits);
 
@@ -58,11 +59,11 @@ class Tuner {
  private:
   struct Job;
   class Spending;
-  using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimates
+  using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimated microseconds
   std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const Target& target, int threads) const;
   static std::vector<Measured> TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                        std::chrono::steady_clock::time_point deadline);
-  // Both return whether something was measured.
+  // MeasureMissing and Measure return whether they measured a query.
   bool MeasureMissing(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                       const Limits& limits);
   bool Measure(const Job& job, const Workers& workers, const Limits& limits);

@@ -19,7 +19,7 @@ namespace {
 struct Calls {
   int slow = 0, quick = 0, alive = 0, max_alive = 0;
   int disturbed = 0;  // number of slow calls of the quick kernel, after its first call
-  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: its Prepare sets it
+  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: Prepare sets `stopped`
 };
 Calls calls;
 std::atomic<bool> stopped{false};
@@ -192,7 +192,7 @@ TEST_F(TunerTest, StopsAfterThreeRunsOfASlowKernel) {
 
 TEST_F(TunerTest, StaysWithinItsBudget) {
   const auto session = Ran(Options(1));
-  EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "the budget does not suffice for both";
+  EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "the budget does not suffice for both kernels";
   EXPECT_EQ(session->Choices()[0].reason, Reason::kEstimated);
   EXPECT_LT(session->Tuning().milliseconds, 100);
   EXPECT_FALSE(std::filesystem::exists(session->Tuning().record));
@@ -396,7 +396,7 @@ TEST_F(TunerTest, AKernelThatRunsOutOfMemoryIsNotChosenAndDoesNotFailTheRun) {
     ASSERT_EQ(session->Choices().size(), 2u);
     EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "not all candidates could be measured";
     EXPECT_EQ(session->Tuning().measured, 0);
-    EXPECT_GE(session->Tuning().milliseconds, 5) << "measuring the others counts";
+    EXPECT_GE(session->Tuning().milliseconds, 5) << "the time for the other kernels counts";
   }
 }
 
@@ -411,7 +411,7 @@ std::string RandomWeights(int64_t count) {
   return text;
 }
 
-// Uses CPU kernels. Each legal one is measured, and the result equals the reference up to rounding.
+// Uses the CPU's kernels. Each legal kernel is measured, and the result equals the reference up to rounding.
 TEST_F(TunerTest, TunesConvolutions) {
   const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[1,20,20,16]) -> (%y) {\n  #w: f32[32,16,3,3] = (",
                                        RandomWeights(32 * 16 * 9),
