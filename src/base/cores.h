@@ -18,10 +18,10 @@ struct CoreCount {
   int count = 1;
   const char* problem = "";
 };
-CoreCount CountCores();  // computed at each call
+CoreCount CountCores();  // computed again at each call
 
 // Returns how many cores a CPU quota allows; 0 if there is no limit. The number is rounded down, because a
-// process that exceeds its quota is stopped for the rest of the period. It is at least 1.
+// process that exceeds its quota is stopped for the rest of the period. The limit is at least 1.
 int CoresOfQuota(double quota, double period);
 
 // The smallest CPU quota of the given control groups and their parents, in cores; 0: no limit. groups: the

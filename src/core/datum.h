@@ -1,4 +1,4 @@
-// The run-time content of a value: a tensor, a sequence, an optional or a map.
+// The data of a value at run time: a tensor, a sequence, an optional or a map.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace tern {
 struct Datum;
 using DatumList = std::vector<Datum>;
 
-// The content of a map. keys: an i64 or string tensor [n]. values: one Datum per key.
+// The entries of a map. keys: an i64 or string tensor of shape [n]. values: one Datum per key.
 struct MapData {
   Tensor keys;
   DatumList values;
@@ -42,7 +42,8 @@ struct Datum {
   std::string Describe() const;
 };
 
-// The type of the current content. An optional that holds a value has the type of that value.
+// Returns the type of the data. For an optional with a value, this is the type of the value, not an optional
+// type.
 Type TypeOf(const Datum& datum);
 
 }  // namespace tern

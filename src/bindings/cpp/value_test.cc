@@ -13,8 +13,8 @@ namespace {
 
 using Kind = tern::Value::Kind;
 
-// An ONNX model of opset 16 with inputs x f32[N,2], m map(string,f32[]), s seq(f32[*]), and the initializer
-// w = [10,100], which the graph also lists as an input:
+// The bytes of an ONNX model of opset 16 with inputs x f32[N,2], m map(string,f32[]) and s seq(f32[*]). The
+// initializer w = [10,100] is also listed as an input. The model computes:
 //   y = Mul(x, w); zip = ZipMap(y) with labels b, a; izip = ZipMap(y) with labels 7, 3;
 //   d = DictVectorizer(m) with vocabulary p, q, r; t = SequenceInsert(s, x); nz = NonZero(x)
 const char kKinds[] =
@@ -147,7 +147,7 @@ TEST(BoundOutput, IsWrittenByRun) {
   auto p = Fed();
   ASSERT_TRUE(p.ok());
   std::vector<float> y(4, -1), d(3, -1);
-  std::vector<int64_t> nz(8, -1);  // its size depends on data: copied
+  std::vector<int64_t> nz(8, -1);  // the size of nz depends on data, so nz is copied
   ASSERT_TRUE(p->Output("y").Bind(y.data(), 16, {2, 2}).ok());
   ASSERT_TRUE(p->Output("d").Bind(d.data(), 12, {1, 3}).ok());
   ASSERT_TRUE(p->Output("nz").Bind(nz.data(), 64, {2, 4}).ok());
