@@ -19,13 +19,8 @@ struct MapData {
 };
 
 struct Datum {
-  enum class Kind : uint8_t {
-    kEmpty,
-    kTensor,
-    kSequence,
-    kNone,
-    kMap
-  };  // kNone: an optional without a value
+  // kEmpty: no datum. kNone: an optional without a value.
+  enum class Kind : uint8_t { kEmpty, kTensor, kSequence, kNone, kMap };
   Kind kind = Kind::kEmpty;
   Tensor tensor;
   std::shared_ptr<const DatumList> sequence;
