@@ -29,7 +29,7 @@ namespace tern {
 TERN_API_NAMESPACE {
   // A dim as the model declares it.
   struct DeclaredDim {
-    int64_t value = -1;  // -1: open
+    int64_t value = -1;  // -1: the size is open
     std::string symbol;  // name of an open dim, or an expression such as "2*N"; empty if the dim has no name
   };
 
@@ -157,10 +157,13 @@ TERN_API_NAMESPACE {
     // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to
     // 64 bytes.
     Config& model_buffer(const void* data, size_t size);
-    Config& threads(int count);  // 0: one per usable core; at most 1024, of which at most one per core runs
+    // The number of threads, at most 1024; 0: one per usable core. At most one thread per usable core runs at
+    // a time.
+    Config& threads(int count);
     Config& plan_cache(int count);  // number of input shapes whose plans are cached; at least 1
     // Limits the memory of intermediate values, in bytes. A Run that needs more fails with
-    // kResourceExhausted. Weights, inputs and outputs do not count. 0 (the default): the machine's memory.
+    // kResourceExhausted. Weights, inputs and outputs do not count. 0 (the default): the limit is the
+    // machine's memory.
     Config& memory_limit(size_t bytes);
     // Limits the bytes of the outputs that one Loop or Scan collects over its iterations. Without this limit,
     // an endless loop would use all memory. 0: 4 GiB or a quarter of the machine's memory, whichever is less.
@@ -192,8 +195,8 @@ TERN_API_NAMESPACE {
     // as the past keys and values of a decoder. "auto": pairs found by the names that common exporters use,
     // such as past_key_values.0.key and present.0.key. "past=present,past=present": these pairs. "none": no
     // states. If states() is not called, the predictor has the states that the model declares; ONNX models
-    // declare none. Create fails if a name does not exist. It also fails if the two types of a pair differ,
-    // except in the size of one growing axis.
+    // declare none. Create fails if a name does not exist. It also fails if the two types of a pair differ in
+    // more than the size of one axis, the growing axis.
     Config& states(std::string pairs);
 
     const std::string& model_path() const;
@@ -213,7 +216,7 @@ TERN_API_NAMESPACE {
   // so run once without a limit before deadlines matter. After kCancelled the predictor stays usable. Its
   // outputs have no value until a later run succeeds, and the contents of bound memory are unspecified.
   struct RunOptions {
-    const std::atomic<bool>* cancel = nullptr;  // any thread may set it; must live until Run returns
+    const std::atomic<bool>* cancel = nullptr;  // any thread may set the flag; it must live until Run returns
     std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0: no limit
     // An absolute time limit. If timeout is also set, the earlier of the two limits applies.
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
@@ -224,7 +227,7 @@ TERN_API_NAMESPACE {
   struct StateInfo {
     std::string name;           // name of the input, and of the state
     std::string output;         // name of the output
-    std::string declared_type;  // of the input: "f32[batch,12,past,64]"
+    std::string declared_type;  // declared type of the input: "f32[batch,12,past,64]"
     int axis = -1;              // the growing axis; -1: fixed size
   };
 
@@ -243,10 +246,10 @@ TERN_API_NAMESPACE {
 
     const std::vector<std::string>& InputNames() const;
     const std::vector<std::string>& OutputNames() const;
-    // Constants that may be fed by name in place of their stored values: initializers of an ONNX model that
-    // its graph also lists as inputs. Input(name) returns a handle to such a constant; its Reset() restores
-    // the stored value. When a new set of these names is fed, Run optimizes the model again for that set. All
-    // clones share the optimized model.
+    // Returns the names of the constants that may be fed in place of their stored values. They are the
+    // initializers of an ONNX model that its graph also lists as inputs. Input(name) returns a handle to such
+    // a constant; its Reset() restores the stored value. When a new set of these names is fed, Run optimizes
+    // the model again for that set. All clones share the optimized model.
     const std::vector<std::string>& OverridableNames() const;
     Tensor Input(const std::string& name);
     Tensor Input(size_t index);

@@ -28,7 +28,7 @@ TERN_API_NAMESPACE {
     kIo,
     kResourceExhausted,
     kInternal,   // a bug in Tern
-    kCancelled,  // the caller cancelled the run, or its time limit passed
+    kCancelled,  // the caller cancelled the run, or the run's time limit passed
   };
 
   class [[nodiscard]] Status {

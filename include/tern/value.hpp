@@ -11,8 +11,8 @@
 
 namespace tern {
 TERN_API_NAMESPACE {
-  // Immutable, owns its data, and stays valid after the predictor is destroyed. Copies are cheap and share
-  // the data. Thread-safe: any number of threads may read the same value.
+  // A value is immutable, owns its data, and stays valid after the predictor is destroyed. Copies are cheap
+  // and share the data. Thread-safe: any number of threads may read the same value.
   class Value {
    public:
     enum class Kind : uint8_t {
@@ -36,7 +36,8 @@ TERN_API_NAMESPACE {
     template <class T> static Result<Value> ScalarOf(const T& element) {
       return MakeTensor(&element, 1, kTypeOf<T>, {});
     }
-    // Fails if an item is empty, or if its kind or element type differs from that of the first item.
+    // Returns a sequence of `items`. Fails if an item is empty, or if its kind or element type differs from
+    // that of the first item.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
     // Returns a map in which values[i] is the value of keys[i]. Fails if there are more keys than values or
     // more values than keys, if a key occurs twice, if a value is empty, or if its kind or element type

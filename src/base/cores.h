@@ -9,7 +9,7 @@ namespace tern {
 // group. The result is at least 1 and is computed once.
 int UsableCores();
 
-// The error in TERN_CORES as text; empty if there is none.
+// Returns the error in TERN_CORES as text; empty if there is none.
 const char* CoresProblem();
 
 namespace internal {
@@ -24,8 +24,8 @@ CoreCount CountCores();  // computed again at each call
 // process that exceeds its quota is stopped for the rest of the period. The limit is at least 1.
 int CoresOfQuota(double quota, double period);
 
-// The smallest CPU quota of the given control groups and their parents, in cores; 0: no limit. groups: the
-// text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
+// Returns the smallest CPU quota of the given control groups and their parents, in cores; 0: no limit.
+// groups: the text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
 int CoresOfGroups(const std::string& groups, const std::string& root);
 
 }  // namespace internal

@@ -17,11 +17,11 @@ struct CpuInfo {
 
 const CpuInfo& Cpu();
 
-// Physical memory of the machine in bytes; SIZE_MAX / 4 if unknown.
+// Returns the physical memory of the machine in bytes; SIZE_MAX / 4 if unknown.
 size_t MachineMemory();
 
-// The peak resident memory of this process in bytes; 0 if unknown.
+// Return the peak and the current resident memory of this process in bytes; 0 if unknown.
 int64_t PeakMemory();
-int64_t ResidentMemory();  // the current resident memory
+int64_t ResidentMemory();
 
 }  // namespace tern

@@ -19,11 +19,11 @@ constexpr TypeRow kRows[] = {
     {"string", 0},     {"c64", 64},   {"c128", 128}};
 static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCount));
 
-// The bit layout of a float type of 16 bits or less; the sign bit comes first.
+// The bit layout of a float type of 16 bits or less. From high to low: sign, exponent, mantissa.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;       // an all-ones exponent with zero mantissa
-  bool nan_is_minus_zero;  // the "uz" formats: one NaN, no negative zero
+  bool has_infinity;       // as an all-ones exponent with zero mantissa
+  bool nan_is_minus_zero;  // the "uz" formats: the bits of -0 are the only NaN
   bool has_nan;
 };
 
@@ -202,7 +202,7 @@ uint16_t FloatToHalf(float value) {
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
   if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to more than 65504, the largest half
-  if (magnitude < 0x38800000) {                       // subnormal half: adding 0.5 aligns the bits
+  if (magnitude < 0x38800000) {  // a subnormal half: adding 0.5 rounds and aligns the mantissa
     float m;
     std::memcpy(&m, &magnitude, 4);
     m += 0.5f;

@@ -9,8 +9,8 @@
 namespace tern {
 namespace {
 
-// The interval at which a waiting thread reads the cancel flag. It must poll, because setting the flag does
-// not wake it.
+// The interval at which a waiting thread reads the cancel flag. The thread must poll, because setting the
+// flag does not wake it.
 constexpr std::chrono::milliseconds kPollInterval{5};
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace tern {
 
-// Waits until `free` returns true. `free` is called with `lock` held, at first and whenever `changed` is
+// Waits until `free` returns true. `free` is called with `lock` held, at the start and whenever `changed` is
 // notified. Returns kCancelled if `stop` triggers first; the message says that the run waited for `what`.
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
@@ -22,7 +22,7 @@ Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>
 // Thread-safe.
 template <class Key> class KeyedMutex {
  public:
-  // Unlocks its key when it is destroyed.
+  // Owns a key, and unlocks the key when it is destroyed.
   class Lock {
    public:
     Lock() = default;

@@ -100,7 +100,7 @@ class InternalError : public std::logic_error {
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition,
                             std::initializer_list<TextPiece> detail);
 
-// Runs `body` and converts every exception to a Status. Exceptions are caught nowhere else.
+// Runs `body` and converts every std::exception to a Status.
 template <class F> auto Guard(F&& body) -> decltype(body()) {
   try {
     return body();

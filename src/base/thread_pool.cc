@@ -18,11 +18,11 @@ constexpr int kSpins = 2000;    // pauses before a waiting thread yields its cor
 constexpr int kMinChunks = 32;  // the smallest chunk is 1/32 of a thread's share of the loop
 constexpr int kMaxParts = 16;   // maximum number of parts of a loop; a thread starts with its own part
 
-// The thread runs its own loop, helps in another thread's loop, or has left that loop early.
+// What a thread does: it runs its own loop, helps in another thread's loop, or must leave that loop early.
 enum class Role { kOwn, kHelps, kLeft };
 
 struct ThisThread {
-  int active_depth = 0;  // nesting depth
+  int active_depth = 0;  // number of nested ActiveScopes
   bool inside_loop = false;
   Role role = Role::kOwn;
 };
@@ -71,7 +71,7 @@ class ActiveThreads {
   }
   bool Full() const { return Total(Load()) >= cores_; }
   // Returns how many threads of the pool to wake for a loop that wants `wanted` helpers, if `awake` threads
-  // of the pool are awake. Not positive: none.
+  // of the pool are awake. A result of 0 or less means none.
   int HelpersToWake(int wanted, int awake) const {
     const uint64_t count = Load();
     const int idle = std::max(0, awake - static_cast<int>(count >> 32));
@@ -142,7 +142,7 @@ struct Job {
   const void* f;
   int64_t chunk;  // the smallest size of a chunk
   int helpers_wanted, parts;
-  int joined = 0;  // guarded by the pool's lock
+  int joined = 0;  // guarded by Pool::jobs_lock_
   Job* next = nullptr;
   std::atomic<int> active{0};
   Part part[kMaxParts];

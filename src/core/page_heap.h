@@ -18,11 +18,11 @@ class PageHeap {
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kMinBlock = size_t{1} << 20;  // smaller blocks are not worth huge pages
   // The heap maps entire huge pages once it has mapped this many bytes. Before that it maps only its blocks,
-  // because the unused bytes of the last huge page, up to kHugePage, would be much for a small model.
+  // because the unused bytes of the last huge page, up to kHugePage, would be too much for a small model.
   static constexpr size_t kAheadFrom = size_t{32} << 20;
 
-  // region: how many bytes of address space the heap reserves at once; 0: a size that suits the process's
-  // limit on address space.
+  // region: how many bytes of address space the heap reserves at once; 0: 1/16 of the process's limit on
+  // address space, but 64 MiB to 1 GiB.
   explicit constexpr PageHeap(size_t region) : region_(region) {}
   ~PageHeap();  // does not free blocks
   PageHeap(const PageHeap&) = delete;

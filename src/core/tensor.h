@@ -13,8 +13,8 @@ namespace tern {
 
 using Dims = std::vector<int64_t>;
 
-// Return the product of dims. A negative dim, or a tensor of more than 2^46 bytes, is a failed check in
-// CountOf, which counts one byte per element. CheckedCount returns nullopt instead.
+// CheckedCount returns the product of dims, or nullopt if a dim is negative or the elements take more than
+// 2^46 bytes. CountOf does the same for elements of one byte, but fails a check instead of returning nullopt.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -22,8 +22,8 @@ Dims ContiguousStrides(const Dims& dims);
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, Dims dims);  // zeroed, contiguous, owned
-  // A view of the given bytes. Strides count elements; types of less than 8 bits must be contiguous.
+  Tensor(DType dtype, Dims dims);  // allocates a zeroed, contiguous tensor
+  // Return a view of the given bytes. Strides count elements. Types of less than 8 bits must be contiguous.
   static Tensor View(Buffer buffer, DType dtype, Dims dims);
   static Tensor View(Buffer buffer, DType dtype, Dims dims, Dims strides);
 

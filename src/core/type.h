@@ -65,8 +65,8 @@ struct Type {
 };
 bool operator==(const Type& a, const Type& b);
 
-// Fills unknown parts of `type` from `declared`. Known parts of `type` stay, except that an optional type
-// becomes `declared` if that is a known type other than optional.
+// Fills unknown parts of `type` from `declared`. Known parts of `type` stay, with one exception: an optional
+// type is replaced by `declared` if `declared` is known and not optional.
 void RefineType(Type& type, const Type& declared);
 // Returns the type of a value that has type a or type b. Dims, ranks and element types that differ become
 // unknown. If one of the two types is unknown, returns the other one.

@@ -15,7 +15,8 @@ struct CsvTable {
   std::vector<int64_t> lines;                  // the line of the file, from 1, in which each row starts
 
   int64_t columns() const;
-  // "row 2 (line 3), column 4 ('width')", for messages. Both arguments count from 0.
+  // Returns "row 2 (line 3), column 4 ('width')", for messages. The arguments `row` and `column` count from
+  // 0.
   std::string Place(size_t row, size_t column) const;
 };
 

@@ -8,7 +8,7 @@
 namespace tern::data {
 namespace {
 
-// Returns the number of bytes of the first UTF-8 character, or 0 if it is invalid.
+// Returns the number of bytes of the first UTF-8 character, or 0 if the text does not start with a valid one.
 size_t CharacterLength(std::string_view text) {
   for (size_t n = 1; n <= 4 && n <= text.size(); ++n)
     if (DecodeUtf8(text.substr(0, n))) return n;

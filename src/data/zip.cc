@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kLocator64 = 0x07064b50;
-constexpr uint32_t kIn64 = 0xffffffff;    // in place of a size or offset that is stored in the 64-bit field
+constexpr uint32_t kIn64 = 0xffffffff;    // stands for a number that is stored in the 64-bit extra field
 constexpr uint64_t kMaxInflation = 1032;  // the best compression ratio of deflate
 
 // A bounds-checked view of the file. After a read beyond its end, ok() is false and reads return zeros.

@@ -17,8 +17,8 @@ struct ZipEntry {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Lists the entries. Fails if a size or an offset does not fit the file, or if an entry is encrypted or uses
-// another compression method.
+// Lists the entries. Fails if a size or an offset does not fit the file, or if an entry is encrypted or its
+// compression method is neither stored nor deflated.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
 // Returns the entry's bytes after checking the CRC.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);

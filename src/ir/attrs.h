@@ -70,11 +70,12 @@ class Attrs {
 
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
-  // Converts an integer to float, a float without fraction to integer, 0 and 1 to bool, and text to enum or
-  // dtype. Fails for other types; the error names the expected type.
+  // Sets an attribute. Converts an integer to float, a float without fraction to integer, 0 and 1 to bool,
+  // and text to enum or dtype. Fails for other types; the error names the expected type.
   Status Set(const std::string& name, const AttrValue& value);
 
-  // Return an attribute by name. It must exist and have the type. Enums are returned as text.
+  // Return an attribute by name. The attribute must exist and have the type that the function returns. Enums
+  // are returned as text.
   AttrValue Get(std::string_view name) const;
   bool Bool(std::string_view name) const;
   int64_t Int(std::string_view name) const;

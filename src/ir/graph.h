@@ -26,7 +26,8 @@ struct Value {
   int output = 0;  // index among the producer's outputs
   Graph* graph = nullptr;
   bool is_input = false;
-  std::vector<std::pair<Node*, int>> uses;  // reading nodes, also nested ones, with the input index
+  // The nodes that read the value, also in nested graphs, each with the index of the input.
+  std::vector<std::pair<Node*, int>> uses;
   int output_uses = 0;  // how often the value is an output of its graph or of nested graphs
 
   bool is_constant() const { return constant.defined(); }
@@ -52,7 +53,7 @@ class Node {
     return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
   }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
-  void SetInput(int i, Value* value);  // appends absent inputs as needed
+  void SetInput(int i, Value* value);  // appends absent inputs if i is beyond the last input
   bool unused() const;                 // no output is read
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
 
@@ -130,7 +131,7 @@ class Graph {
 
   // Returns all values of enclosing graphs that this graph or its nested graphs read, in order of first use.
   std::vector<Value*> Captures() const;
-  std::unique_ptr<Graph> Clone() const;  // top-level graphs only; constants share their bytes
+  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; the copy shares the bytes of constants
   int NodeCount() const;                 // including nested graphs
 
  private:

@@ -1,5 +1,5 @@
 // The properties of an op that passes, plans and reports query, and the types of the answers. Each op answers
-// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives further answers from the op's traits.
+// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -47,7 +47,7 @@ template <class F> class Answer {
   const char* reason_ = nullptr;
 };
 
-// An op that moves data: its results hold elements of its data inputs, unchanged.
+// Describes an op that moves data: its results contain elements of its data inputs, unchanged.
 struct Movement {
   // How many elements the results have, compared to the data inputs.
   enum class Amount : uint8_t { kSame, kFewer, kMore, kAny };
@@ -83,7 +83,7 @@ enum class HalfRule : uint8_t {
   kWiden,    // compute in f32 instead
   kMove,     // keep the type, or use f32 if the operand is already widened
   kAnyType,  // read a widened operand without a cast
-  kKeep,     // keep the operands' type: their bits or rounding matter
+  kKeep,     // keep the operands' type, because their bits or rounding matter
 };
 
 using CountRule = std::optional<double>(const Node&);                      // nullopt: a dim is unknown

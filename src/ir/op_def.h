@@ -13,7 +13,7 @@ class InferContext;
 class EvalContext;
 
 enum Trait : uint32_t {
-  kPure = 1,         // equal inputs give equal outputs; may be folded, merged, removed
+  kPure = 1,         // equal inputs give equal outputs; passes may fold, merge and remove nodes
   kElementwise = 2,  // output element i depends only on element i of each input, after broadcasting
   kInPlace = 4,      // the first output may overwrite the first input that has its type
   kView = 8,         // the output has the bytes of the first input, with other dims
@@ -23,14 +23,15 @@ enum Trait : uint32_t {
   kHostOnly = 128,    // works on sequences, strings or maps; never runs on a device
   kMovesData = 256,   // computes nothing: each element of the results is an input element, 0 or 1
   kReadsDims = 512,   // the results depend on the dims of input 0, not on its data
-  kEpilogue = 1024,   // computes sums of products, then adds inputs 2 (bias) and 3 (residual), then activates
+  // Computes sums of products, adds inputs 2 (bias) and 3 (residual), and applies the attribute `activation`.
+  kEpilogue = 1024,
 };
 
 struct Port {
   enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
   enum class Role : uint8_t {
     kData,
-    kWeight,   // kernels pack it once if it is constant; it is then a parameter of the model
+    kWeight,   // kernels pack a constant here once; it is a parameter of the model
     kSetting,  // axes, indices, shapes, limits; a constant here is not a parameter of the model
   };
   std::string name;
@@ -52,7 +53,7 @@ class OpDef {
   std::string summary;
   std::string family;  // the folder under src/ops
   std::vector<Port> inputs, outputs;
-  std::vector<std::string> subgraphs;  // their roles: then, else, body
+  std::vector<std::string> subgraphs;  // roles of the subgraphs: then, else, body
   uint32_t traits = kPure;
   Attrs defaults;
   std::function<Status(const Attrs&, InferContext&)> infer;
@@ -150,9 +151,10 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
   // FLOPs of a node, not counting the two per multiply-accumulate. The default of an elementwise op is one
   // per element of the result.
   Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
-  // Whether a node processes each item of the outermost dim independently (ir/batch_items.h).
+  // Tells whether a node processes each item of the outermost dim independently (ir/batch_items.h).
   Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
-  // How the results' axes map to the operands', and which attributes and inputs name axes (ir/axis_map.h).
+  // map: how the axes of the results correspond to the axes of the operands. rename: updates the attributes
+  // and inputs that contain axis numbers (ir/axis_map.h).
   Builder& Axes(Answer<AxisRule> map, std::function<RenameRule> rename = {}) {
     def_.rename_axes = std::move(rename);
     return Set(def_.axis_map, std::move(map));

@@ -1,4 +1,4 @@
-// Connects an op to its execution, if a module above the op's own module executes the op.
+// For an op that one module declares and a higher module executes.
 #pragma once
 #include <functional>
 #include <string_view>

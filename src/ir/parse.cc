@@ -17,7 +17,7 @@ struct StateText {
   int axis = -1, output = -1;
 };
 
-// Names defined so far, with a link to the enclosing graph's names.
+// The names that a graph has defined so far. `outer` is the scope of the enclosing graph.
 struct Scope {
   const Scope* outer = nullptr;
   std::map<std::string, Value*> values;

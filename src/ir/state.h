@@ -1,4 +1,4 @@
-// States of a graph (GraphState): validation, and detection of past/present pairs.
+// Checks the states of a graph (GraphState), and finds pairs of past and present by their names.
 #pragma once
 #include <optional>
 #include <string_view>

@@ -10,7 +10,7 @@ namespace tern {
 
 // A state of a subgraph: in each run, `input` reads the value that `output` had in the previous run.
 struct SubgraphState {
-  int input = 0, output = 0;  // indices
+  int input = 0, output = 0;  // indices among the inputs and outputs of the subgraph
   int axis = -1;              // the growing axis; -1: fixed size
 };
 

@@ -240,7 +240,7 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
-  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their checksums
+  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their blobs' checksums
 };
 
 struct Opened {

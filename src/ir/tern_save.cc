@@ -178,7 +178,7 @@ class Writer {
   uint64_t offset_ = 0;
 };
 
-// Fails if a type is nested deeper than the loader, which parses types from text, accepts.
+// Fails if a type is nested deeper than the loader accepts.
 Status CheckTypes(const Graph& graph) {
   for (const auto& v : graph.values())
     if (const int depth = v->type.Depth(); depth > kMaxTypeDepth)

@@ -6,7 +6,7 @@
 //     %y: f32[N,10] = Softmax(Relu(%h)) {axis=-1} as "probabilities"
 //   }
 //
-// Floats parse back to the same bits; a NaN with a sign or payload is written nan(0x…) with all its bits.
+// Floats parse back to the same bits. A NaN with a sign or payload is written nan(0x…) with all its bits.
 // A state (GraphState) is a line of the body: state %past_k -> %present_k {axis=2}.
 // The subgraphs of a node are in brackets: %y = If(%c) [then @t() -> (%a) { … } else @e() -> (%b) { … }].
 #pragma once

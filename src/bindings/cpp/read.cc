@@ -6,7 +6,7 @@
 namespace tern::v1 {
 namespace {
 
-// Mantissa bits of a float type; 0 for other types.
+// Returns the mantissa bits of f32 or f64, including the implicit bit; 0 for other types.
 int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
 
 // Returns whether type `to` represents every value of type `from` exactly. `to` must be a type that C++ has.
