@@ -131,7 +131,7 @@ TEST(ThreadPool, NoThreadHelpsWhileCallersHaveAllCores) {
   }
   int most = 0;
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
-  EXPECT_GE(most, 2) << "no helper came back";
+  EXPECT_GE(most, 2) << "no helper joined after the cores were free again";
 }
 
 TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {

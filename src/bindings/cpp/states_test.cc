@@ -173,7 +173,7 @@ TEST(States, GiveTheTokensOfAPastThatIsFedByHand) {
 TEST(States, BeginAnewAfterAResetWithAnyBatchSize) {
   tern::Predictor p = Created(Decoder().states("auto"));
   const Tokens first = Generate(p, {1, 5, 7}, 12);
-  EXPECT_NE(Generate(p, {1, 5, 7}, 12), first) << "the past counts";
+  EXPECT_NE(Generate(p, {1, 5, 7}, 12), first) << "the past changes the result";
   ASSERT_TRUE(p.ResetStates().ok());
   EXPECT_EQ(p.StateLength(), 0);
   EXPECT_EQ(Generate(p, {1, 5, 7}, 12), first);
@@ -213,7 +213,7 @@ TEST(States, GoBackToAnEarlierPoint) {
   Next(p, {1, 5, 7, 2});
   const tern::Value key = *p.GetState(kKey), value = *p.GetState(kValue);
   const Tokens first = Generate(p, {3}, 90);
-  EXPECT_EQ(key.shape(), (tern::Shape{1, 2, 4, 4})) << "a copy";
+  EXPECT_EQ(key.shape(), (tern::Shape{1, 2, 4, 4})) << "GetState returns a copy";
   ASSERT_TRUE(p.SetState(kKey, key).ok());
   const tern::Status ran = p.Run();
   EXPECT_TRUE(Says(ran, "'past_key_values.0.value' has length 94, the states before it have 4"))
@@ -280,7 +280,7 @@ TEST(States, ExplainMistakes) {
   tern::Status ran = p.Run();
   EXPECT_EQ(ran.code(), tern::Code::kInvalidArgument);
   EXPECT_TRUE(Says(ran, kKey) && Says(ran, "f32[1,2,0,4]") && Says(ran, "f32[2,2,1,4]")) << ran.message();
-  EXPECT_EQ(p.Run().message(), ran.message()) << "the mistake stays until it is mended";
+  EXPECT_EQ(p.Run().message(), ran.message()) << "the error stays until the state is corrected or reset";
   ASSERT_TRUE(p.ResetStates().ok());
   EXPECT_TRUE(p.Run().ok());
   EXPECT_TRUE(Says(set(Floats(std::vector<float>(16), {2, 2, 1, 4})), "f32[1,2,1,4]"));

@@ -201,7 +201,7 @@ TEST(OverridableConstant, IsFedByNameAndRestored) {
   ASSERT_TRUE(p->Output("y").Bind(y.data(), 16, {2, 2}).ok());
   ASSERT_TRUE(p->Run().ok());
   ASSERT_TRUE(w.CopyFrom(std::vector<float>{1, 2}).ok());
-  EXPECT_EQ(p->Output("y").value().empty(), false) << "feeding an input leaves results";
+  EXPECT_EQ(p->Output("y").value().empty(), false) << "feeding an input keeps the results";
   tern::Status ran = p->Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
   EXPECT_EQ(y, (std::vector<float>{1, 4, 3, 8}));
@@ -213,7 +213,7 @@ TEST(OverridableConstant, IsFedByNameAndRestored) {
   auto clone = p->Clone();
   ASSERT_TRUE(clone.ok());
   EXPECT_EQ(clone->Input("w").value().ToVector<float>(), (std::vector<float>{10, 100}))
-      << "fed per predictor";
+      << "a clone does not share fed constants";
   ASSERT_TRUE(w.Reset().ok());
   ASSERT_TRUE(p->Run().ok());
   EXPECT_EQ(y, (std::vector<float>{10, 200, 30, 400}));
