@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-// The library itself names the types of this header tern::v1::…, because it has its own of the same names.
+// Inside the library, the types of this header are tern::v1::Status and so on, because the library has its
+// own tern::Status and so on.
 #if defined(TERN_BUILDING_API)
 #define TERN_API_NAMESPACE namespace v1
 #else
@@ -27,7 +28,7 @@ TERN_API_NAMESPACE {
     kIo,
     kResourceExhausted,
     kInternal,   // a bug in Tern
-    kCancelled,  // the caller cancelled the run, or its time limit passed
+    kCancelled,  // the caller cancelled the run, or the run's time limit passed
   };
 
   class [[nodiscard]] Status {
@@ -36,7 +37,7 @@ TERN_API_NAMESPACE {
     Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
     bool ok() const { return code_ == Code::kOk; }
     Code code() const { return code_; }
-    // The error with names and numbers, and the operation that failed.
+    // Returns the error with names and numbers, and the operation that failed.
     const std::string& message() const { return message_; }
 
    private:
@@ -93,7 +94,8 @@ TERN_API_NAMESPACE {
   };
   const char* Name(DType dtype);  // "f32"
 
-  // Maps a C++ type to its element type. Element types without a C++ type are accessed through raw().
+  // The element type that corresponds to a C++ type; kInvalid if there is none. Elements of types without a
+  // C++ type are accessed through raw().
   template <class T> inline constexpr DType kTypeOf = DType::kInvalid;
   template <> inline constexpr DType kTypeOf<float> = DType::kF32;
   template <> inline constexpr DType kTypeOf<double> = DType::kF64;

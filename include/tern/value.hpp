@@ -1,5 +1,5 @@
-// A value of any kind that a model takes or returns: a tensor, a sequence, a map, or an optional that holds
-// nothing. Included by tern/tern.hpp.
+// A value of any kind that a model takes or returns: a tensor, a sequence, a map, or an optional without a
+// value. Included by tern/tern.hpp.
 //
 //   for (size_t row = 0; row < probabilities.size(); ++row)                  // scikit-learn's ZipMap
 //     for (const auto& [label, p] : probabilities.At(row).ToMap<std::string, float>()) Show(row, label, p);
@@ -11,8 +11,8 @@
 
 namespace tern {
 TERN_API_NAMESPACE {
-  // Immutable, owns its data, and stays valid after the predictor is destroyed. Copies are cheap and share
-  // the data. Thread-safe: any number of threads may read the same value.
+  // A value is immutable, owns its data, and stays valid after the predictor is destroyed. Copies are cheap
+  // and share the data. Thread-safe: any number of threads may read the same value.
   class Value {
    public:
     enum class Kind : uint8_t {
@@ -20,28 +20,31 @@ TERN_API_NAMESPACE {
       kTensor,
       kSequence,
       kMap,
-      kNone,  // an optional input or output that holds nothing
+      kNone,  // an optional input or output without a value
     };
 
     Value() = default;
 
-    // Copies elements in row-major order. Fails when the count does not match the shape.
+    // Returns a tensor with a copy of `data`, whose elements are in row-major order. Fails if the number of
+    // elements does not match the shape.
     template <class T> static Result<Value> TensorOf(const std::vector<T>& data, const Shape& shape) {
       return MakeTensor(data.data(), data.size(), kTypeOf<T>, shape);
     }
-    // std::vector<bool> has no array of bool.
+    // An overload for std::vector<bool>, which stores bits instead of an array of bool.
     static Result<Value> TensorOf(const std::vector<bool>& data, const Shape& shape);
-    // One element, of shape [].
+    // Returns a tensor of one element, with shape [].
     template <class T> static Result<Value> ScalarOf(const T& element) {
       return MakeTensor(&element, 1, kTypeOf<T>, {});
     }
-    // Fails when an item is empty, or differs in kind or element type from the first.
+    // Returns a sequence of `items`. Fails if an item is empty, or if its kind or element type differs from
+    // that of the first item.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
-    // Keys and values must be in the same order. Fails when their counts differ, a key occurs twice, or a
-    // value is empty or differs in kind or element type from the first.
+    // Returns a map in which values[i] is the value of keys[i]. Fails if there are more keys than values or
+    // more values than keys, if a key occurs twice, if a value is empty, or if its kind or element type
+    // differs from that of the first value.
     static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
     static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
-    // From K (int64_t or std::string) to scalars of type T.
+    // Returns a map from keys of type K (int64_t or std::string) to scalars of type T.
     template <class K, class T> static Result<Value> MapOf(const std::map<K, T>& entries) {
       std::vector<K> keys;
       std::vector<Value> values;
@@ -61,53 +64,55 @@ TERN_API_NAMESPACE {
     // Returns the number of elements of a tensor, items of a sequence or entries of a map, else 0.
     size_t size() const;
 
-    // For tensors. Other kinds return kInvalid, no dims, 0 and null.
+    // Properties of a tensor. For other kinds, dtype() returns kInvalid, shape() no dims, bytes() 0, and
+    // data() and raw() null.
     DType dtype() const;
     Shape shape() const;
     size_t bytes() const;
-    // Returns the elements in row-major order, or null if T is not the element type. They are valid while
-    // this value or a copy lives.
+    // Returns the elements in row-major order, or null if T is not the element type. The pointer is valid
+    // while this value or a copy of it lives.
     template <class T> const T* data() const {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
-    // Copies a tensor's elements with the conversions of Tensor::CopyTo. Fails if T cannot represent them
-    // exactly or this is not a tensor; `out` is then unchanged.
+    // Copies a tensor's elements with the conversions of Tensor::CopyTo. Fails if T cannot represent the
+    // elements exactly or if this is not a tensor. On failure `out` is unchanged.
     template <class T> Status CopyTo(std::vector<T>& out) const {
       if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
       if (const T* from = data<T>()) {
         out.assign(from, from + size());
       } else if constexpr (std::is_same_v<T, bool>) {
-        out.clear();  // same type but no data: there are no elements
+        out.clear();  // CheckRead passed and data() is null, so there are no elements
       } else {
         out.resize(size());
         Read(out.data(), kTypeOf<T>);
       }
       return {};
     }
-    // CopyTo into a new vector; empty if CopyTo fails.
+    // Like CopyTo, but returns a new vector, which is empty if CopyTo fails.
     template <class T> std::vector<T> ToVector() const {
       std::vector<T> out;
       return CopyTo(out).ok() ? out : std::vector<T>();
     }
 
-    // Returns item i of a sequence or value i of a map. It is empty if there is none. Shares the data and
-    // allocates nothing.
+    // Returns item i of a sequence or value i of a map, or an empty value if i is out of range. The result
+    // shares the data of this value; nothing is allocated.
     Value At(size_t i) const;
 
-    // The functions below are for maps. Entries are in the model's order of keys; ZipMap's keys ascend.
+    // The functions below are for maps. Entries have the order in which the model stores their keys. The keys
+    // of a ZipMap are in ascending order.
     DType key_type() const;  // kI64 or kString; kInvalid when this is not a map
-    // Returns the keys, or nothing if K is not their type.
+    // Returns the keys, or an empty vector if K is not their type.
     template <class K> std::vector<K> Keys() const {
       const K* from = kTypeOf<K> == key_type() ? static_cast<const K*>(raw_keys()) : nullptr;
       return from ? std::vector<K>(from, from + size()) : std::vector<K>();
     }
-    // Returns the value of a key. It is empty if there is none.
+    // Returns the value of `key`, or an empty value if the map does not contain `key`.
     Value Find(int64_t key) const;
     Value Find(const std::string& key) const;
     // Copies a map whose values are single elements, with the conversions of Tensor::CopyTo. Fails if this is
-    // not a map, K is not the type of the keys, or T cannot represent the values exactly; `out` is then
-    // unchanged.
+    // not a map, if K is not the type of the keys, or if T cannot represent the values exactly. On failure
+    // `out` is unchanged.
     template <class K, class T> Status CopyTo(std::map<K, T>& out) const {
       if (Status status = CheckEntries(kTypeOf<K>, kTypeOf<T>); !status.ok()) return status;
       std::map<K, T> entries;
@@ -123,7 +128,7 @@ TERN_API_NAMESPACE {
       out = std::move(entries);
       return {};
     }
-    // CopyTo into a new map; empty if CopyTo fails.
+    // Like CopyTo, but returns a new map, which is empty if CopyTo fails.
     template <class K, class T> std::map<K, T> ToMap() const {
       std::map<K, T> out;
       return CopyTo(out).ok() ? out : std::map<K, T>();
@@ -138,7 +143,7 @@ TERN_API_NAMESPACE {
     static Result<Value> MapOfKeys(const std::vector<K>& keys, const std::vector<Value>& values);
     static Result<Value> MakeTensor(const void* data, size_t count, DType type, const Shape& shape);
     const void* raw_keys() const;
-    Status CheckRead(DType as) const;  // fails unless this is a tensor that `as` represents exactly
+    Status CheckRead(DType as) const;  // fails unless this is a tensor whose elements `as` represents exactly
     // Fails unless this is a map with keys of type `key` and single elements that `as` represents exactly.
     Status CheckEntries(DType key, DType as) const;
     void Read(void* out, DType as) const;

@@ -1,14 +1,14 @@
-// The order of numbers that minima, maxima and bounds take.
+// The order of numbers that Min, Max, Clip and Relu use.
 #pragma once
 #include <cmath>
 #include <type_traits>
 
 namespace tern {
 
-// a < b, where -0 is below +0, as in the minimum and maximum of IEEE 754-2019. Nothing is below NaN or above
-// it. ONNX leaves open which of two zeros a minimum is, and kernels give either; reference evaluators and
-// rules use this order, so that Min, Max, Clip and Relu agree and do not depend on the order of their
-// operands.
+// Returns whether a < b, with -0 < +0 as in the minimum and maximum of IEEE 754-2019. Returns false if a or b
+// is NaN. ONNX does not specify whether the minimum of -0 and +0 is -0 or +0, and kernels may return either
+// zero. Reference evaluators and rules use this order, so that Min, Max, Clip and Relu agree and do not
+// depend on the order of their operands.
 template <class T> bool Below(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
     return a < b || (a == b && std::signbit(a) && !std::signbit(b));

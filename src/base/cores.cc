@@ -25,8 +25,8 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-// Returns how many cores the text "QUOTA PERIOD" allows. A quota of "max" or -1 is no limit; the result is
-// then 0.
+// Returns how many cores the text "QUOTA PERIOD" allows. Returns 0 if there is no limit, which is written as
+// the quota "max" or -1.
 int Limit(const std::string& quota_and_period) {
   double quota = 0, period = 0;
   std::istringstream text(quota_and_period);
@@ -40,8 +40,9 @@ int LimitOfV1(const std::string& folder) {
 
 int SmallerLimit(int a, int b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
 
-// The smallest limit of the control group `path` and of all its parents. Inside a container the group may be
-// mounted as the root while `path` is valid on the host only, so the root is read too.
+// Returns the smallest limit of the control group `path` and of all its parents, or 0 if there is no limit.
+// The limit of `root` is read too, because inside a container the group may be mounted at `root` while `path`
+// exists only on the host.
 int LimitAlong(const std::string& root, std::string path, int (*limit)(const std::string&)) {
   int cores = limit(root);
   while (!path.empty() && path != "/") {

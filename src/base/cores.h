@@ -9,7 +9,7 @@ namespace tern {
 // group. The result is at least 1 and is computed once.
 int UsableCores();
 
-// The error in TERN_CORES as text; empty if there is none.
+// Returns the error in TERN_CORES as text; empty if there is none.
 const char* CoresProblem();
 
 namespace internal {
@@ -18,14 +18,14 @@ struct CoreCount {
   int count = 1;
   const char* problem = "";
 };
-CoreCount CountCores();  // computed at each call
+CoreCount CountCores();  // computed again at each call
 
 // Returns how many cores a CPU quota allows; 0 if there is no limit. The number is rounded down, because a
-// process that exceeds its quota is stopped for the rest of the period. It is at least 1.
+// process that exceeds its quota is stopped for the rest of the period. The limit is at least 1.
 int CoresOfQuota(double quota, double period);
 
-// The smallest CPU quota of the given control groups and their parents, in cores; 0: no limit. groups: the
-// text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
+// Returns the smallest CPU quota of the given control groups and their parents, in cores; 0: no limit.
+// groups: the text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
 int CoresOfGroups(const std::string& groups, const std::string& root);
 
 }  // namespace internal

@@ -73,8 +73,8 @@ TEST_F(Groups, Nonsense) {
     EXPECT_EQ(Cores(groups), 0) << groups;
 }
 
-// The count of a child process that has TERN_CORES=cores and is pinned to `allowed` cores; plus 100 if it
-// reports a problem.
+// Returns the count of a child process that has TERN_CORES=cores and is pinned to `allowed` cores. Adds 100
+// if the child reports a problem.
 int InProcess(const char* cores, int allowed) {
   const pid_t child = fork();
   if (child == 0) {

@@ -9,19 +9,19 @@ namespace tern {
 
 struct CpuInfo {
   std::string model;                  // "Intel(R) Xeon(R) …"; empty if unknown
-  std::vector<std::string> features;  // those that kernels use: sse4.2 avx avx2 fma avx512f … neon
-  std::string isa;  // the best instruction set among them: avx512_vnni, avx512, avx2, sse4.2, neon, scalar
+  std::vector<std::string> features;  // instruction sets that kernels use: sse4.2 avx avx2 fma avx512f … neon
+  std::string isa;  // the best of these levels: avx512_vnni, avx512, avx2, sse4.2, neon, scalar
   int cores = 1;    // UsableCores()
   int64_t memory_bytes = 0;
 };
 
 const CpuInfo& Cpu();
 
-// Physical memory of the machine in bytes; SIZE_MAX / 4 if unknown.
+// Returns the physical memory of the machine in bytes; SIZE_MAX / 4 if unknown.
 size_t MachineMemory();
 
-// The peak resident memory of this process in bytes; 0 if unknown.
+// Return the peak and the current resident memory of this process in bytes; 0 if unknown.
 int64_t PeakMemory();
-int64_t ResidentMemory();  // at present
+int64_t ResidentMemory();
 
 }  // namespace tern

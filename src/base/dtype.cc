@@ -19,11 +19,11 @@ constexpr TypeRow kRows[] = {
     {"string", 0},     {"c64", 64},   {"c128", 128}};
 static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCount));
 
-// The bit layout of a float type of 16 bits or less; the sign bit comes first.
+// The bit layout of a float type of 16 bits or less. From high to low: sign, exponent, mantissa.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;       // an all-ones exponent with zero mantissa
-  bool nan_is_minus_zero;  // the "uz" formats: one NaN, no negative zero
+  bool has_infinity;       // as an all-ones exponent with zero mantissa
+  bool nan_is_minus_zero;  // the "uz" formats: the bits of -0 are the only NaN
   bool has_nan;
 };
 
@@ -52,7 +52,7 @@ const FloatFormat& FormatOf(DType t) {
 
 uint32_t MaxFiniteBits(const FloatFormat& f) {
   const uint32_t all = (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
-  if (f.has_infinity) return all - (1u << f.mantissa_bits);  // the largest exponent is infinity and NaN
+  if (f.has_infinity) return all - (1u << f.mantissa_bits);  // the largest exponent encodes infinity and NaN
   if (f.nan_is_minus_zero || !f.has_nan) return all;
   return all - 1;  // e4m3fn: all ones is NaN
 }
@@ -60,7 +60,7 @@ uint32_t MaxFiniteBits(const FloatFormat& f) {
 uint32_t NanBits(const FloatFormat& f) {
   const int width = f.exponent_bits + f.mantissa_bits;
   if (f.nan_is_minus_zero) return 1u << width;
-  if (!f.has_nan) return 1u << width;  // f4 has no NaN; ml_dtypes and the ONNX test vectors store -0
+  if (!f.has_nan) return 1u << width;  // f4 has no NaN; ml_dtypes and the ONNX test vectors store -0 instead
   if (f.has_infinity) return ((1u << f.exponent_bits) - 1) << f.mantissa_bits | 1u << (f.mantissa_bits - 1);
   return (1u << width) - 1;
 }
@@ -72,13 +72,13 @@ double DecodeMagnitude(const FloatFormat& f, uint32_t bits) {
   return std::ldexp((1u << f.mantissa_bits) + mantissa, exponent - f.bias - f.mantissa_bits);
 }
 
-// Returns the bits of the nearest representable magnitude; ties go to even. The result may be one above the
-// bits of the largest finite value.
+// Returns the bits of the nearest representable magnitude; ties go to even. If the magnitude is beyond the
+// finite range, the result is greater than MaxFiniteBits(f).
 uint32_t RoundMagnitude(const FloatFormat& f, double magnitude) {
   int exponent;
   std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m in [0.5, 1)
   int field = exponent - 1 + f.bias;
-  if (field < 1) field = 1;  // subnormal range shares the smallest exponent
+  if (field < 1) field = 1;  // subnormal numbers use the smallest exponent
   const double unit = std::ldexp(1.0, field - f.bias - f.mantissa_bits);
   const double units = std::nearbyint(magnitude / unit);  // the default rounding mode is ties to even
   if (units == 0) return 0;
@@ -94,7 +94,7 @@ uint32_t EncodeE8M0(double value, bool saturate) {
   const double m = std::frexp(std::fabs(value), &exponent);
   if (m == 0) return 0;
   int field = exponent - 1 + 127;
-  if (m >= 0.75) ++field;  // nearest power of two, ties away from zero as the format defines
+  if (m >= 0.75) ++field;  // rounds to the nearest power of two; ties go away from zero
   if (field < 0) return 0;
   if (field > 254) return saturate ? 0xfe : 0xff;
   return static_cast<uint32_t>(field);
@@ -201,8 +201,8 @@ uint16_t FloatToHalf(float value) {
   const uint16_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds beyond 65504
-  if (magnitude < 0x38800000) {                       // subnormal half: adding 0.5 aligns the bits
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to more than 65504, the largest half
+  if (magnitude < 0x38800000) {  // a subnormal half: adding 0.5 rounds and aligns the mantissa
     float m;
     std::memcpy(&m, &magnitude, 4);
     m += 0.5f;

@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// The numbers are part of the .tern format: append only.
+// .tern files store these numbers, so new types are only appended.
 enum class DType : uint8_t {
   kInvalid = 0,
   kF32,
@@ -41,7 +41,7 @@ enum class DType : uint8_t {
 };
 
 const char* DTypeName(DType t);                          // "f32", "i64", "bool", …
-std::optional<DType> ParseDType(std::string_view name);  // the names of DTypeName
+std::optional<DType> ParseDType(std::string_view name);  // the inverse of DTypeName
 int BitWidth(DType t);                                   // 4 for i4; 0 for strings and kInvalid
 
 bool IsFloat(DType t);        // f64 … f4
@@ -51,8 +51,8 @@ inline bool IsInt(DType t) { return IsSignedInt(t) || IsUnsignedInt(t); }
 inline bool IsNumeric(DType t) { return IsFloat(t) || IsInt(t); }
 bool IsComplex(DType t);
 
-// Size of n elements in bytes. Types of less than 8 bits are packed, low bits first. Strings: n std::string
-// objects.
+// Size of n elements in bytes. Types of less than 8 bits are packed, low bits first. For strings, this is the
+// size of n std::string objects.
 size_t BytesOf(DType t, size_t n);
 
 // Sets of types for op declarations: bit i represents DType i.
@@ -70,8 +70,10 @@ constexpr DTypeSet kIndices = SetOf(DType::kI32) | SetOf(DType::kI64);
 constexpr DTypeSet kAnyType = ~DTypeSet{0} & ~DTypeSet{1};
 std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
-// Convert bit patterns to and from float. Round to nearest even. A value beyond the finite range becomes the
-// largest finite value if `saturate` is set, else infinity or NaN, whichever the format has.
+// These functions convert bit patterns to and from float. They round to nearest even. A value beyond the
+// finite range becomes infinity in f16 and bf16. In smaller types it becomes the largest finite value if
+// `saturate` is set or the type has no NaN (f4). Otherwise it becomes infinity, or NaN if the type has no
+// infinity.
 float DecodeFloat(DType t, uint32_t bits);  // f16, bf16, fp8s, f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);

@@ -9,14 +9,15 @@
 namespace tern {
 namespace {
 
-// How often a waiter reads the cancel flag. Setting the flag does not wake it.
+// The interval at which a waiting thread reads the cancel flag. The thread must poll, because setting the
+// flag does not wake it.
 constexpr std::chrono::milliseconds kPollInterval{5};
 
 }  // namespace
 
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what) {
-  std::optional<IdleScope> idle_scope;  // lets the thread that is waited for use the core
+  std::optional<IdleScope> idle_scope;  // frees this core for the thread that it waits for
   while (!free()) {
     if (!idle_scope) idle_scope.emplace();
     if (const Status status = stop.Check(); !status.ok())

@@ -12,16 +12,17 @@
 
 namespace tern {
 
-// Waits until `free` returns true. Returns kCancelled if `stop` triggers first; the message says that the
-// run waited for `what`.
+// Waits until `free` returns true. `free` is called with `lock` held, at the start and whenever `changed` is
+// notified. Returns kCancelled if `stop` triggers first; the message says that the run waited for `what`.
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
 // Allows at most one owner per key at a time. The key names the object that the owner creates. The next owner
-// must check whether that object exists, as the previous owner may have failed. Thread-safe.
+// must check whether the object exists, because the previous owner may have created it or failed.
+// Thread-safe.
 template <class Key> class KeyedMutex {
  public:
-  // Unlocks its key when it is destroyed.
+  // Owns a key, and unlocks the key when it is destroyed.
   class Lock {
    public:
     Lock() = default;
@@ -41,7 +42,7 @@ template <class Key> class KeyedMutex {
     typename std::set<Key>::const_iterator at_{};
   };
 
-  // Waits for the key. Fails like WaitUntil.
+  // Waits until the key has no owner, and locks it. Fails like WaitUntil.
   Result<Lock> Acquire(const Key& key, const Stop& stop, const std::string& what) {
     std::unique_lock<std::mutex> lock(mutex_);
     TERN_TRY(WaitUntil([&] { return owned_.count(key) == 0; }, lock, unlocked_, stop, what));

@@ -20,7 +20,7 @@ enum class Code {
   kNotFound,
   kIo,
   kResourceExhausted,
-  kInternal,   // our bug
+  kInternal,   // a bug in Tern
   kCancelled,  // the caller ended the run, or its deadline passed
 };
 
@@ -40,7 +40,7 @@ class [[nodiscard]] Status {
   const std::string& message() const;
   // Appends the operation that was running, innermost first: `while: inner < outer`.
   Status While(std::string context) &&;
-  // The message on the first line, then the chain.
+  // Returns the code and the message, and on the next line the chain of operations.
   std::string ToString() const;
 
  private:
@@ -50,7 +50,7 @@ class [[nodiscard]] Status {
     std::string chain;
   };
   struct DeleteRep {
-    void operator()(Rep* rep) const;  // not inline: every TERN_TRY ends the life of a Status
+    void operator()(Rep* rep) const;  // not inline, because every TERN_TRY destroys a Status
   };
   std::unique_ptr<Rep, DeleteRep> rep_;
 };
@@ -100,7 +100,7 @@ class InternalError : public std::logic_error {
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition,
                             std::initializer_list<TextPiece> detail);
 
-// Runs `body` and converts every exception to a Status. Exceptions are caught nowhere else.
+// Runs `body` and converts every std::exception to a Status.
 template <class F> auto Guard(F&& body) -> decltype(body()) {
   try {
     return body();
@@ -132,5 +132,5 @@ template <class F> auto Guard(F&& body) -> decltype(body()) {
   auto temp = (expression);                 \
   if (!temp.ok()) return temp.TakeStatus(); \
   lhs = std::move(*temp)
-// TERN_ASSIGN(auto x, Compute()); returns the error, or assigns the value.
+// TERN_ASSIGN(auto x, Compute()); assigns the value of the Result to x, or returns its error to the caller.
 #define TERN_ASSIGN(lhs, expression) TERN_ASSIGN_(TERN_CONCAT(tern_result_, __LINE__), lhs, expression)

@@ -18,7 +18,8 @@ class StepLoop {
       : steps_(steps), chunks_(chunks), members_(members), body_(body), f_(f) {}
 
   void Join(int member) {
-    // The owner finishes its steps even if it must leave a surrounding loop.
+    // The thread that called RunSteps finishes all steps, even if it is a helper that must leave an enclosing
+    // loop.
     const bool is_owner = std::this_thread::get_id() == owner_;
     present_[member].store(true, std::memory_order_relaxed);
     for (int64_t step = done_.load(std::memory_order_acquire) / chunks_; step < steps_; ++step) {
@@ -34,7 +35,7 @@ class StepLoop {
  private:
   int OwnerOf(int chunk) const { return chunk * members_ / chunks_; }
 
-  // Runs the chunk unless another thread has claimed it. All earlier steps must be finished.
+  // Runs the chunk of this step unless another thread has claimed it. All earlier steps must be finished.
   void Take(int64_t step, int chunk) {
     std::atomic<int64_t>& next = slots_[chunk].next;
     int64_t expected = step;
@@ -66,7 +67,7 @@ class StepLoop {
   const int chunks_, members_;
   void (*const body_)(const void*, int64_t, int);
   const void* const f_;
-  alignas(64) std::atomic<int64_t> done_{0};  // finished chunks of all steps
+  alignas(64) std::atomic<int64_t> done_{0};  // number of finished chunks, summed over all steps
   std::atomic<bool> present_[kMaxStepChunks] = {};
   Slot slots_[kMaxStepChunks];
 };

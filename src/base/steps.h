@@ -13,10 +13,10 @@ void RunSteps(const Workers& workers, int64_t steps, int chunks, void (*body)(co
               const void* f);
 }
 
-// Calls f(step, chunk) for every chunk in [0, chunks) of every step in [0, steps). A step starts when the
-// previous one is finished and sees its writes. A chunk runs on the same thread in most steps, so its data
-// stays in that thread's cache. A thread that is missing, leaves or loses its core does not block the others:
-// they take over its chunks. chunks: at most kMaxStepChunks. f must not throw.
+// Calls f(step, chunk) for every chunk in [0, chunks) of every step in [0, steps). A step starts when all
+// chunks of the previous step are finished, and sees their writes. A chunk runs on the same thread in most
+// steps, so its data stays in that thread's cache. If a thread does not join, leaves or loses its core, other
+// threads run its chunks. chunks is at most kMaxStepChunks. f must not throw.
 template <class F> void ParallelSteps(const Workers& workers, int64_t steps, int chunks, const F& f) {
   internal::RunSteps(
       workers, steps, chunks,

@@ -51,7 +51,7 @@ TEST(Steps, Nested) {
   EXPECT_EQ(total.load(), 6 * 20 * 3);
 }
 
-// There are more callers than threads: some members never join, others lose their core.
+// Five callers compete for the cores, so that some threads never join a loop and others lose their core.
 TEST(Steps, ManyCallers) {
   std::vector<std::thread> callers;
   std::atomic<int64_t> wrong{0};
@@ -87,7 +87,7 @@ TEST(Steps, HelpersLeave) {
   EXPECT_GT(helped.load(), 0);
 }
 
-// A helper that must leave first finishes the steps inside its chunk.
+// A helper that must leave still finishes the steps that its current chunk has started.
 TEST(Steps, NestedOnesAreFinished) {
   const auto me = std::this_thread::get_id();
   BusyThreads busy_threads;

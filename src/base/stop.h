@@ -12,7 +12,8 @@ struct Stop {
   const std::atomic<bool>* cancel = nullptr;
   Clock::time_point deadline = Clock::time_point::max();
 
-  // Returns kCancelled if the run must end. Called between steps; costs nothing without flag and deadline.
+  // Returns kCancelled if the run must end. Called between steps. Reads the clock only if there is a
+  // deadline.
   Status Check() const {
     if (cancel && cancel->load(std::memory_order_relaxed))
       return Status(Code::kCancelled, "the run was cancelled");

@@ -25,7 +25,7 @@ template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0> void Append
     AppendText(out, static_cast<unsigned long long>(v));
 }
 
-// One argument of StrCat. It refers to text and does not own it: it lives no longer than the call.
+// One argument of StrCat. It does not own its text, so it must not outlive the call.
 class TextPiece {
  public:
   TextPiece(std::string_view v) : kind_(Kind::kText), size_(v.size()) { text_ = v.data(); }  // NOLINT
@@ -50,13 +50,13 @@ class TextPiece {
     float float_;
     long long int_;
   };
-  size_t size_ = 0;  // of kText
+  size_t size_ = 0;  // length of text_ for kText
 };
 
 std::string JoinPieces(std::initializer_list<TextPiece> pieces);
 
-// Inline, and all work is done in JoinPieces: each set of argument types is an instance of its own, and there
-// are thousands.
+// JoinPieces does all the work. StrCat is inlined, because it has thousands of instances, one per combination
+// of argument types.
 template <class... Args> [[gnu::always_inline]] inline std::string StrCat(const Args&... args) {
   return JoinPieces({TextPiece(args)...});
 }
@@ -69,7 +69,7 @@ std::vector<std::string> SplitText(std::string_view text, char separator);
 bool StartsWith(std::string_view text, std::string_view prefix);
 bool EndsWith(std::string_view text, std::string_view suffix);
 
-// Strict: the entire text must be one number. Returns false and leaves `out` unchanged otherwise.
+// The entire text must be one number. Otherwise these functions return false and leave `out` unchanged.
 bool ParseInt(std::string_view text, int64_t& out);
 bool ParseDouble(std::string_view text, double& out);
 
@@ -78,6 +78,6 @@ std::string QuoteText(std::string_view text);
 
 }  // namespace tern
 
-// strings.cc compiles what these do out of line.
+// strings.cc instantiates these classes, so that other sources need not compile their functions.
 extern template class std::vector<int64_t>;
 extern template class std::vector<std::string>;

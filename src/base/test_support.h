@@ -1,4 +1,4 @@
-// Shared by the tests of this folder.
+// A class that several tests of this folder use.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace tern {
 
-// Threads outside the pool that are marked as running, so that the pool leaves a core to each. They only
-// sleep, and end when this is destroyed.
+// Threads outside the pool that are marked as running, so that the pool leaves a core to each. The threads
+// only sleep. The destructor ends them.
 class BusyThreads {
  public:
   void Start(int count) {

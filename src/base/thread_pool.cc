@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kSpins = 2000;    // pauses before a waiting thread yields its core
 constexpr int kMinChunks = 32;  // the smallest chunk is 1/32 of a thread's share of the loop
-constexpr int kMaxParts = 16;   // the most parts of a loop; a thread starts with its own part
+constexpr int kMaxParts = 16;   // maximum number of parts of a loop; a thread starts with its own part
 
-// The thread runs its own loop, helps in another thread's loop, or has left that loop early.
+// What a thread does: it runs its own loop, helps in another thread's loop, or must leave that loop early.
 enum class Role { kOwn, kHelps, kLeft };
 
 struct ThisThread {
-  int active_depth = 0;  // nesting depth
+  int active_depth = 0;  // number of nested ActiveScopes
   bool inside_loop = false;
   Role role = Role::kOwn;
 };
@@ -70,7 +70,8 @@ class ActiveThreads {
     return false;
   }
   bool Full() const { return Total(Load()) >= cores_; }
-  // Returns how many threads to wake for a loop that wants `wanted` helpers, if `awake` threads are awake.
+  // Returns how many threads of the pool to wake for a loop that wants `wanted` helpers, if `awake` threads
+  // of the pool are awake. A result of 0 or less means none.
   int HelpersToWake(int wanted, int awake) const {
     const uint64_t count = Load();
     const int idle = std::max(0, awake - static_cast<int>(count >> 32));
@@ -78,7 +79,8 @@ class ActiveThreads {
   }
 
  private:
-  // The increment for one helper. The high half counts helpers; the low half counts all threads.
+  // The increment of count_ for one helper. The high half of count_ counts helpers; the low half counts all
+  // threads.
   static constexpr uint64_t kHelper = (uint64_t{1} << 32) + 1;
   static int Total(uint64_t count) { return static_cast<int>(static_cast<uint32_t>(count)); }
   uint64_t Load() const { return count_.load(std::memory_order_relaxed); }
@@ -93,8 +95,9 @@ ActiveThreads& TheActiveThreads() {
   return *active_threads;
 }
 
-// How long an idle thread spins before it sleeps. Waking a thread takes as long as a small step. So the time
-// grows beyond the gap between two steps while gaps are short. After long gaps it drops towards the minimum.
+// How long an idle thread of the pool spins before it sleeps. Waking a thread takes as long as a small step
+// of a plan. So while the gaps between loops are short, the spin time grows beyond them, and threads stay
+// awake. After long gaps, the spin time shrinks towards the minimum.
 class SpinTime {
  public:
   void Begin() { start_ = Clock::now(); }
@@ -125,11 +128,11 @@ class SpinTime {
 
 int64_t CeilDiv(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// One ParallelFor, on the caller's stack. Before the caller returns, it removes the job from the list and
-// waits until every helper has left.
+// One call of ParallelFor. The job is on the caller's stack. Before the caller returns, it removes the job
+// from the list and waits until every helper has left.
 struct Job {
-  // Each thread first takes the chunks of its own part: consecutive loops then read the same rows, which are
-  // still in its cache.
+  // Each thread first runs the chunks of its own part. In consecutive loops it then reads the same rows,
+  // which are still in its cache.
   struct alignas(64) Part {
     std::atomic<int64_t> at{0};
     int64_t end = 0;
@@ -139,12 +142,13 @@ struct Job {
   const void* f;
   int64_t chunk;  // the smallest size of a chunk
   int helpers_wanted, parts;
-  int joined = 0;  // guarded by the pool's lock
+  int joined = 0;  // guarded by Pool::jobs_lock_
   Job* next = nullptr;
   std::atomic<int> active{0};
   Part part[kMaxParts];
 
-  // Parts differ by at most one grain. A part need not be a multiple of `chunk`.
+  // Divides [0, n) into parts whose sizes differ by at most one grain. The size of a part need not be a
+  // multiple of `chunk`.
   void Divide(int64_t n, int64_t grain) {
     const int64_t grains = CeilDiv(n, grain);
     for (int i = 0; i < parts; ++i) {
@@ -163,9 +167,9 @@ struct Job {
     self.inside_loop = false;
   }
   // The size of the next chunk: a quarter of what remains, but at least `chunk`. Large chunks come first, so
-  // that there are few. Small chunks come last, so that no thread waits long for another one.
+  // that there are few chunks. Small chunks come last, so that no thread waits long for another one.
   int64_t ChunkOf(int64_t remaining) const { return std::max(CeilDiv(remaining, 4 * chunk) * chunk, chunk); }
-  // Worker 0 is the caller; it never leaves early.
+  // Runs chunks of part `p` until none is left. Worker 0, the caller, never leaves early.
   void Work(Part& p, int worker) {
     int64_t begin = p.at.load(std::memory_order_relaxed);
     while (begin < p.end && (worker == 0 || Workers::Stay())) {
@@ -208,13 +212,13 @@ class Pool {
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // before sleeping_ is read; Sleep writes sleeping_ and then reads epoch_
+    epoch_.fetch_add(1);  // before sleeping_ is read, because Sleep writes sleeping_ before it reads epoch_
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
     const int wake =
         std::min(active_threads_.HelpersToWake(job.helpers_wanted, threads_.load() - sleeping), sleeping);
     if (wake <= 0) return;
-    { std::lock_guard<std::mutex> lock(mutex_); }  // a thread that has read the old epoch is now waiting
+    { std::lock_guard<std::mutex> lock(mutex_); }  // a thread that has read the old epoch now waits for wake_
     for (int i = 0; i < wake; ++i) wake_.notify_one();
   }
 
@@ -225,7 +229,7 @@ class Pool {
     *at = job.next;
   }
 
-  // Joins a job that still wants help; null if there is none.
+  // Joins a job that still wants helpers and returns it; null if there is none.
   Job* Join(int& worker) {
     std::lock_guard<SpinLock> lock(jobs_lock_);
     for (Job* job = jobs_; job; job = job->next) {
@@ -254,7 +258,7 @@ class Pool {
   }
 
   void Loop() {
-    self.active_depth = 1;  // ActiveScopes must not count this thread: HelperEnters counts it
+    self.active_depth = 1;  // ActiveScopes must not count this thread, because HelperEnters does
     SpinTime spin_time;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);

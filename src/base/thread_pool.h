@@ -1,5 +1,5 @@
-// One thread pool for the process. A session uses a slice of it, with a limit on its threads. Pool threads
-// help only while fewer threads are running than there are cores.
+// The thread pool of the process. Each session has a limit on the number of threads that it uses. Pool
+// threads help only while fewer threads are running than there are cores.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Marks the calling thread as running, also between its loops: it occupies a core, which the pool does not
-// use. Scopes nest.
+// Marks the calling thread as running, also between its parallel loops, so that the pool leaves one core to
+// it. Scopes may be nested.
 class ActiveScope {
  public:
   ActiveScope();
@@ -17,20 +17,21 @@ class ActiveScope {
   ActiveScope& operator=(const ActiveScope&) = delete;
 };
 
-// A slice of the pool. Cheap to copy; all slices share the same threads.
+// Runs parallel loops on up to threads() threads, including the calling thread. Cheap to copy. All objects
+// share the threads of the one pool.
 class Workers {
  public:
   // 0: one thread per usable core, which is also the maximum. 1: everything runs on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
   // Called inside a loop. Returns false once the calling thread must leave the loop because other threads
-  // need its core. Always true on the thread that started the loop.
+  // need its core. Always returns true on the thread that started the loop.
   static bool Stay();
 
   // Calls f(begin, end) or f(begin, end, worker) for chunks of [0, n). Each chunk begins at a multiple of
   // `grain` and has at least `grain` elements, except the last one. worker is in [0, threads()). Two chunks
-  // with the same worker never run at the same time, so it can index scratch memory. Returns when all chunks
-  // are done. Does not allocate. Inside another ParallelFor it runs inline as worker 0. f must not throw.
+  // with the same worker never run at the same time, so `worker` can index scratch memory. Returns when all
+  // chunks are done. Does not allocate. A nested ParallelFor calls f inline, as worker 0. f must not throw.
   template <class F> void ParallelFor(int64_t n, int64_t grain, const F& f) const {
     if (n <= 0) return;
     grain = std::max<int64_t>(grain, 1);

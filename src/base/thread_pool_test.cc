@@ -89,7 +89,7 @@ TEST(ThreadPool, ManyCallersShareIt) {
   EXPECT_EQ(sum.load(), 6 * 200 * 64);
 }
 
-// Pool threads fall asleep between some of these loops and miss others.
+// Pool threads fall asleep between some of these loops, and some loops end before a pool thread joins.
 TEST(ThreadPool, LoopsAtAnyDistance) {
   const Workers workers(3);
   std::atomic<int64_t> sum{0};
@@ -131,7 +131,7 @@ TEST(ThreadPool, NoThreadHelpsWhileCallersHaveAllCores) {
   }
   int most = 0;
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
-  EXPECT_GE(most, 2) << "no helper came back";
+  EXPECT_GE(most, 2) << "no helper joined after the cores were free again";
 }
 
 TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {
@@ -165,7 +165,7 @@ TEST(ThreadPool, HelpersLeave) {
   EXPECT_LE(late.load(), 1);
 }
 
-// Holds for nested ActiveScopes too.
+// An IdleScope frees the core of its thread, also inside nested ActiveScopes.
 TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   const Workers workers(2);
   std::atomic<int> idle{0};

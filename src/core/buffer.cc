@@ -18,14 +18,14 @@ Buffer Buffer::Allocate(size_t bytes) {
   constexpr size_t kAlign = 64, kMinMapBytes = size_t{128} << 10, kMinHugePageBytes = size_t{1} << 20;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
-  // Large blocks come from fresh pages: the system zeroes them and takes them back when they are freed. A
-  // heap would keep the holes that freed packed weights leave.
+  // Large blocks are mapped directly: the system zeroes their pages and reclaims them when a block is freed.
+  // malloc would keep the memory of freed weights for reuse.
   void* data = nullptr;
   if (rounded >= kMinMapBytes) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    // Weights are streamed, and TLB misses with small pages cost a third of the memory bandwidth. Adjacent
-    // blocks share huge pages, so that smaller blocks profit too.
+    // Kernels stream weights, and with small pages TLB misses cost a third of the memory bandwidth. Adjacent
+    // blocks share huge pages, so that blocks smaller than a huge page profit too.
     if (rounded >= kMinHugePageBytes) madvise(data, rounded, MADV_HUGEPAGE);
     return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
   }
@@ -50,7 +50,7 @@ Buffer Buffer::Borrow(void* data, size_t bytes, std::shared_ptr<const void> owne
 }
 
 Result<Buffer> Buffer::MapFile(const std::string& path) {
-  // Without O_NONBLOCK, opening a pipe waits for a writer.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const Code code = errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kIo;

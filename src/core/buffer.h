@@ -18,8 +18,8 @@ class Buffer {
   static Buffer Allocate(size_t bytes);
   // Allocates n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
-  // Memory that `owner` keeps alive. owner may be null: then the caller guarantees that the memory outlives
-  // the buffer. space: the memory space that holds the bytes.
+  // Returns a buffer over memory that `owner` keeps alive. If `owner` is null, the caller guarantees that the
+  // memory outlives the buffer. space: the memory space of the bytes; null: host memory.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
   // Maps an entire file for reading.
@@ -29,9 +29,9 @@ class Buffer {
   size_t size() const { return size_; }
   MemorySpace* space() const { return space_; }  // null: host memory
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
-  // False for memory that only the caller's guarantee keeps alive.
+  // False if the buffer has no owner, so that the caller must keep the memory alive.
   bool owned() const { return owner_ != nullptr; }
-  // A view of part of the bytes that keeps the entire buffer alive.
+  // Returns a view of `bytes` bytes from `offset` on. The view keeps the entire buffer alive.
   Buffer Slice(size_t offset, size_t bytes) const;
   bool SharesWith(const Buffer& other) const { return owner_ && owner_ == other.owner_; }
 

@@ -1,4 +1,4 @@
-// The run-time content of a value: a tensor, a sequence, an optional or a map.
+// The data of a value at run time: a tensor, a sequence, an optional or a map.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,20 +12,15 @@ namespace tern {
 struct Datum;
 using DatumList = std::vector<Datum>;
 
-// The content of a map. keys: an i64 or string tensor [n]. values: one Datum per key.
+// The entries of a map. keys: an i64 or string tensor of shape [n]. values: one Datum per key.
 struct MapData {
   Tensor keys;
   DatumList values;
 };
 
 struct Datum {
-  enum class Kind : uint8_t {
-    kEmpty,
-    kTensor,
-    kSequence,
-    kNone,
-    kMap
-  };  // kNone: an optional without a value
+  // kEmpty: no datum. kNone: an optional without a value.
+  enum class Kind : uint8_t { kEmpty, kTensor, kSequence, kNone, kMap };
   Kind kind = Kind::kEmpty;
   Tensor tensor;
   std::shared_ptr<const DatumList> sequence;
@@ -42,7 +37,8 @@ struct Datum {
   std::string Describe() const;
 };
 
-// The type of the current content. An optional that holds a value has the type of that value.
+// Returns the type of the data. For an optional with a value, this is the type of the value, not an optional
+// type.
 Type TypeOf(const Datum& datum);
 
 }  // namespace tern

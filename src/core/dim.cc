@@ -14,10 +14,11 @@ Dim& Dim::operator=(const Dim&) = default;
 Dim& Dim::operator=(Dim&&) noexcept = default;
 Dim::~Dim() = default;
 
-// A symbol or a function call. A monomial is a product of atoms, and is identified by their sorted keys.
+// An atom is a symbol or a function call such as floordiv(H,2). A term of a polynomial is an integer factor
+// times a product of atoms. A product is identified by the sorted keys of its atoms.
 struct Dim::Atom {
-  std::string key;       // canonical text; a symbol's name, quoted unless it is a plain identifier
-  std::string name;      // of a symbol, unquoted
+  std::string key;       // the text form; for a symbol its name, in quotes if it is not a plain identifier
+  std::string name;      // name of a symbol, without quotes
   std::string function;  // empty for a symbol
   std::array<Dim, 2> arguments;
 };
@@ -27,12 +28,12 @@ struct Dim::Polynomial {
     std::vector<std::shared_ptr<const Atom>> atoms;
     int64_t factor;
   };
-  std::map<std::string, Term> terms;  // keyed by the product's text; "" is the constant term
+  std::map<std::string, Term> terms;  // keyed by the text of the product; "" is the constant term
 };
 
 namespace {
 
-// b must not be 0, nor -1 when a is INT64_MIN.
+// Requires b != 0. If a is INT64_MIN, b must not be -1.
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
@@ -50,10 +51,10 @@ std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
 
 }  // namespace
 
-// Larger expressions become unknown, so that a chain of multiplications in a model cannot grow them without
-// bound.
+// Expressions beyond these limits become unknown. Otherwise a chain of multiplications in a model could make
+// them arbitrarily large.
 constexpr size_t kMaxTerms = 64;
-constexpr size_t kMaxAtoms = 16;      // in one product
+constexpr size_t kMaxAtoms = 16;      // atoms in one product
 constexpr size_t kMaxCallText = 512;  // text of one function call
 
 struct DimAlgebra {
@@ -127,7 +128,7 @@ struct DimAlgebra {
     return product.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(product));
   }
 
-  // a / b if b divides every term exactly.
+  // Returns a / b if b divides every term of a exactly, else nullopt.
   static std::optional<Dim> DivideExactly(const Dim& a, const Dim& b) {
     const Poly pb = ToPoly(b);
     if (pb.terms.size() != 1) return a == b ? std::optional<Dim>(Dim(1)) : std::nullopt;
@@ -287,7 +288,8 @@ std::optional<int64_t> Dim::LowerBound() const {
     if (!key.empty() && product < 0) sum.reset();
     for (const auto& atom : term.atoms) {
       const auto low = DimAlgebra::LowerBound(*atom);
-      // The product of the bounds is a bound of the product only if no factor can be negative.
+      // The product of lower bounds is a lower bound of the product if all bounds are non-negative, or if
+      // there is only one atom.
       const bool bounds_product = low && (*low >= 0 || term.atoms.size() == 1);
       if (!bounds_product || __builtin_mul_overflow(product, *low, &product)) return void(sum.reset());
     }

@@ -1,5 +1,6 @@
 // A dimension: a number, an expression over named symbols (`N`, `2*H+1`, `floordiv(H-1,2)+1`), or unknown.
-// Expressions are stored as polynomials in canonical form, so that equal ones compare and print equal.
+// Expressions are stored as polynomials in canonical form, so that equal expressions compare equal and print
+// the same text.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -25,7 +26,7 @@ class Dim {
   ~Dim();
   static Dim Symbol(const std::string& name);
   static Dim Unknown() { return {}; }
-  // The text form, as ToString prints it. `?` is unknown.
+  // Parses the text form, as ToString returns it. `?` is unknown.
   static Result<Dim> Parse(std::string_view text);
 
   bool known() const { return state_ == State::kConstant; }
@@ -38,11 +39,11 @@ class Dim {
   // Replaces the given symbols by their values; other symbols remain.
   Dim Substitute(const SymbolValues& symbols) const;
   void CollectSymbols(std::vector<std::string>& out) const;
-  // A proven lower bound, with every symbol taken as at least 0; nullopt if none is found.
+  // Returns a proven lower bound, assuming that every symbol is at least 0. Returns nullopt if none is found.
   std::optional<int64_t> LowerBound() const;
   bool NonNegative() const { return LowerBound().value_or(-1) >= 0; }
 
-  // True if provably equal. Two unknown dims are not.
+  // Returns true if the dims are provably equal. An unknown dim equals no dim, not even another unknown dim.
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 

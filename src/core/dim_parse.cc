@@ -14,8 +14,8 @@ int HexValue(char c) {
 
 // expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ;
 // factor := int | symbol | '?' | '"' any symbol '"' | f '(' e ',' e ')' | '(' e ')' | '-' factor
-// Exporters write Python's and sympy's `//`, `%` and capitalised functions; ToString prints these as
-// floordiv, mod, max and min.
+// `//`, `%` and capitalised function names are accepted, because exporters write expressions of Python and
+// sympy. ToString prints them as floordiv, mod, max and min.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}
@@ -90,7 +90,8 @@ class DimParser {
     return text_.substr(at_, 1) == "(" ? CallOf(word, depth) : Dim::Symbol(word);
   }
 
-  // Reads up to the closing quote; the opening one is consumed. Escapes are those of QuoteText.
+  // Reads a symbol's name up to the closing quote. The caller has consumed the opening quote. Escapes are
+  // those of QuoteText.
   Dim Quoted() {
     std::string name;
     while (at_ < text_.size() && text_[at_] != '"') {

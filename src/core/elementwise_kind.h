@@ -14,7 +14,7 @@ namespace tern {
   X(kAtanh, "atanh") X(kErf, "erf") X(kSigmoid, "sigmoid") X(kRelu, "relu") \
   X(kSoftplus, "softplus") X(kSoftsign, "softsign") X(kHardSwish, "hard_swish") X(kMish, "mish") \
   X(kNot, "not") X(kBitwiseNot, "bitwise_not") X(kIsNan, "isnan")
-// With parameters alpha and beta.
+// These kinds have the parameters alpha and beta.
 #define TERN_ACTIVATION_KINDS(X) \
   X(kLeakyRelu, "leaky_relu") X(kElu, "elu") X(kSelu, "selu") X(kCelu, "celu") \
   X(kHardSigmoid, "hard_sigmoid") X(kThresholdedRelu, "thresholded_relu") X(kSwish, "swish") \

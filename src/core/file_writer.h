@@ -1,4 +1,4 @@
-// Writes a file in parts; it appears under its name only when it is complete.
+// Writes a file in several calls. The file appears under its name only when it is complete.
 #pragma once
 #include <cstdio>
 #include <string>

@@ -51,7 +51,7 @@ TEST_F(FileWriterTest, ReportsWhyItCannotOpen) {
   EXPECT_NE(status.message().find(std::strerror(ENOENT)), std::string::npos) << status.message();
 }
 
-// A file size limit takes the place of a full disk: writes fail the same way, with another errno.
+// A limit on the file size simulates a full disk: writes fail in the same way, but with another errno.
 TEST_F(FileWriterTest, ReportsWhyTheDiskIsFull) {
   auto* const before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};

@@ -1,4 +1,4 @@
-// A list of the memory that belongs to mapped files.
+// A list of the address ranges of mapped files.
 #pragma once
 #include <cstddef>
 
@@ -8,7 +8,7 @@ void AddMappedFile(const void* data, size_t bytes);
 void RemoveMappedFile(const void* data);
 
 // Releases the resident pages of these bytes if they belong to a mapped file. A later read loads them from
-// the file again. A page at either end stays if it also holds other bytes.
+// the file again. The first and the last page stay resident if they also contain other bytes.
 void DropMappedPages(const void* data, size_t bytes);
 
 }  // namespace tern

@@ -18,7 +18,7 @@ constexpr size_t kPages = 16;
 size_t Resident(const Buffer& buffer) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   size_t kilobytes = 0;
-  // mincore reports the page cache; smaps reports what this process maps.
+  // smaps reports the resident pages of this process. mincore would report the page cache of the system.
   std::FILE* smaps = std::fopen("/proc/self/smaps", "r");
   char line[512];
   bool inside = false;
@@ -50,7 +50,7 @@ TEST(MappedFiles, PagesGoAndComeBack) {
   ASSERT_TRUE(mapped.ok());
   EXPECT_EQ(Sum(*mapped), 3 * kPages * page);
   ASSERT_EQ(Resident(*mapped), kPages);
-  // Half a page at each end is outside the range.
+  // The range leaves out half a page at each end, so the first and the last page stay.
   DropMappedPages(mapped->data() + page / 2, (kPages - 1) * page);
   EXPECT_EQ(Resident(*mapped), 2u);
   EXPECT_EQ(Sum(*mapped), 3 * kPages * page);

@@ -1,4 +1,4 @@
-// A memory that holds values: the host's, or a device's.
+// Memory of the host or of a device, in which values are stored.
 #pragma once
 #include <cstddef>
 
@@ -8,19 +8,20 @@ namespace tern {
 
 class Buffer;
 
-// One object per memory, alive until the process exits. Thread-safe.
+// There is one object per memory. It lives until the process exits. Thread-safe.
 class MemorySpace {
  public:
   virtual ~MemorySpace() = default;
   virtual const char* name() const = 0;  // "host", "cuda:0"
-  // Zeroed, 64-byte aligned. Fails with kResourceExhausted.
+  // Allocates zeroed, 64-byte aligned memory. Fails with kResourceExhausted if there is not enough.
   virtual Result<Buffer> Allocate(size_t bytes) = 0;
-  // Copies from host memory to this memory and back. Both return when the copy is complete.
+  // CopyIn copies from host memory to this memory; CopyOut copies from this memory to host memory. They
+  // return when the copy is complete.
   virtual Status CopyIn(void* to, const void* from_host, size_t bytes) = 0;
   virtual Status CopyOut(void* to_host, const void* from, size_t bytes) = 0;
 };
 
-// The memory that the CPU reads and writes. A null MemorySpace pointer means the same.
+// The memory that the CPU reads and writes. A null MemorySpace pointer also means host memory.
 MemorySpace& HostMemory();
 
 // Copies between any two memories. A copy between two devices goes through host memory.

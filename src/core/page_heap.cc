@@ -25,7 +25,8 @@ size_t RegionSize() {
 
 }  // namespace
 
-// Exists before any thread does, so that a child process never waits for a thread that constructs it. Never
+// The heap of the process is constructed before any thread starts. A heap that is constructed on first use
+// could be under construction during a fork, and the child process would wait for it forever. Never
 // destroyed.
 union PageHeap::Process {
   constexpr Process() : heap(0) {}
@@ -36,7 +37,8 @@ constinit PageHeap::Process PageHeap::process_;
 
 PageHeap& PageHeap::Get() { return process_.heap; }
 
-// Otherwise a mutex that another thread holds during fork would stay locked in the child process.
+// These handlers hold the mutex during a fork. If another thread held it, the mutex would stay locked in the
+// child process.
 const int PageHeap::fork_handlers_ =
     pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
 
@@ -63,7 +65,7 @@ bool PageHeap::Map(char* end) {
     end = std::min(RoundUp(end, kHugePage), end_);
   const auto bytes = static_cast<size_t>(end - mapped_);
   if (mprotect(mapped_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  madvise(mapped_, bytes, MADV_HUGEPAGE);  // fails if the system has none; that costs only speed
+  madvise(mapped_, bytes, MADV_HUGEPAGE);  // may fail if the system has no huge pages, which costs only speed
   mapped_ = end;
   mapped_bytes_ += bytes;
   return true;

@@ -1,4 +1,4 @@
-// Large blocks of memory that live long, side by side, so that they share huge pages.
+// Allocates large, long-lived blocks of memory side by side, so that they share huge pages.
 #pragma once
 #include <cstddef>
 #include <mutex>
@@ -7,37 +7,38 @@
 
 namespace tern {
 
-// Weights and states are streamed: with pages of 4 KiB, TLB misses cost half of the memory bandwidth. The
-// system gives a huge page only where all of it is mapped when it is first touched. Blocks that are mapped
-// one by one therefore have small pages at both ends. This heap maps memory ahead of its blocks instead. It
-// never uses an address again, so it suits blocks that stay. Thread-safe; a child process after fork may use
-// it.
+// Kernels stream weights and states, and with pages of 4 KiB TLB misses cost half of the memory bandwidth.
+// The system uses a huge page only where the entire huge page is mapped when it is first touched. Blocks that
+// are mapped one by one therefore have small pages at both ends. This heap maps entire huge pages, before it
+// needs all of their bytes for blocks. It never reuses the addresses of freed blocks, so it suits long-lived
+// blocks. Thread-safe. A child process may use the heap after a fork.
 class PageHeap {
  public:
-  static constexpr size_t kPage = size_t{64} << 10;  // a multiple of what any system has
+  static constexpr size_t kPage = size_t{64} << 10;  // a multiple of the page size of any system
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kMinBlock = size_t{1} << 20;  // smaller blocks are not worth huge pages
-  // The heap maps ahead once its blocks have this many bytes. Up to kHugePage bytes of the last huge page may
-  // then be unused, which is much for a small model.
+  // The heap maps entire huge pages once it has mapped this many bytes. Before that it maps only its blocks,
+  // because the unused bytes of the last huge page, up to kHugePage, would be too much for a small model.
   static constexpr size_t kAheadFrom = size_t{32} << 20;
 
-  // region: how many addresses the heap reserves at once; 0: as fits the limit of the process.
+  // region: how many bytes of address space the heap reserves at once; 0: 1/16 of the process's limit on
+  // address space, but 64 MiB to 1 GiB.
   explicit constexpr PageHeap(size_t region) : region_(region) {}
-  ~PageHeap();  // blocks stay
+  ~PageHeap();  // does not free blocks
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
 
   // The heap of the process; never destroyed.
   static PageHeap& Get();
 
-  // Zeroed, at a multiple of kPage. Null if the system grants no addresses or no memory.
+  // Returns zeroed memory at a multiple of kPage, or null if the system has no addresses or no memory left.
   void* Allocate(size_t bytes);
-  // Returns the memory of a block to the system. bytes: as for Allocate.
+  // Returns the memory of a block to the system. bytes: the size that was passed to Allocate.
   static void Free(void* block, size_t bytes);
 
  private:
-  bool Map(char* end);         // makes the region usable up to here
-  bool Reserve(size_t bytes);  // replaces the region
+  bool Map(char* end);         // makes the current region readable and writable up to `end`
+  bool Reserve(size_t bytes);  // replaces the current region by one with room for `bytes`
 
   union Process;
   static Process process_;
@@ -45,11 +46,11 @@ class PageHeap {
 
   const size_t region_;
   std::mutex mutex_;
-  char *next_ = nullptr, *mapped_ = nullptr, *end_ = nullptr;  // of the current region
-  size_t mapped_bytes_ = 0;                                    // of all regions
+  char *next_ = nullptr, *mapped_ = nullptr, *end_ = nullptr;  // in the current region
+  size_t mapped_bytes_ = 0;                                    // mapped in all regions
 };
 
-// Zeroed, 64-byte aligned memory for packed weights and states. Throws std::bad_alloc.
+// Allocates zeroed, 64-byte aligned memory for packed weights and states. Throws std::bad_alloc.
 Buffer AllocateLongLived(size_t bytes);
 
 }  // namespace tern

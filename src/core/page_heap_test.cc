@@ -65,7 +65,7 @@ TEST(PageHeap, RefusesMoreThanTheSystemHas) {
   EXPECT_EQ(heap.Allocate(SIZE_MAX), nullptr);
   std::string overcommit;
   std::getline(std::ifstream("/proc/sys/vm/overcommit_memory"), overcommit);
-  if (overcommit != "1") {  // else the system promises any amount
+  if (overcommit != "1") {  // with "1" the system grants any amount
     EXPECT_EQ(heap.Allocate(size_t{1} << 46), nullptr) << "64 TiB: enough addresses, but not enough memory";
   }
   EXPECT_NE(heap.Allocate(kMB), nullptr);
@@ -111,7 +111,8 @@ TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
   EXPECT_EQ(wrong, std::vector<int>(4));
 }
 
-// How many kilobytes of the mapping at `begin` are in huge pages; -1 if the system does not report it.
+// Returns how many kilobytes of the mapping at `begin` are in huge pages; -1 if the system does not report
+// them.
 long HugeKilobytes(const void* begin) {
   char start[32];
   std::snprintf(start, sizeof start, "%lx-", reinterpret_cast<unsigned long>(begin));

@@ -6,8 +6,8 @@ namespace tern {
 
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
-  // Dims of 0 are left out of the product: strides of an empty tensor, and products of some of its dims, must
-  // not overflow either.
+  // Dims of 0 are left out of the product, because the strides of an empty tensor and the product of its
+  // other dims must not overflow either.
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : dims) {
@@ -27,7 +27,8 @@ int64_t CountOf(const Dims& dims) {
 
 Dims ContiguousStrides(const Dims& dims) {
   Dims strides(dims.size());
-  uint64_t step = 1;  // the other dims of an empty tensor may overflow; its strides are never used
+  // Unsigned, because the other dims of an empty tensor may overflow. Its strides are never used.
+  uint64_t step = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = static_cast<int64_t>(step);
     step *= static_cast<uint64_t>(dims[i] ? dims[i] : 1);

@@ -13,7 +13,8 @@ namespace tern {
 
 using Dims = std::vector<int64_t>;
 
-// The product of dims. CHECKs against negative sizes and overflow; CheckedCount returns nullopt instead.
+// CheckedCount returns the product of dims, or nullopt if a dim is negative or the elements take more than
+// 2^46 bytes. CountOf does the same for elements of one byte, but fails a check instead of returning nullopt.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -21,8 +22,8 @@ Dims ContiguousStrides(const Dims& dims);
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, Dims dims);  // zeroed, contiguous, owned
-  // A view of the given bytes. Strides count elements; types of less than 8 bits must be contiguous.
+  Tensor(DType dtype, Dims dims);  // allocates a zeroed, contiguous tensor
+  // Return a view of the given bytes. Strides count elements. Types of less than 8 bits must be contiguous.
   static Tensor View(Buffer buffer, DType dtype, Dims dims);
   static Tensor View(Buffer buffer, DType dtype, Dims dims, Dims strides);
 
@@ -31,7 +32,8 @@ class Tensor {
   const Dims& dims() const { return dims_; }
   const Dims& strides() const { return strides_; }
   int rank() const { return static_cast<int>(dims_.size()); }
-  int64_t dim(int i) const { return dims_[i < 0 ? i + dims_.size() : i]; }  // negative counts from the end
+  // A negative i counts from the end.
+  int64_t dim(int i) const { return dims_[i < 0 ? i + dims_.size() : i]; }
   int64_t size() const { return size_; }
   size_t bytes() const { return BytesOf(dtype_, static_cast<size_t>(size_)); }
   bool contiguous() const { return contiguous_; }
@@ -39,19 +41,20 @@ class Tensor {
   void* raw() const { return buffer_.data(); }
   template <class T> T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
 
-  // Replaces the bytes; type and dims stay. The new buffer must be large enough. Does not allocate.
+  // Replaces the buffer; type and dims stay. The new buffer must be large enough. Does not allocate.
   void SetBuffer(Buffer buffer);
-  // Changes the size of one axis over the same bytes, which must be large enough. Contiguous tensors only.
-  // Does not allocate.
+  // Changes the size of one axis. The buffer stays the same and must be large enough. The tensor must be
+  // contiguous. Does not allocate.
   void SetDim(int axis, int64_t length);
-  // The same bytes with other dims of the same element count. Contiguous tensors only.
+  // Returns a view of the same bytes with other dims of the same element count. The tensor must be
+  // contiguous.
   Tensor Reshaped(Dims dims) const;
   // Returns this tensor if it is contiguous, else a contiguous copy.
   Tensor Contiguous() const;
   Tensor Clone() const;          // an owned contiguous copy
   std::string Describe() const;  // "f32[2,3]"
 
-  // Scalars and small vectors, mostly for constants and tests.
+  // Make scalars and small tensors, mostly for constants and tests.
   static Tensor Of(DType dtype, const Dims& dims, const std::vector<double>& values);
   static Tensor Ints(const std::vector<int64_t>& values);  // i64[n]
   static Tensor Scalar(DType dtype, double value);
@@ -68,13 +71,15 @@ class Tensor {
 
 std::string Describe(DType dtype, const Dims& dims);
 
-// All elements in row-major order, as the reference evaluator reads and writes them. A double holds every
-// float type exactly. An int64 holds every integer and bool; u64 values keep their bits.
+// Return all elements in row-major order, for reference evaluators. A double represents every element of a
+// float type exactly. An int64_t represents every integer and bool, except that u64 values above INT64_MAX
+// become negative: they keep their bits.
 std::vector<double> ToDoubles(const Tensor& t);
 std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);
-// Writes into an existing contiguous tensor and rounds to its type: floats to nearest even (f16 and bf16
-// overflow to infinity, fp8 types saturate), integers by dropping high bits, bool as != 0.
+// Write into an existing contiguous tensor and convert to its type. Floats round to nearest even; f16 and
+// bf16 overflow to infinity, and fp8 types saturate. Integers drop their high bits. A bool is true if the
+// value is not 0.
 void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);

@@ -154,7 +154,7 @@ void StoreDouble(Tensor& t, int64_t i, double v) {
     case DType::kCount:
       TERN_CHECK(false, "cannot store a number in ", t.Describe());
     default: {
-      // NaN becomes 0. A value beyond the range of int64 becomes the nearest bound.
+      // NaN becomes 0. A value beyond the range of int64 becomes INT64_MIN or INT64_MAX.
       constexpr double kTop = 9223372036854775807.0;
       const double c = std::isnan(v) ? 0 : v;
       StoreLong(t, i, c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));

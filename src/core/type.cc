@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// Not inline: nearly every source copies types and shapes.
+// These functions are not inline, because nearly every source copies types and shapes.
 Shape::Shape() = default;
 Shape::Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}
 Shape::Shape(const Shape&) = default;

@@ -39,11 +39,11 @@ inline constexpr int kMaxTypeDepth = 16;
 struct Type {
   enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
   Kind kind = Kind::kUnknown;
-  DType dtype = DType::kInvalid;  // tensors; maps: the key's type
+  DType dtype = DType::kInvalid;  // element type of a tensor, or key type of a map
   Shape shape;
-  std::shared_ptr<const Type> element;  // of a sequence or optional; the value type of a map
-  // The memory that holds the value, once assigned; null: host memory. Not part of the text form and not
-  // compared.
+  std::shared_ptr<const Type> element;  // element type of a sequence or optional, or value type of a map
+  // The memory in which the value is stored; null: host memory. ToString does not print it, and operator==
+  // does not compare it.
   MemorySpace* memory = nullptr;
 
   Type();
@@ -57,7 +57,7 @@ struct Type {
   static Type SequenceOf(Type element);
   static Type OptionalOf(Type element);
   static Type MapOf(DType key, Type value);
-  // The text form, as ToString prints it.
+  // Parses the text form, as ToString returns it.
   static Result<Type> Parse(std::string_view text);
   bool tensor() const { return kind == Kind::kTensor; }
   int Depth() const;             // nesting of sequences, optionals and maps
@@ -65,9 +65,11 @@ struct Type {
 };
 bool operator==(const Type& a, const Type& b);
 
-// Fills unknown parts of `type` from `declared`. Known parts of `type` stay.
+// Fills unknown parts of `type` from `declared`. Known parts of `type` stay, with one exception: an optional
+// type is replaced by `declared` if `declared` is known and not optional.
 void RefineType(Type& type, const Type& declared);
-// The type that holds for a and for b. Dims that differ become unknown, and so does a rank that differs.
+// Returns the type of a value that has type a or type b. Dims, ranks and element types that differ become
+// unknown. If one of the two types is unknown, returns the other one.
 Type MergeTypes(const Type& a, const Type& b);
 
 }  // namespace tern

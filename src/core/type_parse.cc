@@ -6,14 +6,14 @@
 namespace tern {
 namespace {
 
-// Position of the quote that closes the one at `open`, or the end of the text.
+// Returns the position of the quote that closes the quote at `open`, or the end of the text.
 size_t ClosingQuote(std::string_view text, size_t open) {
   size_t i = open + 1;
   while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
   return i;
 }
 
-// Position of the bracket that closes the one at `open`, or npos.
+// Returns the position of the bracket that closes the bracket at `open`, or npos.
 size_t Closing(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {

@@ -10,7 +10,7 @@ struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
   double of_largest = 0;       // relative to the tensor's largest finite |wanted|; added to `absolute`
-  double least_magnitude = 0;  // `relative` takes a smaller |wanted| as this
+  double least_magnitude = 0;  // `relative` applies to this magnitude where |wanted| is smaller
 };
 
 struct Comparison {

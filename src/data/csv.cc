@@ -9,7 +9,7 @@
 namespace tern::data {
 namespace {
 
-constexpr char kBlanks = ' ';  // as separator: any number of blanks
+constexpr char kBlanks = ' ';  // the separator is one or more blanks (spaces or tabs)
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
@@ -33,7 +33,7 @@ class Scanner {
       if (separator_ == kBlanks) SkipBlanks();
       TERN_ASSIGN(std::string cell, Cell());
       const bool has_more = !AtLineEnd();
-      // Blanks before a line's end are not separators.
+      // With kBlanks, blanks before the end of a line do not start another cell.
       if (separator_ != kBlanks || !cell.empty() || (cells.empty() && !has_more))
         cells.push_back(std::move(cell));
       if (!has_more) break;

@@ -10,12 +10,13 @@
 namespace tern::data {
 
 struct CsvTable {
-  std::vector<std::string> header;             // names of the columns; empty without a header line
+  std::vector<std::string> header;             // names of the columns; empty if there is no header line
   std::vector<std::vector<std::string>> rows;  // all of the same length
-  std::vector<int64_t> lines;                  // where each row starts in the file, from 1
+  std::vector<int64_t> lines;                  // the line of the file, from 1, in which each row starts
 
   int64_t columns() const;
-  // "row 2 (line 3), column 4 ('width')", for messages. Both arguments count from 0.
+  // Returns "row 2 (line 3), column 4 ('width')", for messages. The arguments `row` and `column` count from
+  // 0.
   std::string Place(size_t row, size_t column) const;
 };
 
@@ -24,16 +25,16 @@ struct CsvTable {
 // in a single column of text. With `numbers`, in addition:
 // - blanks separate cells if no other separator occurs, and blanks around a cell are dropped;
 // - lines that start with # are comments;
-// - a first row is the header if it has no number and not all its cells are empty or mark missing numbers
+// - the first row is the header if it has no number and not all its cells are empty or mark missing numbers
 //   (NA, N/A, null, - …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
-// Makes the first row the header; blanks around its names are dropped.
+// Makes the first row the header. Drops blanks around the names.
 void TakeHeader(CsvTable& table);
 
-// Return the cells as [rows, columns], or one column as [rows, 1]. An empty cell is NaN in a float tensor and
-// "" in a string tensor. They fail if a tensor of another type has an empty cell, or if the type cannot
-// represent a cell. kInvalid means f32.
+// Return the cells as [rows, columns], or one column as [rows, 1]. wanted: the element type; kInvalid means
+// f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a tensor of
+// another type has an empty cell, or if the type cannot represent a cell.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

@@ -53,7 +53,7 @@ TEST(Csv, Headers) {
   const CsvTable table = Parsed("sepal length, width\n1, 2\n3,4\n\n");
   EXPECT_EQ(table.header, (std::vector<std::string>{"sepal length", "width"}));
   EXPECT_EQ(table.rows, (Rows{{"1", "2"}, {"3", "4"}}));
-  EXPECT_TRUE(Parsed("nan,inf\n1,2\n").header.empty()) << "these are numbers";
+  EXPECT_TRUE(Parsed("nan,inf\n1,2\n").header.empty()) << "nan and inf are numbers";
   EXPECT_EQ(Parsed(",NA,width\n1,2,3\n").header, (std::vector<std::string>{"", "NA", "width"}));
   EXPECT_EQ(ErrorOf("a,b\n", DType::kF32), "holds a header and no rows");
   EXPECT_EQ(ErrorOf("a,b\n1,x\n", DType::kF32), "row 1 (line 2), column 2 ('b') is 'x', not a valid f32");

@@ -42,8 +42,8 @@ void Forget(const std::string& path) {
   }
 }
 
-// Files that writers of models may leave in a staging folder: the model, its weights, and partial versions of
-// both.
+// Suffixes of the files that model writers create in a staging folder: the model, its weights, and partial
+// versions of both.
 constexpr const char* kStaged[] = {"", ".data", ".partial", ".data.partial"};
 
 std::string TemporaryName(const fs::path& path) {

@@ -12,15 +12,16 @@ Result<std::string> ReadFile(const std::string& path);
 // Reads all of standard input. A second call fails.
 Result<std::string> ReadStandardInput();
 
-// Writes a temporary file beside `path` and renames it at the end. Symbolic links are followed: the target
-// file is replaced, the links stay. Devices and pipes are written directly.
+// Writes a temporary file beside `path` and renames it at the end. If `path` is a symbolic link, the file
+// that it points to is replaced, and the link stays. Devices and pipes are written directly.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
-// A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves
-// each file from the folder to its destination. The file named like `path` moves last. Without Commit the
-// destructor removes the folder. Symbolic links are followed: the folder is beside the target of `path`.
+// A hidden folder beside `path`, for writers that open files themselves. They write to path() and to files
+// beside it. Commit moves all files from the hidden folder to the folder of `path`. The file named like
+// `path` moves last. Without Commit, the destructor removes the folder with its files. If `path` is a
+// symbolic link, the folder is beside the file that it points to.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -10,8 +10,8 @@
 namespace tern::data {
 
 struct Image {
-  int width = 0, height = 0, channels = 0;  // 1 grey, 3 RGB
-  std::vector<uint8_t> pixels;              // row by row, channels together
+  int width = 0, height = 0, channels = 0;  // channels: 1 for grey, 3 for RGB
+  std::vector<uint8_t> pixels;              // row by row; the channels of a pixel are adjacent
   uint8_t* at(int x, int y) {
     return pixels.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
                                static_cast<size_t>(channels);
@@ -19,8 +19,8 @@ struct Image {
   const uint8_t* at(int x, int y) const { return const_cast<Image*>(this)->at(x, y); }
 };
 
-// Detects the format by the first bytes. At most 2^27 pixels. 16-bit samples become 8-bit, transparency is
-// dropped, and CMYK fails.
+// Detects the format by the first bytes. Fails for more than 2^27 pixels and for CMYK. 16-bit samples become
+// 8-bit, and transparency is dropped.
 Result<Image> DecodeImage(std::string_view bytes);
 Result<Image> ReadImage(const std::string& path);
 
@@ -35,17 +35,17 @@ Image Resize(const Image& image, int width, int height);
 Result<Image> CropCentre(const Image& image, int width, int height);
 
 struct ImageOptions {
-  std::string resize;             // "224x224" (width x height), or "256": the shorter side, keeping the ratio
+  std::string resize;             // "224x224" (width x height), or "256": the shorter side; the ratio stays
   std::string crop;               // "224x224" or "224", from the centre, after resizing
   std::vector<double> mean, std;  // one value for all channels, or one per channel
   double scale = 0;               // 0: 1/255 for float inputs, 1 for integers
-  std::string layout = "auto";    // NCHW, NHWC, or what the input's dims suggest
-  std::string channels = "auto";  // rgb, bgr, gray, or what the input's dims suggest
+  std::string layout = "auto";    // NCHW, NHWC, or auto: as the input's dims suggest
+  std::string channels = "auto";  // rgb, bgr, gray, or auto: as the input's dims suggest
 };
 
-// Computes (pixel * scale - mean) / std in the layout and type of the input. dims: the input's, -1 for open
-// ones; rank 2 (HW), 3 (CHW, HWC) or 4. Without resize and crop, the image is resized to the input's height
-// and width.
+// Computes (pixel * scale - mean) / std in the layout and type of the input. dims: the dims of the input,
+// with -1 for open dims. Their rank is 2 (HW), 3 (CHW or HWC) or 4 (NCHW or NHWC with N = 1). Without resize
+// and crop, the image is resized to the input's height and width.
 Result<Tensor> ImageToTensor(const Image& image, DType dtype, const Dims& dims, const ImageOptions& options);
 
 }  // namespace tern::data

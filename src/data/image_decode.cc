@@ -1,4 +1,5 @@
-// PNG and JPEG decoding. Sizes are checked before memory is allocated; the libraries' errors become a Status.
+// Decodes PNG and JPEG. Checks sizes before it allocates memory, and converts the errors of libpng and
+// libjpeg to a Status.
 #include <cstdio>
 
 #include <jerror.h>
@@ -15,8 +16,8 @@ namespace {
 
 constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
-// per_byte: an upper bound of the pixels that one byte of the format can encode. A file that claims more is
-// truncated or malicious; it is refused before memory is allocated.
+// per_byte: the most pixels that one byte of the format can encode. A file that claims more pixels is
+// truncated or malicious. It is refused before memory is allocated.
 Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
     return InvalidArgument("a picture must have 1 to ", kMaxPixels, " pixels, got ", width, " x ", height);
@@ -28,7 +29,7 @@ Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byt
 
 constexpr uint64_t kPngPixels = 8 * 1032;  // one bit per pixel, at deflate's best ratio
 constexpr uint64_t kJpegPixels = 64 * 8;   // a JPEG block of 64 pixels takes at least one bit
-constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding it can take 1/64 bit
+constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding a block can take 1/64 bit
 
 Result<Image> DecodePng(std::string_view bytes) {
   png_image png{};
@@ -44,7 +45,8 @@ Result<Image> DecodePng(std::string_view bytes) {
     png_image_free(&png);
     return status;
   }
-  // Decodes with alpha, so that libpng blends no background in; the alpha is dropped below.
+  // Decodes with alpha, because libpng would otherwise blend the picture with a background. The alpha is
+  // dropped below.
   png.format = colour ? PNG_FORMAT_RGBA : PNG_FORMAT_GA;
   const size_t stored = colour ? 4 : 2, kept = stored - 1;
   const size_t pixels = size_t{png.width} * png.height;
@@ -74,7 +76,7 @@ extern "C" void JpegMessage(j_common_ptr c, int level) {
   if (level < 0 && (c->err->msg_code == JWRN_JPEG_EOF || c->err->msg_code == JWRN_HIT_MARKER)) JpegFail(c);
 }
 
-// These two functions have no objects with destructors, because longjmp skips destructors.
+// ReadJpegHeader and ReadJpegPixels have no objects with destructors, because longjmp skips destructors.
 bool ReadJpegHeader(jpeg_decompress_struct& c, JpegErrors& errors, std::string_view bytes) {
   if (setjmp(errors.jump)) return false;
   jpeg_create_decompress(&c);

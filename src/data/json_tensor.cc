@@ -84,7 +84,8 @@ Status Collect(dom::element e, size_t depth, Collected& out) {
   return {};
 }
 
-// The first item at each depth determines the dims.
+// Appends the size of the first list at each depth to `dims`. Collect checks that all lists agree with these
+// dims.
 Status MeasureDims(dom::element e, Dims& dims) {
   dom::array list;
   while (!e.get(list)) {
@@ -124,7 +125,7 @@ Status StoreInteger(const Leaf& leaf, Tensor& t, int64_t i) {
     v = static_cast<int64_t>(leaf.number);
   }
   StoreLong(t, i, v);
-  const bool big = leaf.kind == Leaf::Kind::kUnsigned;  // beyond i64
+  const bool big = leaf.kind == Leaf::Kind::kUnsigned;  // the number is beyond the range of i64
   const bool same = LoadLong(t, i) == v && (!big || t.dtype() == DType::kU64) &&
                     (v >= 0 || big || !IsUnsignedInt(t.dtype()));
   return same ? Status() : bad(big ? StrCat(static_cast<uint64_t>(v)) : StrCat(v));
@@ -164,8 +165,7 @@ Result<Tensor> TensorOf(dom::element e, DType wanted) {
     if (!e["shape"].get(given)) {
       TERN_ASSIGN(shape, ShapeField(given));
     }
-    if (e["data"].get(elements))
-      return InvalidArgument("an object with no \"data\" where a tensor should be");
+    if (e["data"].get(elements)) return InvalidArgument("expected a tensor, got an object without \"data\"");
     e = elements;
   }
   Collected c;

@@ -10,16 +10,16 @@
 
 namespace tern::data {
 
-// Reads [[1, 2], [3, 4]], or {"shape": [2, 2], "data": …} where `data` may be flat. "nan", "inf" and "-inf"
-// are the values that JSON numbers lack. wanted: the type of the result; kInvalid chooses bool, i64, f32 or
-// string from the data.
+// Reads [[1, 2], [3, 4]], or {"shape": [2, 2], "data": …} where `data` may be a flat list. The strings "nan",
+// "inf" and "-inf" stand for numbers that JSON lacks. wanted: the type of the result. With kInvalid, the type
+// is bool, i64, f32 or string, depending on the data.
 Result<Tensor> ParseJsonTensor(std::string_view text, DType wanted);
 
 // Reads {"name": tensor, …}. type_of: returns the type for a name.
 Result<NamedTensors> ParseJsonTensors(std::string_view text,
                                       const std::function<DType(const std::string&)>& type_of);
 
-// Whether the text is an object of named tensors, not a single tensor.
+// Returns whether the text is an object of named tensors, as opposed to a single tensor.
 bool HoldsNamedTensors(std::string_view text);
 
 }  // namespace tern::data

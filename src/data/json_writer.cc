@@ -8,7 +8,7 @@
 namespace tern::data {
 namespace {
 
-// Returns the number of bytes of the first UTF-8 character, or 0 if it is invalid.
+// Returns the number of bytes of the first UTF-8 character, or 0 if the text does not start with a valid one.
 size_t CharacterLength(std::string_view text) {
   for (size_t n = 1; n <= 4 && n <= text.size(); ++n)
     if (DecodeUtf8(text.substr(0, n))) return n;
@@ -156,7 +156,7 @@ JsonWriter& JsonWriter::Elements(const Tensor& tensor) {
   const Tensor t = tensor.Contiguous();
   int64_t index = 0;
   if (t.size() == 0 && t.rank() > 0)
-    return BeginArray().EndArray();  // do not write 10^9 empty lists for [1000000000,0]
+    return BeginArray().EndArray();  // else [1000000000,0] would be written as 10^9 empty lists
   Rows(t, 0, index);
   return *this;
 }

@@ -18,8 +18,8 @@ class JsonWriter {
   JsonWriter& Text(std::string_view value);  // bytes that are not UTF-8 become U+FFFD
   JsonWriter& Int(int64_t value);
   JsonWriter& Unsigned(uint64_t value);
-  JsonWriter& Number(
-      double value);  // the shortest text that parses to the same value; "nan", "inf", "-inf" as strings
+  // Writes the shortest text that parses to the same value. Writes "nan", "inf" and "-inf" as strings.
+  JsonWriter& Number(double value);
   JsonWriter& Number(float value);
   JsonWriter& Bool(bool value);
   JsonWriter& Null();

@@ -58,7 +58,8 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
 }
 
 Result<Tensor> ReadStrings(std::string_view data, const NpyHeader& h, const Dims& dims, int64_t count) {
-  constexpr int64_t kMaxEmpty = 1 << 20;  // elements of 0 bytes: the file's size does not limit their number
+  // Empty strings take 0 bytes, so the file's size does not limit their number.
+  constexpr int64_t kMaxEmpty = 1 << 20;
   if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("claims ", count, " empty strings");
   Tensor t(DType::kString, dims);
   const auto width = static_cast<size_t>(h.item_bytes);
@@ -79,7 +80,7 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Converts column-major data, whose dims are reversed in memory.
+// Converts column-major data to row-major. `t` views the data as row-major with reversed dims.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();

@@ -1,7 +1,8 @@
-// Reads and writes numpy's .npy files. Reads versions 1 to 3, both byte orders and both axis orders. Types
-// that numpy lacks are stored as their bits: bf16 as uint16; the fp8s as uint8; f4, u4, u2 as uint8 and i4,
-// i2 as int8, one element per byte. AdoptStorage converts such an array back. Strings are stored as numpy's
-// fixed-width text ('<U'), or as bytes ('|S') when they are not UTF-8; numpy drops trailing zeros of either.
+// Reads and writes numpy's .npy files. Reads versions 1 to 3, both byte orders, and row-major and
+// column-major data. Types that numpy lacks are stored as their bits: bf16 as uint16, and fp8 types as uint8.
+// Types of less than 8 bits take one byte per element: f4, u4 and u2 as uint8, i4 and i2 as int8.
+// AdoptStorage converts such an array back. Strings are stored as numpy's fixed-width text ('<U'), or as
+// bytes ('|S') if they are not UTF-8. numpy drops zeros at the end of text and bytes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,10 +16,10 @@ Result<Tensor> ReadNpy(const std::string& path);
 Result<std::string> FormatNpy(const Tensor& tensor);
 Status WriteNpy(const std::string& path, const Tensor& tensor);
 
-// Converts `stored` to `wanted`. Returns it unchanged if it has that type, and reinterpreted if it has the
-// type's storage form (above). Otherwise fails; the message names both types.
+// Converts `stored` to the type `wanted`. If it has that type already, returns it unchanged. If it has the
+// type StorageType(wanted), reinterprets its elements. Otherwise fails; the message names both types.
 Result<Tensor> AdoptStorage(Tensor stored, DType wanted);
-// Returns the type in which elements are stored in a file. It is the type itself if numpy has it.
+// Returns the type in which a file stores elements of type `dtype`: `dtype` itself if numpy has that type.
 DType StorageType(DType dtype);
 Tensor ToStorage(const Tensor& tensor);
 

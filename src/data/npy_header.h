@@ -10,14 +10,14 @@ namespace tern::data {
 struct NpyHeader {
   char kind = 0;  // numpy's letter: b i u f c U S V
   bool big_endian = false;
-  int64_t item_bytes = 0;  // U: 4 per character
+  int64_t item_bytes = 0;  // bytes per element; kind U has 4 per character
   bool fortran_order = false;
   Dims shape;
   size_t data_offset = 0;
 };
 
 Result<NpyHeader> ParseNpyHeader(std::string_view file);
-// Returns magic, version and header, padded so that the data starts at a multiple of 64.
+// Returns the magic, the version and the header, padded so that the data starts at a multiple of 64 bytes.
 std::string FormatNpyHeader(const std::string& descr, const Dims& shape);
 
 }  // namespace tern::data

@@ -119,13 +119,14 @@ TEST(Npy, RefusesHostileFiles) {
   ASSERT_TRUE(ParseNpy(good).ok());
   for (size_t n = 0; n < good.size(); ++n) EXPECT_FALSE(ParseNpy(good.substr(0, n)).ok()) << n;
   const char* bad[] = {
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }",  // the byte count
-                                                                                        // overflows
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (600000000,), }",  // claims 2.4 GB without data
+      // The byte count overflows.
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }",
+      // The header claims 2.4 GB, but there is no data.
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (600000000,), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
-      "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }",  // an unlimited number of empty
-                                                                             // strings
+      // The strings are empty, so no data is missing, but there are too many.
+      "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }",
       "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
       "{'descr': '|O8', 'fortran_order': False, 'shape': (1,), }",
       "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }",
@@ -151,7 +152,7 @@ TEST(Npy, SurvivesFlippedBytes) {
     for (const int flip : {1, 0x80, 0xff}) {
       std::string bad = good;
       bad[i] = static_cast<char>(bad[i] ^ flip);
-      (void)ParseNpy(bad).ok();  // any answer, no crash
+      (void)ParseNpy(bad).ok();  // may succeed or fail, but must not crash
     }
 }
 

@@ -1,4 +1,4 @@
-// numpy's .npz files: a zip archive of .npy files, one per name.
+// Reads and writes numpy's .npz files. A .npz file is a zip archive of .npy files, one per tensor.
 #pragma once
 #include <string>
 #include <string_view>

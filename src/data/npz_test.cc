@@ -52,7 +52,7 @@ TEST(Npz, SurvivesFlippedBytes) {
     }
 }
 
-// Overwrites the sizes and the offset in the directory entry of a file.
+// Overwrites a size or the offset in the directory entry of a file.
 TEST(Npz, RefusesClaimsBeyondTheFile) {
   const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}}, true);
   const size_t entry = good.find("PK\x01\x02");
@@ -68,7 +68,8 @@ TEST(Npz, RefusesClaimsBeyondTheFile) {
 TEST(Npz, EndsOnExtraFieldsThatClaimTooMuch) {
   const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}, {"y", Tensor::Ints({1, 2, 3})}}, true);
   std::string bad = good;
-  bad[good.find("PK\x01\x02") + 30] = '\x40';  // an extra field made of the next entry's bytes
+  // Changes the length of an extra field, which then covers bytes of the next entry.
+  bad[good.find("PK\x01\x02") + 30] = '\x40';
   EXPECT_FALSE(ParseNpz(bad).ok());
 }
 

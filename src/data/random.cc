@@ -3,7 +3,7 @@
 namespace tern::data {
 namespace {
 
-// SplitMix64: small, with the same results on every platform.
+// The generator SplitMix64, which has the same results on every platform.
 class Generator {
  public:
   Generator(uint64_t seed, std::string_view name) : state_(seed) {
@@ -15,7 +15,7 @@ class Generator {
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  // Returns a number in [-1, 1) with 24 bits, which is exact in a float.
+  // Returns a number in [-1, 1) with 24 random bits. A float represents it exactly.
   double Uniform() { return static_cast<double>(Next() >> 40) * 0x1p-23 - 1; }
 
  private:

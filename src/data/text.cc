@@ -5,7 +5,7 @@ namespace {
 
 struct Words {
   std::vector<std::string> list;
-  int64_t gap_line = 0;  // the first line with a comma at its start or after another comma; 0: none
+  int64_t gap_line = 0;  // the first line with a comma that has no word before it; 0: none
 };
 
 Words SplitWords(std::string_view text) {

@@ -1,4 +1,5 @@
-// Plain text: numbers separated by blanks or commas, or one string per line. data/csv.h reads tables.
+// Reads and writes plain text: numbers separated by blanks, commas or semicolons, or one string per line.
+// data/csv.h reads tables.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,18 +9,19 @@
 
 namespace tern::data {
 
-// Returns a tensor of rank 1. Strings: one per line, without the line end. In numeric text, `#` starts a
-// comment, and a comma without a number before it is an error.
+// Returns a tensor of rank 1. wanted: the element type; kInvalid means f32. A string is a line without its
+// line end. In numeric text, `#` starts a comment, and a comma without a number before it is an error.
 Result<Tensor> ParseText(std::string_view text, DType wanted);
 
-// Parses one number into element i; for integers also `true` and `false`. Returns false if it is not a
-// number, or if the tensor's type cannot represent it.
+// Parses `word` as a number and stores it in element i. Integer and bool tensors also accept `true` and
+// `false`. Returns false if `word` is not a number, or if the tensor's type cannot represent it.
 bool StoreNumber(const std::string& word, Tensor& t, int64_t i);
 
-// Writes one number per line, or for rank 2 and more the last axis on one line. Writes one string per line.
+// Returns the elements as text. Strings are written one per line. Numbers of a tensor of rank 0 or 1 are also
+// written one per line. For a higher rank, each line has the numbers along the last axis.
 std::string FormatText(const Tensor& tensor);
 
-// Returns the lines without their ends. Drops an empty last line.
+// Returns the lines without their line ends. A line end at the end of the text does not start another line.
 std::vector<std::string> SplitLines(std::string_view text);
 
 }  // namespace tern::data

@@ -1,4 +1,4 @@
-// The best classes of a score vector.
+// Finds the classes with the largest scores.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@ struct Ranked {
 };
 
 // Returns the k largest scores of each row of the first axis (one row for rank 0 and 1), largest first. Equal
-// scores are ordered by index; NaN is last. Fails for a tensor without numbers.
+// scores are ordered by index; NaN is last. Fails if the elements are not numbers.
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k);
 
 }  // namespace tern::data

@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kLocator64 = 0x07064b50;
-constexpr uint32_t kIn64 = 0xffffffff;    // "the real number is in the 64-bit field"
-constexpr uint64_t kMaxInflation = 1032;  // the best ratio of deflate
+constexpr uint32_t kIn64 = 0xffffffff;    // stands for a number that is stored in the 64-bit extra field
+constexpr uint64_t kMaxInflation = 1032;  // the best compression ratio of deflate
 
 // A bounds-checked view of the file. After a read beyond its end, ok() is false and reads return zeros.
 class Reader {
@@ -83,8 +83,8 @@ Result<Directory> FindDirectory(std::string_view file) {
   return broken();
 }
 
-// Reads 64-bit sizes from an entry's extra field, in the format's order, for each field that holds the
-// marker.
+// Replaces each size or offset that is kIn64 by the 64-bit number in the entry's extra field. The extra field
+// contains only the numbers that are needed, in the order size, packed size, offset.
 void ReadExtra64(Reader extra, ZipEntry& e) {
   while (extra.ok() && extra.remaining() >= 4) {
     const uint64_t id = extra.Take(2);
@@ -123,8 +123,8 @@ Status CheckSizes(const ZipEntry& e, size_t file_size) {
                          : e.packed > UINT64_MAX / kMaxInflation ? UINT64_MAX
                                                                  : e.packed * kMaxInflation;
   if (e.packed > file_size || e.offset > file_size || e.size > bound || (e.method == 0 && e.size != e.packed))
-    return InvalidArgument("zip entry '", e.name, "' claims ", e.size, " bytes from ", e.packed, " at ",
-                           e.offset, " in a file of ", file_size);
+    return InvalidArgument("zip entry '", e.name, "' claims ", e.size, " bytes, packed into ", e.packed,
+                           " bytes at offset ", e.offset, ", in a file of ", file_size, " bytes");
   return {};
 }
 
@@ -134,7 +134,7 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return ResourceExhausted("out of memory");
   size_t done = 0;
   int state = Z_OK;
-  while (state == Z_OK) {  // zlib counts in 32 bits: inflate in chunks
+  while (state == Z_OK) {  // in chunks, because zlib counts in 32 bits
     constexpr size_t kChunk = size_t{1} << 30;
     if (z.avail_in == 0) {
       const size_t n = std::min(packed.size(), kChunk);
@@ -183,7 +183,8 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
   TERN_ASSIGN(const Directory directory, FindDirectory(file));
   Reader r(From(file, directory.offset));
   std::vector<ZipEntry> entries;
-  uint64_t packed = 0;  // overlapping entries could expand the same bytes many times (a zip bomb)
+  // The sum of packed sizes. Overlapping entries could expand the same bytes many times (a zip bomb).
+  uint64_t packed = 0;
   for (uint64_t i = 0; i < directory.entries; ++i) {
     TERN_ASSIGN(ZipEntry e, ReadCentral(r));
     TERN_TRY(CheckSizes(e, file.size()));
@@ -218,11 +219,11 @@ Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
     return Unsupported("a zip archive over 4 GB or 65,535 entries, at '", name,
                        "'; write .npy files instead");
   const std::string packed = compress_ ? Deflate(bytes) : std::string(bytes);
-  std::string common;  // the common fields of both headers
+  std::string common;  // the fields that the local header and the directory entry share
   Put(common, 20, 2);
   Put(common, 0x800, 2);  // the name is UTF-8
   Put(common, compress_ ? 8 : 0, 2);
-  Put(common, 0x00210000, 4);  // 1 January 1980: the same input gives the same file
+  Put(common, 0x00210000, 4);  // always 1 January 1980, so that the same input gives the same file
   Put(common, Crc(bytes), 4);
   Put(common, packed.size(), 4);
   Put(common, bytes.size(), 4);

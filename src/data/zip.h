@@ -1,4 +1,5 @@
-// Reads and writes zip archives for .npz files, with stored and deflated entries. Reads sizes over 4 GB.
+// Reads and writes zip archives for .npz files, with stored and deflated entries. Sizes over 4 GB can be
+// read, but not written.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +17,8 @@ struct ZipEntry {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Lists the entries. Fails if a size, an offset or a method does not fit the file.
+// Lists the entries. Fails if a size or an offset does not fit the file, or if an entry is encrypted or its
+// compression method is neither stored nor deflated.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
 // Returns the entry's bytes after checking the CRC.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);

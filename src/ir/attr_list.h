@@ -10,8 +10,8 @@
 
 namespace tern {
 
-// Nothing here is inline that copies or destroys an AttrValue: that is much code, and hundreds of places have
-// such lists.
+// Functions that copy or destroy an AttrValue are not inline, because they are much code and hundreds of
+// places write such lists.
 struct NamedAttr {
   std::string name;
   AttrValue value;

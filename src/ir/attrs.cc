@@ -151,7 +151,7 @@ class Setter : public AttrVisitor {
     else
       Wrong(wanted);
   }
-  // `[]` parses as an empty list of integers; here it stands for an empty list of any type.
+  // `[]` parses as an empty list of integers, but means an empty list of any type.
   template <class T> void EmptyOr(T& slot, const char* wanted) {
     auto* ints = std::get_if<std::vector<int64_t>>(&value_);
     if (ints && ints->empty())
@@ -279,7 +279,7 @@ std::string AttrToText(const AttrValue& v) {
   if (auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (auto* i = std::get_if<int64_t>(&v)) return StrCat(*i);
   if (auto* d = std::get_if<double>(&v)) {
-    // Attributes are single precision: the shortest text that parses back to the same float.
+    // Attributes are single precision, so this is the shortest text that parses back to the same float.
     Tensor single(DType::kF32, {});
     single.data<float>()[0] = static_cast<float>(*d);
     const std::string text = FloatText(single, 0);

@@ -1,4 +1,4 @@
-// An op's attributes: a plain struct whose Visit function gives access by name.
+// An op's attributes: a plain struct, whose Visit function names each field.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,7 +16,8 @@ namespace tern {
 using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 
-// The argument of a struct's `Visit`. Enums are passed as text.
+// The argument of a struct's `Visit`, which calls it once per field. An enum is passed as its index and the
+// texts of its enumerators.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -35,7 +36,7 @@ class AttrVisitor {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
     if (index != static_cast<int>(v))
-      v = static_cast<E>(index);  // written only on change: readers on other threads must see no write
+      v = static_cast<E>(index);  // written only on change, because other threads may read the enum meanwhile
   }
 
  protected:
@@ -51,7 +52,7 @@ class Attrs {
     AttrValue value;
     const char* doc;
     bool is_default;
-    std::vector<const char*> choices;  // of an enum
+    std::vector<const char*> choices;  // the texts of an enum's values
   };
 
   Attrs();
@@ -69,11 +70,12 @@ class Attrs {
 
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
-  // Converts where nothing is lost (int to float, text to enum or dtype). Otherwise the error names the
-  // expected type.
+  // Sets an attribute. Converts an integer to float, a float without fraction to integer, 0 and 1 to bool,
+  // and text to enum or dtype. Fails for other types; the error names the expected type.
   Status Set(const std::string& name, const AttrValue& value);
 
-  // By name; CHECKs that the attribute exists and has that type. Enums are returned as text.
+  // Return an attribute by name. The attribute must exist and have the type that the function returns. Enums
+  // are returned as text.
   AttrValue Get(std::string_view name) const;
   bool Bool(std::string_view name) const;
   int64_t Int(std::string_view name) const;

@@ -1,4 +1,4 @@
-// Axis rules that several ops share, and the helper that renames axes when their order changes.
+// Axis rules that several ops share, and a class that renumbers axes when their order changes.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,18 +11,18 @@ namespace tern {
 // A Transpose's permutation: axis i of the result is axis perm[i] of the input.
 using Permutation = std::vector<int64_t>;
 
-// The elements of an integer constant; nullopt for other values and null.
+// Returns the elements of an integer constant; nullopt for other values and for null.
 std::optional<std::vector<int64_t>> IntsOf(const Value* v);
-// True if every dim is 1, so that their order does not matter.
+// Returns true if every dim is 1, so that the order of the axes does not matter.
 bool AllOnes(const Value* v);
-// Maps an axis of the input of a Transpose by perm to the axis of its result.
+// Returns the axis of a Transpose's result that is axis `axis` of its input.
 int64_t MovedAxis(int64_t axis, const Permutation& perm);
 
 // The attributes and inputs of a node whose operands are permuted. An op's rename rule (OpDef::rename_axes)
-// changes those that name axes. Owns nothing.
+// changes the attributes and inputs that contain axis numbers. Does not own them.
 class AxisRenaming {
  public:
-  using MakeInts = std::function<Value*(const std::vector<int64_t>&)>;  // makes a constant in the graph
+  using MakeInts = std::function<Value*(const std::vector<int64_t>&)>;  // adds a constant to the graph
   AxisRenaming(const Permutation& perm, const MakeInts& ints, Attrs& attrs, std::vector<Value*>& inputs)
       : perm_(perm), ints_(ints), attrs_(attrs), inputs_(inputs) {}
 
@@ -31,12 +31,13 @@ class AxisRenaming {
   void SetInput(size_t i, const std::vector<int64_t>& list);
   void SetAttr(const char* name, const AttrValue& value);
 
-  std::vector<int64_t> Moved(std::vector<int64_t> axes) const;
-  // Permutes lists to the new order of axes. Each list has one element per axis; the lists are concatenated.
+  std::vector<int64_t> Moved(std::vector<int64_t> axes) const;  // MovedAxis of each axis
+  // Returns lists in the new order of axes. `lists` concatenates lists with one element per axis each, such
+  // as the pads before and after.
   std::vector<int64_t> Reordered(const std::vector<int64_t>& lists) const;
-  // For ops whose attribute `axis` names one axis of the operands.
+  // Updates the attribute `axis`, the number of an axis of the operands.
   void MoveAxisAttr();
-  // For an input that is absent or a constant list of axes.
+  // Updates input i, which must be absent or a constant list of axes.
   void MoveAxesInput(size_t i);
 
  private:
@@ -49,12 +50,12 @@ class AxisRenaming {
 // Returns the axes 0, 1, 2, …
 std::vector<int64_t> FirstAxes(size_t count);
 
-// Axis rules. FirstOperandAxes: results have the axes of input 0. FirstOperandLayout: the same, but only the
-// layout pass may reorder them. BroadcastAxes: all inputs broadcast to the result.
+// Axis rules. FirstOperandAxes: results have the axes of input 0. FirstOperandLayout: results have the axes
+// of input 0, but only the layout pass may reorder them. BroadcastAxes: all inputs broadcast to the result.
 std::optional<AxisMap> FirstOperandAxes(const Node& node);
 std::optional<AxisMap> FirstOperandLayout(const Node& node);
 std::optional<AxisMap> BroadcastAxes(const Node& node);
-// For ops where only the attribute `axis` names an axis.
+// A rename rule for ops where only the attribute `axis` contains an axis number.
 void RenameAxisAttr(const Node& node, AxisRenaming& renaming);
 
 }  // namespace tern

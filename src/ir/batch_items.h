@@ -7,8 +7,9 @@
 namespace tern {
 
 // An op's Batch rule returns true if the node processes each item of the outermost dim as it would process
-// that item alone. It marks the inputs that hold items; other inputs are the same for all items. All outputs
-// hold items. Member functions without arguments can be used as rules: .Batch(&BatchItems::FirstInput).
+// that item alone. The rule marks the inputs that hold items, which means that their outermost dim is the
+// batch. Other inputs are the same for all items. All outputs hold items. Member functions without arguments
+// can be used as rules: .Batch(&BatchItems::FirstInput).
 class BatchItems {
  public:
   // Requires that every output has the same nonzero outermost dim and that input 0 is present.
@@ -23,24 +24,25 @@ class BatchItems {
   const Dims& InDims(size_t i) const { return node_.inputs[i].dims; }
   const Dims& OutDims() const { return node_.outputs[0].dims; }
 
-  // True if the input's outermost dim equals that of the results; marks the input.
+  // Returns true and marks the input if its outermost dim equals that of the results.
   bool Items(size_t i);
-  // True if the input is absent or known before the run: the same for all items.
+  // Returns true if the input is absent or known before the run, so that it is the same for all items.
   bool Fixed(size_t i) const { return !Has(i) || Known(i); }
-  // True if the input broadcasts to the result; marks it if it holds items.
+  // Returns true if the input broadcasts to the result. Marks the input if it holds items.
   bool Broadcasts(size_t i);
   // The attribute `axis` for input 0, made non-negative.
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }
-  bool OneResult() {
-    return node_.outputs.size() == 1 && Items(0);
-  }                     // false if there are further results: they hold no items
-  bool AllBroadcast();  // elementwise
+  // Returns false if the node has further results, because these hold no items.
+  bool OneResult() { return node_.outputs.size() == 1 && Items(0); }
+  bool AllBroadcast();  // for elementwise ops
   bool AlongOtherAxis() { return Items(0) && Axis() != 0; }
-  // For ops along `axis` and the axes after it, whose other inputs broadcast to x and hold no items.
+  // For ops such as LayerNorm, which normalize along `axis` and the axes after it. Inputs other than input 0
+  // must broadcast to the result and hold no items.
   bool AlongTrailingAxes();
-  // Input 0 holds items; inputs 1 and 2 are fixed weights and bias, input 3 is a residual.
+  // For ops with an epilogue. Input 0 must hold items. Inputs 1 and 2, weights and bias, must be fixed. Input
+  // 3, the residual, must be absent or broadcast.
   bool WithEpilogue();
 
  private:

@@ -4,10 +4,11 @@
 
 namespace tern {
 
-// Assigns the size of each dim of `declared` that is a bare symbol. A symbol that has a value keeps it.
+// Sets the value of each symbol that is a dim of `declared`: f32[N,2*M] with dims {3,8} sets N to 3. A symbol
+// that already has a value keeps that value.
 void BindSymbols(const Type& declared, const Dims& dims, SymbolValues& symbols);
 
-// The type with the symbols replaced by their values.
+// Returns the type with the symbols replaced by their values.
 Type WithSymbols(Type type, const SymbolValues& symbols);
 
 }  // namespace tern

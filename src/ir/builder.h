@@ -21,13 +21,14 @@ class Builder {
   Value* Ints(const std::vector<int64_t>& values);
   Value* Scalar(DType dtype, double v);
 
-  // A node with one output. The first error is stored in status(); later calls still return a value, without
-  // a type.
+  // Adds a node with one output and returns the output. The first error is stored in status(). Later calls
+  // still add nodes, but do not infer their types.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
   Value* Op(const char* op, std::initializer_list<Value*> inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
-  // A node whose subgraphs the caller fills; the caller then calls Finish to infer its types.
+  // Adds a node whose subgraphs the caller adds. The caller then calls Finish, which infers the types of the
+  // node.
   Node* Open(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs);
   void Finish(Node* node);
 

@@ -32,7 +32,8 @@ template <class T> std::optional<T> TakeNumber(std::string_view& text, char end)
 std::string ToText(const DerivedName& name) {
   std::string text = StrCat(kPrefix, name.what, "|");
   for (const auto& [source, checksum] : name.made_from)
-    text += StrCat(checksum, ":", source.size(), ":", source);  // a name may contain any character
+    // Writes the length of the source's name, because the name may contain any character.
+    text += StrCat(checksum, ":", source.size(), ":", source);
   return text;
 }
 

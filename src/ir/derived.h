@@ -1,6 +1,6 @@
-// Constants computed from other constants of the graph, such as packed weights. No node reads them. Files
-// store them under names that tell what they are, which constants they were made from, and the checksums of
-// those.
+// Constants computed from other constants of the graph, such as packed weights. No node reads them. The name
+// of such a constant in a file describes it, and lists the constants that it was made from with their
+// checksums.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ struct DerivedName {
 };
 
 std::string ToText(const DerivedName& name);
-// nullopt if the text is not such a name.
+// Returns nullopt if the text is not such a name.
 std::optional<DerivedName> ParseDerivedName(const std::string& text);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// The argument of an op's Reference function: input data, and the outputs to write.
+// The argument of an op's Reference function. Contains the input data and the outputs to write.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -14,7 +14,8 @@ size_t DefaultCollectLimit();
 
 class EvalContext {
  public:
-  // inputs: null where absent. types: the outputs' types, as Infer gave them for these inputs.
+  // inputs: null for an absent input. types: the types of the outputs, as Infer returned them for these
+  // inputs.
   EvalContext(const OpDef& op, std::vector<const Datum*> inputs, std::vector<Type> types);
   virtual ~EvalContext() = default;
 
@@ -24,7 +25,7 @@ class EvalContext {
   bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
   bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
 
-  // Always contiguous.
+  // The tensors are contiguous.
   const Tensor& In(int i) const;
   const Tensor& In(std::string_view port) const { return In(op_.InputIndex(port)); }
   const Datum& InDatum(int i) const;
@@ -35,8 +36,8 @@ class EvalContext {
   DType OutType(int i) const { return types_[static_cast<size_t>(i)].dtype; }
   DType OutType(std::string_view port) const { return OutType(op_.OutputIndex(port)); }
   const Type& OutputType(int i) const { return types_[static_cast<size_t>(i)]; }
-  // Creates output i with these dims and its inferred type. An output that the node lacks gets a scratch
-  // tensor.
+  // Creates output i with these dims and its inferred type. If the node has no output i, returns a scratch
+  // tensor whose contents are discarded.
   Tensor& Out(int i, const Dims& dims);
   Tensor& Out(std::string_view port, const Dims& dims) { return Out(op_.OutputIndex(port), dims); }
   void Out(std::string_view port, const Dims& dims, const std::vector<double>& values);
@@ -44,17 +45,17 @@ class EvalContext {
   void SetOut(int i, Datum value);
   void SetOut(std::string_view port, Datum value) { SetOut(op_.OutputIndex(port), std::move(value)); }
 
-  // Runs the node's subgraph i. Captured values of enclosing graphs are already bound.
+  // Runs the node's subgraph i. Values that it captures from enclosing graphs are not passed in `inputs`.
   virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
 
-  // Starts runs of subgraph i that keep these states between them; `values` are their first values. In a
-  // session the states must be those that SetExecution declares (ir/op_execution.h). The result must not
-  // outlive this context.
+  // Prepares several runs of subgraph i, between which the states keep their values. The first run reads
+  // `values`. In a session the states must be those that SetExecution declares (ir/op_execution.h). The
+  // result must not outlive this context.
   virtual Result<std::unique_ptr<StatefulSubgraph>> StartSubgraph(int i,
                                                                   const std::vector<SubgraphState>& states,
                                                                   const std::vector<Tensor>& values);
 
-  // Limit in bytes for the per-iteration outputs of one node before they are stacked.
+  // The maximum size in bytes of the per-iteration outputs that one node collects before it stacks them.
   virtual size_t CollectLimit() const;
 
   DatumList& outputs() { return outputs_; }

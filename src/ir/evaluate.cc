@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Maps the values of a graph to their data. Has a link to the enclosing graph's environment.
+// Maps the values of a graph to their data. `outer` is the environment of the enclosing graph.
 struct Environment {
   const Environment* outer = nullptr;
   std::map<const Value*, Datum> values;
@@ -57,7 +57,7 @@ Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const 
     infer[i].present = true;
     infer[i].type = TypeOf(*inputs[i]);
     if (inputs[i]->is_tensor()) infer[i].constant = inputs[i]->tensor;
-    // An empty sequence or missing optional does not know its element type; the graph does.
+    // An empty sequence or an optional without a value has no element type, so the declared type is used.
     const Value* declared = node.inputs()[i];
     if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown)
       infer[i].type = declared->type;

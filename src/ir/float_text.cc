@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNanBits = "nan(0x";
 
-// The bits of element i. The type must have at least 8 bits; smaller types have no NaN.
+// Returns the bits of element i, a NaN. Its type has at least 8 bits, because smaller types have no NaN.
 uint64_t BitsAt(const Tensor& t, int64_t i) {
   const auto width = static_cast<size_t>(BitWidth(t.dtype())) / 8;
   uint64_t bits = 0;
@@ -61,7 +61,7 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
   if (StartsWith(text, kNanBits) && text.back() == ')')
     return StoreNanBits(t, i,
                         std::string_view(text).substr(kNanBits.size(), text.size() - kNanBits.size() - 1));
-  float single = 0;  // parsed as float: parsing as double would round twice
+  float single = 0;  // parsed as float, because parsing as double and converting would round twice
   if (t.dtype() == DType::kF32 && ParseSingle(text, single)) {
     t.data<float>()[i] = single;
     return true;
@@ -73,7 +73,7 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
     v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
   else if (!ParseDouble(text, v))
     return false;
-  // f8e5m2 is the only 8-bit type with infinity. StoreDouble would saturate it.
+  // f8e5m2 is the only 8-bit type with infinity. StoreDouble would store its largest finite value instead.
   if (t.dtype() == DType::kF8E5M2 && std::isinf(v))
     t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v, false));
   else

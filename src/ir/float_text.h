@@ -1,4 +1,4 @@
-// Floats as text that parses back to the same bits.
+// Converts floats to text that parses back to the same bits.
 #pragma once
 #include <string>
 
@@ -6,12 +6,14 @@
 
 namespace tern {
 
-// Element i of a contiguous float tensor: the shortest decimal number. A NaN is `nan` if it has the default
-// bits, else `nan(0x7fc00001)` with all its bits.
+// Returns element i of a contiguous float tensor as the shortest decimal number that parses to the same
+// value. A NaN is `nan` if it has the default bits, else for example `nan(0x7fc00001)`, which contains all
+// its bits.
 std::string FloatText(const Tensor& t, int64_t i);
-// The inverse. Returns false and leaves the element unchanged if the text is not such a float.
+// Parses a text of FloatText and stores it in element i. Returns false and leaves the element unchanged if
+// the text is not a float.
 bool StoreFloatText(Tensor& t, int64_t i, const std::string& text);
-// A view of a contiguous complex tensor as alternating real and imaginary parts.
+// Returns a view of a contiguous complex tensor as floats of shape [size, 2]: the real and imaginary parts.
 Tensor ComplexParts(const Tensor& t);
 
 }  // namespace tern

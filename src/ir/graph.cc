@@ -8,8 +8,8 @@ namespace {
 
 void DropUse(Value* value, Node* node, int index) {
   if (!value) return;
-  // Searches from the end: nodes are mostly removed in reverse order, and a constant may have thousands of
-  // readers.
+  // Searches from the end, because a constant may have thousands of readers and nodes are mostly removed in
+  // reverse order.
   auto it = std::find(value->uses.rbegin(), value->uses.rend(), std::make_pair(node, index));
   TERN_CHECK(it != value->uses.rend(), "use list of '", value->name, "' is wrong");
   value->uses.erase(std::next(it).base());
@@ -42,8 +42,7 @@ Graph::Graph(std::string graph_name, Graph* parent_graph)
     : name(std::move(graph_name)), parent(parent_graph) {}
 
 Graph::~Graph() {
-  // Nested graphs may use values of this graph. Nodes are destroyed in reverse order, so that no dangling use
-  // is touched.
+  // Destroys the nodes in reverse order, because nested graphs may use values of earlier nodes.
   while (!nodes_.empty()) nodes_.pop_back();
 }
 
@@ -113,7 +112,7 @@ Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   return node->subgraphs_.back().get();
 }
 
-// Removes this graph's entries from the use lists of outside values.
+// Removes the reads of this graph and its nested graphs from the use lists of the values that they read.
 void Graph::DropAllUses() {
   SetOutputs({});
   for (const auto& node : nodes_) {

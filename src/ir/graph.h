@@ -26,8 +26,9 @@ struct Value {
   int output = 0;  // index among the producer's outputs
   Graph* graph = nullptr;
   bool is_input = false;
-  std::vector<std::pair<Node*, int>> uses;  // reading nodes, also nested ones, with the input index
-  int output_uses = 0;                      // how often it is an output of its graph or of nested graphs
+  // The nodes that read the value, also in nested graphs, each with the index of the input.
+  std::vector<std::pair<Node*, int>> uses;
+  int output_uses = 0;  // how often the value is an output of its graph or of nested graphs
 
   bool is_constant() const { return constant.defined(); }
   bool unused() const { return uses.empty() && output_uses == 0; }
@@ -43,7 +44,7 @@ class Node {
   Attrs attrs;
   std::string name;    // need not be unique; may be empty
   std::string origin;  // the source of the node: "MatMul, onnx node #142"
-  std::string rule;    // the rewrite rule that created it, if any; not stored in files
+  std::string rule;    // the rewrite rule that created the node, if any; not stored in files
   Graph* graph = nullptr;
 
   const std::vector<Value*>& inputs() const { return inputs_; }  // null: an absent optional input
@@ -52,7 +53,7 @@ class Node {
     return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
   }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
-  void SetInput(int i, Value* value);  // appends absent inputs as needed
+  void SetInput(int i, Value* value);  // appends absent inputs if i is beyond the last input
   bool unused() const;                 // no output is read
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
 
@@ -66,9 +67,10 @@ class Node {
   std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
-// A value that lives between runs. Each run reads as `input` what the previous run wrote to output number
-// `output`, such as the keys and values of attention (past and present) or the hidden state of a recurrent
-// network. See docs/architecture/ir.md. ir/state.h checks the types and finds pairs by their names.
+// A value that lives between runs, such as the keys and values of attention or the hidden state of a
+// recurrent network. Each run reads the value from `input` (the past) and writes it to output number `output`
+// (the present). See docs/architecture/ir.md. The functions of ir/state.h check the types and find pairs by
+// their names.
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
   int output = 0;          // the present: index of a graph output
@@ -98,36 +100,38 @@ class Graph {
   Value* AddInput(std::string value_name, Type type);
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
-  void FixOverridable() { overridable_.clear(); }  // they become plain constants
-  // The verifier checks states. A state refers to an output index: SetOutputs, ReplaceOutput and ReplaceUses
-  // do not change it.
+  void FixOverridable() { overridable_.clear(); }  // overridable constants become plain constants
+  // VerifyGraph checks the states. A state refers to its output by index, so SetOutputs, ReplaceOutput and
+  // ReplaceUses do not change the state.
   void AddState(const GraphState& state) { states_.push_back(state); }
   void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
-  // Appends, or inserts before `before`. Outputs get new values without types.
+  // Adds a node at the end, or before the node `before`. Its outputs are new values without types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
-  // The node right before this one; null for the first.
+  // Returns the node right before `node`; null if `node` is the first.
   const Node* Before(const Node& node) const;
   Graph* AddSubgraph(Node* node, std::string graph_name);
-  // The outputs must be unused; their values are removed too.
+  // Removes a node and its output values, which must be unused.
   void RemoveNode(Node* node);
   // Replaces `from` by `to` in all readers, also nested ones, and in graph outputs.
   void ReplaceUses(Value* from, Value* to);
-  // Turns a constant into an input (an overridable constant that is fed).
+  // Turns a constant into an input, when a caller feeds an overridable constant.
   void ConstantToInput(Value* value);
-  void InputToConstant(Value* value, Tensor tensor);  // removes the state whose past it is
-  // Removes constants and values without readers.
+  void InputToConstant(Value* value, Tensor tensor);  // also removes the state that `value` is the past of
+  // Removes constants that are unused and not overridable.
   void RemoveUnusedConstants();
-  // Removes nodes whose outputs are unused, until none is left. Returns how many.
+  // Removes nodes whose outputs are all unused, including nodes that become unused by this. Returns the
+  // number of removed nodes.
   int RemoveDeadNodes();
-  // Sorts the nodes in a stable topological order (Kahn). If they form a cycle, the error names one of them.
+  // Sorts the nodes in a stable topological order (Kahn). If the nodes contain a cycle, the error names a
+  // node that cannot be sorted.
   Status SortNodes();
 
-  // All values of enclosing graphs that this graph or its nested graphs read, in order of first use.
+  // Returns all values of enclosing graphs that this graph or its nested graphs read, in order of first use.
   std::vector<Value*> Captures() const;
-  std::unique_ptr<Graph> Clone() const;  // top-level graphs only; constants share their bytes
+  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; the copy shares the bytes of constants
   int NodeCount() const;                 // including nested graphs
 
  private:
@@ -141,8 +145,9 @@ class Graph {
   std::list<std::unique_ptr<Node>> nodes_;
 };
 
-// InlineGraph copies a nested graph into an enclosing one, before the node `before`, with `inputs` as its
-// inputs. Types are copied, not inferred. It returns the copied nodes and constants, and the outputs.
+// InlineGraph copies the nodes of `body` into the graph of `before`, in front of `before`. `inputs` replace
+// the inputs of `body`. Types are copied, not inferred. Returns the copied nodes and constants, and the
+// values that correspond to the outputs of `body`.
 struct InlinedGraph {
   std::vector<Node*> nodes;
   std::vector<Value*> constants, outputs;

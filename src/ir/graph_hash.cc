@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Writes the graph as text, with numbers for values.
+// Writes the graph as text, with a number in place of each value's name.
 class Writer {
  public:
   void Add(const Graph& graph) {

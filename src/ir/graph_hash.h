@@ -4,8 +4,8 @@
 
 namespace tern {
 
-// Depends on ops, attributes, edges and constants, also of nested graphs; not on names and types. Values of
-// enclosing graphs count by the order of their first use.
+// The hash depends on ops, attributes, edges and constants, also on those of nested graphs. It does not
+// depend on names and types. Values of enclosing graphs are numbered in the order of their first use.
 uint64_t HashOf(const Graph& graph);
 
 }  // namespace tern

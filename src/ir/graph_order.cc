@@ -23,7 +23,7 @@ void Capture(Value* v, const Graph& boundary, ValueList& out) {
   if (v && !Inside(v->graph, boundary) && out.seen.insert(v).second) out.values.push_back(v);
 }
 
-// Values outside `boundary` that nodes in `inner` and its nested graphs read.
+// Adds to `out` the values outside `boundary` that `inner` and its nested graphs read.
 void CollectCaptures(const Graph& inner, const Graph& boundary, ValueList& out) {
   for (const auto& node : inner.nodes()) {
     for (Value* v : node->inputs()) Capture(v, boundary, out);
@@ -32,7 +32,7 @@ void CollectCaptures(const Graph& inner, const Graph& boundary, ValueList& out) 
   for (Value* v : inner.outputs()) Capture(v, boundary, out);
 }
 
-// All values a node depends on: its inputs and the captures of its subgraphs.
+// Returns all values that a node depends on: its inputs and the captures of its subgraphs.
 std::vector<Value*> Needs(const Node& node) {
   std::vector<Value*> needs(node.inputs().begin(), node.inputs().end());
   for (const auto& sub : node.subgraphs()) {

@@ -122,8 +122,9 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// True if `limited` is max(0, full) or min(full, n) with n >= 1. The first equals `full`, which is a size.
-// The second equals `full` or does not broadcast with it.
+// Returns true if `limited` is max(0, full) or min(full, n) with n >= 1. Broadcasting `limited` with `full`
+// then gives `full` or fails. max(0, full) equals `full`, because `full` is a size. min(full, n) equals
+// `full` or n, and n broadcasts with a larger `full` only if n is 1.
 static bool IsLimited(const Dim& limited, const Dim& full) {
   if (limited == Max(Dim(0), full) || limited == Max(full, Dim(0))) return true;
   std::vector<std::string> symbols;
@@ -139,7 +140,7 @@ static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_en
   if (a.known() && b.known())
     return InvalidModel("cannot broadcast: dimension -", axis_from_end, " is ", a.value(), " against ",
                         b.value());
-  // A known size wins: an unknown dim can only be 1 or the same size.
+  // The result is the known size, because a dim that broadcasts with it can only be 1 or the same size.
   if (a.known()) return a;
   if (b.known()) return b;
   if (a.symbolic() && b.symbolic()) {

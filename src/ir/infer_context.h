@@ -1,5 +1,5 @@
-// The argument of an op's Infer function: types, constants and symbolic contents of the inputs; and the
-// output types to set.
+// The argument of an op's Infer function. Contains the types, constants and symbolic contents of the inputs,
+// and the output types to set.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,7 +19,7 @@ struct InferInput {
   bool present = false;
   Type type;
   Tensor constant;                 // defined if the value is constant
-  std::optional<Content> content;  // symbolic elements; also set for small integer constants
+  std::optional<Content> content;  // symbolic elements; need not be set for constants
 };
 
 struct InferOutput {
@@ -41,18 +41,18 @@ class InferContext {
   bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
   bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
 
-  // An absent input or one that is no tensor has an unknown type.
+  // Return the type of an input. An absent input has an unknown type.
   const Type& In(int i) const;
   const Type& In(std::string_view port) const { return In(op_.InputIndex(port)); }
   DType TypeOf(std::string_view port) const { return In(port).dtype; }
   const Shape& ShapeOf(std::string_view port) const { return In(port).shape; }
-  // Null unless the value is a constant.
+  // Return the data of a constant input, else null.
   const Tensor* Constant(int i) const;
   const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
-  // The elements as expressions, for constants and symbolic integers.
+  // Return the elements of a small integer input as expressions; nullopt if the elements are not known.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
-  // All elements as numbers; nullopt if one is unknown.
+  // Returns all elements as numbers; nullopt if one of them is unknown.
   std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
 
   void Out(int i, Type type);  // ignored for an output that the node lacks
@@ -76,14 +76,15 @@ class InferContext {
   SubgraphInfer subgraphs_;
 };
 
-// Checks port counts and element types against the declaration, then calls the op's Infer. Errors name port
-// and type.
+// Checks the number of inputs and outputs and the element types against the op's declaration, then calls the
+// op's Infer. Errors name the port and its type.
 Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context);
 
 // Helpers for Infer functions.
 // Maps an axis in [-rank, rank) to [0, rank); the error names both numbers.
 Result<int> NormalizeAxis(int64_t axis, int rank);
-// numpy broadcasting. A symbolic dim against 1 gives the symbol, against another unknown dim gives unknown.
+// Broadcasts like numpy. Two dims that differ and are not numbers give an unknown dim, except that N with
+// max(0, N) or min(N, 8) gives N.
 Result<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace tern

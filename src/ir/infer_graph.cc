@@ -14,7 +14,7 @@ InferInput InputOf(const Value* v) {
   return in;
 }
 
-// True if `now` has all the information of `before`.
+// Returns true if `now` has all the information that `before` has.
 bool Keeps(const Type& before, const Type& now) {
   if (before.kind == Type::Kind::kUnknown) return true;
   if (before.kind != now.kind || (before.dtype != now.dtype && before.dtype != DType::kInvalid)) return false;
@@ -44,8 +44,8 @@ void ForgetShapes(Graph& graph) {
   }
 }
 
-// A subgraph's inputs get the types that the op passes. Where the op passes less information than was
-// declared, the declared types stay.
+// Infers the types of a subgraph. Its inputs get the types that the op passes; an input for which the op
+// passes an unknown type keeps its declared type.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
   if (static_cast<size_t>(index) >= node.subgraphs().size())
     return InvalidModel("has ", node.subgraphs().size(), " graphs, but needs ", node.op->subgraphs.size());

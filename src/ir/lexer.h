@@ -20,9 +20,9 @@ struct Token {
 
 // Splits the source into tokens; `//` starts a comment.
 Result<std::vector<Token>> Tokenize(std::string_view source);
-// The source without white space outside quotes.
+// Returns the source without white space outside quotes.
 std::string WithoutSpace(std::string_view source);
-// The position as text: "line 3, column 7".
+// Returns the position as text: "line 3, column 7".
 std::string LineAndColumn(std::string_view source, size_t at);
 
 }  // namespace tern

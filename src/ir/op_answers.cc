@@ -25,7 +25,8 @@ namespace {
 
 std::optional<double> NoFlops(const Node&) { return 0; }
 
-// Traits are checked in order; the first match decides. An op without an answer fails ops/op_answers_test.cc.
+// The functions below check traits in order, and the first match decides. They return no answer if no trait
+// matches. An op without an answer fails ops/op_answers_test.cc.
 Answer<CountRule> DefaultFlops(const OpDef& def) {
   if (def.Is(kElementwise)) return PerOutput(1);
   if (def.macs || def.MovesData() || def.Is(kReadsDims)) return NoFlops;
@@ -35,7 +36,7 @@ Answer<CountRule> DefaultFlops(const OpDef& def) {
 Answer<BatchRule> DefaultBatch(const OpDef& def) {
   if (def.Is(kElementwise)) return &BatchItems::AllBroadcast;
   if (def.Is(kView)) return &BatchItems::FirstInput;
-  if (def.Is(kReadsDims)) return No{"the dims of all items are one value"};
+  if (def.Is(kReadsDims)) return No{"the result is one list of dims for all items"};
   return {};
 }
 
@@ -43,7 +44,7 @@ Answer<AxisRule> DefaultAxes(const OpDef& def) {
   if (def.defaults.Has("channels_last")) return FirstOperandLayout;
   if (def.Is(kElementwise)) return def.inputs.size() == 1 ? FirstOperandAxes : BroadcastAxes;
   if (def.Is(kView)) return No{"axes are split and merged"};
-  if (def.Is(kReadsDims)) return No{"no axis of the result is one of the operand"};
+  if (def.Is(kReadsDims)) return No{"the result has none of the operand's axes"};
   return {};
 }
 
@@ -70,7 +71,7 @@ void FillAnswers(OpDef& def) {
   Default(def.flops, DefaultFlops(def));
   Default(def.batch, DefaultBatch(def));
   Default(def.axis_map, DefaultAxes(def));
-  if (!def.MovesData()) Default(def.slices, Answer<SliceRule>(No{"results are computed"}));
+  if (!def.MovesData()) Default(def.slices, Answer<SliceRule>(No{"the results are computed, not copied"}));
   if (def.Is(kElementwise)) Default(def.slices, Answer<SliceRule>(No{"several inputs are read"}));
   if (def.Is(kView))
     Default(def.slices,

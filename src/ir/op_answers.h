@@ -1,5 +1,5 @@
 // The properties of an op that passes, plans and reports query, and the types of the answers. Each op answers
-// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives further answers from the op's traits.
+// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,13 +19,12 @@ struct StaticNode;  // ir/static_node.h
 struct No {
   const char* reason;
 };
-// For an op that only the reference evaluator runs, where an answer has no use. A test fails if the op has
-// kernels.
+// For an op that only the reference evaluator runs, so that no pass or plan needs the answer. A test fails if
+// the op has kernels.
 inline constexpr No kNoKernel{"no kernel"};
 
 // A function, or "no" with a reason. An op that gives neither fails ops/op_answers_test.cc.
-// op_answers.cc defines the members that are only declared here, so that the sources of ops need not compile
-// them.
+// The constructors are defined in op_answers.cc, so that the sources of ops need not compile them.
 template <class F> class Answer {
  public:
   Answer();
@@ -40,7 +39,7 @@ template <class F> class Answer {
 
   bool given() const { return rule_ || reason_; }
   explicit operator bool() const { return static_cast<bool>(rule_); }
-  const char* reason() const { return reason_; }  // why not; null for a function
+  const char* reason() const { return reason_; }  // the reason of a "no"; null for a function
   template <class... A> auto operator()(A&&... a) const { return rule_(std::forward<A>(a)...); }
 
  private:
@@ -48,19 +47,20 @@ template <class F> class Answer {
   const char* reason_ = nullptr;
 };
 
-// An op that moves data: its results hold elements of its data inputs, unchanged.
+// Describes an op that moves data: its results contain elements of its data inputs, unchanged.
 struct Movement {
-  // Element count of the results compared to the data inputs.
+  // How many elements the results have, compared to the data inputs.
   enum class Amount : uint8_t { kSame, kFewer, kMore, kAny };
-  enum class Border : uint8_t { kNone, kConstant, kInput };  // other elements of the results
+  // The source of all other elements of the results, such as the padding of a Pad.
+  enum class Border : uint8_t { kNone, kConstant, kInput };
   Amount amount = Amount::kSame;
   Border border = Border::kNone;
   int first = 0;          // the first data input
-  int count = 1;          // number of data inputs; kAllInputs: all from `first`
-  int border_input = -1;  // kInput: the input with the border's element
+  int count = 1;          // number of data inputs; kAllInputs: all inputs from `first` on
+  int border_input = -1;  // for kInput: the input that contains the border's element
 
   static constexpr int kAllInputs = -1;
-  // True if every element of the results is one of input 0.
+  // True if every element of the results is an element of input 0.
   bool FirstInputOnly() const { return first == 0 && count == 1 && border == Border::kNone; }
 };
 
@@ -81,15 +81,15 @@ struct AxisMap {
 // What the WidenHalf pass does with a node that has f16 or bf16 operands.
 enum class HalfRule : uint8_t {
   kWiden,    // compute in f32 instead
-  kMove,     // leave it, but follow the operand if that is already f32
+  kMove,     // keep the type, or use f32 if the operand is already widened
   kAnyType,  // read a widened operand without a cast
-  kKeep,     // keep the operands' type: their bits or rounding matter
+  kKeep,     // keep the operands' type, because their bits or rounding matter
 };
 
 using CountRule = std::optional<double>(const Node&);                      // nullopt: a dim is unknown
-using BatchRule = bool(BatchItems&);                                       // false: not for these dims
-using SliceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nullopt: not for these dims
-using AxisRule = std::optional<AxisMap>(const Node&);                      // nullopt: not for this node
+using BatchRule = bool(BatchItems&);                                       // false: "no" for these dims
+using SliceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nullopt: "no" for these dims
+using AxisRule = std::optional<AxisMap>(const Node&);                      // nullopt: "no" for this node
 using RenameRule = void(const Node&, AxisRenaming&);
 using TypicalRule = int64_t(const StaticNode&, size_t input, size_t axis);
 

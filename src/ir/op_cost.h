@@ -17,11 +17,11 @@ std::optional<double> ElementsOf(const Value* v);
 std::optional<double> DimOf(const Value* v, int axis);  // negative: counted from the end
 std::optional<double> Times(std::optional<double> a, std::optional<double> b);
 
-// Rules: `flops` for each element of output 0, or of input 0.
+// Return rules that count `flops` for each element of output 0 (PerOutput) or of input 0 (PerInput).
 std::function<CountRule> PerOutput(double flops);
 std::function<CountRule> PerInput(double flops);
 
-// Multiply-accumulates of a node; 0 for an op without any.
+// Returns the number of multiply-accumulates of a node; 0 for an op without any.
 std::optional<double> MacsOf(const Node& node);
 
 }  // namespace tern

@@ -13,28 +13,29 @@ class InferContext;
 class EvalContext;
 
 enum Trait : uint32_t {
-  kPure = 1,         // equal inputs give equal outputs; may be folded, merged, removed
-  kElementwise = 2,  // output element i depends on (broadcast) input element i only
-  kInPlace = 4,      // the first output may overwrite the first input of the same type
-  kView = 8,         // the output is the first input's bytes with other dims
+  kPure = 1,         // equal inputs give equal outputs; passes may fold, merge and remove nodes
+  kElementwise = 2,  // output element i depends only on element i of each input, after broadcasting
+  kInPlace = 4,      // the first output may overwrite the first input that has its type
+  kView = 8,         // the output has the bytes of the first input, with other dims
   kCommutative = 16,
   kControlFlow = 32,  // runs subgraphs
   kRandom = 64,       // results differ between runs
   kHostOnly = 128,    // works on sequences, strings or maps; never runs on a device
-  kMovesData = 256,   // computes no numbers: elements of the results are elements of inputs, 0 or 1
+  kMovesData = 256,   // computes nothing: each element of the results is an input element, 0 or 1
   kReadsDims = 512,   // the results depend on the dims of input 0, not on its data
-  kEpilogue = 1024,   // sums of products; inputs 2 and 3 are bias and residual, `activation` is applied last
+  // Computes sums of products, adds inputs 2 (bias) and 3 (residual), and applies the attribute `activation`.
+  kEpilogue = 1024,
 };
 
 struct Port {
   enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
   enum class Role : uint8_t {
     kData,
-    kWeight,   // kernels pack it once if it is constant; it is then a parameter of the model
-    kSetting,  // axes, indices, shapes, bounds; a constant here is not a parameter
+    kWeight,   // kernels pack a constant here once; it is a parameter of the model
+    kSetting,  // axes, indices, shapes, limits; a constant here is not a parameter of the model
   };
   std::string name;
-  DTypeSet types;  // 0: not a tensor (sequence, optional, map), or any type
+  DTypeSet types;  // 0: any type, including sequences, optionals and maps
   Arity arity = Arity::kRequired;
   Role role = Role::kData;
 };
@@ -52,14 +53,14 @@ class OpDef {
   std::string summary;
   std::string family;  // the folder under src/ops
   std::vector<Port> inputs, outputs;
-  std::vector<std::string> subgraphs;  // their roles: then, else, body
+  std::vector<std::string> subgraphs;  // roles of the subgraphs: then, else, body
   uint32_t traits = kPure;
   Attrs defaults;
   std::function<Status(const Attrs&, InferContext&)> infer;
   std::function<Status(const Attrs&, EvalContext&)> reference;
   std::optional<std::string> kind_prefix;  // see Builder::KindsAreNames
 
-  // Answers; see the functions of Builder. AddOp derives further ones from the traits.
+  // Answers; the functions of Builder describe them. AddOp derives missing answers from the traits.
   Answer<CountRule> macs, flops;
   Answer<BatchRule> batch;
   Answer<AxisRule> axis_map;
@@ -74,8 +75,8 @@ class OpDef {
   bool Is(Trait t) const { return traits & t; }
   bool MovesData() const { return traits & (kMovesData | kView); }
   int WeightInput() const;                      // the first input of role kWeight; -1: none
-  bool HasRole(int input, Port::Role r) const;  // false for an input without a port
-  int InputIndex(std::string_view port) const;  // CHECKs that it exists
+  bool HasRole(int input, Port::Role r) const;  // false if the op has no inputs
+  int InputIndex(std::string_view port) const;  // the port must exist
   int OutputIndex(std::string_view port) const;
   const Port& InputPort(int i) const;  // a trailing variadic port covers all further inputs
   const Port& OutputPort(int i) const;
@@ -85,7 +86,7 @@ class OpDef {
   template <class T> static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
 };
 
-// What all builders share. Not inline: every op's file would compile it.
+// The functions that all builders share. They are not inline, because every op's file would compile them.
 class OpDefBuilder {
  protected:
   OpDefBuilder(const char* summary, Attrs defaults);
@@ -142,43 +143,47 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
     return *this;
   }
 
-  // Answers. Each is a function or No{"reason"}. Traits imply them for most ops: elementwise ops, views and
-  // host-only ops need none.
+  // Answers. Each is a function or No{"reason"}. For most ops the traits imply the answers, so that
+  // elementwise ops, views and host-only ops need not give any.
 
   // Multiply-accumulates of a node (ir/op_cost.h).
   Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
-  // FLOPs in addition to two per multiply-accumulate. Default of an elementwise op: one per element of the
-  // result.
+  // FLOPs of a node, not counting the two per multiply-accumulate. The default of an elementwise op is one
+  // per element of the result.
   Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
-  // Whether a node processes each item of the outermost dim independently (ir/batch_items.h).
+  // Tells whether a node processes each item of the outermost dim independently (ir/batch_items.h).
   Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
-  // How the results' axes map to the operands', and which attributes and inputs name axes (ir/axis_map.h).
+  // map: how the axes of the results correspond to the axes of the operands. rename: updates the attributes
+  // and inputs that contain axis numbers (ir/axis_map.h).
   Builder& Axes(Answer<AxisRule> map, std::function<RenameRule> rename = {}) {
     def_.rename_axes = std::move(rename);
     return Set(def_.axis_map, std::move(map));
   }
-  // The op moves data. slices: if the results are contiguous slices of input 0, their offsets in it, in
-  // elements (ir/slices.h).
+  // The op moves data. slices: the offsets of the results in input 0, in elements, if the results are
+  // contiguous slices of input 0 (ir/slices.h).
   Builder& Moves(Movement movement, Answer<SliceRule> slices) {
     def_.movement = movement;
     def_.traits |= kMovesData;
     return Set(def_.slices, std::move(slices));
   }
-  // If the inputs are contiguous slices of output 0: their offsets in it, in elements.
+  // slices: the offsets of the inputs in output 0, in elements, if the inputs are contiguous slices of output
+  // 0.
   Builder& JoinedSlices(std::function<SliceRule> slices) {
     return Set(def_.joined_slices, std::move(slices));
   }
-  // For an op with weights: the representative size of an input's axis that the graph leaves open, used to
-  // choose the layout of the packed weights. kSizeOfWeights: the weights imply the size. 0: no size is
+  // For an op with weights: the representative size of an open dim of an input. The layout of the packed
+  // weights is chosen for this size. kSizeOfWeights: the weights imply the size. 0: no size is
   // representative.
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
-  // True if a node with these attributes computes on quantized elements of one scale what it computes on the
-  // numbers they represent. Ops that move data without a border do so anyway.
+  // The rule returns true if a node with these attributes may work directly on quantized elements of one
+  // scale: the quantized result then represents the result for the dequantized elements. By default this
+  // holds for ops that move data without a constant border.
   Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
     return Set(def_.keeps_scale, std::move(rule));
   }
-  // Kinds are op names in the text form: with the prefix "reduce_", ReduceMean means Reduce {kind="mean"}.
+  // Makes the kinds op names in the text form: with the prefix "reduce_", ReduceMean means Reduce
+  // {kind="mean"}.
   Builder& KindsAreNames(const char* prefix = "") {
     def_.kind_prefix = prefix;
     return *this;
@@ -192,7 +197,7 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
   }
 };
 
-constexpr int64_t kSizeOfWeights = -1;  // OpDef::typical_dim
+constexpr int64_t kSizeOfWeights = -1;  // a result of OpDef::typical_dim
 
 // Derives answers from an op's traits; called by AddOp.
 void FillAnswers(OpDef& def);
@@ -201,7 +206,7 @@ void FillAnswers(OpDef& def);
 void AddOp(OpDef def);
 const OpDef* FindOp(std::string_view name);  // null if there is none
 std::vector<const OpDef*> AllOps();          // sorted by name
-// Names of the ops for which `fits` is true. They live as long as the table.
+// Returns the names of the ops for which `fits` is true. The names live as long as the table.
 std::vector<const char*> OpNames(bool (*fits)(const OpDef&));
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Ops that are executed by a module above the one that declares them.
+// For an op that one module declares and a higher module executes.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// The states of an op's subgraph i: values that the op keeps between its runs of the subgraph. Such a
+// Returns the states of an op's subgraph i: values that the op keeps between its runs of the subgraph. Such a
 // subgraph runs through EvalContext::StartSubgraph only, because its plans write to the memory of the states.
 using SubgraphStates = std::function<std::vector<SubgraphState>(const Attrs&, int i)>;
 
@@ -17,7 +17,7 @@ using SubgraphStates = std::function<std::vector<SubgraphState>(const Attrs&, in
 void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference,
                   SubgraphStates states = {});
 
-// The states that SetExecution declared; empty for other ops.
+// Returns the states that SetExecution declared; empty for other ops.
 std::vector<SubgraphState> StatesOfSubgraph(const OpDef& op, const Attrs& attrs, int i);
 
 }  // namespace tern

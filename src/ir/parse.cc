@@ -17,7 +17,7 @@ struct StateText {
   int axis = -1, output = -1;
 };
 
-// Names defined so far, with a link to the enclosing graph's names.
+// The names that a graph has defined so far. `outer` is the scope of the enclosing graph.
 struct Scope {
   const Scope* outer = nullptr;
   std::map<std::string, Value*> values;
@@ -32,7 +32,7 @@ struct Scope {
 };
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.suffix); }
-// The name in a token; empty for an unquoted number, which denotes an unnamed value.
+// Returns the name in a token; empty for an unquoted number, which denotes an unnamed value.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
@@ -86,8 +86,8 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // state %past -> %present {axis=2}. The present may be defined later, so it is resolved at the end of the
-  // body.
+  // Parses the rest of a line such as: state %past -> %present {axis=2}. The present may be defined later in
+  // the body, so SetStates looks up both names at the end of the body.
   Status StateLine(Scope& scope) {
     StateText state;
     TERN_ASSIGN(state.past, ExpectValue());
@@ -170,7 +170,7 @@ class Parser : private TokenReader {
     return Define(scope, t, v);
   }
 
-  // %a: f32[2], %b = Op(…) {…} as "name" from "origin" [body @b() -> () {…}]
+  // Parses a line such as: %a: f32[2], %b = Op(…) {…} as "name" from "origin" [body @b() -> () {…}]
   Status NodeLine(Graph& graph, Scope& scope, int depth) {
     std::vector<std::pair<Token, Type>> outputs;
     while (!outputs.size() || Eat(",")) {
@@ -197,7 +197,8 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // Sums and products of calls and values, left-associative; products bind tighter.
+  // Parses sums and products of calls and values. Operators are left-associative; products bind tighter than
+  // sums.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
     if (depth > kMaxDepth)
       return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ",

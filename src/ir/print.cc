@@ -9,7 +9,8 @@
 namespace tern {
 namespace {
 
-// True if the name needs no quotes; `//` would start a comment.
+// Returns true if the name of a value needs no quotes. A name with `//` needs them, because `//` starts a
+// comment.
 bool PlainName(const std::string& name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ||
       name.find("//") != std::string::npos)
@@ -18,7 +19,7 @@ bool PlainName(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
-// The same for a name without a sigil.
+// Returns true if a name without a sigil (% or #) needs no quotes.
 bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '.' && name[0] != '/'; }
 
 std::string ElementText(const Tensor& t, int64_t i) {
@@ -50,7 +51,7 @@ class Printer {
       const Value* v = graph.inputs()[i];
       out += StrCat(i ? ", " : "", NameOf(v), ": ", v->type.ToString());
     }
-    // Outputs are named before the body, because they are printed before it.
+    // Unnamed outputs get their numbers before the values of the body, because they are printed first.
     out += ") -> (";
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       out += StrCat(i ? ", " : "", NameOf(graph.outputs()[i]));
@@ -74,7 +75,7 @@ class Printer {
   std::string out;
 
  private:
-  // The output's index is printed only if the value is also an earlier output.
+  // Prints the index of the output only if its value is also an earlier output.
   void PrintState(const Graph& graph, const GraphState& state, const std::string& pad) {
     const auto& outputs = graph.outputs();
     const auto present = outputs.begin() + state.output;
@@ -121,8 +122,8 @@ class Printer {
     if (!text.empty()) out += " {" + text + "}";
   }
 
-  // %name for computed values, #name for constants. An unnamed value gets a number; equal names get a suffix
-  // `~k`.
+  // Returns %name for a computed value and #name for a constant. An unnamed value gets a number. If a name is
+  // taken, the value gets a suffix `~k`.
   std::string NameOf(const Value* v) {
     auto it = names_.find(v);
     if (it != names_.end()) return it->second;

@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// Printing normalises names: equal texts with all elements mean equal graphs.
+// Printing numbers the unnamed values, so two graphs are the same if their complete texts are equal.
 bool SameGraph(const Graph& a, const Graph& b) { return PrintGraphExactly(a) == PrintGraphExactly(b); }
 
 }  // namespace tern

@@ -6,12 +6,13 @@
 
 namespace tern {
 
-// True if every dim before the axis is 1: slices along the axis are contiguous.
+// Returns true if every dim before the axis is 1, so that slices along the axis are contiguous.
 bool Outermost(const Dims& dims, int64_t axis);
-// True if the slice has only dims of 1 before the sliced axis and full dims after it.
+// Returns true if a slice with dims `slice` of a value with dims `full` is contiguous: it has only dims of 1
+// before the sliced axis and full dims after it, such as [1,2,4] of [3,5,4].
 bool Contiguous(const Dims& full, const Dims& slice);
-// Offsets, in elements, of adjacent slices along the node's attribute `axis`. nullopt if they are not
-// contiguous.
+// Returns the offsets, in elements, of adjacent slices along the node's attribute `axis`. Returns nullopt if
+// the slices are not contiguous.
 std::optional<std::vector<int64_t>> SlicesAlongAxis(const StaticNode& node, const Dims& full,
                                                     const std::vector<StaticValue>& slices);
 

@@ -12,7 +12,8 @@ bool ProvablyDifferent(const Dim& a, const Dim& b) {
   return difference.known() && !difference.Is(0);
 }
 
-// Unknown types and ranks count as compatible.
+// Returns whether past and present may be a state that grows along `axis`. Unknown types and ranks count as
+// compatible.
 bool MayAgree(const Type& past, const Type& present, int axis) {
   if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;

@@ -6,7 +6,8 @@
 namespace tern {
 namespace {
 
-// The kind of a pair, as its name implies.
+// What the name of a pair implies if its dims leave open whether an axis grows: one axis of a cache grows,
+// and a fixed state does not grow.
 enum class Kind { kCache, kFixed };
 
 // A part of an input's name, and the part that replaces it in the output's name. Parts are separated by '.',
@@ -34,7 +35,8 @@ constexpr NamePattern kPatterns[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// The position of `part` in `name`, where separators or the ends of the name enclose it; npos: not found.
+// Returns the position of `part` in `name`, where separators or the ends of the name enclose it; npos: not
+// found.
 size_t FindPart(std::string_view name, std::string_view part) {
   for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();
@@ -43,7 +45,8 @@ size_t FindPart(std::string_view name, std::string_view part) {
   return name.npos;
 }
 
-// The names "in" and "out" alone mean nothing; "h_in" and "state.0.in" name a state.
+// Returns true for names such as "h_in" and "state.0.in", which contain a noun. "in" and "out" alone do not
+// name a state.
 bool NamesAState(std::string_view name) {
   constexpr const char* kNouns[] = {"h",      "c",     "hx",     "cx",  "hidden", "cell", "state",
                                     "states", "cache", "memory", "mem", "rnn",    "lstm", "gru"};
@@ -51,7 +54,8 @@ bool NamesAState(std::string_view name) {
                      [&](const char* noun) { return FindPart(name, noun) != name.npos; });
 }
 
-// The growing axis of a pair (-1: none); nullopt if the types do not match or do not determine it.
+// Returns the growing axis of a pair, or -1 if no axis grows. Returns nullopt if the types do not match or do
+// not determine the axis.
 std::optional<int> GrowingAxis(const Type& past, const Type& present, Kind kind) {
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return std::nullopt;
   const int rank = past.shape.rank();
@@ -68,7 +72,7 @@ std::optional<int> GrowingAxis(const Type& past, const Type& present, Kind kind)
   if (!growing.empty()) return growing[0];
   if (unclear.empty() || kind == Kind::kFixed) return -1;
   if (unclear.size() == 1) return unclear[0];
-  // Chooses the axis whose symbol names a sequence.
+  // Chooses the axis whose symbol names a sequence, such as past_sequence_length.
   std::vector<int> sequences;
   for (int i : unclear) {
     const std::string dim = past.shape[i].ToString();

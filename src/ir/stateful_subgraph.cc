@@ -1,4 +1,5 @@
-// The default of EvalContext::StartSubgraph: feeds and copies the states through inputs and outputs.
+// The default of EvalContext::StartSubgraph. It feeds the states as inputs and stores the outputs as the new
+// states.
 #include "ir/stateful_subgraph.h"
 
 #include <cstring>

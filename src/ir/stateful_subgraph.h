@@ -1,5 +1,5 @@
 // A node's subgraph that runs many times and keeps some values between the runs, such as the decoder of a
-// search.
+// beam search.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace tern {
 
-// An input of a subgraph that reads the value that an output had in the previous run.
+// A state of a subgraph: in each run, `input` reads the value that `output` had in the previous run.
 struct SubgraphState {
-  int input = 0, output = 0;  // indices
+  int input = 0, output = 0;  // indices among the inputs and outputs of the subgraph
   int axis = -1;              // the growing axis; -1: fixed size
 };
 
@@ -18,13 +18,13 @@ struct SubgraphState {
 class StatefulSubgraph {
  public:
   virtual ~StatefulSubgraph() = default;
-  // inputs: all inputs of the subgraph; those that are states are ignored.
+  // inputs: one for each input of the subgraph; the inputs that are states are ignored.
   virtual Status Run(const DatumList& inputs) = 0;
-  // An output of the last run, valid until the next one. Empty if the output is a state.
+  // Returns an output of the last run, valid until the next run. The datum is empty if the output is a state.
   virtual const Datum& Output(int i) const = 0;
-  virtual const Dims& StateDims(int state) const = 0;  // after a run
-  // Replaces row i of each state by its row parents[i], along an axis before the growing one. parents has one
-  // entry per row.
+  virtual const Dims& StateDims(int state) const = 0;  // dims of a state after the last run
+  // Replaces row i of each state by row parents[i] of the same state. A row is an index along `axis`, which
+  // must come before the growing axis. parents has one entry per row.
   virtual Status SelectRows(int axis, const std::vector<size_t>& parents) = 0;
 };
 

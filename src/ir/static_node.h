@@ -1,4 +1,4 @@
-// A node with known dims, before it runs: the argument of rules about memory and batches.
+// A node whose dims are known, but which has not run: the argument of rules about memory and batches.
 #pragma once
 #include <vector>
 

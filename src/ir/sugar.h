@@ -1,4 +1,4 @@
-// Short names: `Relu(x)` for Unary(x) {kind="relu"}.
+// Resolves short op names: Relu(x) means Unary(x) {kind="relu"}.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@ struct OpMeaning {
   const OpDef* op;
   std::string kind;  // empty: the op itself was named
 };
-// Finds an op by name, or the op that has a kind of that name ("ReduceMean" → Reduce mean, "LeakyRelu" →
-// Activation).
+// Finds an op by name, or an op that has a kind of that name: "ReduceMean" is Reduce with kind "mean", and
+// "LeakyRelu" is Activation with kind "leaky_relu".
 std::optional<OpMeaning> ResolveOp(const std::string& name);
 
 }  // namespace tern

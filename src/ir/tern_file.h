@@ -1,4 +1,5 @@
-// The .tern file: a FlatBuffers header and 64-byte aligned blobs, opened by mapping.
+// Saves and loads .tern files. A .tern file has a FlatBuffers header and 64-byte aligned blobs. It is loaded
+// by mapping it into memory.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,19 +11,19 @@ namespace tern {
 inline constexpr char kTernMagic[8] = {'T', 'E', 'R', 'N', 'M', 'O', 'D', 'L'};
 inline constexpr uint32_t kTernMajor = 1, kTernMinor = 1;
 
-// The file appears under its name only when it is complete.
+// SaveTern writes to another name and renames the file when it is complete.
 Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_hash = 0);
 Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash = 0);
 
 struct LoadOptions {
-  // Checksums of blobs are verified unless the data is larger than this, so that a huge file opens without
-  // being read.
+  // The checksums of blobs are verified if the data section has at most this many bytes. A larger file is
+  // opened without reading all of it.
   size_t verify_up_to = size_t{64} << 20;
 };
-// Constants refer to the mapped file; nothing is copied.
+// Constants refer to the bytes of the mapped file, without a copy. Only strings are copied.
 Result<std::unique_ptr<Graph>> LoadTern(const std::string& path, const LoadOptions& options = {});
 Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOptions& options = {});
-// The hash of the source file, as stored by SaveTern.
+// Returns the hash of the source file, as SaveTern stored it.
 Result<uint64_t> SourceHashOf(const std::string& path);
 // Verifies every checksum of the file, whatever its size.
 Status CheckTern(const std::string& path);

@@ -14,8 +14,8 @@ constexpr int kMaxNesting = 200;
 
 template <class T> std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
-// Copies the elements bytewise: the FlatBuffers verifier checks bounds, but not the alignment of 8-byte
-// elements.
+// Copies the elements bytewise, because the FlatBuffers verifier checks bounds, but not the alignment of
+// 8-byte elements.
 template <class T> std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<T> out(list ? list->size() : 0);
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
@@ -69,7 +69,8 @@ class Reader {
     return {};
   }
 
-  // Removes the names of derived constants whose sources have changed, as in an edited graph.
+  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that they are
+  // not used.
   void ForgetStale() {
     std::map<std::string, std::vector<uint64_t>> checksums;
     for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);
@@ -84,7 +85,7 @@ class Reader {
   }
 
  private:
-  // The graph verifier checks the states' content.
+  // Checks only that the input of each state exists. VerifyGraph checks the rest of a state.
   Status ReadStates(const fb::Graph& from, Graph& to) {
     if (!from.states()) return {};
     for (const fb::State* state : *from.states()) {
@@ -147,7 +148,7 @@ class Reader {
     return out;
   }
 
-  // Fails unless the value number is in the graph's own range and not yet defined.
+  // Fails if the value number is outside the graph's own range [first, end) or is already defined.
   Status CheckUndefined(int32_t number, size_t first, size_t end) {
     if (number < 0 || static_cast<size_t>(number) < first || static_cast<size_t>(number) >= end ||
         values_[static_cast<size_t>(number)])
@@ -239,7 +240,7 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
-  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their checksums
+  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their blobs' checksums
 };
 
 struct Opened {

@@ -57,8 +57,8 @@ class Writer {
     return at;
   }
 
-  // Returns the number of the tensor's blob. Equal tensors share a blob, also in a graph that was loaded from
-  // a file: saving it again gives the same file.
+  // Returns the number of the tensor's blob. Equal tensors share a blob, so that saving a graph that was
+  // loaded from a file writes the same file again.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());
@@ -74,7 +74,7 @@ class Writer {
     const bool added = number == static_cast<int>(blobs_.size());
     if (added) blobs_.push_back(std::move(stored));
     if (added || packed.raw() == t.raw())
-      seen_.emplace(seen, number);  // a temporary copy is freed, and its address may be reused
+      seen_.emplace(seen, number);  // not for a temporary copy, whose address may be reused when it is freed
     return number;
   }
 
@@ -124,8 +124,8 @@ class Writer {
                           builder.CreateVector(Numbers(node.outputs())), builder.CreateVector(subgraphs));
   }
 
-  // The values in the order in which the loader creates them. So the file does not depend on how the graph
-  // was built.
+  // Returns the values in the order in which the loader creates them, so that the file does not depend on how
+  // the graph was built.
   static std::vector<const Value*> InOrder(const Graph& graph) {
     std::vector<const Value*> values;
     for (const auto& v : graph.values())
@@ -156,7 +156,7 @@ class Writer {
                            builder.CreateVector(metadata), States(graph));
   }
 
-  // The states of the graph; null if there are none.
+  // Writes the states of the graph; returns 0 if there are none.
   Offset<flatbuffers::Vector<Offset<fb::State>>> States(const Graph& graph) {
     if (graph.states().empty()) return 0;
     std::vector<Offset<fb::State>> states;
@@ -178,7 +178,7 @@ class Writer {
   uint64_t offset_ = 0;
 };
 
-// The loader parses types from text and limits their nesting.
+// Fails if a type is nested deeper than the loader accepts.
 Status CheckTypes(const Graph& graph) {
   for (const auto& v : graph.values())
     if (const int depth = v->type.Depth(); depth > kMaxTypeDepth)

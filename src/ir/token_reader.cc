@@ -103,10 +103,10 @@ Status TokenReader::StoreElement(Tensor& t, int64_t i, const Token& item) {
     return bad();
   }
   StoreLong(t, i, v);
-  return LoadLong(t, i) == v ? Status() : bad();  // out of the type's range
+  return LoadLong(t, i) == v ? Status() : bad();  // fails if v is out of the type's range
 }
 
-// The next token's text. For a NaN this includes its bits, `nan(0x…)`.
+// Consumes the next token and returns its text. For a NaN the text includes the bits, `nan(0x…)`.
 Result<std::string> TokenReader::NumberText(std::string_view wanted) {
   if (Now().kind == Token::Kind::kEnd) return Unexpected(wanted);
   std::string text = tokens_[at_++].text;

@@ -31,9 +31,9 @@ class TokenReader {
   Result<std::string> ExpectText();
   Result<Token> ExpectValue();
   Result<Type> ReadType();
-  // The elements of a constant in parentheses, as many as its type has.
+  // Reads the elements of a constant: a list in parentheses, with as many elements as the type has.
   Result<Tensor> Elements(const Type& type);
-  // {name=value, …}, or nothing.
+  // Reads {name=value, …}. Reads nothing if the next token is not `{`.
   Status Attributes(AttrList& attrs);
 
   std::string_view source_;

@@ -32,7 +32,7 @@ class Verifier {
     return {};
   }
 
-  // Called when all readers have been visited.
+  // Called after Check has visited all readers.
   Status CheckUses(const Graph& graph) {
     for (const auto& v : graph.values()) TERN_TRY(CheckUses(*v));
     for (const auto& node : graph.nodes())
@@ -84,7 +84,7 @@ class Verifier {
     for (const auto& sub : node.subgraphs()) {
       if (sub->parent != &graph) return Broken("a subgraph of ", node.Describe(), " has another parent");
       TERN_TRY(Check(*sub));
-      for (const auto& v : sub->values()) visible_.erase(v.get());  // its scope ends here
+      for (const auto& v : sub->values()) visible_.erase(v.get());  // the subgraph's scope ends here
     }
     for (size_t i = 0; i < node.outputs().size(); ++i) {
       const Value* v = node.outputs()[i];

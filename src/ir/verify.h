@@ -1,12 +1,13 @@
-// Checks the invariants of a graph that the rest of Tern relies on.
+// Checks the invariants of a graph on which all of Tern relies.
 #pragma once
 #include "ir/graph.h"
 
 namespace tern {
 
-// Values are defined before they are read and are in scope; use lists and back pointers are consistent; input
-// and output counts match the ops; constants have their declared types; subgraphs are present; states connect
-// inputs to outputs of the same type. The error names node and value.
+// Checks that values are in scope and defined before they are read, that use lists and back pointers are
+// consistent, that input and output counts match the ops, that constants have their declared types, that all
+// subgraphs of a node are present, and that the states are valid (CheckStates). The error names the node and
+// the value.
 Status VerifyGraph(const Graph& graph);
 
 }  // namespace tern

@@ -14,7 +14,7 @@ inline Status Convert(const tern::Status& status) {
   return Status(static_cast<Code>(status.code()), status.ToString());
 }
 
-// Converts exceptions such as std::bad_alloc into a Status: none may cross the API.
+// Converts exceptions such as std::bad_alloc into a Status, because no exception may cross the API.
 template <class F> Status Protect(F&& body) {
   return Convert(tern::Guard([&]() -> tern::Status { return body(); }));
 }
@@ -25,8 +25,8 @@ tern::Status MovedFrom();
 struct Tensor::Impl {
   enum class Memory : uint8_t {
     kOwn,
-    kCaller,  // Share, Bind
-    kValue,   // Set: immutable
+    kCaller,  // memory that the caller passed to Share or Bind
+    kValue,   // the immutable value that the caller passed to Set
   };
 
   Predictor::State* state = nullptr;  // null if the name does not exist
@@ -35,26 +35,26 @@ struct Tensor::Impl {
   bool is_input = false;
   const tern::Value* declared = nullptr;
   Status status = {};
-  Status read_status = {};  // of the last CopyTo or ToVector
+  Status read_status = {};  // result of the last CopyTo or ToVector
   tern::Datum value = {};   // inputs: the fed value; outputs: the caller's bound memory
-  bool changed = false;     // since the last bind to the session
+  bool changed = false;     // `value` changed since it was last bound to the session
   Memory memory = Memory::kOwn;
 
   bool fed() const { return value.kind != tern::Datum::Kind::kEmpty; }
   const tern::Datum* Held() const;  // the current value, or null
   const tern::Tensor* Get() const;  // the current value if it is a tensor
-  // Require a Hold:
+  // The functions below require a Hold.
   tern::Status CheckTensorInput() const;
   tern::Status Resize(const Shape& shape);
   tern::Status Copy(const void* data, size_t count, tern::DType type, const Shape* shape);
-  // A view of the caller's memory. what: "shared" or "bound", for messages.
+  // Makes `value` a view of the caller's memory. what: "shared" or "bound", for messages.
   tern::Status Borrow(void* data, size_t bytes, const Shape& shape, const char* what);
   tern::Status Bind(void* data, size_t bytes, const Shape& shape);
 };
 
 struct Predictor::State {
-  // Exclusive use of a predictor by one call. A concurrent call of a second thread gets an error, because it
-  // would corrupt memory.
+  // Reserves the predictor for one call. If a call of another thread already has the predictor, status() is
+  // an error, because two concurrent calls would corrupt memory.
   class Hold {
    public:
     explicit Hold(State& state) : state_(state), held_(!state.busy.exchange(true)) {}
@@ -77,7 +77,7 @@ struct Predictor::State {
   std::unique_ptr<tern::Session> session;
   std::unique_ptr<tern::Session> variant;  // replaces `session` while constants are fed
   std::vector<std::string> input_names, output_names, overridable_names;
-  std::vector<std::string> warnings;  // of the import
+  std::vector<std::string> warnings;  // warnings of the import
   std::vector<Tensor::Impl> inputs, outputs, constants;
   std::atomic<bool> has_run{false};
   std::atomic<bool> busy{false};

@@ -10,13 +10,13 @@ struct Config::Impl {
   std::string model_path;
   const void* buffer = nullptr;
   size_t buffer_size = 0;
-  int64_t batch = 0;  // 0: the model's
+  int64_t batch = 0;  // 0: the model's batch size
   tern::SessionOptions options{.level = tern::Level::kLayout};
-  tern::Status level, precision;  // error of the last setter that got an invalid name
+  tern::Status level, precision;  // errors if optimize() or precision() got an invalid name
 
   // Checks the config before any file is opened.
   tern::Status Check() const;
-  tern::Result<tern::load::Loaded> Load() const;  // with the requested batch size
+  tern::Result<tern::load::Loaded> Load() const;  // loads the model and sets the batch size
 };
 
 }  // namespace tern::v1

@@ -1,4 +1,4 @@
-// The public API over the runtime's Session.
+// Implements the public API's Predictor with the runtime's Session.
 #include <algorithm>
 
 #include "bindings/cpp/config.h"

@@ -142,7 +142,7 @@ TEST(Predictor, WarnsOfMeasurementsThatAreNotKept) {
       << warnings[0];
   auto clone = p->Clone();
   ASSERT_TRUE(clone.ok());
-  EXPECT_EQ(clone->warnings(), warnings) << "it measures with the same budget";
+  EXPECT_EQ(clone->warnings(), warnings) << "clones share the budget and its warnings";
 }
 
 TEST(Predictor, WarnsOfAFolderThatIsNone) {
@@ -330,8 +330,8 @@ TEST(Predictor, LoadsFromMemory) {
   EXPECT_FALSE(tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size() / 2)).ok());
 }
 
-// An ONNX model y, all = Loop(_, go, x): the body returns its condition unchanged and collects its state, so
-// that with go the loop never ends. Node name "spin".
+// The bytes of an ONNX model y, all = Loop(_, go, x) with the node name "spin". The body returns its
+// condition unchanged and collects its state x in `all`. So the loop never ends if `go` is true.
 const char kEndless[] =
     "\010\010\022\000:\215\002\012\277\001\012\000\012\002go\012\001x\022\001y\022\003all\032\004spin\""
     "\004Loop*\237\001\012\004body2\223\001\012\020\012\001c\022\001d\"\010Identity\012\020\012\001s\022"
@@ -384,7 +384,7 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   EXPECT_TRUE(Says(ran, "timeout") && Says(ran, "-1 ns") && Says(ran, "0 (no limit)")) << ran.message();
 }
 
-// The caller passes a declared shape with its open dims.
+// A shape with -1 for open dims, as shape() returns it before feeding, is an error.
 TEST(Predictor, OpenDimsMustBeGiven) {
   auto p = Endless(1, false);
   ASSERT_TRUE(p.ok()) << p.status().message();

@@ -6,22 +6,23 @@
 namespace tern::v1 {
 namespace {
 
-// Mantissa bits of a float type; 0 for other types.
+// Returns the mantissa bits of f32 or f64, including the implicit bit; 0 for other types.
 int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
 
-// Whether type `to` represents every value of type `from` exactly. `to` is a type that C++ has.
+// Returns whether type `to` represents every value of type `from` exactly. `to` must be a type that C++ has.
 bool HoldsAll(tern::DType to, tern::DType from) {
   if (to == from) return true;
   if (tern::IsComplex(from) || from == tern::DType::kString || from == tern::DType::kInvalid) return false;
   if (tern::IsFloat(from)) return Mantissa(to) && tern::BitWidth(to) > tern::BitWidth(from);
   const bool is_signed = tern::IsSignedInt(from), is_bool = from == tern::DType::kBool;
-  const int bits = is_bool ? 1 : tern::BitWidth(from) - is_signed;  // of the magnitude
+  const int bits = is_bool ? 1 : tern::BitWidth(from) - is_signed;  // bits of the magnitude
   if (Mantissa(to)) return bits <= Mantissa(to);
   if (tern::IsSignedInt(to)) return bits < tern::BitWidth(to);
   return tern::IsUnsignedInt(to) && !is_signed && bits <= tern::BitWidth(to);
 }
 
-// t: null if there is no tensor; then the error is `who` and `no_tensor`. who: "output 'y'".
+// Fails if `t` is null or if `as` does not represent its elements exactly. Messages begin with `who`, such as
+// "output 'y'". If `t` is null, the message is `who` followed by `no_tensor`.
 Status CheckElements(const tern::Tensor* t, const std::string& who, const std::string& no_tensor, DType as) {
   const auto fail = [&](const std::string& why) { return Status(Code::kInvalidArgument, StrCat(who, why)); };
   const auto wanted = static_cast<tern::DType>(as);
@@ -88,7 +89,8 @@ Status Value::CheckEntries(DType key, DType as) const {
     if (Status status = value.CheckRead(as); !status.ok())
       return Status(status.code(), StrCat("entry ", i, " of the map: ", status.message()));
     if (value.size() != 1)
-      return fail(StrCat("; entry ", i, " has ", value.size(), " elements, a map of C++ needs one"));
+      return fail(
+          StrCat("; entry ", i, " has ", value.size(), " elements, but a value of std::map is one element"));
   }
   return {};
 }

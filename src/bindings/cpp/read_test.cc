@@ -31,7 +31,7 @@ std::string IdentityOf(int type) {
                Bytes(11, Info("x", type, {2})) + Bytes(12, Info("y", type, {2})));
 }
 
-// y = reshape(x, shape) of x f32[1,2,2].
+// Returns the model y = Reshape(x, shape) with the input x f32[1,2,2].
 std::string ReshapeTo(const std::vector<int64_t>& shape) {
   std::string values;
   for (const int64_t v : shape) values += Varint(static_cast<uint64_t>(v));
@@ -45,7 +45,7 @@ tern::Result<tern::Predictor> Load(const std::string& bytes, int64_t batch = 0) 
   return tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size()).batch(batch));
 }
 
-// The result of a model of one type, read as another type.
+// Runs an Identity model on elements of type From (ONNX type number `type`) and reads the result as type To.
 template <class From, class To> std::vector<To> Through(int type, const std::vector<From>& x) {
   auto p = Load(IdentityOf(type));
   EXPECT_TRUE(p.ok()) << p.status().message();

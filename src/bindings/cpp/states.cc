@@ -1,4 +1,4 @@
-// Predictor: values that it keeps between runs.
+// The functions of Predictor for states: values that it keeps between runs.
 #include "bindings/cpp/api.h"
 
 namespace tern::v1 {

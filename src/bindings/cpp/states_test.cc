@@ -1,4 +1,4 @@
-// States of a predictor, as an application uses them: only tern.hpp, only the shared library.
+// Tests the states of a predictor as an application uses them, with only tern.hpp and the shared library.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,9 +14,10 @@ using Tokens = std::vector<int64_t>;
 
 constexpr char kKey[] = "past_key_values.0.key", kValue[] = "past_key_values.0.value";
 
-// A decoder of one layer as an ONNX model of opset 17: 11 tokens, 2 heads of size 4, weights of int8 times
-// 0.02. Takes ids i64[B,N] and past_key_values.0.key and .value f32[B,2,P,4]; gives logits f32[B,N,11] and
-// present.0.key and .value. The initializer scale = 0.5 is listed as an input, so that it can be fed.
+// The bytes of an ONNX model of opset 17: a decoder of one layer with 11 tokens and 2 heads of size 4. Its
+// weights are int8 times 0.02. Inputs: ids i64[B,N], past_key_values.0.key and .value f32[B,2,P,4]. Outputs:
+// logits f32[B,N,11], present.0.key and .value f32[B,2,T,4]. The initializer scale = 0.5 is also listed as an
+// input, so that it can be fed.
 //   x = e[ids]; q, k, v = heads of x·wq, x·wk, x·wv; present = Concat(past, new)
 //   logits = (softmax(q·keysᵀ·scale)·values·wo - x)·eᵀ
 const char kDecoder[] =
@@ -88,7 +89,8 @@ tern::Value Floats(const std::vector<float>& data, const tern::Shape& shape) {
   return *made;
 }
 
-// Runs on `rows` rows of tokens; the likeliest next token of row 0, and all logits of the last position.
+// Runs the model on `rows` rows of tokens. Returns the likeliest next token of row 0 and, in `logits`, the
+// logits of the last position of row 0.
 int64_t Next(tern::Predictor& p, const Tokens& ids, std::vector<float>* logits = nullptr, int64_t rows = 1) {
   const auto n = static_cast<int64_t>(ids.size()) / rows;
   EXPECT_TRUE(p.Input("ids").CopyFrom(ids, {rows, n}).ok());
@@ -110,7 +112,7 @@ Tokens Generate(tern::Predictor& p, Tokens ids, int count) {
   return out;
 }
 
-// Feeds the past by hand.
+// A decoder without states: feeds the present of each run as the past of the next run.
 class ByHand {
  public:
   ByHand() : p_(Created(Decoder())) {
@@ -147,7 +149,7 @@ TEST(States, AreHiddenAndListed) {
   EXPECT_EQ(Created(Decoder().states(pairs)).States().size(), 2u);
 }
 
-// Memory begins with room for 64 positions: it doubles twice on the way.
+// The memory of the states starts with room for 64 positions. It doubles twice in this test.
 TEST(States, GiveTheTokensOfAPastThatIsFedByHand) {
   tern::Predictor p = Created(Decoder().states("auto"));
   ByHand hand;
@@ -171,7 +173,7 @@ TEST(States, GiveTheTokensOfAPastThatIsFedByHand) {
 TEST(States, BeginAnewAfterAResetWithAnyBatchSize) {
   tern::Predictor p = Created(Decoder().states("auto"));
   const Tokens first = Generate(p, {1, 5, 7}, 12);
-  EXPECT_NE(Generate(p, {1, 5, 7}, 12), first) << "the past counts";
+  EXPECT_NE(Generate(p, {1, 5, 7}, 12), first) << "the past changes the result";
   ASSERT_TRUE(p.ResetStates().ok());
   EXPECT_EQ(p.StateLength(), 0);
   EXPECT_EQ(Generate(p, {1, 5, 7}, 12), first);
@@ -205,13 +207,13 @@ TEST(States, ForkAConversation) {
   EXPECT_EQ(p.StateLength(), 24);
 }
 
-// A state that has begun takes values of another length too: back to the prompt, for instance.
+// SetState accepts a value of another length after runs, for example to go back to the prompt.
 TEST(States, GoBackToAnEarlierPoint) {
   tern::Predictor p = Created(Decoder().states("auto"));
   Next(p, {1, 5, 7, 2});
   const tern::Value key = *p.GetState(kKey), value = *p.GetState(kValue);
   const Tokens first = Generate(p, {3}, 90);
-  EXPECT_EQ(key.shape(), (tern::Shape{1, 2, 4, 4})) << "a copy";
+  EXPECT_EQ(key.shape(), (tern::Shape{1, 2, 4, 4})) << "GetState returns a copy";
   ASSERT_TRUE(p.SetState(kKey, key).ok());
   const tern::Status ran = p.Run();
   EXPECT_TRUE(Says(ran, "'past_key_values.0.value' has length 94, the states before it have 4"))
@@ -272,13 +274,13 @@ TEST(States, ExplainMistakes) {
   EXPECT_TRUE(Says(set(Floats({1}, {1})), "is f32[B,2,P,4], got f32[1]: rank 1 instead of 4"));
   EXPECT_TRUE(Says(set(Floats(std::vector<float>(12), {1, 3, 1, 4})), "dimension 1 is 3 instead of 2"));
   EXPECT_TRUE(Says(set(*tern::Value::TensorOf(std::vector<double>(8), {1, 2, 1, 4})), "got f64[1,2,1,4]"));
-  // The batch size is told by other inputs: it is checked when they are known.
+  // The batch size follows from other inputs, so Run checks it, not SetState.
   ASSERT_TRUE(set(Floats(std::vector<float>(16), {2, 2, 1, 4})).ok());
   ASSERT_TRUE(p.Input("ids").CopyFrom(Tokens{1}, {1, 1}).ok());
   tern::Status ran = p.Run();
   EXPECT_EQ(ran.code(), tern::Code::kInvalidArgument);
   EXPECT_TRUE(Says(ran, kKey) && Says(ran, "f32[1,2,0,4]") && Says(ran, "f32[2,2,1,4]")) << ran.message();
-  EXPECT_EQ(p.Run().message(), ran.message()) << "the mistake stays until it is mended";
+  EXPECT_EQ(p.Run().message(), ran.message()) << "the error stays until the state is corrected or reset";
   ASSERT_TRUE(p.ResetStates().ok());
   EXPECT_TRUE(p.Run().ok());
   EXPECT_TRUE(Says(set(Floats(std::vector<float>(16), {2, 2, 1, 4})), "f32[1,2,1,4]"));
@@ -306,7 +308,7 @@ TEST(States, StayAsTheyWereWhenARunFails) {
   EXPECT_EQ(p.StateLength(), plain.StateLength());
 }
 
-// A first run that fails leaves no dims behind.
+// A first run that fails does not determine the dims of the states.
 TEST(States, BeginWithTheFirstRunThatSucceeds) {
   tern::Predictor p = Created(Decoder().states("auto"));
   ASSERT_TRUE(p.Input("ids").CopyFrom(Tokens{99, 99}, {2, 1}).ok());

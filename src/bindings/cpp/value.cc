@@ -20,8 +20,8 @@ const tern::MapData* MapIn(const std::shared_ptr<const void>& datum) {
   return datum && Of(datum)->kind == tern::Datum::Kind::kMap ? Of(datum)->map.get() : nullptr;
 }
 
-// Whether both can be items of one sequence, or values of one map. They must have the same type, but dims may
-// differ.
+// Returns whether a and b can be items of one sequence or values of one map. They must have the same kind,
+// element type and key type. Their dims may differ.
 bool SameKind(const tern::Datum& a, const tern::Datum& b) {
   return a.kind == b.kind && (!a.is_tensor() || a.tensor.dtype() == b.tensor.dtype()) &&
          (a.kind != tern::Datum::Kind::kMap || a.map->keys.dtype() == b.map->keys.dtype());

@@ -13,8 +13,8 @@ namespace {
 
 using Kind = tern::Value::Kind;
 
-// An ONNX model of opset 16 with inputs x f32[N,2], m map(string,f32[]), s seq(f32[*]), and the initializer
-// w = [10,100], which the graph also lists as an input:
+// The bytes of an ONNX model of opset 16 with inputs x f32[N,2], m map(string,f32[]) and s seq(f32[*]). The
+// initializer w = [10,100] is also listed as an input. The model computes:
 //   y = Mul(x, w); zip = ZipMap(y) with labels b, a; izip = ZipMap(y) with labels 7, 3;
 //   d = DictVectorizer(m) with vocabulary p, q, r; t = SequenceInsert(s, x); nz = NonZero(x)
 const char kKinds[] =
@@ -147,7 +147,7 @@ TEST(BoundOutput, IsWrittenByRun) {
   auto p = Fed();
   ASSERT_TRUE(p.ok());
   std::vector<float> y(4, -1), d(3, -1);
-  std::vector<int64_t> nz(8, -1);  // its size depends on data: copied
+  std::vector<int64_t> nz(8, -1);  // the size of nz depends on data, so nz is copied
   ASSERT_TRUE(p->Output("y").Bind(y.data(), 16, {2, 2}).ok());
   ASSERT_TRUE(p->Output("d").Bind(d.data(), 12, {1, 3}).ok());
   ASSERT_TRUE(p->Output("nz").Bind(nz.data(), 64, {2, 4}).ok());
@@ -201,7 +201,7 @@ TEST(OverridableConstant, IsFedByNameAndRestored) {
   ASSERT_TRUE(p->Output("y").Bind(y.data(), 16, {2, 2}).ok());
   ASSERT_TRUE(p->Run().ok());
   ASSERT_TRUE(w.CopyFrom(std::vector<float>{1, 2}).ok());
-  EXPECT_EQ(p->Output("y").value().empty(), false) << "feeding an input leaves results";
+  EXPECT_EQ(p->Output("y").value().empty(), false) << "feeding an input keeps the results";
   tern::Status ran = p->Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
   EXPECT_EQ(y, (std::vector<float>{1, 4, 3, 8}));
@@ -213,7 +213,7 @@ TEST(OverridableConstant, IsFedByNameAndRestored) {
   auto clone = p->Clone();
   ASSERT_TRUE(clone.ok());
   EXPECT_EQ(clone->Input("w").value().ToVector<float>(), (std::vector<float>{10, 100}))
-      << "fed per predictor";
+      << "a clone does not share fed constants";
   ASSERT_TRUE(w.Reset().ok());
   ASSERT_TRUE(p->Run().ok());
   EXPECT_EQ(y, (std::vector<float>{10, 200, 30, 400}));
