@@ -10,8 +10,7 @@ namespace tern {
 
 class DynamicPool {
  public:
-  // limit: the maximum total size of all blocks, in bytes. A new block is rounded up by about 1/8, which does
-  // not count against the limit.
+  // limit: the maximum total size of all blocks, in bytes.
   explicit DynamicPool(size_t limit) : limit_(limit) {}
   // Returns a block of at least `bytes` bytes with arbitrary contents. The block is in use while the returned
   // buffer or a copy of it exists. Fails with kResourceExhausted if the pool would exceed its limit.
