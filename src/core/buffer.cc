@@ -24,8 +24,8 @@ Buffer Buffer::Allocate(size_t bytes) {
   if (rounded >= kMinMapBytes) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    // Kernels stream weights, and with small pages TLB misses cost a third to half of the memory bandwidth. Adjacent
-    // blocks share huge pages, so that blocks smaller than a huge page profit too.
+    // Kernels stream weights, and with small pages TLB misses cost a third to half of the memory bandwidth.
+    // Adjacent blocks share huge pages, so that blocks smaller than a huge page profit too.
     if (rounded >= kMinHugePageBytes) madvise(data, rounded, MADV_HUGEPAGE);
     return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
   }

@@ -7,11 +7,11 @@
 
 namespace tern {
 
-// Kernels stream weights and states, and with pages of 4 KiB TLB misses cost a third to half of the memory bandwidth.
-// The system uses a huge page only where the entire huge page is mapped when it is first touched. Blocks that
-// are mapped one by one therefore have small pages at both ends. This heap maps entire huge pages, before it
-// needs all of their bytes for blocks. It never reuses the addresses of freed blocks, so it suits long-lived
-// blocks. Thread-safe. A child process may use the heap after a fork.
+// Kernels stream weights and states, and with pages of 4 KiB TLB misses cost a third to half of the memory
+// bandwidth. The system uses a huge page only where the entire huge page is mapped when it is first touched.
+// Blocks that are mapped one by one therefore have small pages at both ends. This heap maps entire huge
+// pages, before it needs all of their bytes for blocks. It never reuses the addresses of freed blocks, so it
+// suits long-lived blocks. Thread-safe. A child process may use the heap after a fork.
 class PageHeap {
  public:
   static constexpr size_t kPage = size_t{64} << 10;  // a multiple of the page size of any system
