@@ -1,19 +1,23 @@
 include(GNUInstallDirs)
 
-# tern_bundle(TARGET MODULES…): links all objects of the modules into a library or program, also those that nothing refers to.
+# tern_bundle(TARGET MODULES…): links all objects of the modules into the library or program TARGET, even objects that
+# no other object refers to.
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
-  # A change of the modules links the target again; the option below does not say that it reads them.
+  # CMake does not see that the -Wl option below reads the archives, so LINK_DEPENDS makes a changed archive link the
+  # target again.
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${archives})
   list(JOIN archives "," archives)
   target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")
   add_dependencies(${target} ${ARGN})
 endfunction()
 
-# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format: the module tern_import_FORMAT from its sources, and
-# libtern_FORMAT.so, which Tern loads for a model of that format. library.cc defines the entry point (TERN_IMPORTER), format.cc the row of
-# the format table (TERN_FORMAT), which src/load compiles. A TEST_ONLY library is not installed.
+# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…) is called in the folder of a format. It defines the module
+# tern_import_FORMAT, built from the folder's sources, and libtern_FORMAT.so, which Tern loads when it reads a model of
+# that format. Two sources are not in the module: library.cc defines the entry point of libtern_FORMAT.so
+# (TERN_IMPORTER). format.cc defines the format's row of the format table (TERN_FORMAT); src/load compiles it. A
+# TEST_ONLY library is not installed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

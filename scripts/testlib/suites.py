@@ -1,4 +1,4 @@
-"""The table of test suites. To add one: a function from Context to Counts, and a row in SUITES."""
+"""The table of test suites. To add a suite, write a function from Context to Counts and add a row to SUITES."""
 
 import dataclasses
 import os
@@ -37,13 +37,13 @@ class Context:
 
     @property
     def env(self):
-        """The environment of every child: the checkout, the binary, and sanitizer options (stop at errors, print stacks)."""
+        """The environment of every child. UBSan stops at the first error and prints the stack."""
         env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         return env
 
     def path(self, relative):
-        """A file or folder of the checkout; its absence is an error, never a skip."""
+        """Returns the path of a file or folder of the checkout. Its absence fails the suite instead of skipping it."""
         path = self.root / relative
         if not path.exists():
             raise SuiteError(f"'{relative}' is not in this checkout")
@@ -62,7 +62,7 @@ class Context:
         return self.run(self.python, self.path(relative), *args)
 
     def prepare(self, *command):
-        """Runs a script that updates the checkout (dependencies, build)."""
+        """Runs a script that installs dependencies or builds."""
         code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
                               check=False).returncode
         if code != 0:
@@ -83,7 +83,7 @@ def random_graphs(context, *options):
 
 
 def graphs_full(context):
-    """Other ones every day."""
+    """The seed depends on the date, so that every day tests other graphs."""
     return random_graphs(context, "--seed", str(1_000_000 * (int(time.time()) // 86400)), "--count", "10000")
 
 
@@ -104,12 +104,12 @@ def onnx(context):
 
 
 def with_zoo(name, run):
-    """What needs the folder of published models; skipped where there is none."""
+    """Calls `run`, which needs the folder of published models. Skips it if TERN_ZOO is not set."""
     if not os.environ.get("TERN_ZOO"):
         say(f"SKIP {name}: TERN_ZOO does not name a folder of models")
         return Counts(skipped=1)
     if not os.path.isdir(os.environ["TERN_ZOO"]):
-        raise SuiteError(f"TERN_ZOO names no folder: '{os.environ['TERN_ZOO']}'")
+        raise SuiteError(f"TERN_ZOO is '{os.environ['TERN_ZOO']}', which is not a folder")
     return run()
 
 
@@ -145,7 +145,7 @@ def slow_full(context):
 
 
 def slow_sample(context):
-    """Smaller layers, so that one more in memory is still a small part."""
+    """Uses smaller layers, so that one layer stays a small fraction of the smaller model's memory."""
     return big_model(context, "--gigabytes", str(GIGABYTES_SAMPLE), "--width", "2048")
 
 
@@ -169,12 +169,12 @@ def fuzz_full(context):
 
 
 def fuzz_sample(context):
-    """Replays the stored inputs with the ordinary build: needs no second compiler and no second build."""
+    """Replays the stored inputs with the ordinary build, so that neither clang nor a second build is needed."""
     return context.run(context.binary("tern_fuzz_replay"), context.path("tests/fuzz/corpus"))
 
 
 def differential_full(context):
-    """Includes the fuzzer's own tests, which take a minute: too long for a plain run."""
+    """Also runs the fuzzer's own tests. They take a minute, so differential_sample leaves them out."""
     verbose = ["--verbose"] if context.verbose else []
     return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
@@ -185,7 +185,9 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
-HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6  # ops, cases per op; tests/hostile checks the first and the last
+# The number of ops, and the number of cases per op in a full run and in the sample. A test in tests/hostile checks
+# HOSTILE_OPS and HOSTILE_SAMPLE.
+HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
 def hostile(context, *options):
@@ -195,7 +197,7 @@ def hostile(context, *options):
 
 
 def hostile_full(context):
-    """Other ones every day."""
+    """The seed depends on the date, so that every day tests other cases."""
     seed = 1_000_000 * (int(time.time()) // 86400)
     return hostile(context, "--cases", str(HOSTILE_FULL), "--seed", str(seed))
 
@@ -216,7 +218,7 @@ def optimizer(context, script, *options):
 
 
 def optimizer_full(context):
-    """Peers run on the models whose results are not in the cache beside them."""
+    """The other optimizers run only on models whose results are not yet in peers.json, beside the models."""
     models = ("--models", exported_architectures(context))
     context.prepare("scripts/deps", "optimizer")
     return (optimizer_tests(context) + optimizer(context, "compare.py", *models) + optimizer(context, "stable.py", *models) +
@@ -243,7 +245,9 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16  # minimum of cases that onnxruntime runs; tests/estimators checks both
+# onnxruntime must run at least this many cases, in a full run and in the sample. A test in tests/estimators checks both
+# numbers.
+ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16
 
 
 def estimators_full(context):
@@ -288,11 +292,11 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # these take most of the time and test rounding, not instructions
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # tests of rounding, which does not depend on the CPU; they take most of the time
 
 
 def aarch64_full(context):
-    """Unit tests and cases of everything that needs no third-party library."""
+    """Runs the unit tests and cases of all modules that need no third-party library."""
     context.prepare("scripts/deps", "aarch64")
     context.prepare("scripts/build", "aarch64")
     binaries = context.root / "build" / "aarch64" / "bin"
@@ -314,8 +318,8 @@ class Suite:
     name: str
     summary: str
     run: Callable[[Context], Counts]
-    any_preset: bool = False  # part of a plain run with --preset
-    sample: Callable[[Context], Counts] | None = None  # a plain run's substitute for a slow suite
+    any_preset: bool = False  # runs with every --preset; other suites run only with release, or when named
+    sample: Callable[[Context], Counts] | None = None  # replaces `run` when the command line names no suite
 
 
 SUITES = [
@@ -332,7 +336,7 @@ SUITES = [
     Suite("slow", f"memory that a model of {GIGABYTES} GB takes, against its file (plain run: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up; kernels_bench", bench),
+    Suite("bench", "the benchmark's arithmetic, tables and charts, with a fake engine; kernels_bench", bench),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (plain run: where that is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
