@@ -42,8 +42,8 @@ class Decoder {
   int64_t batch_ = 0, prompt_length_ = 0;
   std::vector<Tokens> rows_;
   std::vector<std::vector<int64_t>> ids_, positions_, mask_;  // per row: inputs of the next step
-  DatumList
-      inputs_;  // ids_, positions_ and mask_ as tensors; the mask's memory has room for max_length tokens
+  // ids_, positions_ and mask_ as tensors. The mask's memory has room for max_length tokens.
+  DatumList inputs_;
   std::unique_ptr<StatefulSubgraph> subgraph_;
 };
 

@@ -198,8 +198,9 @@ TEST(SearchState, RefusesADecoderWhosePresentIsNoPast) {
       << reference.status().ToString();
 }
 
-// Observes the steps of the decoder. Counts those of Attention, and those of them that write the present in
-// place. Records the bytes of the present, and the bytes of the largest other output.
+// Observes the steps of the decoder. attentions: the steps of Attention. in_place: the steps of Attention
+// that write the present in place. past_bytes: the size of the present. largest: the size of the largest
+// other output.
 class Watch : public RunObserver {
  public:
   void OnStep(const StepEvent& event) override {

@@ -21,9 +21,8 @@ struct Source {
 };
 
 struct ReadContext {
-  int threads = 0;  // the number of threads that copy weights; 0: one per core
-  std::vector<std::string>
-      warnings;  // output: one sentence for each property of the file that the reader ignores
+  int threads = 0;                    // the number of threads that copy weights; 0: one per core
+  std::vector<std::string> warnings;  // output: one sentence for each ignored property of the file
 };
 
 // Reads a model. Must not throw; Guard converts exceptions into a Status.

@@ -12,11 +12,11 @@ namespace tern::load {
 struct Loaded {
   std::unique_ptr<Graph> graph;
   const Format* format = nullptr;     // a row of the FormatTable
-  std::vector<std::string> warnings;  // one sentence for each property of the file that is ignored
+  std::vector<std::string> warnings;  // one sentence for each ignored property of the file
 };
 
-// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. `threads` copy the
-// weights; 0: one per core.
+// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. threads: the number of
+// threads that copy the weights; 0: one per core.
 Result<Loaded> LoadFile(const std::string& path, int threads = 0, const FormatTable& formats = Formats());
 // Loads a model from memory. A .tern model refers to `bytes`; readers of other formats copy the weights.
 // Fails if the model has external data.

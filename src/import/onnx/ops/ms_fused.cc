@@ -1,12 +1,13 @@
-// com.microsoft: products and convolutions fused with an activation, a sum or a transposition.
+// Converts matrix products and convolutions of com.microsoft that include an activation, a sum or a
+// transposition.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 
 namespace tern::onnx {
 namespace {
 
-// Emits the activation that a fused operator names. params: in the operator's order; missing ones get their
-// defaults.
+// Emits the activation that attribute `activation` names. params: the parameters of the activation, in the
+// order of the ONNX operator's attributes. A missing parameter has its default.
 Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   const std::string name = n.Text("activation");
   const auto param = [&](size_t i, float otherwise) {
@@ -34,7 +35,8 @@ Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
-// In NHWC form, x, z and the result are channels-last; the weight is not.
+// channels_last: whether x, the summand (input 3) and the result are channels-last. The weight is always [M,
+// C, kernel…].
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
@@ -72,7 +74,8 @@ Status FusedGemm(OnnxNode& n) {
   return {};
 }
 
-// transBatch moves the first axis to the last but one position, before trans swaps the last two axes.
+// Emits input i as attribute transBatchA or transBatchB requires: the first axis moves before the last one,
+// so that [a,b,c,d] becomes [b,c,a,d]. transA and transB then swap the last two axes.
 Result<Value*> BatchTransposed(OnnxNode& n, int i, const char* flag) {
   Value* x = n.In(i);
   if (!n.Int(flag) || n.RankOf(i) == 1) return x;
