@@ -38,7 +38,8 @@ function(tern_precompile_test name)
     tern_precompile(${name} base_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h>)
   else()
     tern_precompile(${name} ops_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h> <ir/builder.h> <ir/graph.h>)
-    # ops_test, which compiles the headers, gets this macro from gtest. A target that does not link gtest needs it too.
+    # The precompiled headers of ops_test are compiled with this macro, which gtest sets. A program that reuses them must
+    # define it, even if it does not link gtest.
     target_compile_definitions(${name} PRIVATE GTEST_HAS_PTHREAD=1)
   endif()
 endfunction()

@@ -325,29 +325,29 @@ class Suite:
 SUITES = [
     Suite("unit", "GoogleTest binaries beside the code", unit, any_preset=True),
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
-    Suite("graphs", "10,000 random graphs through the optimizer (plain run: 300 fixed ones)", graphs_full, any_preset=True,
+    Suite("graphs", "10,000 random graphs through the optimizer (by default: 300 fixed ones)", graphs_full, any_preset=True,
           sample=graphs_sample),
-    Suite("optimizer", "exported and published models against three other optimizers; stable results (plain run: "
+    Suite("optimizer", "exported and published models against three other optimizers, and for stable results (by default: "
           "the stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
-    Suite("accuracy", f"labels of {PICTURES} pictures in bf16 against fp32 (TERN_ZOO; plain run: {PICTURES_SAMPLE} pictures)",
+    Suite("accuracy", f"labels of {PICTURES} pictures, bf16 against fp32 (TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
-    Suite("slow", f"memory that a model of {GIGABYTES} GB takes, against its file (plain run: {GIGABYTES_SAMPLE} GB)",
+    Suite("slow", f"memory of a model of {GIGABYTES} GB, compared with its file (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("bench", "the benchmark's arithmetic, tables and charts, with a fake engine; kernels_bench", bench),
-    Suite("browser", "the pages of tern optimize and tern profile in Chromium (plain run: where that is installed)", browser_full,
+    Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
-    Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
+    Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
-    Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
-    Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
+    Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
+    Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
-          f"(plain run: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
-    Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (plain run: "
-          f"{ESTIMATORS_SAMPLE} of them, where the packages are installed)", estimators_full, sample=estimators_if_present),
-    Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
+          f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
+    Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
+          f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
+    Suite("architectures", "networks of PyPI's transformers (by default: a handful of stored ones)", architectures_full,
           sample=architectures_sample),
 ]

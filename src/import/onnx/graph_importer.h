@@ -22,7 +22,7 @@ inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and func
 enum class Trust {
   kAll,
   kNoNames,     // treats named dims as unknown
-  kInputsOnly,  // treats named dims as unknown, and all dims of value_info, outputs and bodies
+  kInputsOnly,  // treats named dims of inputs as unknown, and all dims of value_info, outputs and bodies
 };
 
 // Which kinds of declarations an import used, and whether they explain its failure.

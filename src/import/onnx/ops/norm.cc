@@ -1,4 +1,4 @@
-// Converts normalisation operators with weights.
+// Converts normalisation operators. scale_shift.cc converts those without weights.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
