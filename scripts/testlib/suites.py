@@ -292,7 +292,7 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # tests of rounding, which does not depend on the CPU; they take most of the time
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # they take most of the time and test rounding, not the instruction set
 
 
 def aarch64_full(context):
