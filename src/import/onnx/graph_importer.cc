@@ -228,8 +228,8 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
 Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto,
                                                        const std::vector<Value*>& inputs) {
   if (static_cast<size_t>(proto.input_size()) != inputs.size())
-    return InvalidModel("graph '", proto.name(), "' has ", proto.input_size(), " inputs, but its node passes ",
-                        inputs.size());
+    return InvalidModel("graph '", proto.name(), "' has ", proto.input_size(),
+                        " inputs, but its node passes ", inputs.size());
   GraphImporter body(model_, graph_, this);
   for (size_t i = 0; i < inputs.size(); ++i) body.names_[proto.input(static_cast<int>(i)).name()] = inputs[i];
   TERN_TRY(body.AddInitializers(proto, {}));
