@@ -1,5 +1,7 @@
-# tern_collect(TARGET MACRO FUNCTION RESULT HEADER OUTPUT): finds `MACRO(Name)` at the start of a line in the target's sources
-# and generates OUTPUT, a source with one function that lists them. A file's existence is its registration.
+# tern_collect(TARGET MACRO KIND): finds each `MACRO(Name)` at the start of a line in the target's sources. Generates
+# the source TARGET_KIND.generated.cc, whose one function registers every Name found, and adds it to the target. A new
+# source file is therefore registered by the build; there is no list to edit. KIND selects the generated code (see
+# collect.cmake): ops, rules, tools, ...
 function(tern_collect target macro kind)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "generated")

@@ -1,2 +1,2 @@
-# find_package(Tern) gives the target Tern::tern.
+# find_package(Tern) reads this file, which defines the target Tern::tern.
 include(${CMAKE_CURRENT_LIST_DIR}/TernTargets.cmake)

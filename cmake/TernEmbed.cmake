@@ -1,5 +1,5 @@
-# tern_embed(TARGET FILES…): embeds the files in the program. The generated source defines EmbeddedFiles(), which
-# tools/embedded.h declares. The next build embeds changed files again.
+# tern_embed(TARGET FILES…): embeds the contents of the files in the program TARGET. The generated source defines
+# EmbeddedFiles(), which tools/embedded.h declares. When a file changes, the next build embeds it again.
 function(tern_embed target)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded.generated.cc)
   string(REPLACE ";" "|" list "${ARGN}")

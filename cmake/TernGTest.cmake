@@ -1,4 +1,5 @@
-# GTest::gtest: the installed library or, when cross-compiling, Debian's sources of it.
+# Defines the target GTest::gtest. It is the installed library. When cross-compiling, it is compiled from the sources
+# that Debian's package googletest installs.
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(GTest REQUIRED)
 elseif(NOT TARGET tern_gtest)

@@ -1,10 +1,12 @@
 include(GNUInstallDirs)
 
-# tern_bundle(TARGET MODULES…): links all objects of the modules into a library or program, also those that nothing refers to.
+# tern_bundle(TARGET MODULES…): links all objects of the modules into the library or program TARGET, even objects that
+# no other object refers to.
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
-  # A change of the modules links the target again; the option below does not say that it reads them.
+  # CMake does not see that the -Wl option below reads the archives, so LINK_DEPENDS makes a changed archive link the
+  # target again.
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${archives})
   list(JOIN archives "," archives)
   target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")

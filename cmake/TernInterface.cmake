@@ -1,6 +1,7 @@
-# The target tern_interface generates load/interface_id.h, the hash by which libtern and its importers recognise that they belong together.
-# The hash covers the headers that importers include, and the sources of ops, which declare the attributes that importers set. When it changes,
-# library.cc of src/load and of each importer is compiled again.
+# The target tern_interface generates load/interface_id.h, which contains a hash. libtern loads only importers that were
+# compiled with the same hash. The hash covers the headers that importers include, and the sources of ops, which declare
+# the attributes that importers set. When the hash changes, the build compiles src/load/library.cc and the library.cc of
+# each importer again.
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/src/base/*.h ${CMAKE_SOURCE_DIR}/src/core/*.h ${CMAKE_SOURCE_DIR}/src/ir/*.h ${CMAKE_SOURCE_DIR}/src/load/*.h
      ${CMAKE_SOURCE_DIR}/src/ops/*.h ${CMAKE_SOURCE_DIR}/src/ops/*.cc)
@@ -19,7 +20,8 @@ add_custom_command(
   COMMENT "Hashing the interface of importers" VERBATIM)
 add_custom_target(tern_interface DEPENDS ${output})
 
-# tern_uses_interface(TARGET): the target includes load/importer.h.
+# tern_uses_interface(TARGET): lets the sources of the target include load/importer.h, which includes the generated
+# load/interface_id.h.
 function(tern_uses_interface target)
   add_dependencies(${target} tern_interface)
   target_include_directories(${target} PUBLIC ${TERN_INTERFACE_FOLDER})

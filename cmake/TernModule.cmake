@@ -1,6 +1,8 @@
-# tern_module(NAME DEPS…): a static library tern_NAME from every .cc below this folder but tests, and a test binary
-# NAME_test from the *_test.cc files beside the code; NAME_bench from *_bench.cc, not part of `all`. A module links only what the
-# module map allows (scripts/check_layering.py).
+# tern_module(NAME DEPS…) defines up to three targets from the .cc files in and below the caller's folder:
+#   tern_NAME    a static library of the files that are neither tests nor benchmarks
+#   NAME_test    a test program of the *_test.cc files
+#   NAME_bench   a benchmark of the *_bench.cc files, which `all` does not build
+# DEPS are the libraries that tern_NAME links. They must agree with the module map in scripts/check_layering.py.
 function(tern_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
@@ -24,19 +26,20 @@ function(tern_module name)
   endif()
 endfunction()
 
-# tern_compile_quickly(TARGET): less optimization, for programs whose time is spent in the libraries they call.
+# tern_compile_quickly(TARGET): compiles the target with -O1 instead of -O2, which shortens the build. It is for
+# programs that spend their run time in the libraries they call.
 function(tern_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# tern_permit_long_strings(TARGET): without the warnings that GCC 12 gives wrongly for vectors of long strings.
+# tern_permit_long_strings(TARGET): turns off warnings that GCC 12 gives without cause for vectors of long strings.
 function(tern_permit_long_strings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread)
   endif()
 endfunction()
 
-# tern_test(NAME SOURCES LIBRARIES…): one GoogleTest binary.
+# tern_test(NAME SOURCES LIBRARIES…): defines the GoogleTest program NAME.
 function(tern_test name sources)
   include(TernGTest)
   add_executable(${name} ${sources} ${CMAKE_SOURCE_DIR}/tests/test_main.cc)

@@ -1,5 +1,5 @@
-# tern_pkg_config(OUTPUT): writes tern.pc for the folders of GNUInstallDirs. With relative folders, the prefix is relative to tern.pc, so that
-# an installation can be moved.
+# tern_pkg_config(OUTPUT): writes tern.pc for the folders of GNUInstallDirs. If CMAKE_INSTALL_LIBDIR is relative,
+# tern.pc states the prefix relative to its own folder, so that an installation can be moved.
 function(tern_pkg_config output)
   if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
     set(prefix ${CMAKE_INSTALL_PREFIX})

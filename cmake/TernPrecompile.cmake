@@ -1,7 +1,9 @@
-# Precompiled headers. tern_precompile(TARGET OWNER HEADERS…): the target's sources begin with HEADERS, which the target OWNER compiles once.
-# The headers are those that nearly all sources of the targets include anyway, so that a change of one rebuilds few that it would not rebuild
-# otherwise. A source still includes what it uses: the debug preset has no precompiled headers and tells.
-# GCC takes them for targets whose machine flags and position independence are the same; optimization may differ.
+# Precompiled headers. tern_precompile(TARGET OWNER HEADERS…): the compiler includes HEADERS before each source of
+# TARGET. The target OWNER compiles these headers once, for all targets that name it. HEADERS are headers that nearly
+# all sources include anyway. A change of one header therefore rebuilds few sources needlessly. A source must still
+# include every header it uses: the debug preset has no precompiled headers, so that a missing include fails there. GCC
+# accepts a precompiled header in a target with the same machine flags and the same position independence as OWNER. The
+# optimization level may differ.
 set(TERN_STANDARD_HEADERS <algorithm> <cstddef> <cstdint> <functional> <list> <map> <memory> <optional> <stdexcept> <string> <string_view>
     <type_traits> <utility> <variant> <vector>)
 
@@ -15,11 +17,11 @@ function(tern_precompile target owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
   if(CCACHE)
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # without it ccache does not keep the results
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # without this option ccache does not store the objects
   endif()
 endfunction()
 
-# For the module of that name.
+# tern_precompile_module(NAME): sets the precompiled headers of the module tern_NAME.
 function(tern_precompile_module name)
   if(name MATCHES "^(base|core|data|kernels)$")
     tern_precompile(tern_${name} tern_base ${TERN_STANDARD_HEADERS})
@@ -30,12 +32,14 @@ function(tern_precompile_module name)
   endif()
 endfunction()
 
-# For a program of tests.
+# tern_precompile_test(NAME): sets the precompiled headers of the test program NAME.
 function(tern_precompile_test name)
   if(name MATCHES "^(api|base|core|data|formats|kernels|load)_test$")
     tern_precompile(${name} base_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h>)
   else()
     tern_precompile(${name} ops_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h> <ir/builder.h> <ir/graph.h>)
-    target_compile_definitions(${name} PRIVATE GTEST_HAS_PTHREAD=1)  # as in ops_test, also where gtest is not linked
+    # The precompiled headers of ops_test are compiled with this macro, which gtest sets. A program that reuses them must
+    # define it, even if it does not link gtest.
+    target_compile_definitions(${name} PRIVATE GTEST_HAS_PTHREAD=1)
   endif()
 endfunction()

@@ -1,4 +1,5 @@
-# Run by tern_collect: writes the table of everything declared with MACRO(Name).
+# tern_collect runs this script. It writes a C++ function that registers everything the sources declare with
+# MACRO(Name).
 file(STRINGS ${SOURCES} files)
 set(declarations "")
 set(rows "")

@@ -1,4 +1,4 @@
-# Run by tern_embed: writes the files as C++ arrays.
+# tern_embed runs this script. It writes a C++ source that contains each file as an array of bytes.
 string(REPLACE "|" ";" files "${FILES}")
 set(arrays "")
 set(rows "")

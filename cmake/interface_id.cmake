@@ -1,5 +1,6 @@
-# Run by the build: writes the header OUTPUT, which defines TERN_INTERFACE_ID as a hash over VERSION and the names and contents of the
-# files listed in FILES, relative to ROOT. It depends on nothing else, such as paths or times. An unchanged header is not rewritten.
+# The build runs this script. It writes the header OUTPUT, which defines TERN_INTERFACE_ID. The value is a hash of
+# VERSION and of the names and contents of the files that the text file FILES lists, relative to ROOT. The hash is the
+# same in every checkout and at any time. An unchanged header is not rewritten.
 file(STRINGS ${FILES} files)
 set(text "${VERSION}")
 foreach(file ${files})

@@ -8,7 +8,7 @@ import sys
 
 from testlib.tree import CXX, HEADERS, read_text, source_files
 
-# Module -> its direct dependencies; indirect ones are allowed as well.
+# Module -> its direct dependencies. A module may also include the dependencies of its dependencies.
 MODULES = {
     "base": [],
     "core": ["base"],
@@ -31,7 +31,7 @@ MODULES = {
     "tools": ["bindings"],
 }
 
-# Third-party headers -> the modules that may include them. Tests and benchmarks may include any.
+# Prefix of third-party headers -> the modules that may include them. Tests and benchmarks may include any header.
 THIRD_PARTY = {
     "hwy/": {"kernels"},
     "flatbuffers/": {"ir"},
@@ -61,7 +61,7 @@ TEST_FILE = re.compile(r"_(test|bench|fuzz)\.(cc|cu)$")
 
 
 def reachable(module):
-    """The module and all its direct and indirect dependencies."""
+    """Returns the module and all its direct and indirect dependencies."""
     found, pending = set(), [module]
     while pending:
         name = pending.pop()
@@ -72,17 +72,17 @@ def reachable(module):
 
 
 def module_of(path):
-    """'core' for src/core/x.h, 'tern' for a public header, None for files outside the map."""
+    """Returns 'core' for src/core/x.h, 'tern' for a public header, None for other files outside src/."""
     parts = pathlib.PurePosixPath(path).parts
     if parts[:2] == ("src", "import") and parts[3:] == ("format.cc",):
-        return "load"  # format.cc is a row of load's table and compiled there
+        return "load"  # format.cc defines a row of the format table; the module load compiles it
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
     return "tern" if parts[:2] == ("include", "tern") else None
 
 
 def included_module(path, quote, target, known_paths):
-    """The module of an include, or None for one outside src/."""
+    """Returns the module of the included file, or None if that file is outside src/."""
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     if quote == '"' and (beside in known_paths or target.startswith(".")):
         return module_of(beside)
@@ -93,7 +93,7 @@ def included_module(path, quote, target, known_paths):
 
 
 def check_include(path, module, quote, target, known_paths):
-    """The error of one include, or None."""
+    """Returns what is wrong with one include, or None."""
     to = included_module(path, quote, target, known_paths)
     if module == "tern":
         return f"a public header may not include {to}" if to in MODULES else None
@@ -108,7 +108,7 @@ def check_include(path, module, quote, target, known_paths):
 
 
 def check_file(path, text, known_paths):
-    """The errors of one file, as 'path:line: message'."""
+    """Returns the errors of one file, each as 'path:line: message'."""
     path = str(path)
     module = module_of(path)
     if module is None:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fails on a text file that names a folder of the machine it was written on."""
+"""Fails if a text file contains a path that exists only on its author's machine, such as one in a home folder."""
 
 import re
 import sys
 
 from testlib.tree import read_text, source_files
 
-# Split strings, so that this file passes its own check.
+# The strings are split, so that this file passes its own check.
 PLACES = re.compile(r"(?<![\w.~-])/(?:" + "work" + "|" + "home" + r"/[\w.-]+)/")
 
 

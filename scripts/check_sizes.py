@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on a source file over 900 lines; prints the median, and names the files over 450."""
+"""Fails if a source file has more than 900 lines. Lists the files with more than 450 lines, and prints the median."""
 
 import statistics
 import sys

@@ -1,11 +1,12 @@
-"""Random distortions of a batch of digits, as one resampling of the pixels."""
+"""Distorts a batch of digits at random. All distortions are combined, so that the pixels are resampled once."""
 
 import math
 
 import torch
 import torch.nn.functional as F
 
-# Limits of each distortion; lengths are fractions of the image's half width (14 pixels).
+# The largest amount of each distortion. SHIFT and ELASTIC are fractions of half the image's width, which is 14 pixels.
+# ELASTIC is a standard deviation.
 ROTATE = math.radians(12)
 SCALE = 0.12
 SHEAR = 0.15
@@ -18,7 +19,7 @@ def _uniform(n, limit, generator):
 
 
 def _affine(n, generator):
-    """Matrices f32[n,2,3] mapping output coordinates to input ones."""
+    """Returns matrices f32[n,2,3] that map output coordinates to input coordinates."""
     angle = _uniform(n, ROTATE, generator)
     shear = _uniform(n, SHEAR, generator)
     sx, sy = 1 + _uniform(n, SCALE, generator), 1 + _uniform(n, SCALE, generator)
@@ -29,14 +30,14 @@ def _affine(n, generator):
 
 
 def _elastic(n, size, generator):
-    """Smooth displacements f32[n,size,size,2]: noise on a coarse grid, interpolated so strokes bend, not tear."""
+    """Returns smooth displacements f32[n,size,size,2]: interpolated noise, which bends strokes but does not tear them."""
     coarse = torch.randn(n, 2, 6, 6, generator=generator) * ELASTIC
     field = F.interpolate(coarse, size=(size, size), mode="bicubic", align_corners=True)
     return field.permute(0, 2, 3, 1)
 
 
 def augment(images, generator):
-    """Distorts f32[N,1,S,S]; outside the image is background."""
+    """Distorts images f32[N,1,S,S]. Pixels from outside an image count as background."""
     n, _, size, _ = images.shape
     grid = F.affine_grid(_affine(n, generator), list(images.shape), align_corners=False)
     return F.grid_sample(images, grid + _elastic(n, size, generator), align_corners=False)

@@ -1,4 +1,4 @@
-"""MNIST's 10,000-image test file, and how this example splits it."""
+"""Reads MNIST's test file of 10,000 images and splits it into training and held-out images."""
 
 import gzip
 import os
@@ -13,10 +13,10 @@ COUNT, HELD_OUT = 10_000, 1_500
 def _read(name, magic, header, shape):
     zoo = os.environ.get("TERN_ZOO")
     if not zoo:
-        sys.exit("TERN_ZOO is not set: point it at the folder that holds data/mnist")
+        sys.exit("TERN_ZOO is not set: set it to the folder that contains data/mnist")
     path = pathlib.Path(zoo) / "data" / "mnist" / name
     if not path.is_file():
-        sys.exit(f"missing '{path}': TERN_ZOO must hold MNIST's t10k files under data/mnist")
+        sys.exit(f"'{path}' is missing: the folder TERN_ZOO must contain MNIST's t10k files in data/mnist")
     raw = gzip.decompress(path.read_bytes())
     if int.from_bytes(raw[:4], "big") != magic or len(raw) != header + np.prod(shape):
         sys.exit(f"'{path}' is not the expected idx file of shape {shape}")
@@ -31,14 +31,14 @@ def load():
 
 
 def held_out_mask():
-    """True for exactly 1,500 indices, spread evenly over the file.
+    """Returns booleans [10000]: True for exactly 1,500 indices, spread evenly over the file.
 
-    7919 is coprime with 10,000, so i * 7919 mod 10,000 is a permutation: arithmetic that any language repeats,
-    where a library's shuffle may change between versions.
+    7919 is coprime with 10,000, so i * 7919 mod 10,000 is a permutation. Any language can compute it, whereas the
+    result of a library's shuffle may change between versions.
     """
     return np.arange(COUNT) * 7919 % COUNT < HELD_OUT
 
 
 def to_input(images):
-    """Pixels as the model takes them: f32[N,1,28,28], 0 background to 1 ink."""
+    """Returns the pixels as the model's input: f32[N,1,28,28] from 0 (background) to 1 (ink)."""
     return images[:, None].astype(np.float32) / 255

@@ -1,4 +1,4 @@
-"""Prints digits.onnx's accuracy on the held-out images, as they are and moved by up to two pixels.
+"""Prints the accuracy of digits.onnx on the held-out images: first as they are, then moved by up to two pixels.
 
     TERN_ZOO=... python evaluate.py [model.onnx]
 
@@ -18,7 +18,7 @@ SHIFT = 2
 
 
 def shifted(images, dy, dx):
-    """Moves the digits, cutting what leaves the frame."""
+    """Moves the digits down by dy pixels and right by dx pixels. Pixels that leave the image are cut off."""
     padded = np.pad(images, ((0, 0), (SHIFT, SHIFT), (SHIFT, SHIFT)))
     return padded[:, SHIFT - dy:SHIFT - dy + 28, SHIFT - dx:SHIFT - dx + 28]
 

@@ -1,4 +1,4 @@
-"""Writes samples/<label>_<k>.png: the first two held-out images of each digit in file order, none picked by hand.
+"""Writes samples/<label>_<k>.png: the first two held-out images of each digit, in the order of MNIST's file.
 
     TERN_ZOO=... python make_samples.py
 """

@@ -1,9 +1,9 @@
 """Trains the digit classifier and writes digits.onnx beside this file.
 
-    TERN_ZOO=... python train.py               train on the 8,500 training images, export
-    TERN_ZOO=... python train.py --validate    set aside 1,500 of those 8,500, report on them, export nothing
+    TERN_ZOO=... python train.py               trains on the 8,500 training images and writes digits.onnx
+    TERN_ZOO=... python train.py --validate    trains on 7,000 of them, prints the accuracy on 1,500
 
-Settings are chosen with --validate, so that the held-out images only ever measure the finished model.
+Choose settings with --validate, so that the held-out images measure only the finished model.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def block(inputs, outputs):
 
 
 def build():
-    """Logits from raw 0..1 pixels: the first BatchNorm does the work of input normalisation."""
+    """Returns a network from pixels in 0..1 to logits. Its first BatchNorm normalises the input."""
     return nn.Sequential(
         *block(1, 16), *block(16, 16), nn.MaxPool2d(2),
         *block(16, 32), *block(32, 32), nn.MaxPool2d(2),
@@ -39,7 +39,10 @@ def build():
 
 
 def train(images, labels):
-    """A fixed schedule that ends at rate zero: no early stopping, hence no set to stop on."""
+    """Trains for a fixed number of steps, at the end of which the learning rate is close to zero.
+
+    There is no early stopping, so that no images are needed to decide when to stop.
+    """
     generator = torch.Generator().manual_seed(SEED)
     model = build().train()
     steps = len(images) // BATCH
@@ -60,7 +63,7 @@ def train(images, labels):
 
 
 def fold(model):
-    """The trained layers with each BatchNorm folded into its Conv, training-only layers dropped, Softmax added."""
+    """Returns the model to export: each BatchNorm is folded into its Conv, Dropout is removed, Softmax is added."""
     layers = []
     for layer in model:
         if isinstance(layer, nn.BatchNorm2d):
@@ -68,13 +71,13 @@ def fold(model):
         elif not isinstance(layer, nn.Dropout):
             layers.append(layer)
     layers.append(nn.Softmax(dim=1))
-    kinds = [type(layer).__name__.lower() for layer in layers]  # names of nodes and weights in the file: conv2d_1, ...
+    kinds = [type(layer).__name__.lower() for layer in layers]  # nodes and weights in the file are named conv2d_1, ...
     named = {f"{kind}_{kinds[:i].count(kind) + 1}": layer for i, (kind, layer) in enumerate(zip(kinds, layers))}
     return nn.Sequential(OrderedDict(named)).eval()
 
 
 def export(model, path):
-    """Writes a folded model."""
+    """Writes a model that fold() returned."""
     torch.onnx.export(
         model, (torch.zeros(1, 1, 28, 28),), path, dynamo=False, opset_version=17,
         input_names=["image"], output_names=["probabilities"],
@@ -82,7 +85,7 @@ def export(model, path):
     proto = onnx.load(path)
     proto.graph.name = "digits"
     proto.doc_string = "handwritten digits: image f32[N,1,28,28] in 0..1, light ink on dark, to probabilities f32[N,10]"
-    for node in proto.graph.node:  # these carry source locations of the machine that exported
+    for node in proto.graph.node:  # both fields contain paths on the machine that exported the model
         node.ClearField("doc_string")
         node.ClearField("metadata_props")
     onnx.checker.check_model(proto, full_check=True)
@@ -100,10 +103,10 @@ def accuracy(model, images, labels):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--validate", action="store_true", help="train on 7,000, report on the other 1,500 of the 8,500")
+    parser.add_argument("--validate", action="store_true", help="train on 7,000 images, print the accuracy on the other 1,500")
     validate = parser.parse_args().validate
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # one order of sums, hence one result
+    torch.set_num_threads(1)  # more threads would change the order of sums
     torch.use_deterministic_algorithms(True)
 
     images, labels = dataset.load()

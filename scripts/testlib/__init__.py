@@ -1,1 +1,1 @@
-"""The parts of scripts/run_tests: child processes, counts of results, the table of suites."""
+"""Modules of scripts/run_tests: child processes, counts of results, the table of suites."""

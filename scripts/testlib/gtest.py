@@ -1,4 +1,4 @@
-"""GoogleTest binaries: runs each, reads its JSON report, prints the failures."""
+"""Runs GoogleTest binaries, reads their JSON reports and prints the failures."""
 
 import json
 import pathlib
@@ -9,12 +9,12 @@ from .results import Counts, SuiteError
 
 
 def find_binaries(bin_dir):
-    """Every unit-test binary of a build, by name."""
+    """Returns the unit-test binaries of a build, sorted by name."""
     return sorted(path for path in bin_dir.glob("*_test*") if path.name.endswith(("_test", "_tests")))
 
 
 def count_report(report, verbose):
-    """Counts of one JSON report; prints the failed tests, and with `verbose` the others as well."""
+    """Returns the counts of one JSON report. Prints the failed tests; with `verbose`, prints all tests."""
     counts = Counts()
     for suite in report.get("testsuites", []):
         for test in suite.get("testsuite", []):
@@ -35,7 +35,7 @@ def count_report(report, verbose):
 
 
 def run_binary(binary, env, verbose, launcher=(), options=()):
-    """Runs one binary; `launcher` is a command such as qemu that runs it on this machine."""
+    """Runs one binary and returns its counts. `launcher` is a command such as qemu that runs a foreign binary."""
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report.json"

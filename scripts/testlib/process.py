@@ -8,7 +8,7 @@ import threading
 from .results import Counts, parse_summary
 
 TIME_LIMIT_S = 1800
-QUIET_PREFIXES = ("PASS", "SKIP")  # shown only with --verbose
+QUIET_PREFIXES = ("PASS", "SKIP")  # lines with these prefixes are shown only with --verbose
 
 
 def say(text):
@@ -16,7 +16,7 @@ def say(text):
 
 
 def describe_exit(code):
-    """'exit code 3', or 'killed by SIGSEGV'."""
+    """Returns 'exit code 3' or 'killed by SIGSEGV'."""
     if code >= 0:
         return f"exit code {code}"
     try:
@@ -26,9 +26,9 @@ def describe_exit(code):
 
 
 def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
-    """Runs `command`, gives each line of its output to `on_line`, returns its exit code.
+    """Runs `command`, calls `on_line` with each line of its output, returns its exit code.
 
-    A child over its time limit is killed together with the processes it started.
+    A child that exceeds the time limit is killed together with the processes it started.
     """
     child = subprocess.Popen([str(part) for part in command], env=env, cwd=cwd, text=True, errors="replace",
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -59,9 +59,9 @@ def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
 
 
 def run_with_summary(command, env=None, verbose=False, cwd=None):
-    """Runs a test runner that ends with the summary line; returns the counts.
+    """Runs a test runner whose output contains the summary line. Returns the counts in that line.
 
-    A runner that fails without counting a failure, or counts nothing at all, adds one failure.
+    One failure is added if the runner exits with an error but counts no failure, or if it counts no test.
     """
     counts = None
 

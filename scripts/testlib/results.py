@@ -1,4 +1,4 @@
-"""Counts of a suite, and the summary line every test runner of the project ends with."""
+"""Counts the results of a suite, and parses the summary line that every test runner of the project prints last."""
 
 import dataclasses
 import re
@@ -24,10 +24,10 @@ class Counts:
 
 
 def parse_summary(line):
-    """The counts a summary line states, or None where `line` is not one."""
+    """Returns the counts in a summary line, or None if `line` is not a summary line."""
     match = SUMMARY.match(line.strip())
     return Counts(*map(int, match.groups())) if match else None
 
 
 class SuiteError(Exception):
-    """A suite that cannot run at all: its files are absent, a build failed."""
+    """Raised when a suite cannot run at all, because its files are absent or a build failed."""

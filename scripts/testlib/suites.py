@@ -1,4 +1,4 @@
-"""The table of test suites. To add one: a function from Context to Counts, and a row in SUITES."""
+"""The table of test suites. To add a suite, write a function from Context to Counts and add a row to SUITES."""
 
 import dataclasses
 import os
@@ -37,13 +37,13 @@ class Context:
 
     @property
     def env(self):
-        """The environment of every child: the checkout, the binary, and sanitizer options (stop at errors, print stacks)."""
+        """The environment of every child. UBSan stops at the first error and prints the stack."""
         env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         return env
 
     def path(self, relative):
-        """A file or folder of the checkout; its absence is an error, never a skip."""
+        """Returns the path of a file or folder of the checkout. Its absence fails the suite instead of skipping it."""
         path = self.root / relative
         if not path.exists():
             raise SuiteError(f"'{relative}' is not in this checkout")
@@ -62,7 +62,7 @@ class Context:
         return self.run(self.python, self.path(relative), *args)
 
     def prepare(self, *command):
-        """Runs a script that updates the checkout (dependencies, build)."""
+        """Runs a script that installs dependencies or builds."""
         code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
                               check=False).returncode
         if code != 0:
@@ -83,7 +83,7 @@ def random_graphs(context, *options):
 
 
 def graphs_full(context):
-    """Other ones every day."""
+    """The seed depends on the date, so that every day tests other graphs."""
     return random_graphs(context, "--seed", str(1_000_000 * (int(time.time()) // 86400)), "--count", "10000")
 
 
@@ -104,12 +104,12 @@ def onnx(context):
 
 
 def with_zoo(name, run):
-    """What needs the folder of published models; skipped where there is none."""
+    """Calls `run`, which needs the folder of published models. Skips it if TERN_ZOO is not set."""
     if not os.environ.get("TERN_ZOO"):
         say(f"SKIP {name}: TERN_ZOO does not name a folder of models")
         return Counts(skipped=1)
     if not os.path.isdir(os.environ["TERN_ZOO"]):
-        raise SuiteError(f"TERN_ZOO names no folder: '{os.environ['TERN_ZOO']}'")
+        raise SuiteError(f"TERN_ZOO is '{os.environ['TERN_ZOO']}', which is not a folder")
     return run()
 
 
@@ -145,7 +145,7 @@ def slow_full(context):
 
 
 def slow_sample(context):
-    """Smaller layers, so that one more in memory is still a small part."""
+    """Uses smaller layers, so that one layer stays a small fraction of the smaller model's memory."""
     return big_model(context, "--gigabytes", str(GIGABYTES_SAMPLE), "--width", "2048")
 
 
@@ -169,13 +169,13 @@ def fuzz_full(context):
 
 
 def fuzz_sample(context):
-    """Replays the stored inputs with the ordinary build: needs no second compiler and no second build."""
+    """Replays the stored inputs with the ordinary build, so that neither clang nor a second build is needed."""
     corpora = context.path("tests/fuzz/corpus")
     return context.run(context.binary("tern_fuzz_replay"), corpora) + context.run(context.binary("tern_replay_models"), corpora)
 
 
 def differential_full(context):
-    """Includes the fuzzer's own tests, which take a minute: too long for a plain run."""
+    """Also runs the fuzzer's own tests. They take a minute, so differential_sample leaves them out."""
     verbose = ["--verbose"] if context.verbose else []
     return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
@@ -186,7 +186,9 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
-HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6  # ops, cases per op; tests/hostile checks the first and the last
+# The number of ops, and the number of cases per op in a full run and in the sample. A test in tests/hostile checks
+# HOSTILE_OPS and HOSTILE_SAMPLE.
+HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
 def hostile(context, *options):
@@ -196,7 +198,7 @@ def hostile(context, *options):
 
 
 def hostile_full(context):
-    """Other ones every day."""
+    """The seed depends on the date, so that every day tests other cases."""
     seed = 1_000_000 * (int(time.time()) // 86400)
     return hostile(context, "--cases", str(HOSTILE_FULL), "--seed", str(seed))
 
@@ -217,7 +219,7 @@ def optimizer(context, script, *options):
 
 
 def optimizer_full(context):
-    """Peers run on the models whose results are not in the cache beside them."""
+    """The other optimizers run only on models whose results are not yet in peers.json, beside the models."""
     models = ("--models", exported_architectures(context))
     context.prepare("scripts/deps", "optimizer")
     return (optimizer_tests(context) + optimizer(context, "compare.py", *models) + optimizer(context, "stable.py", *models) +
@@ -244,7 +246,9 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16  # minimum of cases that onnxruntime runs; tests/estimators checks both
+# onnxruntime must run at least this many cases, in a full run and in the sample. A test in tests/estimators checks both
+# numbers.
+ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16
 
 
 def estimators_full(context):
@@ -289,11 +293,11 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # these take most of the time and test rounding, not instructions
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # they take most of the time and test rounding, not the instruction set
 
 
 def aarch64_full(context):
-    """Unit tests and cases of everything that needs no third-party library."""
+    """Runs the unit tests and cases of all modules that need no third-party library."""
     context.prepare("scripts/deps", "aarch64")
     context.prepare("scripts/build", "aarch64")
     binaries = context.root / "build" / "aarch64" / "bin"
@@ -315,36 +319,36 @@ class Suite:
     name: str
     summary: str
     run: Callable[[Context], Counts]
-    any_preset: bool = False  # part of a plain run with --preset
-    sample: Callable[[Context], Counts] | None = None  # a plain run's substitute for a slow suite
+    any_preset: bool = False  # runs with every --preset; other suites run only with release, or when named
+    sample: Callable[[Context], Counts] | None = None  # replaces `run` when the command line names no suite
 
 
 SUITES = [
     Suite("unit", "GoogleTest binaries beside the code", unit, any_preset=True),
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
-    Suite("graphs", "10,000 random graphs through the optimizer (plain run: 300 fixed ones)", graphs_full, any_preset=True,
+    Suite("graphs", "10,000 random graphs through the optimizer (by default: 300 fixed ones)", graphs_full, any_preset=True,
           sample=graphs_sample),
-    Suite("optimizer", "exported and published models against three other optimizers; stable results (plain run: "
+    Suite("optimizer", "exported and published models against three other optimizers, and for stable results (by default: "
           "the stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
-    Suite("accuracy", f"labels of {PICTURES} pictures in bf16 against fp32 (TERN_ZOO; plain run: {PICTURES_SAMPLE} pictures)",
+    Suite("accuracy", f"labels of {PICTURES} pictures, bf16 against fp32 (TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
-    Suite("slow", f"memory that a model of {GIGABYTES} GB takes, against its file (plain run: {GIGABYTES_SAMPLE} GB)",
+    Suite("slow", f"memory of a model of {GIGABYTES} GB, compared with its file (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up; kernels_bench", bench),
-    Suite("browser", "the pages of tern optimize and tern profile in Chromium (plain run: where that is installed)", browser_full,
+    Suite("bench", "the benchmark's arithmetic, tables and charts, with a fake engine; kernels_bench", bench),
+    Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
-    Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
+    Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
-    Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
-    Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
+    Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
+    Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
-          f"(plain run: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
-    Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (plain run: "
-          f"{ESTIMATORS_SAMPLE} of them, where the packages are installed)", estimators_full, sample=estimators_if_present),
-    Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
+          f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
+    Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
+          f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
+    Suite("architectures", "networks of PyPI's transformers (by default: a handful of stored ones)", architectures_full,
           sample=architectures_sample),
 ]

@@ -1,4 +1,4 @@
-"""The files of the checkout, as the checks see them."""
+"""Lists and reads the files of the checkout, for the checks."""
 
 import os
 import pathlib
@@ -10,7 +10,10 @@ CXX = HEADERS | {".cc", ".cu"}
 
 
 def source_files():
-    """Paths relative to the root: files that git tracks or would add; outside git, all but build products."""
+    """Returns the files that git tracks or would add, as paths relative to the root.
+
+    Without git, returns all files except those in build folders.
+    """
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "-co", "--exclude-standard"],
                             capture_output=True, check=False)
     if listed.returncode == 0:
@@ -23,7 +26,7 @@ def source_files():
 
 
 def read_text(path):
-    """The text of a file of the tree, or None where it is not text."""
+    """Returns the text of a file of the checkout, or None if the file is not text."""
     data = (ROOT / path).read_bytes()
     if b"\0" in data[:8192]:
         return None

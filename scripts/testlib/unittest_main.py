@@ -1,4 +1,4 @@
-"""Runs the unittest files of a folder and ends with the project's summary line.
+"""Runs the unittest files (test_*.py) of a folder and prints the project's summary line last.
 
 usage: unittest_main.py FOLDER [FILE] [--verbose]    FILE: a test file of the folder without .py
 """
@@ -12,15 +12,15 @@ from testlib.results import Counts  # noqa: E402
 
 
 def say(*words):
-    print(*words, file=sys.__stdout__, flush=True)  # sys.stdout belongs to the running test
+    print(*words, file=sys.__stdout__, flush=True)  # unittest captures sys.stdout during a test
 
 
 class Result(unittest.TestResult):
-    """Prints each failure when it happens; a test with failing subtests counts once."""
+    """Prints each failure when it happens. A test with several failing subtests counts as one failure."""
 
     def __init__(self, verbose):
         super().__init__()
-        self.buffer = True  # a passing test prints nothing
+        self.buffer = True  # captures the output of a test, so that a passing test prints nothing
         self.verbose = verbose
         self.passed = 0
         self.failed = set()
@@ -32,7 +32,7 @@ class Result(unittest.TestResult):
     def fail(self, test, error):
         self.failed.add(getattr(test, "test_case", test).id())
         say("FAIL", test.id())
-        say(self._exc_info_to_string(error, test))  # with the test's output
+        say(self._exc_info_to_string(error, test))  # includes the test's output
 
     def addSuccess(self, test):
         self.passed += 1

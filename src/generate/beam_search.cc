@@ -1,5 +1,6 @@
-// BeamSearch: a decoder extends num_beams sequences per prompt token by token; the most probable ones stay.
-// Follows onnxruntime's algorithm for GPT-2 wherever a difference would change the result.
+// BeamSearch: a decoder extends num_beams sequences per prompt, token by token. Each step continues the most
+// probable sequences. The algorithm is onnxruntime's algorithm for GPT-2, so that Tern returns the same
+// sequences as onnxruntime.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -32,7 +33,8 @@ Result<Settings> SettingsOf(EvalContext& c) {
   return s;
 }
 
-// Holds the best finished sequences of a prompt, best first. Equal scores are in the order of insertion.
+// Stores the best finished sequences of one prompt, best first. Sequences of equal score are in the order of
+// Add.
 class Hypotheses {
  public:
   Hypotheses(const Settings& settings) : settings_(settings) {}  // NOLINT
@@ -45,7 +47,7 @@ class Hypotheses {
     if (Size() > settings_.beams) best_.pop_back();
   }
   bool Full() const { return Size() >= settings_.beams; }
-  // Whether a sequence with this sum would replace the worst one.
+  // Returns whether a sequence of `length` tokens with the sum `best_sum` would replace the worst stored one.
   bool CanImprove(float best_sum, size_t length) const {
     return best_.back().score < Normalized(best_sum, length);
   }
@@ -88,11 +90,12 @@ class Search {
         decoder_(decoder),
         beams_(static_cast<size_t>(settings.beams)) {
     for (int64_t b = 0; b < decoder.batch(); ++b) found_.emplace_back(settings_);
-    // All beams of a prompt start equal, so the first step uses only the first one.
+    // All beams of a prompt start with the same tokens. The sum -1e9 excludes all but the first beam from the
+    // first step, which would otherwise choose the same token for every beam.
     for (size_t r = 0; r < decoder.rows().size(); ++r) sums_.push_back(r % beams_ ? -1e9f : 0.0f);
   }
 
-  // Appends the scores of each step to `steps` unless it is null.
+  // If `steps` is not null, appends the scores of each step to *steps.
   Status Run(std::vector<float>* steps) {
     bool first = true;
     ScoreRows scores;
@@ -116,8 +119,8 @@ class Search {
   const std::vector<Hypotheses>& found() const { return found_; }
 
  private:
-  // Returns the 2 * beams best next tokens over all beams of a prompt. Among equal scores, the lower beam and
-  // token win.
+  // Returns the 2 * beams_ best next tokens over all beams of prompt `sample`. Among equal scores, the lower
+  // beam wins, then the lower token.
   std::vector<Candidate> Best(const ScoreRows& scores, size_t sample) const {
     const size_t vocabulary = scores[0].size(), count = 2 * beams_;
     std::vector<size_t> order(beams_ * vocabulary);
@@ -155,8 +158,8 @@ class Search {
         continue;
       }
       TERN_TRY(Continue(b, best[b], tokens, parents, sums));
-      // The candidates of prompt b start at b * 2 * beams, but onnxruntime reads from b * beams. This code
-      // does the same, to end at the same step.
+      // The candidates of prompt b start at all[b * 2 * beams_], but onnxruntime reads from all[b * beams_].
+      // This code repeats the mistake, so that the search ends at the same step as onnxruntime's.
       const auto from = all.begin() + static_cast<int64_t>(b * beams_);
       const float top = *std::max_element(from, from + static_cast<int64_t>(2 * beams_));
       const auto length = static_cast<size_t>(decoder_.length());
@@ -167,8 +170,9 @@ class Search {
     return decoder_.Append(tokens, parents);
   }
 
-  // Extends `beams` sequences by the best tokens other than eos. A sequence is finished where eos is among
-  // the first `beams` candidates.
+  // Chooses the best beams_ candidates of prompt b whose token is not eos, and appends them to `tokens`,
+  // `parents` and `sums`. A candidate with the token eos is a finished sequence if it is among the first
+  // beams_ candidates; otherwise it is dropped.
   Status Continue(size_t b, const std::vector<Candidate>& best, Tokens& tokens, std::vector<size_t>& parents,
                   std::vector<float>& sums) {
     size_t taken = 0;

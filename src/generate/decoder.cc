@@ -5,7 +5,8 @@
 namespace tern {
 namespace {
 
-// Writes the first `width` values of each row. The tensor's memory has room for them.
+// Copies the first `width` values of each row into t and sets dim 1 of t to `width`. The memory of t must be
+// large enough.
 void Store(const std::vector<std::vector<int64_t>>& rows, size_t width, Tensor& t) {
   t.SetDim(1, static_cast<int64_t>(width));
   for (size_t r = 0; r < rows.size(); ++r)
@@ -17,7 +18,7 @@ Status CheckPrompts(EvalContext& c, int64_t max_length) {
   if (ids.rank() != 2 || ids.size() == 0)
     return InvalidArgument("input_ids must be [batch, length] and not empty, got ", ids.Describe());
   if (ids.dim(1) > kMaxSequence)
-    return InvalidArgument("prompts of ", ids.dim(1), " tokens, must be at most ", kMaxSequence);
+    return InvalidArgument("prompts have ", ids.dim(1), " tokens, must have at most ", kMaxSequence);
   if (ids.dim(1) > max_length)
     return InvalidArgument("prompts of ", ids.dim(1), " tokens are longer than max_length, ", max_length);
   if (c.Has("attention_mask") && c.In("attention_mask").dims() != ids.dims())
@@ -72,7 +73,8 @@ void Decoder::MakeInputs(int64_t max_length) {
   for (int64_t width : {prompt_length_, prompt_length_, max_length})
     inputs_.emplace_back(Tensor(attrs_.index_type, {rows, width}));
   for (auto& mask : mask_) mask.reserve(static_cast<size_t>(max_length));
-  inputs_.resize(inputs_.size() + static_cast<size_t>(attrs_.layers));  // the pasts, which are states
+  // The subgraph ignores these entries: the pasts are states, which it stores itself.
+  inputs_.resize(inputs_.size() + static_cast<size_t>(attrs_.layers));
 }
 
 Status Decoder::CheckPasts() const {
@@ -113,7 +115,7 @@ Status Decoder::ReadLogits(const Tensor& t, ScoreRows& scores) const {
 Status Decoder::Step(ScoreRows& scores) {
   const size_t width = ids_[0].size();
   Store(ids_, width, inputs_[0].tensor);
-  Store(positions_, width, inputs_[1].tensor);  // their last one is for the next token
+  Store(positions_, width, inputs_[1].tensor);  // not the last position, which belongs to the next token
   Store(mask_, mask_[0].size(), inputs_[2].tensor);
   TERN_TRY(subgraph_->Run(inputs_));
   TERN_TRY(CheckPasts());

@@ -1,4 +1,4 @@
-// Runs a GPT-2 decoder token by token. BeamSearch and GreedySearch share it.
+// Runs a GPT-2 decoder token by token, for BeamSearch and GreedySearch.
 #pragma once
 #include <memory>
 
@@ -12,8 +12,9 @@ inline constexpr int64_t kMaxSequence = 4096, kMaxBeams = 128;
 using Tokens = std::vector<int32_t>;
 using ScoreRows = std::vector<std::vector<float>>;
 
-// The pasts are states of the decoder's graph: a step copies only the rows that change places. A step that
-// appends to rows that stay in place allocates nothing.
+// A row is a prompt with the tokens generated so far. The pasts (keys and values) of all rows are states of
+// the decoder's graph. Append copies pasts only if parents[i] != i for some row i. Otherwise Append and Step
+// allocate no memory.
 class Decoder {
  public:
   // Each prompt becomes `copies` equal, adjacent rows. Rows grow up to max_length tokens.
@@ -24,7 +25,8 @@ class Decoder {
   int64_t length() const { return static_cast<int64_t>(rows_[0].size()); }  // tokens per row so far
   const std::vector<Tokens>& rows() const { return rows_; }
 
-  // Runs the decoder on the tokens that it has not seen. Sets scores to the logits of each row's last token.
+  // Runs the decoder on the tokens appended since the last step. Sets `scores` to the logits of each row's
+  // last token.
   Status Step(ScoreRows& scores);
   // Replaces row i by row parents[i] with tokens[i] appended.
   Status Append(const Tokens& tokens, const std::vector<size_t>& parents);
@@ -39,8 +41,9 @@ class Decoder {
   const DecoderAttrs& attrs_;
   int64_t batch_ = 0, prompt_length_ = 0;
   std::vector<Tokens> rows_;
-  std::vector<std::vector<int64_t>> ids_, positions_, mask_;  // inputs of the next run, by row
-  DatumList inputs_;                                          // the same as tensors with room for max_length
+  std::vector<std::vector<int64_t>> ids_, positions_, mask_;  // per row: inputs of the next step
+  // ids_, positions_ and mask_ as tensors. The mask's memory has room for max_length tokens.
+  DatumList inputs_;
   std::unique_ptr<StatefulSubgraph> subgraph_;
 };
 

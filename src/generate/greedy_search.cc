@@ -1,4 +1,4 @@
-// GreedySearch: one sequence per prompt; each step appends the most probable token.
+// GreedySearch generates one sequence per prompt. Each step appends the most probable token.
 #include <algorithm>
 #include <numeric>
 

@@ -17,7 +17,8 @@ void Penalize(float penalty, const Tokens& row, std::vector<float>& scores) {
   }
 }
 
-// Forbids tokens that would repeat an n-gram of the row.
+// Forbids each token that would complete an n-gram which the row already contains. Example: with n = 2 and
+// the row {5, 7, 5}, it forbids 7.
 void BlockRepeats(int64_t n, const Tokens& row, std::vector<float>& scores) {
   const auto length = static_cast<int64_t>(row.size());
   for (int64_t j = 0; j + n <= length; ++j) {

@@ -1,4 +1,4 @@
-// Searches in a session, which keeps the pasts of the decoder as states.
+// Tests searches in a session, which stores the pasts of the decoder as states.
 #include <algorithm>
 
 #include "generate/generate.h"
@@ -13,7 +13,8 @@ constexpr int64_t kVocabulary = 13, kWidth = 8, kHeads = 2, kSize = 4;
 
 Type Index() { return Type::TensorOf(DType::kI32, Shape({Dim(), Dim()})); }
 
-// Layers like those of GPT-2. A past stacks keys and values.
+// Builds a decoder with layers like those of GPT-2. Each past contains the keys and the values, stacked in
+// dim 0.
 void FillGpt(Graph& g, int64_t layers) {
   Builder b(g);
   Value* ids = g.AddInput("input_ids", Index());
@@ -51,8 +52,8 @@ void FillGpt(Graph& g, int64_t layers) {
   EXPECT_TRUE(b.status().ok()) << b.status().ToString();
 }
 
-// The logits depend on the sum of all tokens so far, which the past stores, so that a wrong row order shows.
-// A Concat makes the present, so that nothing is appended in place.
+// Builds a decoder whose past stores all tokens so far. The logits depend on their sum, so that a wrong order
+// of the past's rows changes the result. A Concat computes the present, so that it is not appended in place.
 void FillSums(Graph& g) {
   Builder b(g);
   Value* ids = g.AddInput("input_ids", Index());
@@ -72,10 +73,10 @@ void FillSums(Graph& g) {
 
 struct Case {
   const char* op;
-  int64_t beams = 1, layers = 0, eos = -1;  // layers 0: FillSums
+  int64_t beams = 1, layers = 0, eos = -1;  // layers 0: the decoder of FillSums
 };
 
-// Inputs: ids, max_length.
+// Returns a graph that consists of the search. Its inputs are ids and max_length.
 std::shared_ptr<const Graph> ModelOf(const Case& c) {
   InitGenerate();
   auto graph = std::make_shared<Graph>();
@@ -111,7 +112,7 @@ std::vector<int64_t> Found(Session& session, const DatumList& fed) {
   return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
 }
 
-// The reference evaluator feeds and copies the pasts as inputs and outputs of the decoder.
+// The reference evaluator has no states: it passes the pasts as inputs and outputs of the decoder.
 TEST(SearchState, MatchesTheReferenceEvaluator) {
   const Case cases[] = {{"GreedySearch"},        {"GreedySearch", 1, 2}, {"GreedySearch", 1, 1, 4},
                         {"BeamSearch", 4},       {"BeamSearch", 1, 1},   {"BeamSearch", 5, 2},
@@ -132,7 +133,8 @@ TEST(SearchState, MatchesTheReferenceEvaluator) {
     }
 }
 
-// One plan each for the prompt, the first token, all other tokens, and the model's top-level graph.
+// Four plans are made: one each for the prompt, the first token, all other tokens, and the model's top-level
+// graph.
 TEST(SearchState, NeedsNoPlanPerToken) {
   for (const Case& c : {Case{"GreedySearch", 1, 2}, Case{"BeamSearch", 4, 2}, Case{"BeamSearch", 4}}) {
     auto session = SessionOf(ModelOf(c));
@@ -196,7 +198,9 @@ TEST(SearchState, RefusesADecoderWhosePresentIsNoPast) {
       << reference.status().ToString();
 }
 
-// Records what the steps of the decoder write.
+// Observes the steps of the decoder. attentions: the steps of Attention. in_place: the steps of Attention
+// that write the present in place. past_bytes: the size of the present. largest: the size of the largest
+// other output.
 class Watch : public RunObserver {
  public:
   void OnStep(const StepEvent& event) override {

@@ -11,8 +11,8 @@ constexpr int64_t kVocabulary = 4;
 const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0,
                                      0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
 
-// A decoder whose next token depends on the last one only. Its past holds the tokens, so that a wrong order
-// of its rows changes the result.
+// Builds a decoder whose logits are row t of the table kLogits, where t is the last token. Its past stores
+// all tokens.
 void FillDecoder(Graph& g) {
   Builder b(g);
   const Type index = Type::TensorOf(DType::kI32, Shape({Dim(), Dim()}));
@@ -52,7 +52,8 @@ Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, cons
   return EvaluateGraph(graph, {});
 }
 
-// Shape inference gives dims that are equal in every step the same symbol, so that rules see equal shapes.
+// Shape inference assigns the same symbol to dims that are equal in every step, so that rules recognise equal
+// shapes.
 TEST(BeamSearch, TheDecodersInputsAgree) {
   InitGenerate();
   Graph graph;

@@ -1,5 +1,5 @@
-// Describes formats without a reader, and files that are not models. Users pass them by mistake, so messages
-// name them.
+// Describes formats that Tern cannot read, and files that are not models. Users pass such files by mistake.
+// The error message then names the format and says what to do.
 #include "load/foreign.h"
 #include "load/format.h"
 
@@ -20,7 +20,7 @@ constexpr const char* kFrozen =
     "convert it: python -m tf2onnx.convert --graphdef FILE --inputs NAME:0 --outputs NAME:0 --output model.onnx";
 constexpr const char* kKeras = "load it in Keras and write it with model.export('model.onnx', format='onnx')";
 constexpr const char* kWeights =
-    "these are weights without a graph; load them into the model that they belong to and write that with "
+    "these are weights without a graph; load them into their model in PyTorch and write the model with "
     "torch.onnx.export(model, inputs, 'model.onnx')";
 constexpr const char* kSource = "export ONNX from the framework that the model was trained in";
 constexpr const char* kUnpack = "unpack it first";
@@ -74,7 +74,7 @@ void AddOtherModels(FormatTable& t) {
          .title = "a model in onnxruntime's own format (.ort)",
          .extensions = {".ort"},
          .magic = {{4, "ORTM"sv}},
-         .advice = "take the .onnx that it was made from"});
+         .advice = "use the .onnx that it was made from"});
   t.Add({.name = "GGUF",
          .title = "a GGUF file (llama.cpp)",
          .extensions = {".gguf"},
@@ -143,7 +143,8 @@ void AddNoModels(FormatTable& t) {
 
 }  // namespace
 
-// Specific rows come first: a PyTorch checkpoint is also a zip archive.
+// The first row that matches wins, so specific formats come first: a PyTorch checkpoint is also a zip
+// archive.
 void AddForeignFormats(FormatTable& table) {
   AddTensorFlow(table);
   AddTorch(table);

@@ -1,18 +1,18 @@
-// Recognises formats that have no magic bytes. Each function reads at most the first and the last MiB of a
-// file; IsSavedModel reads the first 64 MiB.
+// Recognises formats that have no magic bytes. IsSavedModel reads at most the first 64 MiB of a file; each
+// other function reads at most the first and the last MiB.
 #pragma once
 #include <string_view>
 
 namespace tern::load {
 
-// Zip archives, recognised by the names of their files.
+// These formats are zip archives. They are recognised by the names of the files in them.
 bool IsTorchScript(std::string_view bytes);
 bool IsTorchCheckpoint(std::string_view bytes);
 bool IsTorchExport(std::string_view bytes);
 bool IsKeras(std::string_view bytes);
 bool IsNumpyArchive(std::string_view bytes);
 
-// Protobuf messages, recognised by their first fields.
+// These formats are protobuf messages. They are recognised by their first fields.
 bool IsSavedModel(std::string_view bytes);
 bool IsCaffe(std::string_view bytes);
 bool IsMindSpore(std::string_view bytes);

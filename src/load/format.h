@@ -1,4 +1,4 @@
-// Table of model formats: how each is recognised, and which library reads it.
+// The table of model formats. A row describes how a format is recognised, and which library reads it.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -13,7 +13,7 @@ namespace tern::load {
 
 // The model to read: a file, a folder, or bytes in memory.
 struct Source {
-  std::string path;     // empty for bytes in memory, which cannot refer to external files
+  std::string path;     // empty for bytes in memory; such a model cannot refer to external files
   Buffer bytes;         // empty for a folder
   bool folder = false;  // path is a folder
 
@@ -21,11 +21,11 @@ struct Source {
 };
 
 struct ReadContext {
-  int threads = 0;                    // for copying weights; 0: one per core
-  std::vector<std::string> warnings;  // output: one sentence for each property of the file that is ignored
+  int threads = 0;                    // the number of threads that copy weights; 0: one per core
+  std::vector<std::string> warnings;  // output: one sentence for each ignored property of the file
 };
 
-// Must not throw: use Guard.
+// Reads a model. Must not throw; Guard converts exceptions into a Status.
 using ReadFunction = Result<std::unique_ptr<Graph>> (*)(const Source& source, ReadContext& context);
 
 // Bytes at a fixed offset of a file.
@@ -35,16 +35,17 @@ struct Magic {
 };
 
 // One row of the table. A file has this format if one of `magic` matches or `recognise` returns true. A
-// folder has it if it contains `folder_file`. A file that no row recognises is matched by its extension.
+// folder has this format if it contains `folder_file`. A file that no row matches by its contents has the
+// format of its extension.
 struct Format {
   std::string name;                               // "ONNX": unique in the table
   std::string title;                              // "an ONNX model", for messages
   std::vector<std::string> extensions = {};       // ".onnx"
-  std::vector<Magic> magic = {};                  // alternatives
+  std::vector<Magic> magic = {};                  // one of these must match
   bool (*recognise)(std::string_view) = nullptr;  // gets all bytes of the file; must not throw
   std::string folder_file = {};                   // "saved_model.pb"
-  std::string library = {};                       // "onnx": libtern_onnx.so reads it
-  ReadFunction read = nullptr;                    // reads it without a library
+  std::string library = {};                       // "onnx": libtern_onnx.so reads this format
+  ReadFunction read = nullptr;                    // reads this format without a library
   std::string advice = {};                        // for a format without a reader: what the user can do
 
   bool readable() const { return read || !library.empty(); }
@@ -56,9 +57,10 @@ class FormatTable {
  public:
   // A row with a reader replaces a row of the same name without one.
   void Add(Format format);
-  // Returns the row for a source, or null. Rows that match the contents win over rows that match the
-  // extension. Among these, rows with a reader win over rows without one. The extension decides between
-  // several rows with a reader.
+  // Returns the row for a source, or null. Rows are tried in this order: rows with a reader that match the
+  // contents, rows without a reader that match the contents, rows with a reader that match the extension,
+  // rows without a reader that match the extension. If several rows with a reader match the contents, a row
+  // that also matches the extension wins.
   const Format* Find(const Source& source) const;
   // Returns the formats with a reader as text: "ONNX (.onnx) and Tern (.tern)".
   std::string Readable() const;
@@ -70,10 +72,12 @@ class FormatTable {
 
 // All formats of this build.
 const FormatTable& Formats();
-// Adds rows for formats without a reader, and for files that are not models. They give better error messages.
+// Adds rows for formats that Tern cannot read, and for files that are not models. They improve error
+// messages.
 void AddForeignFormats(FormatTable& table);
 
-// TERN_FORMAT(Name) { return {.name = …}; } in src/import/<folder>/format.cc; the build collects these rows.
+// An importer defines its row in src/import/<folder>/format.cc: TERN_FORMAT(Name) { return {.name = …}; }
+// The build collects these rows.
 #define TERN_FORMAT(Name) Format TernFormat_##Name()
 
 }  // namespace tern::load

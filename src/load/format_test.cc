@@ -21,14 +21,14 @@ void ExpectMessage(const std::string& bytes, const char* what, const char* how) 
   EXPECT_NE(said.find(how), std::string::npos) << said;
 }
 
-// The name of the row for these bytes in a file with this path.
+// Returns the name of the format that the table finds for a file with this path and these bytes.
 std::string NameOf(const std::string& bytes, const std::string& path = "") {
   const Source source{path, Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr), false};
   const Format* format = Formats().Find(source);
   return format ? format->name : "";
 }
 
-// The start of a zip archive: the local header of a file with this name.
+// Returns the start of a zip archive: the local header of a file with this name.
 std::string Zip(const std::string& name) {
   return "PK\x03\x04"s + std::string(22, '\0') + static_cast<char>(name.size()) + "\0\0\0"s + name;
 }

@@ -5,17 +5,17 @@
 
 #define TERN_TEXT_OF(macro) #macro
 #define TERN_TEXT(macro) TERN_TEXT_OF(macro)
-// What must be equal on both sides of the interface: the declarations of Tern that importers use, and how the
-// compiler and its library lay out C++ types. An undefined macro stands for itself.
+// Identifies what libtern and an importer must have in common: the declarations of Tern that importers use,
+// and how the compiler and its library lay out C++ types. An undefined macro expands to its own name.
 #define TERN_BUILD                                                                                 \
   TERN_INTERFACE_ID ", compiler " __VERSION__ ", abi " TERN_TEXT(__GXX_ABI_VERSION) "/" TERN_TEXT( \
       _GLIBCXX_USE_CXX11_ABI) "/" TERN_TEXT(_GLIBCXX_DEBUG)
 
 namespace tern::load {
 
-// C++ types cross this interface, so both sides must belong to the same build of Tern. libtern compares
-// `version` and `build` before it uses anything else. The number in the entry point's name changes when this
-// struct changes.
+// libtern and an importer exchange C++ types, so both must belong to the same build of Tern. libtern compares
+// `version` and `build` before it calls `read`. Whoever changes this struct must also change the number in
+// the entry point's name.
 struct Importer {
   const char* version = nullptr;  // the version of Tern that the library was built with
   const char* build = nullptr;    // TERN_BUILD
@@ -28,7 +28,8 @@ inline constexpr const char* kImporterEntry = "tern_importer_2";
 
 extern "C" const tern::load::Importer* tern_importer_2();
 
-// Defines the entry point, in library.cc of a format's folder. function: a ReadFunction.
+// Defines the entry point of an importer library. library.cc in the format's folder uses it. function: a
+// ReadFunction.
 #define TERN_IMPORTER(function)                                                          \
   extern "C" const tern::load::Importer* tern_importer_2() {                             \
     static constexpr tern::load::Importer importer{TERN_VERSION, TERN_BUILD, &function}; \

@@ -1,4 +1,4 @@
-// Opens each importer library once.
+// Opens importer libraries, each once.
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -16,9 +16,8 @@
 namespace tern::load {
 namespace {
 
-// Returns the absolute path of the file that is mapped at an address, as the kernel knows it: without links,
-// and independent of the current folder, of argv[0] and of the name by which the file was opened. Empty if it
-// is unknown.
+// Returns the absolute path of the file that is mapped at an address, or an empty string. The path comes from
+// the kernel, so it contains no symbolic links and does not depend on the current folder or on argv[0].
 std::string MappedFile(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   std::ifstream maps("/proc/self/maps");
@@ -32,8 +31,8 @@ std::string MappedFile(const void* address) {
   return {};
 }
 
-// The same by the dynamic linker, for systems without /proc. Empty for a program and for a library that was
-// opened by a relative path.
+// As MappedFile, but asks the dynamic linker, for systems without /proc. Returns an empty string if the
+// address is in the program itself, or in a library that was opened by a relative path.
 std::string LinkedFile(const void* address) {
   Dl_info info{};
   void* map = nullptr;
@@ -44,8 +43,8 @@ std::string LinkedFile(const void* address) {
   return real ? real.get() : "";
 }
 
-// Returns the folder of the library or program that contains this code: absolute, without links, with a final
-// slash. Empty if it is unknown.
+// Returns the absolute folder of the library or program that contains this code, without symbolic links and
+// with a final slash. Returns an empty string if the folder is unknown.
 std::string OwnFolder() {
   const auto* self = reinterpret_cast<const void*>(&OwnFolder);
   std::string path = MappedFile(self);
@@ -58,9 +57,9 @@ std::string LastError() {
   return text ? text : "no reason given";
 }
 
-// Opens the library in the folder of libtern, else on the library path. Fails if the library is in libtern's
-// folder but cannot be loaded, because a library of the same name elsewhere would hide the problem. The path
-// is never relative, because the current folder may contain anything.
+// Opens the library in the folder of libtern. If it is not there, searches the library path. Fails if the
+// library is in libtern's folder but cannot be loaded, because a library of the same name elsewhere would
+// hide the problem. Never looks in the current folder, which may contain an untrusted library of this name.
 Result<void*> Open(const Format& format, const std::string& file) {
   const std::string folder = OwnFolder();
   const std::string beside = folder + file;
@@ -76,16 +75,17 @@ Result<void*> Open(const Format& format, const std::string& file) {
                      " nor on the library path (", LastError(), ")");
 }
 
-// Returns why the library must not be used, or an empty string. importer: null if there is no entry point.
+// Returns why the library must not be used, or an empty string. `importer` is null if the library has no
+// entry point.
 std::string WhyRefused(const Importer* importer) {
   if (!importer)
     return StrCat("has no entry point ", kImporterEntry,
-                  ": it belongs to another version of Tern than " TERN_VERSION);
+                  ": it does not belong to this version of Tern, " TERN_VERSION);
   if (std::string_view(importer->version) != TERN_VERSION)
     return StrCat("belongs to Tern ", importer->version, ", but this is " TERN_VERSION);
   if (std::string_view(importer->build) != TERN_BUILD)
-    return StrCat("belongs to another build of Tern " TERN_VERSION " (interface ", importer->build,
-                  ") than libtern (interface " TERN_BUILD "): install both from the same build");
+    return StrCat("and libtern belong to different builds of Tern " TERN_VERSION " (interfaces ",
+                  importer->build, " and " TERN_BUILD "): install both from the same build");
   return {};
 }
 

@@ -12,7 +12,8 @@ bool Contains(std::string_view bytes, std::string_view part) {
   return bytes.find(part) != std::string_view::npos;
 }
 
-// Looks for the name in the first local header and in the central directory at the end of a zip archive.
+// Returns whether the bytes are a zip archive and the name occurs in its first 4 KiB, where the first local
+// header is, or in its last MiB, where the central directory is.
 bool ZipContains(std::string_view bytes, std::string_view name) {
   if (!StartsWith(bytes, "PK\x03\x04")) return false;
   constexpr size_t kFirst = 4096, kLast = size_t{1} << 20;
@@ -20,8 +21,8 @@ bool ZipContains(std::string_view bytes, std::string_view name) {
          Contains(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)), name);
 }
 
-// Removes a length-delimited field with this tag from the front of a protobuf message. Returns false if there
-// is none.
+// If a protobuf message starts with a length-delimited field of this tag, removes the field from `bytes`,
+// sets `field` to its contents and returns true. Otherwise returns false.
 bool TakeField(std::string_view& bytes, char tag, std::string_view& field) {
   if (bytes.empty() || bytes[0] != tag) return false;
   size_t length = 0, i = 1;
@@ -50,24 +51,25 @@ bool IsTorchExport(std::string_view bytes) { return ZipContains(bytes, "archive_
 bool IsKeras(std::string_view bytes) { return ZipContains(bytes, "model.weights.h5"); }
 bool IsNumpyArchive(std::string_view bytes) { return ZipContains(bytes, ".npy"); }
 
-// A SavedModel starts with the schema version, and has a graph with the tag "serve".
+// A SavedModel starts with the schema version and contains a graph with the tag "serve".
 bool IsSavedModel(std::string_view bytes) {
   return StartsWith(bytes, "\x08\x01\x12") && Contains(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
 }
 
-// A Caffe model starts with a name. Field 100, the layers, follows.
+// A Caffe model starts with a name. Field 100, which contains the layers, follows.
 bool IsCaffe(std::string_view bytes) {
   std::string_view name;
   return TakeField(bytes, '\x0a', name) && IsName(name) && StartsWith(bytes, "\xa2\x06");
 }
 
-// A MindSpore model starts with a version as a string (ONNX has a number there), then names the producer.
+// A MindSpore model starts with a version, which is a string (in ONNX it is a number). The producer's name
+// follows.
 bool IsMindSpore(std::string_view bytes) {
   std::string_view version, producer;
   return TakeField(bytes, '\x0a', version) && TakeField(bytes, '\x12', producer) && producer == "MindSpore";
 }
 
-// A GraphDef starts with a node, which starts with its name and its op.
+// A GraphDef starts with a node. The node starts with its name and its op.
 bool IsGraphDef(std::string_view bytes) {
   std::string_view node, name, op;
   return TakeField(bytes, '\x0a', node) && TakeField(node, '\x0a', name) && TakeField(node, '\x12', op) &&

@@ -1,4 +1,4 @@
-// A sub-command's options. Wraps the parser, so that commands do not include its headers.
+// Declares the options of a sub-command. Wraps CLI11, so that the commands need not include its headers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ class Args {
   void Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
               int64_t lowest = INT64_MIN, int64_t highest = INT64_MAX);
   void Option(const std::string& name, double& out, const std::string& value, const std::string& doc);
-  // The option may be repeated, and has one value each time.
+  // Declares an option that may be given several times, with one value each time.
   void Option(const std::string& name, std::vector<std::string>& out, const std::string& value,
               const std::string& doc);
   void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices,
@@ -28,7 +28,7 @@ class Args {
   void Positional(const std::string& name, std::string& out, const std::string& doc);
   void OptionalPositional(const std::string& name, std::string& out, const std::string& doc);
   void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
-  // Whether the option was on the command line.
+  // Returns whether the option is on the command line.
   bool Given(const std::string& name) const;
 
  private:

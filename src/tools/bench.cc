@@ -22,7 +22,8 @@ namespace {
 struct Measured {
   std::vector<double> latencies;  // ms, sorted
   double load = 0, first = 0, mean = 0;
-  int64_t before = 0, peak = 0, batch = 1;  // bytes of resident memory: before loading, and the peak
+  int64_t before = 0, peak = 0;  // bytes of resident memory: before the model is loaded, and the peak
+  int64_t batch = 1;
   size_t reference_nodes = 0;
   MemoryReport memory;
 };
@@ -60,16 +61,17 @@ class BenchTool : public Tool {
 void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
-  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0,
+  args.Option("--runs", runs_, "N", "number of measured runs; 0: run for --seconds, but at least 10 times", 0,
               100'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (2)");
-  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are random (repeatable)");
+  args.Option("--input", inputs_, "NAME=FILE",
+              "read this input from a file (repeatable); inputs that are not given are random");
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
   engine_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Flag("--rounds", rounds_,
-            "measure once for each line 'RUNS SECONDS' of standard input; print one line of JSON each");
+            "for each line 'RUNS SECONDS' of standard input, measure and print one line of JSON");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -163,7 +165,8 @@ Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
   return 0;
 }
 
-// Returns the batch size: by convention the first dim of the first input, if that has rank 2 or more.
+// Returns the batch size. This is by convention the first dim of the first input, or 1 if its rank is
+// below 2.
 int64_t BatchOf(const DatumList& inputs) {
   return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
                                                                                  : 1;
@@ -178,7 +181,7 @@ Result<int> BenchTool::Run(const Args& args) {
   if (rounds_)
     for (const std::string& input : inputs_)
       if (input == "-" || EndsWith(input, "=-"))
-        return InvalidArgument("--input ", input, ": --rounds reads standard input");
+        return InvalidArgument("--input ", input, " reads standard input, but --rounds needs it");
   const Stopwatch load;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   const double load_ms = load.Milliseconds();

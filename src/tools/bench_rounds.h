@@ -1,12 +1,13 @@
-// Measures on demand, for a program that interleaves several engines.
+// Measures an engine when a caller asks for it. A benchmark uses this to measure several engines in turn.
 #pragma once
 #include "tools/engine.h"
 
 namespace tern::tools {
 
-// For each line "RUNS SECONDS" of standard input, runs the engine at most RUNS times and, after the first
-// run, at most SECONDS long. Prints one line of JSON: latency_ms and processor_ms of each run, peak_rss_mb so
-// far. Returns at the end of input. The engine's inputs must be bound.
+// Reads lines "RUNS SECONDS" from standard input. For each line, runs the engine at least once and at most
+// RUNS times, and starts no run after SECONDS. Then prints one line of JSON with latency_ms and processor_ms
+// of each run, and with peak_rss_mb of the process. Returns at the end of standard input. The engine's inputs
+// must be bound.
 Status MeasureRounds(Engine& engine);
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern convert: converts a model to the format of the output's extension.
+// tern convert: converts a model. The extension of the output file determines its format.
 #include <fmt/core.h>
 
 #include <filesystem>

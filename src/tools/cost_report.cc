@@ -14,7 +14,7 @@ class Reporter {
       AddNode(*node, depth);
       for (const auto& sub : node->subgraphs()) Add(*sub, depth + 1);
     }
-    for (const auto& v : graph.values()) {  // weights that are outputs, or have no readers
+    for (const auto& v : graph.values()) {  // counts the weights that no node reads
       int64_t ignored = 0;
       Count(v.get(), ignored);
     }

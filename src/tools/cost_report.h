@@ -1,4 +1,4 @@
-// The cost of each layer of a graph, and the totals, as `tern inspect` prints them.
+// Computes the cost of each layer of a graph and the totals, for `tern inspect`.
 #pragma once
 #include <map>
 #include <string>
@@ -10,10 +10,10 @@ namespace tern::tools {
 
 struct Layer {
   const Node* node = nullptr;
-  int depth = 0;       // in nested graphs
-  int64_t params = 0;  // of weights that no earlier layer reads
+  int depth = 0;       // number of enclosing graphs
+  int64_t params = 0;  // number of weights that this layer reads and no earlier layer reads
   std::optional<Cost> cost;
-  std::string kernel;  // "" when unknown, "reference" for the slow evaluator
+  std::string kernel;  // "" if unknown; "reference" if the reference evaluator runs the node
 };
 
 struct CostReport {
@@ -23,7 +23,7 @@ struct CostReport {
   int uncounted = 0;  // layers with unknown dims
 };
 
-// kernels: the chosen kernel per node.
+// kernels: the name of the kernel of each node.
 CostReport MakeCostReport(const Graph& graph, const std::map<const Node*, std::string>& kernels);
 
 }  // namespace tern::tools

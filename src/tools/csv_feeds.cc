@@ -13,7 +13,7 @@ Status Reading(Status status, const Value& input, const InputFile& file) {
   return std::move(status).While(StrCat("reading input '", input.name, "' from '", file.path, "'"));
 }
 
-// Returns the product of all dims but the first, or nullopt if one of them is open.
+// Returns the product of all dims except the first. Returns nullopt if one of these dims is open.
 std::optional<int64_t> ItemSize(const Shape& shape) {
   int64_t size = 1;
   for (size_t i = 1; i < shape.dims.size(); ++i)
@@ -39,7 +39,8 @@ Tensor FitTable(const Tensor& t, const Shape& shape) {
 
 bool HasInput(const Graph& graph, const std::string& name) { return FindInput(graph, name).ok(); }
 
-// In a table that may contain text, only the names identify a header.
+// Parses a table with a header. The first row counts as a header if it contains the name of an input. Its
+// contents cannot decide this, because all cells may be text.
 Result<data::CsvTable> NamedTable(const Graph& graph, const InputFile& file) {
   TERN_ASSIGN(data::CsvTable table, data::ParseCsv(file.text, /*numbers=*/false));
   const auto known = [&](const std::string& name) { return HasInput(graph, name); };
@@ -52,19 +53,22 @@ Result<data::CsvTable> NamedTable(const Graph& graph, const InputFile& file) {
   return InvalidArgument("the header names none of the model's inputs, which are: ", Join(names, ", "));
 }
 
-// Inputs of models made from scikit-learn data frames are [N,1]; [N] and [] are accepted too.
+// Returns a column as a tensor for an input [N,1], [N] or []. Models converted from scikit-learn pipelines on
+// data frames have one input [N,1] per column.
 Result<Tensor> ColumnInput(const data::CsvTable& table, size_t column, const Value& input) {
   const Shape& shape = input.type.shape;
   const bool one_column = shape.rank() < 2 || (shape.rank() == 2 && !(shape[1].known() && !shape[1].Is(1)));
   if (!input.type.tensor() || !one_column)
-    return InvalidArgument("it is ", input.type.ToString(), ", which one column cannot fill");
+    return InvalidArgument("the input is ", input.type.ToString(),
+                           ", but a column can only be [N,1], [N] or []");
   TERN_ASSIGN(const Tensor t, data::CsvColumn(table, column, input.type.dtype));
   return FitTable(t, shape);
 }
 
 void SayIgnored(const std::vector<std::string>& names, const InputFile& file) {
   if (!names.empty())
-    std::fprintf(stderr, "tern: note: ignored columns of '%s' without an input of that name: %s\n",
+    std::fprintf(stderr,
+                 "tern: note: ignored columns of '%s', because the model has no inputs of these names: %s\n",
                  Printable(file.path).c_str(), Printable(Join(names, ", ")).c_str());
 }
 

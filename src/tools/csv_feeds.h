@@ -1,21 +1,24 @@
-// Reads tables as inputs: one input with many columns, or one input per column.
+// Reads tables (.csv) as inputs. A table is one input with several columns, or has one input per column.
 #pragma once
 #include "tools/input_file.h"
 #include "tools/shapes.h"
 
 namespace tern::tools {
 
-// Reads a table for one input. An input of rank 2 gets [rows, columns]. Rank 1 requires a single row or
-// column. A higher rank gets one row per batch item, or all cells in its dims.
+// Reads a table as one input. An input of rank 2 becomes [rows, columns]. An input of rank 1 requires a table
+// with a single row or column. For an input of a higher rank, each row is one batch item, or all cells
+// together fill its dims.
 Result<Tensor> CsvInput(const InputFile& file, const Value& input);
 
-// Reads a table with a header for a model of several inputs: each column feeds the input of its name. Columns
-// without such an input are ignored, with a note on stderr.
+// Reads a table with a header for a model with several inputs. Each column becomes the input of the same
+// name. Other columns are ignored, with a note on stderr.
 Status AddCsvColumns(const Graph& graph, const InputFile& file, Feeds& feeds);
 
-// Reshapes unstructured numbers to the input's dims, of which one may be open.
+// Reshapes a tensor of rank 1 to an input's shape. One dim of the shape may be open. Returns the tensor
+// unchanged if the number of elements does not match.
 Tensor FitShape(const Tensor& t, const Shape& shape);
 
+// Adds an input to `feeds`. Fails if `feeds` already contains it.
 Status PutFeed(const std::string& name, Datum datum, Feeds& feeds);
 
 }  // namespace tern::tools

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kModel = "digits.onnx";
 
 struct Answer {
-  std::string picture;  // its name
+  std::string picture;  // the name of the picture's file
   data::Image image;
   int64_t digit = 0;
   std::vector<double> probabilities;
@@ -39,9 +39,10 @@ class DemoTool : public Tool {
            "  tern demo --save FOLDER\n";
   }
   void Declare(Args& args) override {
-    args.OptionalPositional("PICTURE", picture_,
-                            "a .png or .jpg of a light digit on a dark background, instead of the samples");
-    args.Flag("--all", all_, "every built-in picture, not just three");
+    args.OptionalPositional(
+        "PICTURE", picture_,
+        "a .png or .jpg of a light digit on a dark background, instead of the built-in ones");
+    args.Flag("--all", all_, "recognise all built-in pictures, not only three");
     args.Option("--save", save_, "DIR",
                 "write the model and the pictures to DIR, to try other commands on them");
     args.Flag("--json", json_, "print one JSON object");
@@ -65,7 +66,8 @@ Result<Answer> Recognise(Engine& engine, const std::string& name, const data::Im
   return a;
 }
 
-// Prints two rows of pixels as one row of text, in five shades.
+// Prints a picture as text in five shades. One line of text shows two rows of pixels, followed by a line of
+// `beside`.
 void PrintPicture(const data::Image& image, const std::vector<std::string>& beside) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   for (int y = 0; y + 1 < image.height; y += 2) {
@@ -110,7 +112,7 @@ Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
   int written = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (EndsWith(file.name, ".html")) continue;  // pages of other commands
+    if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;  // a page of another command
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
     ++written;
   }
@@ -146,8 +148,8 @@ Result<Engine> MakeEngine() {
   return Status(Code::kInternal, "this build does not contain the demo's model");
 }
 
-// Suggests further commands. TERN_COMMAND is the command name as the user started it; the launcher of a
-// checkout sets it.
+// Suggests further commands. The environment variable TERN_COMMAND contains the command as the user typed it.
+// The script `tern` of a checkout sets it.
 void PrintNext() {
   const char* command = std::getenv("TERN_COMMAND");
   const std::pair<const char*, const char*> next[] = {
@@ -171,7 +173,7 @@ Result<int> DemoTool::Run(const Args&) {
   TERN_ASSIGN(Engine engine, MakeEngine());
   TERN_ASSIGN(const Tensor blank, data::ImageToTensor(data::Image{28, 28, 1, std::vector<uint8_t>(28 * 28)},
                                                       DType::kF32, {1, 1, 28, 28}, {}));
-  TERN_TRY(engine.Run({blank}).TakeStatus());  // the first run also plans
+  TERN_TRY(engine.Run({blank}).TakeStatus());  // the first run also compiles the plan, so it is not measured
   std::vector<Answer> answers;
   for (const auto& [name, image] : pictures) {
     TERN_ASSIGN(Answer a, Recognise(engine, name, image));

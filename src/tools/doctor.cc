@@ -1,4 +1,4 @@
-// tern doctor: what this machine offers, what this build contains, and whether it works.
+// tern doctor: reports what this machine offers and what this build contains, and runs a self-test.
 #include <fmt/core.h>
 
 #include <cstring>
@@ -29,23 +29,24 @@ namespace tern::tools {
 namespace {
 
 struct Check {
-  std::string name, problem;  // empty: it works
+  std::string name, problem;  // problem: empty if the check passed
 };
 
 class DoctorTool : public Tool {
  public:
   const char* name() const override { return "doctor"; }
   const char* summary() const override {
-    return "what this machine offers, what the build contains, a self-test";
+    return "report what this machine offers and the build contains, run a self-test";
   }
   const char* examples() const override {
     return "  tern doctor\n"
            "  tern doctor --peak --threads 2 --json\n";
   }
   void Declare(Args& args) override {
-    args.Flag("--peak", peak_, "measure how fast the processor multiplies and adds");
-    args.Option("--threads", threads_, "N",
-                "threads of --peak, which also measures one thread; 0: one per core", 0, 1024);
+    args.Flag("--peak", peak_,
+              "measure how fast the processor multiplies and adds, and how fast it reads memory");
+    args.Option("--threads", threads_, "N", "--peak measures one thread and N threads; 0: one per core", 0,
+                1024);
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -55,14 +56,14 @@ class DoctorTool : public Tool {
   int64_t threads_ = 0;
 };
 
-// GFLOP/s of one thread, and of several at once.
+// The rates of one thread, and of several threads together.
 struct Peaks {
-  cpu::PeakRate one, several;
+  cpu::PeakRate one, several;             // GFLOP/s
   double read_one = 0, read_several = 0;  // bytes per second
-  int threads = 1;                        // the number of several threads
+  int threads = 1;                        // the number of threads of `several` and `read_several`
 };
 
-// relu(x · w + b), a minimal network.
+// Returns the graph relu(x · w + b).
 Result<std::unique_ptr<Graph>> SmallGraph() {
   auto graph = std::make_unique<Graph>("self-test");
   Value* x = graph->AddInput("x", Type::TensorOf(DType::kF32, Shape::Of({3, 16})));
@@ -200,8 +201,7 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
 }
 
 Result<int> DoctorTool::Run(const Args& args) {
-  if (args.Given("--threads") && !peak_)
-    return InvalidArgument("--threads sets the threads of --peak, which is not given");
+  if (args.Given("--threads") && !peak_) return InvalidArgument("--threads has no effect without --peak");
   InitOps();
   const std::vector<Check> checks = SelfTest();
   bool ok = true;

@@ -1,4 +1,4 @@
-// Files that the build embeds in the program: the demo's model and pictures, the parts of web pages.
+// Files that the build embeds in the program: the demo's model and pictures, and the files of web pages.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -13,6 +13,6 @@ struct EmbeddedFile {
   std::string_view bytes() const { return {reinterpret_cast<const char*>(data), size}; }
 };
 
-std::span<const EmbeddedFile> EmbeddedFiles();  // in the generated source
+std::span<const EmbeddedFile> EmbeddedFiles();  // defined in a generated source (cmake/embed.cmake)
 
 }  // namespace tern::tools

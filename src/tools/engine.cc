@@ -10,7 +10,8 @@
 
 namespace tern::tools {
 
-// Prints each warning once: a command may load a model more than once.
+// Prints the warnings about a model to stderr. Does so once per path, because a command may load a model
+// several times.
 static void Warn(const std::string& path, const std::vector<std::string>& texts) {
   constexpr size_t kShown = 10;
   static std::set<std::string> said;
@@ -18,7 +19,7 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
   for (size_t i = 0; i < std::min(texts.size(), kShown); ++i)
     std::fprintf(stderr, "tern: warning: '%s': %s\n", Printable(path).c_str(), Printable(texts[i]).c_str());
   if (texts.size() > kShown)
-    std::fprintf(stderr, "tern: warning: and %zu more of this kind\n", texts.size() - kShown);
+    std::fprintf(stderr, "tern: warning: %zu more warnings are not shown\n", texts.size() - kShown);
 }
 
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads) {

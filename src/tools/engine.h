@@ -1,4 +1,4 @@
-// Loads and runs models: the only interface between the commands and the runtime.
+// Loads and runs models, for the commands.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace tern::tools {
 
 // Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr. threads: the
-// limit for copying weights; 0: one per core.
+// number of threads that copy weights; 0: one per core.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 
 class Engine {
@@ -20,19 +20,20 @@ class Engine {
   static Result<Engine> Make(std::unique_ptr<Graph> graph, const SessionOptions& options);
 
   const Graph& graph() const { return session_->graph(); }
-  // Takes one datum per graph input. Returns one per output.
+  // Runs the model with one datum per graph input. Returns one datum per output.
   Result<DatumList> Run(const DatumList& inputs) { return session_->Run(inputs); }
-  // These two functions are for measuring: inputs are bound once, and results stay in the engine.
+  // Bind and RunBound are for measuring: inputs are bound once, and RunBound does not copy the results.
   Status Bind(const DatumList& inputs);
   Status RunBound() { return session_->Run(); }
   void SetObserver(RunObserver* observer) { session_->SetObserver(observer); }
-  // Builds a plan for the bound inputs, without a run.
+  // Compiles a plan for the bound inputs, without running it.
   Status Prepare() { return session_->Prepare(); }
   MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
-  // Returns the kernel of each node of the model's top-level graph: its name, "reference" for the slow
-  // evaluator, "view" or "folded" if the node needs no kernel, "inlined" if the nodes of a subgraph run in
-  // its place. The result is empty before the first plan.
+  // Returns the kernel of each node of the model's top-level graph. This is the kernel's name; "reference" if
+  // the reference evaluator runs the node; "view" or "folded" if the node needs no kernel; "inlined" if the
+  // nodes of its subgraph run in its place; "in NAME" if the kernel NAME of another node also computes this
+  // node. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }

@@ -5,7 +5,7 @@
 namespace tern::tools {
 namespace {
 
-// Formats an option as its flag, for messages: "--tune 5", "--reference".
+// Returns an option of SessionOptions as the flag that sets it, for messages: "--tune 5", "--reference".
 std::string FlagText(std::string_view option, std::string_view value) {
   std::string name = StrCat("--", option == "tune_ms" ? "tune" : option);
   std::replace(name.begin(), name.end(), '_', '-');
@@ -22,7 +22,7 @@ void LevelOption::Declare(Args& args) {
 void PrecisionOption::Declare(Args& args) {
   args.Choice(
       "--precision", name, {"fp32", "bf16", "auto"},
-      "of matrix products and convolutions with constant weights and of attention (fp32); auto: bf16 if the processor has instructions for it");
+      "precision of attention, and of matrix products and convolutions with constant weights (fp32); auto: bf16 if the processor has instructions for it");
 }
 
 void EngineFlags::Declare(Args& args, unsigned flags) {
@@ -36,8 +36,9 @@ void EngineFlags::Declare(Args& args, unsigned flags) {
         "--tune", tune_ms_, "MS",
         "milliseconds for measuring which kernels are the fastest (0); measurements are stored on disk", 0,
         kMaxTuneMs);
-    args.Option("--cache-dir", cache_dir_, "DIR",
-                "folder for measurements (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": none");
+    args.Option(
+        "--cache-dir", cache_dir_, "DIR",
+        "folder for measurements (default: TERN_CACHE_DIR, else XDG_CACHE_HOME/tern, else ~/.cache/tern); \"\": do not store them");
   }
   if (flags & kReference) args.Flag("--reference", reference_, "use the slow reference evaluator");
 }

@@ -1,5 +1,5 @@
-// Flags that control how a model runs. Names, help and ranges are the same in all commands; all flags set
-// fields of SessionOptions.
+// Flags that control how a model runs. They have the same names, help texts and ranges in all commands. Each
+// flag sets a field of SessionOptions.
 #pragma once
 #include <string>
 
@@ -8,14 +8,14 @@
 
 namespace tern::tools {
 
-// --level: how far a command optimizes the model before it runs it.
+// --level: how far the command optimizes the model before running it.
 struct LevelOption {
   void Declare(Args& args);
   Level level() const { return *ParseLevel(name); }
   std::string name = "layout";
 };
 
-// --precision: whether products may round to bf16.
+// --precision: whether the factors of products may be rounded to bf16.
 struct PrecisionOption {
   void Declare(Args& args);
   Precision precision() const { return *ParsePrecision(name); }
@@ -28,12 +28,13 @@ class EngineFlags {
     kThreads = 1,
     kLevel = 2,
     kPrecision = 4,
-    kTune = 8,  // --tune, --cache-dir
+    kTune = 8,  // declares --tune and --cache-dir
     kReference = 16,
     kAll = 31,
   };
   void Declare(Args& args, unsigned flags = kAll);
-  // Checks and returns the given options. Commands call this before they load a model.
+  // Checks the flags and returns them as SessionOptions. Commands call this before they load a model, so that
+  // a mistake is reported at once.
   Result<SessionOptions> Options(const Args& args) const;
 
  private:
@@ -45,7 +46,7 @@ class EngineFlags {
   bool reference_ = false;
 };
 
-// Returns "bf16" or "fp32": the precision that these options give on this machine.
+// Returns "bf16" or "fp32", the precision that a session with these options uses on this machine.
 const char* PrecisionInUse(const SessionOptions& options);
 
 }  // namespace tern::tools

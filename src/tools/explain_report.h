@@ -1,4 +1,4 @@
-// Reports why each node uses its kernel.
+// Reports for each node why its kernel was chosen, for `tern profile --explain`.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ struct Explanation {
 };
 
 std::string ExplainText(const Explanation& explanation);
-// Writes the keys "explain" and "tuning" into an open object.
+// Writes the keys "explain" and "tuning" with their values into the object that `json` has begun.
 void WriteExplanation(const Explanation& explanation, data::JsonWriter& json);
 
 }  // namespace tern::tools

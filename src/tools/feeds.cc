@@ -14,7 +14,7 @@
 namespace tern::tools {
 namespace {
 
-// Returns the element type of the tensors in this value.
+// Returns the element type of a tensor, or of the tensors in a sequence or optional.
 DType ElementType(const Type& type) {
   return type.element && type.kind != Type::Kind::kMap ? ElementType(*type.element) : type.dtype;
 }
@@ -27,7 +27,8 @@ Result<Tensor> Adopt(Tensor stored, const Value& input, const std::string& path)
   return t;
 }
 
-// Reads an archive for one input: the array of that name, the only array, or all arrays as a sequence.
+// Reads an archive for one input. A sequence consists of all arrays in the archive. A tensor is the array
+// with the input's name, or the only array.
 Result<Datum> FromArchive(const InputFile& file, const Value& input) {
   TERN_ASSIGN(data::NamedTensors arrays, file.Npz());
   if (input.type.kind == Type::Kind::kSequence) {
@@ -43,7 +44,7 @@ Result<Datum> FromArchive(const InputFile& file, const Value& input) {
       TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, file.path));
       return Datum(std::move(t));
     }
-  return NotFound("'", file.path, "' holds ", arrays.size(), " arrays, but none is called '", input.name,
+  return NotFound("'", file.path, "' contains ", arrays.size(), " arrays, but none is called '", input.name,
                   "'");
 }
 
@@ -52,7 +53,7 @@ Result<Tensor> FromPicture(const InputFile& file, const Value& input, const data
   Dims dims;
   for (const Dim& d : input.type.shape.dims) dims.push_back(d.known() ? d.value() : -1);
   if (!input.type.shape.ranked)
-    return InvalidArgument("input '", input.name, "' has no known rank; give --shape ", input.name, "=…");
+    return InvalidArgument("the rank of input '", input.name, "' is unknown; use --shape ", input.name, "=…");
   auto t = data::ImageToTensor(image, input.type.dtype, dims, options);
   if (!t.ok())
     return t.TakeStatus().While(
@@ -103,7 +104,7 @@ Result<std::vector<double>> ParseNumbers(const std::string& text, const char* op
   return out;
 }
 
-// Checks only fixed dims: the session checks symbolic ones.
+// Checks the element type, the rank and the fixed dims. The session checks symbolic dims.
 Status CheckDims(const Value& input, const Tensor& t) {
   const auto wrong = [&](const std::string& why) {
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", t.Describe(),
@@ -123,12 +124,14 @@ Status CheckDims(const Value& input, const Tensor& t) {
 }  // namespace
 
 void PictureOptions::Declare(Args& args) {
-  args.Option("--resize", image.resize, "WxH|N", "pictures: resize (bilinear); N: the shorter side");
-  args.Option("--crop", image.crop, "WxH|N", "pictures: keep the middle");
+  args.Option("--resize", image.resize, "WxH|N",
+              "pictures: resize (bilinear) to width W and height H, or so that the shorter side is N");
+  args.Option("--crop", image.crop, "WxH|N", "pictures: keep the central W by H, or N by N, pixels");
   args.Option("--scale", image.scale, "S",
-              "pictures: value = (pixel * S - mean) / std; 1/255 for float inputs, else 1");
-  args.Option("--mean", mean, "R,G,B", "pictures: subtracted, one number or one per channel");
-  args.Option("--std", std, "R,G,B", "pictures: divided by, one number or one per channel");
+              "pictures: value = (pixel * S - mean) / std (1/255 for float inputs, 1 for others)");
+  args.Option("--mean", mean, "R,G,B",
+              "pictures: the mean of --scale's formula, one number or one per channel");
+  args.Option("--std", std, "R,G,B", "pictures: the std of --scale's formula, one number or one per channel");
   args.Choice("--layout", image.layout, {"auto", "NCHW", "NHWC"}, "pictures: order of the input's axes");
   args.Choice("--channels", image.channels, {"auto", "rgb", "bgr", "gray"},
               "pictures: order of the channels");
@@ -139,7 +142,7 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
   const auto may_be = [](const std::string& input) { return IsPicture(input) || EndsWith(input, "-"); };
   if (std::none_of(inputs.begin(), inputs.end(), may_be))
     for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
-      if (args.Given(option)) return InvalidArgument(option, " is for pictures, and no --input is a picture");
+      if (args.Given(option)) return InvalidArgument(option, " is for pictures, but no --input is a picture");
   data::ImageOptions out = image;
   TERN_ASSIGN(out.mean, ParseNumbers(mean, "--mean"));
   TERN_ASSIGN(out.std, ParseNumbers(std, "--std"));
@@ -148,7 +151,8 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
 
 namespace {
 
-// Whether text of unknown format is one string per line for this input, not a table.
+// Returns whether text from standard input is read as one string per line for this input, instead of as a
+// table.
 bool TakesLines(const Value& input) {
   const Shape& shape = input.type.shape;
   return input.type.dtype == DType::kString && !(shape.rank() == 2 && !shape[1].Is(1));
@@ -175,8 +179,8 @@ Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::I
   return Datum(std::move(t));
 }
 
-// Returns the input of NAME=FILE, or null for a plain file. The longest matching name wins, because names may
-// contain '='.
+// Returns the input that the argument NAME=FILE names, or null if the argument is FILE. Names may contain
+// '=', so the longest name that matches wins.
 Result<const Value*> NamedInput(const Graph& graph, const std::string& argument) {
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})

@@ -1,4 +1,4 @@
-// Inputs for a run: from files, or random.
+// Reads the inputs of a run from files, or creates random ones.
 #pragma once
 #include <map>
 #include <string>
@@ -12,29 +12,30 @@
 
 namespace tern::tools {
 
-// Options that convert pictures to inputs.
+// Options that control how pictures are converted to inputs.
 struct PictureOptions {
   void Declare(Args& args);
-  // Fails if options are given but no input is a picture.
+  // Returns the options. inputs: the values of --input. Fails if an option is given but no input is a
+  // picture.
   Result<data::ImageOptions> Parse(const Args& args, const std::vector<std::string>& inputs) const;
   data::ImageOptions image;
   std::string mean, std;
 };
 
-// Reads one --input argument: NAME=FILE, or FILE alone. FILE alone can be .npz and .json with a name for each
-// tensor, .csv with a header that names the inputs, or any file if the model has one input. FILE - is
-// standard input. If the format does not specify a type, values are read as the input's type. Fails if
-// `feeds` already has the input.
+// Reads the argument of one --input and adds its inputs to `feeds`. The argument is NAME=FILE or FILE. FILE
+// alone is allowed if the model has one input. Otherwise the file must name its inputs: a .npz or .json file
+// with names, or a .csv file with a header. The FILE - is standard input. If the format does not state a
+// type, values are read as the input's type. Fails if `feeds` already contains an input of the file.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
-// Reads one file for one input; the extension determines the format.
+// Reads one file for one input. The extension determines the format.
 Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures = {});
 
-// Adds random tensors for the inputs that `feeds` lacks. Their dims must be known.
+// Adds a random tensor for each input that is not in `feeds`. The dims of these inputs must be known.
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds);
 
-// Orders the feeds like the graph's inputs, after turning fed constants into inputs. Fails on missing and
-// unknown names, wrong types and wrong dims.
+// Returns the feeds in the order of the graph's inputs. First turns overridable constants that are fed into
+// inputs. Fails if a name is missing or unknown, or if a type or a dim is wrong.
 Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds);
 
 }  // namespace tern::tools

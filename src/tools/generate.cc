@@ -1,4 +1,5 @@
-// tern generate: generates tokens with a language model whose states live between runs.
+// tern generate: generates tokens with a language model. The session stores the model's pasts as states
+// between runs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace tern::tools {
 namespace {
 
-// The inputs of a decoder and its logits, by index; states are not among them.
+// The indices of a decoder's inputs and of its logits. States are not included.
 struct Ports {
   int ids = -1, mask = -1, positions = -1;  // inputs
   int logits = -1;                          // output
@@ -32,14 +33,14 @@ Result<Ports> FindPorts(const Session& session) {
     const Value& v = *graph.inputs()[static_cast<size_t>(i)];
     if (!v.type.tensor() || !IsInt(v.type.dtype)) {
       return Unsupported("input '", v.name, "' is ", v.type.ToString(),
-                         ": a decoder is fed token ids, a mask and positions, all integers");
+                         ", but the inputs of a decoder (token ids, mask, positions) must be integers");
     }
     int& port = Mentions(v.name, "mask")       ? ports.mask
                 : Mentions(v.name, "position") ? ports.positions
                                                : ports.ids;
     if (port >= 0)
       return Unsupported("input '", v.name,
-                         "': a decoder has one input each for token ids, mask and positions");
+                         "' is a second input for token ids, mask or positions; a decoder has one of each");
     port = i;
   }
   for (int i = 0; i < session.OutputCount() && ports.logits < 0; ++i)
@@ -49,12 +50,13 @@ Result<Ports> FindPorts(const Session& session) {
   return ports;
 }
 
-// Decodes greedily: feeds tokens and takes the most probable next one.
+// Decodes greedily: runs the model on tokens and chooses the most probable next token.
 class Decoder {
  public:
   Decoder(Session& session, const Ports& ports) : session_(session), ports_(ports) {}
 
-  // Runs the model on these tokens, which follow all earlier ones.
+  // Runs the model on these tokens, which follow the tokens of earlier calls. Returns the most probable next
+  // token.
   Result<int64_t> Next(const std::vector<int64_t>& tokens) {
     const auto n = static_cast<int64_t>(tokens.size());
     TERN_TRY(Feed(ports_.ids, n, [&](int64_t i) { return tokens[static_cast<size_t>(i)]; }));
@@ -73,7 +75,7 @@ class Decoder {
   template <class F> Status Feed(int input, int64_t n, const F& value) {
     Tensor& t = buffers_[input];
     const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
-    const bool bound = t.defined() && t.dim(1) == n;  // the session reads its memory again
+    const bool bound = t.defined() && t.dim(1) == n;  // t is bound already; the next run reads its new values
     if (!bound) t = Tensor(dtype, {1, n});
     for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
     return bound ? Status() : session_.BindInput(input, t);
@@ -99,11 +101,12 @@ class GenerateTool : public Tool {
     args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
     args.Option(
         "--state", state_, "PAIRS",
-        "states to keep between runs: auto, or pairs of an input and an output, PAST=PRESENT,… (auto)");
+        "states, whose values live between runs: auto, or pairs of an input and an output, PAST=PRESENT,… (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
-    args.Option("--read-peak", read_bytes_, "BYTES",
-                "every 8 tokens, measure the time to read BYTES bytes of memory; --json prints it", 1,
-                int64_t{1} << 40);
+    args.Option(
+        "--read-peak", read_bytes_, "BYTES",
+        "every 8 tokens, measure how long reading BYTES bytes of memory takes; --json prints the times", 1,
+        int64_t{1} << 40);
     args.Flag("--json", json_, "print one JSON object, with times");
   }
   Result<int> Run(const Args& args) override;
@@ -179,7 +182,8 @@ Status GenerateTool::Print(const Session& session) const {
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
   }
-  double decoding = 0;  // without prompt processing and planning
+  double decoding =
+      0;  // ms of all tokens except the first three, which include the prompt and compiling plans
   const size_t first = std::min<size_t>(token_ms_.size(), 3);
   for (size_t i = first; i < token_ms_.size(); ++i) decoding += token_ms_[i];
   data::JsonWriter json;

@@ -1,4 +1,4 @@
-// A file with inputs of a model; "-" is standard input.
+// Reads a file with inputs of a model. The path "-" is standard input.
 #pragma once
 #include <string>
 
@@ -7,24 +7,25 @@
 
 namespace tern::tools {
 
-// The extension in lower case: ".npy".
+// Returns the extension of a path in lower case, such as ".npy".
 std::string Extension(const std::string& path);
 bool IsPicture(const std::string& path);
 bool IsPictureKind(const std::string& extension);
 
 struct InputFile {
-  // Reads text files and standard input; the functions below read other files. The first bytes of standard
-  // input determine its format; unknown text is ".csv", or ".txt" (one string per line) if `lines`.
+  // Opens a file. Reads it if it is text or standard input; the functions below read other files. The first
+  // bytes of standard input determine its kind. Text that is not JSON is ".csv", or if `lines`, ".txt" (one
+  // string per line).
   static Result<InputFile> Open(const std::string& path, bool lines);
 
   Result<Tensor> Npy() const;
   Result<data::NamedTensors> Npz() const;
   Result<data::Image> Picture() const;
 
-  std::string path;  // for messages; "standard input"
-  std::string kind;  // ".npy"
-  std::string text;  // contents
-  bool piped = false;
+  std::string path;    // the path, or "standard input", for messages
+  std::string kind;    // the format as an extension: ".npy"
+  std::string text;    // the contents of a text file or of standard input
+  bool piped = false;  // the file is standard input
 };
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern inspect: shows the layers of a model and their costs.
+// tern inspect: prints the layers of a model and their costs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class InspectTool : public Tool {
  public:
   const char* name() const override { return "inspect"; }
   const char* summary() const override {
-    return "layers, shapes, parameters, FLOPs, memory traffic of a model";
+    return "print layers, shapes, parameters, FLOPs and memory traffic of a model";
   }
   const char* examples() const override {
     return "  tern inspect model.onnx\n"
@@ -46,9 +46,9 @@ class InspectTool : public Tool {
     shapes_.Declare(args);
     args.Choice(
         "--level", level_.name, {"none", "basic", "extended", "layout"},
-        "which graph to show, with its kernels: none: as stored in the model (the default); layout: as run, "
-        "bench and profile use it");
-    args.Flag("--summary", summary_, "totals only, no layers");
+        "optimize the graph to this level before printing it (none); the commands run, bench and profile use "
+        "layout");
+    args.Flag("--summary", summary_, "print the totals without the layers");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -67,7 +67,7 @@ class InspectTool : public Tool {
   std::vector<Declared> inputs_, outputs_;
 };
 
-// Names are abbreviated in the middle, because both ends are informative.
+// Shortens a name to `width` characters. Cuts the middle, because both ends are informative.
 std::string Shorten(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
   const size_t head = width / 2 - 1;
@@ -113,7 +113,7 @@ void PrintLayer(const Layer& l) {
              l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
 }
 
-// Bodies follow their node; a line above each body shows its inputs and outputs.
+// Prints each node, followed by its bodies. A line above each body shows its inputs and outputs.
 void PrintLayersOf(const Graph& graph, const std::map<const Node*, const Layer*>& layers) {
   for (const auto& node : graph.nodes()) {
     const Layer& layer = *layers.at(node.get());
@@ -138,7 +138,8 @@ void InspectTool::PrintValues(const char* title, const std::vector<Declared>& va
     fmt::print("{:<11}{} {}\n", title, Printable(v.name), Printable(v.type.ToString()));
 }
 
-// Tensors also have "dtype" and "shape": numbers, symbols as strings, null for unknown dims.
+// Writes the values as an array of objects. A tensor also has the keys "dtype" and "shape". In "shape", a
+// known dim is a number, a symbolic dim is a string, and an unknown dim is null.
 void InspectTool::WriteValues(const char* key, const std::vector<Declared>& values, data::JsonWriter& json) {
   json.Key(key).BeginArray();
   for (const Declared& v : values) {
@@ -169,7 +170,7 @@ void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
   fmt::print("params     {} ({} bytes)\n", Thousands(static_cast<double>(r.params)),
              Thousands(static_cast<double>(r.param_bytes)));
-  fmt::print("MACs       {}\nFLOPs      {}\nbytes      {} moved at least\n", Thousands(r.total.macs),
+  fmt::print("MACs       {}\nFLOPs      {}\nbytes      at least {} moved\n", Thousands(r.total.macs),
              Thousands(r.total.flops), Thousands(r.total.bytes));
   fmt::print("intensity  {:.2f} FLOP/byte\n", r.total.intensity());
   if (r.uncounted) fmt::print("not counted: {} layers whose dims depend on data\n", r.uncounted);
@@ -239,8 +240,8 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   fmt::print("{}\n", json.text());
 }
 
-// Returns arbitrary values for all inputs, so that a plan can be built. Returns nothing if an input is not a
-// tensor.
+// Returns arbitrary values for all inputs, so that a plan can be compiled. Returns an empty list if an input
+// is not a tensor.
 Result<DatumList> SampleInputs(Graph& graph) {
   for (const Value* v : graph.inputs())
     if (!v->type.tensor()) return DatumList();

@@ -38,13 +38,15 @@ void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Prin
 
 int RunTool(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });
-  if (std::ferror(stdout)) return kBadUsage;  // Main reports that error; later errors follow from it
+  if (std::ferror(stdout))
+    return kBadUsage;  // Finish reports the error; the command's own error may only follow from it
   if (code.ok()) return *code;
   Complain(code.status().ToString());
   return kBadUsage;
 }
 
-// A command whose output cannot be written (full disk) has failed.
+// Returns the exit code. A command fails if its output cannot be written, for example because the disk is
+// full.
 int Finish(int code) {
   std::cout.flush();
   errno = 0;
@@ -53,7 +55,8 @@ int Finish(int code) {
   return kBadUsage;
 }
 
-// The parser shows a list of arguments as MODEL...; the first is the model, the others are NAME=FILE.
+// Prints positional arguments by their names only. CLI11 would append "..." to a list such as MODEL
+// [NAME=FILE]....
 class HelpFormat : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(true); }
@@ -85,7 +88,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
 int Main(int argc, char** argv) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, OnSignal);
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead of a signal
-  CLI::App app("Tern carries trained models to production: import, inspect, convert, run.", "tern");
+  CLI::App app("Tern runs trained models, and imports, inspects, optimizes and converts them.", "tern");
   app.formatter(std::make_shared<HelpFormat>());
   app.require_subcommand(1);
   app.set_version_flag("--version", "tern " TERN_VERSION);

@@ -22,14 +22,14 @@ std::map<std::string, std::string> SourceOf(const Graph& graph) {
   return fields;
 }
 
-// Returns the text as one line of at most 160 bytes. A longer text is followed by its number of bytes.
+// Returns the text as one line. Truncates a text of more than 160 bytes and appends its number of bytes.
 std::string OneLine(const std::string& text) {
   constexpr size_t kMaxBytes = 160;
   std::string line = text.substr(0, kMaxBytes);
   for (char& c : line)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   while (!line.empty() && text.size() > kMaxBytes && (line.back() & 0xc0) == 0x80)
-    line.pop_back();  // part of a UTF-8 character
+    line.pop_back();  // a byte of a truncated UTF-8 character
   return Printable(line) + (text.size() > kMaxBytes ? StrCat(" … (", text.size(), " bytes)") : "");
 }
 

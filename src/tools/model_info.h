@@ -1,4 +1,4 @@
-// Metadata and nested graphs of a model, for `tern inspect`.
+// Describes the metadata and nested graphs of a model, for `tern inspect`.
 #pragma once
 #include <map>
 #include <string>
@@ -9,22 +9,23 @@
 
 namespace tern::tools {
 
-// Returns opsets, producer, version, description and metadata, one line each, or "" for a model without them.
+// Returns the model's opsets, producer, version, description and metadata, one line each. Omits those it does
+// not have.
 std::string ModelInfoText(const Graph& graph);
-// Writes the members "source", "opsets" and "metadata".
+// Writes the keys "source", "opsets" and "metadata" with their values into the object that `json` has begun.
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);
 
-// A nested graph: a branch of If, the body of Loop or Scan.
+// A nested graph, such as a branch of If or the body of Loop or Scan.
 struct Body {
   const Node* node;
   const Graph* graph;
-  std::string role;  // "then"
+  std::string role;  // the role of the graph in the node, such as "then"
 };
 Body BodyOf(const Node& node, size_t index);
-// "then graph (x f32[2]) -> (y f32[2])"
+// Returns a text such as "then graph (x f32[2]) -> (y f32[2])".
 std::string Describe(const Body& body);
-// Writes the member "bodies" with all nested graphs, outer before inner. Returns the index of each in that
-// list.
+// Writes the key "bodies" with a list of all nested graphs, outer before inner ones. Returns the index of
+// each graph in the list.
 std::map<const Graph*, int64_t> WriteBodies(const Graph& graph, data::JsonWriter& json);
 
 }  // namespace tern::tools

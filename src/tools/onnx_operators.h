@@ -10,8 +10,8 @@ struct OnnxOperator {
   bool imported = false;
 };
 
-// Returns all operators that ONNX defines, then imported ones of other domains. Both lists are sorted by
-// domain and name.
+// Returns all operators that ONNX defines, followed by the operators of other domains that Tern imports. Each
+// of the two groups is sorted by domain and name.
 std::vector<OnnxOperator> OnnxCoverage();
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern optimize: runs the graph optimizer and reports what it did.
+// tern optimize: runs the graph optimizer and reports its changes.
 #include <fmt/core.h>
 
 #include "data/file.h"
@@ -47,30 +47,33 @@ class OptimizeTool : public Tool {
 
 void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  out_.Declare(args, "the output file, .onnx or .tern; without it only the report");
+  out_.Declare(args, "the output file, .onnx or .tern; if not given, only the report is printed");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
-              "how far to go (extended; with --pack layout)");
-  args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
-  args.Option("--enable", enable_, "NAME", "run a rule that runs on request only (repeatable)");
+              "how far to optimize (extended; with --pack: layout)");
+  args.Option("--disable", disable_, "NAME",
+              "do not run this rule, pass or group (repeatable; see tern passes)");
+  args.Option("--enable", enable_, "NAME", "also run this rule, which is off by default (repeatable)");
   args.Option("--only", only_, "NAME", "run only this rule, pass or group (repeatable)");
   args.Option("--stop-after", stop_after_, "STAGE", "stop after a stage; see tern passes");
   args.Option("--print-after", print_after_, "STAGE",
-              "print the graph as text after a stage, or after `all`");
+              "print the graph as text after this stage; all: after each stage");
   args.Option("--why-not", why_not_, "RULE@NODE",
-              "report why a rule does not apply at a node (RULE alone: anywhere)");
-  args.Option("--html", html_, "FILE", "write a page with both graphs side by side");
-  args.Flag("--measure", measure_,
-            "run the model before and after, on one thread; after: as sessions run it, at --level layout "
-            "unless --level is given");
+              "report why a rule does not apply at a node; RULE: at any node");
+  args.Option("--html", html_, "FILE", "write a page with the graphs before and after, side by side");
+  args.Flag(
+      "--measure", measure_,
+      "measure the model before and after optimization, on one thread; without --level, the optimized model "
+      "is measured at level layout, as sessions run it");
   args.Option("--seconds", seconds_, "S", "how long to measure (2)");
   args.Flag(
       "--standard", standard_,
       "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");
-  args.Flag("--pack", pack_,
-            "also store weights as packed for this machine's kernels: the .tern loads without packing them");
+  args.Flag(
+      "--pack", pack_,
+      "also store the weights packed for this machine's kernels, so that loading the .tern does not pack them");
   args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
               "with --pack: the precision to pack the weights for (fp32)");
-  shapes_.Declare(args, "fixed in the output file and in all figures");
+  shapes_.Declare(args, "fixed in the output file and in all reported numbers");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -85,7 +88,7 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   if (print_after_.empty()) return options;
   const auto stages = StageNames();
   if (print_after_ != "all" && std::find(stages.begin(), stages.end(), print_after_) == stages.end())
-    return NotFound("no stage is called '", print_after_, "'; there are: ", Join(stages, ", "));
+    return NotFound("no stage is called '", print_after_, "'; the stages are: ", Join(stages, ", "));
   options.after_stage = [this](const std::string& stage, const Graph& graph) {
     if (stage == print_after_ || print_after_ == "all")
       fmt::print("// after {}\n{}\n", stage, PrintGraph(graph));
@@ -93,8 +96,9 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   return options;
 }
 
-// Times the graph that a session runs: at level layout, unless the command line gives a level. before: the
-// graph with open dims; after: the graph that the options produced from it.
+// Measures the times of the model before and after optimization. before: the imported graph. after: the graph
+// that `options` produced from it. If the command line has no --level, measures the graph at level layout
+// instead of `after`, because sessions run that graph.
 Status OptimizeTool::Measure(const Graph& before, const Graph& after, OptimizeOptions options,
                              OptimizeFigures& figures) const {
   std::unique_ptr<Graph> own = before.Clone(), ran = after.Clone();
@@ -132,7 +136,8 @@ Result<int> OptimizeTool::Run(const Args& args) {
     return InvalidArgument("--pack is for a .tern output at --level layout, got '", out_.path(), "' at ",
                            level_);
   if (args.Given("--precision") && !pack_)
-    return InvalidArgument("--precision is for --pack: a graph is the same in every precision");
+    return InvalidArgument(
+        "--precision is for --pack: without it, the output does not depend on the precision");
   out_.contrib = options.level >= Level::kExtended && !standard_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));

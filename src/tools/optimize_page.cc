@@ -11,10 +11,10 @@
 namespace tern::tools {
 namespace {
 
-// Collects the values that follow from shapes and constants, without a run.
+// Collects the values that shapes and constants determine, so that they are known before a run.
 class FixedValues {
  public:
-  // Nodes must be added in graph order.
+  // Adds the outputs of a node. Nodes must be added in graph order.
   void Add(const Node& node) {
     for (const Value* v : node.outputs())
       if (Known(*v) || OfFixedInputs(node)) values_.insert(v);
@@ -33,13 +33,13 @@ class FixedValues {
   std::unordered_set<const Value*> values_;
 };
 
-// Whether the node's output equals its input in type and bytes.
+// Returns whether the node's output has the same type and bytes as its input.
 bool PassesOn(const Node& node) {
   return node.op->Is(kView) && node.input(0) && node.input(0)->type == node.output(0)->type;
 }
 
-// Writes one graph with its nested bodies. Nodes and bodies are identified by their index; body -1 is the
-// graph itself.
+// Writes one graph with its nested bodies as JSON. Nodes and bodies are identified by their indices. Body -1
+// is the top-level graph.
 class SideWriter {
  public:
   explicit SideWriter(data::JsonWriter& json) : json_(json) {}
@@ -118,7 +118,8 @@ class SideWriter {
     json_.EndArray();
   }
 
-  // from: the node that produces the value; -1 for an input of `body`, a constant or an absent input.
+  // Writes a value that a node reads or a graph returns. Key "from": the node that produces the value; -1 for
+  // an input of a body, a constant or an absent input. Key "body": the body that the value belongs to.
   void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();
@@ -127,7 +128,7 @@ class SideWriter {
     json_.Key("constant").Bool(v && v->is_constant()).EndObject();
   }
 
-  static constexpr size_t kLongest = 200;  // of an attribute's text
+  static constexpr size_t kLongest = 200;  // the text of an attribute is truncated to this number of bytes
   data::JsonWriter& json_;
   std::unordered_map<const tern::Node*, int64_t> place_;
   std::unordered_map<const Graph*, int64_t> body_;

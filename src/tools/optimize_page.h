@@ -1,4 +1,4 @@
-// One self-contained web page with the graph before and after optimization, side by side.
+// Returns a self-contained web page that shows the graph before and after optimization, side by side.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace tern::tools {
 
-// Both graphs must have no open dims, so that every node's cost is known.
+// The graphs must have no open dims, so that the costs of their nodes are known.
 std::string OptimizePage(const std::string& model, const Graph& before, const Graph& after,
                          const OptimizeFigures& figures);
 

@@ -29,7 +29,7 @@ void Count(const Graph& graph, std::map<std::string, int>& ops) {
   }
 }
 
-// Attributes each change to the rule that made it.
+// Adds up the changes of each rule. Charge must be called after each change.
 class RuleLedger {
  public:
   explicit RuleLedger(const Graph& graph)
@@ -54,9 +54,12 @@ class RuleLedger {
     if (seen.nodes <= kCounted) seen.cost = MakeCostReport(graph, {}).total;
     return seen;
   }
-  static constexpr int kCounted =
-      1500;            // in larger graphs, counting costs per rule would take longer than the optimization
-  const bool nested_;  // no rule creates nested graphs: without them, counting nodes needs no traversal
+  // Costs are counted only in graphs with at most this number of nodes. In larger graphs, counting them after
+  // each change would take longer than the optimization.
+  static constexpr int kCounted = 1500;
+  // Whether the graph has nested graphs. If it has none, counting its nodes needs no traversal, because no
+  // rule creates nested graphs.
+  const bool nested_;
   Seen last_;
 };
 
@@ -77,8 +80,8 @@ Result<Engine> EngineFor(const Graph& graph) {
   return engine;
 }
 
-// Returns the graph with all open dims set to `size`. If the model does not accept the size, returns the
-// graph unchanged; some layers are then not counted.
+// Returns a copy of the graph with all open dims set to `size`. If the model does not accept the size, the
+// copy keeps its open dims, and some layers are not counted.
 std::unique_ptr<Graph> Closed(const Graph& graph, int64_t size) {
   std::unique_ptr<Graph> copy = graph.Clone();
   return FillOpenDims(*copy, size).ok() ? std::move(copy) : graph.Clone();
@@ -109,7 +112,7 @@ GraphFigures CountGraph(const Graph& closed) {
 
 namespace {
 
-// For one thread, processor time excludes the time of other programs.
+// Returns the processor time of this process, which excludes the time of other programs.
 double ProcessMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -173,7 +176,8 @@ void PrintFigures(const OptimizeFigures& f) {
   if (f.before.measured_ms > 0)
     line("measured", fmt::format("{:.3f} ms", f.before.measured_ms),
          fmt::format("{:.3f} ms, level {}", f.after.measured_ms, f.measured_level));
-  fmt::print("optimized in {:.1f} ms; open dims are counted as {}\n", f.report.milliseconds, f.open_dims);
+  fmt::print("optimized in {:.1f} ms; the numbers assume open dims of size {}\n", f.report.milliseconds,
+             f.open_dims);
 }
 
 std::string FiguresToJson(const std::string& model, const std::string& output, int64_t written,

@@ -1,4 +1,5 @@
-// Reports the effect of an optimization: nodes, FLOPs, bytes and time, before and after, per rule.
+// Reports the effect of an optimization: nodes, FLOPs, bytes and time before and after it, and the changes of
+// each rule.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +12,7 @@ namespace tern::tools {
 
 struct GraphFigures {
   int nodes = 0;
-  Cost cost;          // open dims are counted as OptimizeFigures::open_dims
+  Cost cost;          // for open dims of size OptimizeFigures::open_dims
   int uncounted = 0;  // nodes whose dims depend on data
   double estimated_ms = 0;
   double measured_ms = 0;  // the fastest run; 0: not measured
@@ -19,8 +20,8 @@ struct GraphFigures {
 
 struct RuleFigures {
   int hits = 0;
-  int nodes = 0;  // change against before
-  double flops = 0, bytes = 0;
+  int nodes = 0;                // change of the number of nodes
+  double flops = 0, bytes = 0;  // change of the cost
 };
 
 struct OptimizeFigures {
@@ -28,26 +29,27 @@ struct OptimizeFigures {
   std::map<std::string, RuleFigures> rules;
   std::map<std::string, int> ops;  // number of nodes per op after the optimization
   OptimizeReport report;
-  std::string measured_level;  // level of the graph that after.measured_ms measures
-  int measured_nodes = 0;      // nodes of that graph
-  int64_t open_dims = 1;       // the size that open dims are counted with
+  std::string measured_level;  // level of the graph whose time is after.measured_ms
+  int measured_nodes = 0;      // number of nodes of the graph whose time is after.measured_ms
+  int64_t open_dims = 1;       // the size that the costs assume for open dims
 };
 
-// Counts a graph. `closed` must have no open dims.
+// Counts the nodes and costs of a graph without open dims.
 GraphFigures CountGraph(const Graph& closed);
-// Returns milliseconds of one thread at a nominal speed. They compare two graphs; they do not predict a run.
+// Returns the time in ms that one thread of a nominal machine would need. It serves to compare two graphs,
+// not to predict the time of a run.
 double EstimateMs(const Cost& cost, int nodes);
 std::map<std::string, int> CountOps(const Graph& graph);
 
-// Runs both alternately for about `seconds` and fills measured_ms.
+// Runs both graphs alternately for about `seconds`. Sets measured_ms of figures.before and figures.after.
 Status MeasureBoth(const Graph& before, const Graph& after, double seconds, OptimizeFigures& figures);
 
-// Optimizes in place and counts the changes of each rule. Open dims are counted as 1, or as the first larger
-// size that the model accepts.
+// Optimizes the graph in place and counts the changes of each rule. The costs assume that open dims have size
+// 1, or the smallest larger size that the model accepts (SmallestSize).
 Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);
-// written: nodes in the output, where there is one.
+// output: the file that was written, or "". written: the number of nodes in that file.
 std::string FiguresToJson(const std::string& model, const std::string& output, int64_t written,
                           const OptimizeFigures& figures);
 

@@ -15,13 +15,15 @@ Status PackWeights(Graph& graph, Precision precision) {
   TERN_TRY(CloseOpenDims(*closed, feeds));
   TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
-  // The engine gets the graph with open dims: a session that loads the file chooses its kernels for these.
+  // The engine gets the graph with open dims, because a session that loads the file chooses its kernels for
+  // this graph.
   TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {.precision = precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));
   if (!SetPacks(graph, engine.PackedWeights()))
-    std::fprintf(stderr,
-                 "tern: warning: --pack stored nothing: no kernel chosen here packs the model's weights\n");
+    std::fprintf(
+        stderr,
+        "tern: warning: --pack stored nothing, because the chosen kernels use the weights unpacked\n");
   return {};
 }
 

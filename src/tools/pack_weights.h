@@ -1,12 +1,13 @@
-// Stores weights packed for this machine's kernels in a model.
+// Adds packed weights for this machine's kernels to a model.
 #pragma once
 #include "ir/graph.h"
 #include "runtime/model/precision.h"
 
 namespace tern::tools {
 
-// The graph must be optimized at level layout. Weights are packed for the kernels that sessions of that
-// precision choose for the declared dims. Packing runs with open dims set to 1, with a note on stderr.
+// The graph must be optimized at level layout. The weights are packed for the kernels that sessions with this
+// precision choose for the declared dims. A note on stderr names the open dims, which are set to SmallestSize
+// while packing.
 Status PackWeights(Graph& graph, Precision precision);
 
 }  // namespace tern::tools

@@ -6,7 +6,8 @@
 
 namespace tern::tools {
 
-// Fails if a rule's example fails, or if the list of capabilities names a rule that does not exist.
+// Returns the page. Fails if a rule's example fails, or if pass_capabilities.inc names a rule or pass that
+// does not exist.
 Result<std::string> PassesMarkdown();
 
 }  // namespace tern::tools

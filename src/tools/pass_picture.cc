@@ -13,7 +13,7 @@
 namespace tern::tools {
 namespace {
 
-// Escapes characters that would end a quoted label or have a special meaning in it.
+// Escapes characters that would end a quoted label of Mermaid or have a special meaning in it.
 std::string Escape(const std::string& text) {
   static const std::map<char, const char*> kCodes = {
       {'"', "#quot;"}, {'#', "#35;"}, {'<', "#lt;"}, {'>', "#gt;"}, {'`', "#96;"}};
@@ -25,7 +25,7 @@ std::string Escape(const std::string& text) {
   return out;
 }
 
-// Draws one side of the picture: boxes and arrows with unique ids.
+// Writes one side of the picture as Mermaid text: boxes with unique ids, and arrows.
 class Sketch {
  public:
   explicit Sketch(const char* title) : id_(title[0]) {
@@ -70,19 +70,22 @@ class Sketch {
   std::string text_;
 };
 
-// Returns "add" for Binary{kind="add"}, because ops with a kind are named after it.
+// Returns the title of an op's box, such as "add" for Binary with kind "add", and "Reduce sum" for Reduce
+// with kind "sum".
 std::string Title(const std::string& op, const std::string& kind) {
   if (kind.empty() || (op == "Softmax" && kind == "softmax")) return op;
   return op == "Unary" || op == "Binary" || op == "Activation" ? kind : StrCat(op, " ", kind);
 }
 
-// Returns the label of an arrow into the op. It is empty if the operand order does not matter.
+// Returns the label of the arrow into an input of the op: the name of the port. Returns "" if the op has one
+// input, if the order of its inputs does not matter, or if the port is variadic.
 std::string PortName(const OpDef& op, const std::string& kind, size_t input, size_t inputs) {
   if (inputs < 2 || (op.name == "Binary" && CommutativeKind(kind)) || input >= op.inputs.size()) return "";
   return op.inputs[input].arity == Port::Arity::kVariadic ? "" : op.inputs[input].name;
 }
 
-// Returns the formula of a value that a replacement computes from constants only. Omits reshapes.
+// Returns the formula of a value that a pattern computes only from constants, such as "(#a + #b)". Omits
+// reshapes.
 std::string Formula(const PatternNode& node, const std::string& kind,
                     const std::vector<std::string>& operands) {
   static const std::map<std::string, const char*> kSigns = {
@@ -140,7 +143,7 @@ class PatternSketch {
     return std::find(results_.begin(), results_.end(), name) != results_.end();
   }
 
-  // Returns the formula of the node, or "" unless all its inputs are constant.
+  // Returns the formula of the node if all its inputs are constant, otherwise "".
   std::string FormulaOf(const PatternNode& node) const {
     std::vector<std::string> operands;
     for (const PatternOperand& o : node.inputs) {
@@ -201,9 +204,9 @@ class PatternSketch {
   Sketch sketch_;
   const Pattern& pattern_;
   std::vector<std::string> results_;
-  std::vector<std::string> boxes_;        // per statement; empty: a constant that is not drawn yet
-  std::vector<std::string> formulas_;     // of constants, per statement
-  std::map<int, std::string> variables_;  // per entry of Pattern::values
+  std::vector<std::string> boxes_;     // [statement]: id of its box; empty: a constant that is not drawn yet
+  std::vector<std::string> formulas_;  // [statement]: its formula if it is constant
+  std::map<int, std::string> variables_;  // index in Pattern::values → id of its box
 };
 
 class GraphSketch {

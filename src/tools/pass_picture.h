@@ -6,8 +6,9 @@
 
 namespace tern::tools {
 
-// Draws before and after, side by side. A rule with patterns shows its first pattern and its replacement. A
-// rule in code shows its example. The text ends with a newline. Fails if the example of a rule in code fails.
+// Returns a diagram with the graph before and after the rule, side by side. For a rule with patterns, these
+// are its first pattern and its replacement. For a rule in code, these are the graphs of its example; fails
+// if the example fails. The text ends with a newline.
 Result<std::string> RulePicture(const Rule& rule);
 
 }  // namespace tern::tools

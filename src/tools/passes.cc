@@ -19,7 +19,7 @@ class PassesTool : public Tool {
            "  tern passes --markdown > docs/reference/passes.md\n";
   }
   void Declare(Args& args) override {
-    args.Flag("--markdown", markdown_, "the full reference as Markdown, with pictures");
+    args.Flag("--markdown", markdown_, "print the full reference as Markdown, with pictures");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args&) override {

@@ -20,17 +20,20 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kEverything = 1e30;  // relative to the lowest estimate
+constexpr double kEverything =
+    1e30;  // tune_within: measures kernels with any estimate, relative to the lowest
 
 class ProfileTool : public Tool {
  public:
   const char* name() const override { return "profile"; }
-  const char* summary() const override { return "time per node, against what this machine could do"; }
+  const char* summary() const override {
+    return "measure the time per node, compared with this machine's peak";
+  }
   const char* examples() const override {
     return "  tern profile model.onnx --threads 1\n"
            "  tern profile model.onnx --html profile.html --trace trace.json   # open in ui.perfetto.dev\n"
            "  tern profile model.tern --dim batch=8 --json\n"
-           "  tern profile model.onnx --explain --tune 2000    # which kernels there are, and how fast\n";
+           "  tern profile model.onnx --explain --tune 2000    # all candidate kernels and their times\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
@@ -55,18 +58,19 @@ class ProfileTool : public Tool {
 
 void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
+  args.Option("--runs", runs_, "N", "number of measured runs; 0: run for --seconds, but at least 5 times", 0,
               1'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (1)");
   args.Option("--top", max_rows_, "N", "rows of the table (40); 0: all", 0, 1'000'000);
-  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are random (repeatable)");
+  args.Option("--input", inputs_, "NAME=FILE",
+              "read this input from a file (repeatable); inputs that are not given are random");
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kAll & ~EngineFlags::kReference);
   args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"},
               "the highest instruction set to use (best)");
   args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with good estimates");
-  args.Flag("--explain", explain_, "list the candidate kernels of each node, and why one was chosen");
+  args.Flag("--explain", explain_, "list the candidate kernels of each node, and why its kernel was chosen");
   args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
   args.Option("--trace", trace_, "FILE", "write one run as a Chrome trace");
   args.Flag("--json", json_, "print one JSON object");
@@ -124,12 +128,13 @@ MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
-// The peak is measured before and after the runs, because other programs may use the machine at times.
+// Measures the machine's peak before and after the runs and uses the higher value, because other programs may
+// have slowed down one of the measurements.
 Result<int> ProfileTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   if (tune_all_ && !args.Given("--tune"))
-    return InvalidArgument("--tune-all needs --tune MS, the time it may take");
+    return InvalidArgument("--tune-all needs --tune MS, the time for measuring kernels");
   TERN_ASSIGN(options_, engine_.Options(args));
   options_.explain = explain_;
   if (tune_all_) options_.tune_within = kEverything;

@@ -1,5 +1,5 @@
-// Writes the profile as a page. The roofline is drawn here. The page's script draws the tables from the JSON
-// of the profile.
+// Writes the profile as a web page. This file draws the roofline. The page's script builds the tables from
+// the profile's JSON.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tern::tools {
 namespace {
 
-// Both axes are logarithmic.
+// Draws the roofline as SVG. Both axes are logarithmic.
 class Roofline {
  public:
   explicit Roofline(const Profile& p) : profile_(p) {
@@ -85,7 +85,8 @@ class Roofline {
              svg);
   }
 
-  // The area of a dot is its share of the time. data-index: the node's index in the profile.
+  // Draws a node. The area of its dot is proportional to its share of the time. data-index: the node's index
+  // in the profile.
   void Dot(size_t index, std::string& svg) const {
     const ProfiledNode& n = profile_.nodes[index];
     const double share = n.ms / profile_.ms, radius = std::clamp(40 * std::sqrt(share), 2.0, 40.0);
@@ -103,8 +104,8 @@ class Roofline {
 // Returns the conditions of the measurement: machine, threads, method.
 std::string Summary(const Profile& p) {
   return fmt::format(
-      "{:.3f} ms a run in {} steps on {} thread{}, {}, {}, each step at its best of {} runs. This machine reaches "
-      "{}, {:.1f} GB/s.",
+      "A run takes {:.3f} ms in {} steps on {} thread{}, {}, {}. The time of each step is its shortest of {} runs. "
+      "This machine reaches {} and {:.1f} GB/s.",
       p.ms, p.nodes.size(), p.threads, p.threads == 1 ? "" : "s", p.isa, p.precision, p.runs,
       RateText(p.peak), p.peak.bytes * 1e-9);
 }

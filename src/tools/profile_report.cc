@@ -29,12 +29,12 @@ std::string OutputOfBoth(const Node& node, const Node* next) {
 // Rounds milliseconds to nanoseconds, the resolution of the clock.
 double RoundedToNanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 
-// Kernel names contain the type of their products.
+// The name of a kernel that multiplies bf16 ends in ".bf16".
 bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
 
-// Returns the bytes that bf16 saves. Costs are counted from the graph's types, but values stored as bf16 and
-// weights packed as bf16 take two bytes less per element. A call that does a part of the node's work counts
-// that part of the weights.
+// Returns the bytes that bf16 saves in one call. The cost of a node assumes the types of the graph, but an
+// f32 value that is stored as bf16, or an f32 weight that is packed as bf16, has two bytes less per element.
+// A call that does a fraction of the node's work (event.share) saves this fraction of the weights' bytes.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
@@ -137,7 +137,7 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
     n.ms = static_cast<double>(sum.best) * 1e-6;
     n.cost = n.next ? CostOfFused(*node, *n.next) : CostOf(*node);
     if (n.cost && n.work > 0) n.cost->bytes = std::max(0.0, n.cost->bytes - sum.best_saved / n.work);
-    if (sum.depth == 0) profile.ms += n.ms;  // the time of a loop includes its body
+    if (sum.depth == 0) profile.ms += n.ms;  // the time of a node includes the time of its bodies
     profile.nodes.push_back(std::move(n));
   }
   std::stable_sort(profile.nodes.begin(), profile.nodes.end(),
@@ -147,12 +147,13 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
 
 std::string RateText(const MachinePeak& peak) {
   const std::string f32 = Thousands(peak.flops) + " FLOP/s";
-  return peak.bf16_flops > 0 ? StrCat(f32, " (", Thousands(peak.bf16_flops), " of bf16 pairs)") : f32;
+  return peak.bf16_flops > 0 ? StrCat(f32, " (", Thousands(peak.bf16_flops), " in bf16)") : f32;
 }
 
 std::string ProfileTable(const Profile& p, int64_t max_rows) {
   std::string out = fmt::format(
-      "{:.3f} ms in {} steps, each at its best of {} runs, {} threads, {}, {}; the machine: {}, {} bytes/s\n\n",
+      "{:.3f} ms in {} steps, each with its shortest time of {} runs, {} threads, {}, {}; the machine reaches {}, {} "
+      "bytes/s\n\n",
       p.ms, p.nodes.size(), p.runs, p.threads, p.isa, p.precision, RateText(p.peak), Thousands(p.peak.bytes));
   constexpr const char* kGroup = "{:<24} {:>6} {:>10} {:>6}\n";
   out += fmt::format(kGroup, "op", "calls", "ms", "%");

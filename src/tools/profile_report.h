@@ -10,32 +10,33 @@
 
 namespace tern::tools {
 
-// The measured peak of the machine, with as many threads as the model used.
+// The measured peak rates of the machine, with the number of threads that the model uses.
 struct MachinePeak {
-  double flops = 0;       // per second, multiply-adds of f32
-  double bf16_flops = 0;  // of bf16 pairs; 0 where no kernel uses them
-  double bytes = 0;       // per second, read from memory
+  double flops = 0;       // FLOPs per second, with multiply-adds of f32
+  double bf16_flops = 0;  // FLOPs per second, with dot products of bf16; 0 if the model does not use them
+  double bytes = 0;       // bytes per second, read from memory
 
-  double FlopsOf(const std::string& kernel) const;  // for products of this type
+  double FlopsOf(
+      const std::string& kernel) const;  // bf16_flops for a kernel that multiplies bf16, otherwise flops
 };
 
 struct ProfiledNode {
   const Node* node = nullptr;
-  const Node* next = nullptr;  // the node fused into the step, included in all figures
+  const Node* next = nullptr;  // a node that the same kernel call computes, or null; all members include it
   std::string kernel;
   int depth = 0;
-  int64_t calls = 0;         // in its best run
-  double work = 0;           // the work of those calls, in multiples of the node's work
-  double ms = 0;             // of all calls in its best run; other runs were disturbed
-  std::optional<Cost> cost;  // for the node's work done once
+  int64_t calls = 0;         // number of calls in the node's fastest run
+  double work = 0;           // work of these calls, in multiples of the node's work
+  double ms = 0;             // time of these calls
+  std::optional<Cost> cost;  // cost of the node's work, done once
 
-  std::string Kind() const;    // "Conv", "Conv + Pool.max"
-  std::string Output() const;  // its type
+  std::string Kind() const;    // "Conv" or "Conv + Pool.max"
+  std::string Output() const;  // the type of the output
   double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
   double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
   double PercentOfPeak(const MachinePeak& peak) const;
-  // The lower bound of the time, from FLOPs, bytes and the machine's peak, divided by the measured time; 0
-  // when unknown.
+  // Returns the shortest possible time, computed from FLOPs, bytes and the machine's peak, in percent of the
+  // measured time. Returns 0 if the cost is unknown.
   double PercentOfRoof(const MachinePeak& peak) const;
 };
 
@@ -44,18 +45,18 @@ struct Profile {
   std::string isa, precision;
   int threads = 1;
   int64_t runs = 0;
-  double ms = 0;                    // all steps
+  double ms = 0;                    // the sum of all steps
   std::vector<ProfiledNode> nodes;  // slowest first
 };
 
-// One step of one run, for a trace.
+// One step of a run, for a Chrome trace.
 struct TraceEvent {
   const Node *node = nullptr, *next = nullptr;
   const char* kernel = "";
   double start_us = 0, duration_us = 0;
 };
 
-// Accumulates times over runs; stores every step of the last run.
+// Records the fastest time of each node over all runs, and every step of the last run.
 class ProfileObserver : public RunObserver {
  public:
   void StartRun();
@@ -70,8 +71,8 @@ class ProfileObserver : public RunObserver {
     std::string kernel;
     int depth = 0;
     int64_t run = 0;
-    int64_t calls = 0, nanoseconds = 0;  // of the current run
-    int64_t best_calls = 0, best = 0;
+    int64_t calls = 0, nanoseconds = 0;  // calls and time of the current run
+    int64_t best_calls = 0, best = 0;    // calls and time of the fastest run
     double work = 0, best_work = 0;
     double saved = 0, best_saved = 0;  // bytes that bf16 values and weights save
     void EndRun();
@@ -84,11 +85,11 @@ class ProfileObserver : public RunObserver {
 
 std::string RateText(const MachinePeak& peak);
 std::string ProfileTable(const Profile& profile, int64_t max_rows);
-// explanation: null for none.
+// Returns the profile as a JSON object. If `explanation` is not null, the object also contains it.
 std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);
-// For chrome://tracing and ui.perfetto.dev.
+// Returns a trace in Chrome's format, for chrome://tracing and ui.perfetto.dev.
 std::string ChromeTrace(const std::vector<TraceEvent>& events);
-// One self-contained page: time per op and per kernel, all steps, the roofline.
+// Returns a self-contained web page with the time per op and per kernel, all steps, and the roofline.
 std::string ProfilePage(const std::string& model, const Profile& profile);
 
 }  // namespace tern::tools

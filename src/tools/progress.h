@@ -1,4 +1,4 @@
-// A progress bar on stderr for operations over one second; silent if stderr is not a terminal.
+// Shows a progress bar on stderr, if stderr is a terminal and the operation takes more than one second.
 #pragma once
 #include <string>
 
@@ -12,13 +12,13 @@ class Progress {
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void Show(double share);  // 0 to 1
+  void Show(double share);  // share: how much of the operation is done, from 0 to 1
 
  private:
   std::string title_;
   Stopwatch watch_;
   bool terminal_;
-  double shown_ = 0;  // ms at the last drawing; 0: nothing drawn
+  double shown_ = 0;  // when the bar was last drawn, in ms since the start; 0: never
 };
 
 }  // namespace tern::tools

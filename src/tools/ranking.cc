@@ -20,7 +20,7 @@ Status RankingOptions::Load() {
     return InvalidArgument("--labels ", file_, ": must be a text file with one name per line, not JSON");
   TERN_ASSIGN(const std::string text, data::ReadFile(file_));
   labels_ = data::SplitLines(text);
-  if (labels_.empty()) return InvalidArgument("--labels ", file_, ": the file holds no names");
+  if (labels_.empty()) return InvalidArgument("--labels ", file_, ": the file contains no names");
   return {};
 }
 
@@ -43,8 +43,8 @@ Result<std::vector<Ranking>> RankingOptions::Rank(const std::vector<Value*>& out
   if (labels_.empty() || out.empty()) return out;
   for (const Ranking& r : out)
     if (Labels(r)) return out;
-  return InvalidArgument("--labels ", file_, " holds ", labels_.size(), " names, but output '", out[0].output,
-                         "' has ", out[0].classes, " classes");
+  return InvalidArgument("--labels ", file_, " contains ", labels_.size(), " names, but output '",
+                         out[0].output, "' has ", out[0].classes, " classes");
 }
 
 void RankingOptions::Print(const Ranking& r) const {

@@ -1,4 +1,4 @@
-// --topk 5 --labels FILE: the best classes of an output, by name.
+// The options --topk and --labels: print the best classes of each output, with their names.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace tern::tools {
 
-// One output's best classes, row by row.
+// The best classes of one output, in each of its rows.
 struct Ranking {
   std::string output, type;
   int64_t classes = 0;
@@ -22,10 +22,10 @@ class RankingOptions {
  public:
   void Declare(Args& args);
   bool wanted() const { return count_ > 0; }
-  // Reads the labels, one per line.
+  // Reads the file of labels, if one is given.
   Status Load();
   // Returns the best classes of each output. Skips outputs that cannot be ranked (sequences, strings), with a
-  // note on stderr. Fails if there are too few labels for every output.
+  // note on stderr. Fails if labels are given but all outputs have more classes than there are labels.
   Result<std::vector<Ranking>> Rank(const std::vector<Value*>& outputs, const DatumList& data) const;
   void Print(const Ranking& ranking) const;
   void Write(const Ranking& ranking, data::JsonWriter& json) const;

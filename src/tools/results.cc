@@ -24,7 +24,8 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-// Returns the extension for storing a datum when the user requests `format`.
+// Returns the extension of the file for a datum. This is `format`, which the user chose, if that format can
+// store it.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
   if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;
@@ -126,10 +127,10 @@ Result<std::string> FormatData(const std::vector<Value*>& values, const DatumLis
   }
   const bool tensors = std::all_of(data.begin(), data.end(), [](const Datum& d) { return d.is_tensor(); });
   if (!tensors || (format != "npz" && data.size() != 1))
-    return InvalidArgument("standard output takes ", format == "npz" ? "tensors" : "one tensor", " as .",
-                           format, ", but the model gives ", data.size(), " outputs",
-                           tensors ? "" : ", not all of them tensors", "; choose --format ",
-                           tensors ? "npz or json" : "json");
+    return InvalidArgument(
+        "--format ", format, " can write ", format == "npz" ? "only tensors" : "only one tensor",
+        " to standard output, but the model has ", data.size(), " outputs",
+        tensors ? "" : ", which are not all tensors", "; choose --format ", tensors ? "npz or json" : "json");
   if (format != "npz") return Format(data[0], format);
   data::NamedTensors arrays;
   for (size_t i = 0; i < data.size(); ++i) arrays.emplace_back(values[i]->name, data[i].tensor);

@@ -7,10 +7,10 @@
 
 namespace tern::tools {
 
-// Converts a value's name to a file name: / and : become _. Special names such as ".." become harmless too.
+// Converts a value's name to a file name. Replaces / and : by _. Puts _ before the names "", "." and "..".
 std::string FileName(const std::string& value_name);
 
-// One folder to write values to.
+// A folder, and the values to be written to it.
 struct Destination {
   std::string folder;
   const std::vector<Value*>& values;
@@ -18,23 +18,25 @@ struct Destination {
 // Fails if two values would be written to the same file.
 Status CheckFileNames(const std::vector<Destination>& destinations);
 
-// Writes one file per value to the folder, which is created if missing: <FileName>.<format> for tensors; .npz
-// with arr_0 … for sequences of tensors; .json for everything else. Returns the paths.
+// Writes one file per value to the folder and returns the paths. Creates the folder if it does not exist. A
+// tensor is written as <FileName>.<format>. Other values are written in this format if it can store them,
+// otherwise a sequence of tensors as .npz with the arrays arr_0, arr_1, …, and other values as .json.
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
-// Counts the elements of a result that are not finite, including those in sequences and maps.
+// The numbers of elements, of NaNs and of infinite elements in a result, including those in sequences and
+// maps.
 struct NonFinite {
   int64_t elements = 0, nan = 0, inf = 0;
   bool any() const { return nan || inf; }
   std::string ToString() const;  // "3 of 10 elements are NaN, 2 infinite"
 };
 NonFinite CountNonFinite(const Datum& datum);
-// Prints a note on stderr for each output with such elements.
+// Prints a note on stderr for each output with NaNs or infinite elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// Returns all outputs as one byte string, for standard output: one tensor as .npy, .txt or .pb, several as
-// .npz or .json.
+// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb require a single
+// tensor, npz requires tensors. json supports all outputs.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);
 

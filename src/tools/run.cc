@@ -1,4 +1,5 @@
-// tern run: one inference, with inputs from files or random ones, and outputs to files or the terminal.
+// tern run: runs a model once. Reads the inputs from files or makes them random. Writes the outputs to files
+// or prints them.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -58,23 +59,27 @@ class RunTool : public Tool {
 
 void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, ModelHelp());
-  args.Option("--input", inputs_, "NAME=FILE",
-              "an input from .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
+  args.Option(
+      "--input", inputs_, "NAME=FILE",
+      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
   args.Option("--random", seed_, "SEED",
-              "random values for the inputs that are not given: floats in [-1,1), integers 0 or 1");
+              "use random values for inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
   engine_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
-  args.Option("--output-dir", output_dir_, "DIR",
-              "write each output to DIR/<name>.npy; -: to standard output, and nothing else");
+  args.Option(
+      "--output-dir", output_dir_, "DIR",
+      "write each output to DIR/<name>.npy; -: write the outputs to standard output, which gets no other text");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
-  args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the output files");
+  args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"},
+              "format of the files of --output-dir and --save-inputs (npy)");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// Takes the model from the positional arguments: it is the first one that is a file. The others are inputs:
-// `--input a=1.npy b=2.npy`.
+// Returns the model's path, and removes it from the positional arguments `words`. It is the first argument
+// that is a file. Appends the other arguments to `inputs`, because the parser reads b=2.npy in `--input
+// a=1.npy b=2.npy` as positional.
 Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
   size_t model = 0;
   for (size_t i = 0; i < words.size(); ++i)
@@ -113,7 +118,8 @@ void RunTool::Print(const Graph& graph, const Outcome& done) const {
   fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
-// {"type", "shape", "file"?, "data"?}; only tensors have a shape. "data" is omitted if files are written or a
+// Writes one output as an object with the key "type", for tensors "shape", for non-finite elements "nan" and
+// "inf", and if the output is in a file, "file". "data" contains the elements, unless files are written or a
 // ranking is printed.
 void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const {
   const Datum& d = done.outputs[i];
@@ -151,7 +157,7 @@ Result<int> RunTool::Run(const Args& args) {
   const bool piped = output_dir_ == "-";
   if (piped && (json_ || ranking_.wanted()))
     return InvalidArgument(
-        "--output-dir - writes the data to standard output: it excludes --json and --topk");
+        "--output-dir - writes the outputs to standard output, so it cannot be used with --json or --topk");
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));

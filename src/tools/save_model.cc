@@ -11,8 +11,9 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// Returns the checksum of the source file, which a .tern file stores. If the source is a .tern file itself,
-// returns the checksum that it stores. Returns 0 for a file that is too large to read again.
+// Returns the checksum of the source file, which is stored in a written .tern file. If the source is a .tern
+// file itself, returns the checksum stored in it. Returns 0 for a file of more than 256 MiB, because reading
+// it again would take long.
 uint64_t SourceHash(const std::string& path) {
   if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;
@@ -46,8 +47,8 @@ Status SaveOptions::Check(const std::string& source) const {
   if (fs::equivalent(source, path_, ignored)) return InvalidArgument("'", path_, "' is the input itself");
   if (external_ && fs::is_symlink(path_))
     return InvalidArgument("'", path_,
-                           "' is a symbolic link, and --external-data puts a second file beside the ",
-                           "first: give the link's target");
+                           "' is a symbolic link, but --external-data writes a second file beside the ",
+                           "output; use the path that the link refers to");
   return {};
 }
 

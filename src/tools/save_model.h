@@ -1,4 +1,5 @@
-// Writes a model in the format of the file's extension. A failure leaves no file.
+// The options of commands that write a model. The file's extension determines its format. If writing fails,
+// no file is left.
 #pragma once
 #include <string>
 
@@ -12,11 +13,12 @@ class SaveOptions {
   void Declare(Args& args, const std::string& doc);
   bool wanted() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
-  // Checks before any work that the format is known, that the options fit it, and that the output is not
-  // `source` itself.
+  // Fails if the format is unknown, if an option does not apply to it, or if the output is the file `source`.
+  // Commands call this before they load the model.
   Status Check(const std::string& source) const;
-  // source: the file of the graph; a .tern file records its checksum. Returns the number of nodes in the
-  // file. A Tern op may be several ONNX operators, and the reverse.
+  // Writes the graph. source: the file that the graph was loaded from; a .tern file stores its checksum.
+  // Returns the number of nodes in the written file. In an ONNX file it may differ from the graph's number of
+  // nodes.
   Result<int64_t> Save(const Graph& graph, const std::string& source) const;
 
   bool contrib = false;  // see onnx::ExportOptions

@@ -21,13 +21,13 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
   return Assignment{text.substr(0, at), text.substr(at + 1)};
 }
 
-// Binds a dim's symbol to a number; a known dim must equal the number. source: the option or input that gives
-// the number.
+// Checks that the size `value` is possible for a dim of an input. If the dim is a symbol, sets the symbol to
+// this size in `symbols`. source: where the size comes from, for messages.
 Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
-    return InvalidArgument(source, " gives input '", input.name, "' ", value, " at dim ", axis,
-                           ", but the model has ", dim.value());
+    return InvalidArgument(source, " sets dim ", axis, " of input '", input.name, "' to ", value,
+                           ", but in the model it is ", dim.value());
   if (!dim.symbolic()) return {};
   std::vector<std::string> names;
   dim.CollectSymbols(names);
@@ -44,8 +44,8 @@ Status ApplyShape(Value& input, const Dims& dims, const char* source, SymbolValu
   if (!input.type.tensor())
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
   if (shape.ranked && shape.dims.size() != dims.size())
-    return InvalidArgument(source, " gives input '", input.name, "' ", dims.size(),
-                           " dims, but the model has ", shape.ToString());
+    return InvalidArgument(source, " has ", dims.size(), " dims for input '", input.name,
+                           "', but in the model it is ", shape.ToString());
   for (size_t i = 0; i < dims.size() && shape.ranked; ++i)
     TERN_TRY(BindDim(input, i, dims[i], source, symbols));
   shape = Shape::Of(dims);
@@ -62,7 +62,8 @@ std::set<std::string> OpenSymbols(const Graph& graph) {
   return names;
 }
 
-// Replaces symbols in all values, because declared types that inference cannot derive may contain them.
+// Replaces symbols by sizes in the types of all values. Inference does not do this for declared types that it
+// cannot derive.
 void Substitute(Graph& graph, const SymbolValues& symbols) {
   for (const auto& v : graph.values())
     for (Dim& d : v->type.shape.dims) d = d.Substitute(symbols);
@@ -76,17 +77,17 @@ std::string Names(const std::set<std::string>& names) {
 
 Status UnknownDim(const std::string& text, const std::set<std::string>& known) {
   if (!known.empty()) return NotFound("--dim ", text, ": the model's open dims are: ", Names(known));
-  return NotFound("--dim ", text, ": the model has no open dim with a name; give --shape NAME=… to set an ",
-                  "input's dims");
+  return NotFound("--dim ", text, ": the model has no open dim with a name; use --shape NAME=… to set the ",
+                  "dims of an input");
 }
 
-// Sets the open dims without a name to `size`. Returns them as input[axis].
+// Sets the open dims of the inputs to `size`. Returns their names in the form "input[axis]".
 Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) {
   std::vector<std::string> closed;
   for (Value* v : graph.inputs()) {
     if (!v->type.tensor()) continue;
     if (!v->type.shape.ranked)
-      return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
+      return InvalidArgument("the rank of input '", v->name, "' is unknown; use --shape ", v->name, "=…");
     for (size_t i = 0; i < v->type.shape.dims.size(); ++i) {
       Dim& d = v->type.shape.dims[i];
       if (d.known()) continue;
@@ -97,7 +98,7 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
-// Reports an invalid model as invalid sizes, because the user chose the sizes.
+// Converts the error "invalid model" to "invalid argument", because the sizes that the user chose cause it.
 Status Chosen(Status status, const std::string& source) {
   if (status.code() != Code::kInvalidModel) return status;
   return InvalidArgument("the model does not run with the sizes of ", source, ": ", status.message());
@@ -115,8 +116,7 @@ void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string suffix = effect.empty() ? "" : ", " + effect;
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + suffix + " (repeatable)");
   args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + suffix + " (repeatable)");
-  args.Option("--batch", batch_, "N", "another batch size, also where the model has a fixed one" + suffix, 1,
-              INT64_MAX);
+  args.Option("--batch", batch_, "N", "batch size, even if the model has a fixed one" + suffix, 1, INT64_MAX);
 }
 
 Result<Dims> ParseDims(const std::string& text) {
@@ -124,10 +124,11 @@ Result<Dims> ParseDims(const std::string& text) {
   if (text.empty() || text == "scalar") return dims;
   for (const std::string& part : SplitText(text, 'x')) {
     int64_t v = 0;
-    if (!ParseInt(part, v) || v < 0) return InvalidArgument("'", text, "' is not dims like 1x3x224x224");
+    if (!ParseInt(part, v) || v < 0)
+      return InvalidArgument("'", text, "' is not a list of dims such as 1x3x224x224");
     dims.push_back(v);
   }
-  if (!CheckedCount(dims, DType::kF64)) return InvalidArgument("dims ", text, " exceed any memory");
+  if (!CheckedCount(dims, DType::kF64)) return InvalidArgument("a tensor with dims ", text, " is too large");
   return dims;
 }
 
@@ -190,8 +191,8 @@ Status CloseOpenDims(Graph& graph, const Feeds& given) {
   SayClosed(Names(named), size, "--dim or --shape");
   SayClosed(Join(unnamed, ", "), size, "--shape");
   if (symbols.empty() && given.empty() && named.empty() && unnamed.empty()) return {};
-  return Chosen(InferGraph(graph), StrCat("the inputs that are given, and ", size, " for open dims"))
-      .While("inferring shapes for the inputs that are made up");
+  return Chosen(InferGraph(graph), StrCat("the given inputs, and ", size, " for open dims"))
+      .While("inferring shapes for random inputs");
 }
 
 int64_t SmallestSize(const Graph& graph) {

@@ -1,4 +1,4 @@
-// --shape NAME=1x3x224x224, --dim N=8 and --batch N: dims that the user sets.
+// The options --shape NAME=1x3x224x224, --dim N=8 and --batch N, which set the dims of inputs.
 #pragma once
 #include <map>
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace tern::tools {
 
-using Feeds = std::map<std::string, Datum>;  // by the input's name
+using Feeds = std::map<std::string, Datum>;  // name of the input → its value
 
 class ShapeOptions {
  public:
-  // effect: text for the help about what the command does with the dims.
+  // effect: appended to the help texts; it says what the command does with the dims.
   void Declare(Args& args, const std::string& effect = "");
-  // Sets the inputs' dims, in all inputs that share a symbol, and repeats shape inference. Fails on unknown
-  // input names and on dims that contradict the model.
+  // Sets the dims of the inputs, and of other inputs with the same symbols. Then repeats shape inference.
+  // Fails if an input or symbol is unknown, or if a dim contradicts the model.
   Status Apply(Graph& graph) const;
-  // Applies only --batch, for a model whose other dims follow from its inputs.
+  // Applies only --batch. Used if the inputs come from files, which determine the other dims.
   Status ApplyBatch(Graph& graph) const;
 
  private:
@@ -27,13 +27,13 @@ class ShapeOptions {
   int64_t batch_ = 0;
 };
 
-// Sets the open dims of inputs that will be random. A symbol that a given tensor has too gets the size in
-// that tensor. Other dims get SmallestSize, with a note on stderr. Repeats shape inference. Does nothing if
-// every input is given.
+// Sets the open dims of inputs that are not in `given`, because random values need known dims. If a symbol
+// also occurs in a given input, it gets its size there. Other open dims are set to SmallestSize, with a note
+// on stderr. Then repeats shape inference. Does nothing if every input is given.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
-// Returns the first of several sizes that all open dims can have at once. It is 1, unless the model needs
-// more (pooling windows, audio length). Returns 1 if no size fits.
+// Returns the smallest of several sizes (1, 2, 16, …) for which shape inference succeeds if all open dims
+// have it. It is above 1 for example if a pooling window needs a larger input. Returns 1 if no size succeeds.
 int64_t SmallestSize(const Graph& graph);
 
 // Sets every open dim of the inputs to `size` without a note, and repeats shape inference.
@@ -42,7 +42,8 @@ Status FillOpenDims(Graph& graph, int64_t size);
 // Parses dims such as "1x3x224". "" and "scalar" are a scalar.
 Result<Dims> ParseDims(const std::string& text);
 
-// Returns the input of that name. Fails with a list of the names.
+// Returns the input or overridable constant of this name. If there is none, fails with a list of the inputs'
+// names.
 Result<Value*> FindInput(const Graph& graph, const std::string& name);
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// Stopwatch and percentiles.
+// A stopwatch, rounding and percentiles.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Rounds to 4 decimals for JSON; further digits are noise.
+// Rounds to 4 decimals, for JSON. Further digits of a measurement are noise.
 inline double Rounded(double v) { return std::round(v * 1e4) / 1e4; }
 
 // Returns the p-quantile of sorted samples by nearest rank. p is in [0, 1].

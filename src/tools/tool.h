@@ -1,4 +1,4 @@
-// A sub-command of `tern`, one per file: declares its options, then runs.
+// A sub-command of `tern`. Each is defined in its own source file.
 #pragma once
 #include <memory>
 
@@ -14,12 +14,13 @@ class Tool {
   virtual const char* summary() const = 0;
   virtual const char* examples() const = 0;  // shown below the options
   virtual void Declare(Args& args) = 0;
-  // Returns the exit code: 0, or 1 for a wrong result. The caller prints an error and exits with 2.
+  // Returns the exit code: 0, or 1 if a check of the command failed. If Run fails, the caller prints the
+  // error and exits with 2.
   virtual Result<int> Run(const Args& args) = 0;
 };
 
 }  // namespace tern::tools
 
-// Defines a command's constructor; the build finds these lines and registers them.
-// TERN_TOOL(Convert) { return std::make_unique<ConvertTool>(); }
+// Defines the function that creates a command: TERN_TOOL(Convert) { return std::make_unique<ConvertTool>(); }
+// The build finds these lines and registers the commands.
 #define TERN_TOOL(Name) std::unique_ptr<Tool> TernTool_##Name()

@@ -1,4 +1,4 @@
-// Formats numbers and names for output.
+// Formats numbers and names for the terminal.
 #pragma once
 #include <fmt/core.h>
 
@@ -23,7 +23,8 @@ inline std::string Thousands(double v) {
                               kSuffix[i]);
 }
 
-// Makes untrusted text safe for a terminal: control characters and invalid UTF-8 become \xNN.
+// Makes untrusted text safe for a terminal: replaces control characters except newlines, and invalid UTF-8,
+// by \xNN.
 std::string Printable(std::string_view text);
 
 }  // namespace tern::tools

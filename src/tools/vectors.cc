@@ -28,7 +28,8 @@ Status ReadNumbered(const fs::path& folder, const char* prefix, const std::vecto
   }
   const std::string extra = StoredFile(folder, prefix, values.size());
   if (!extra.empty())
-    return InvalidArgument("'", extra, "' is one more than the model's ", values.size(), " values");
+    return InvalidArgument("'", extra, "' has no value in the model, which has only ", values.size(),
+                           " of this kind");
   return {};
 }
 
@@ -43,7 +44,8 @@ const Value* FindNamed(const std::vector<const Value*>& values, const std::strin
   return it == values.end() ? nullptr : *it;
 }
 
-// Arrays that are neither inputs nor outputs are ignored: such files often contain more.
+// Reads the inputs and outputs in an .npz file by their names. Ignores other arrays, which such files often
+// contain.
 Status ReadNamed(const std::string& path, const Graph& graph, Vectors& v) {
   TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
   const std::vector<const Value*> inputs = InputsOf(graph),
@@ -73,7 +75,7 @@ Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder, bool with
     TERN_TRY(ReadNumbered(folder, "output_", {graph.outputs().begin(), graph.outputs().end()}, v.outputs));
   }
   if (with_outputs && v.outputs.empty())
-    return NotFound("'", v.folder, "' stores none of the model's outputs");
+    return NotFound("'", v.folder, "' contains none of the model's outputs");
   return v;
 }
 
@@ -88,8 +90,9 @@ Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& 
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.is_directory() && HasVectors(entry.path())) folders.push_back(entry.path());
   if (folders.empty())
-    return NotFound("'", folder,
-                    "' has no vectors: neither input_0.pb, input_0.npy nor io.npz, nor folders with them");
+    return NotFound(
+        "'", folder,
+        "' has no test vectors: it contains no input_0.pb, input_0.npy or io.npz, and no folder with one");
   std::sort(folders.begin(), folders.end());
   std::vector<Vectors> out;
   for (const fs::path& f : folders) {

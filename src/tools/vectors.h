@@ -1,4 +1,5 @@
-// Stored test vectors: a folder with input_K / output_K as .pb or .npy, or io.npz with the values' names.
+// Reads stored test vectors. A test vector is a folder that contains the files input_K and output_K (.pb,
+// .npy or .npz), or the file io.npz, whose arrays have the names of inputs and outputs.
 #pragma once
 #include <map>
 #include <string>
@@ -11,11 +12,11 @@ namespace tern::tools {
 struct Vectors {
   std::string folder;
   Feeds inputs;
-  Feeds outputs;  // only those that are stored
+  Feeds outputs;  // the outputs that the folder contains
 };
 
-// Returns the vectors in the folder, or those in its sub-folders (test_data_set_0 …). Fails if there are
-// none, or if `with_outputs` is set and a vector has no outputs.
+// Returns the test vector in the folder, or the test vectors in its sub-folders (test_data_set_0, …). Fails
+// if there is none, or if `with_outputs` is set and a test vector has no outputs.
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs);
 
 }  // namespace tern::tools

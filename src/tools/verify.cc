@@ -17,8 +17,9 @@
 namespace tern::tools {
 namespace {
 
-// Tolerances for bf16 products: relative to the largest result, not to each element.
-// docs/reports/accuracy.md: errors of trained networks are 0.1 to 1.1 %.
+// The default tolerances for bf16. The absolute tolerance is relative to the largest element of an output.
+// According to docs/reports/accuracy.md, the errors of trained networks are 0.1 % to 1.1 % of the largest
+// element.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {
@@ -30,7 +31,7 @@ class VerifyTool : public Tool {
  public:
   const char* name() const override { return "verify"; }
   const char* summary() const override {
-    return "compare a model's results with stored ones, another model, the reference";
+    return "compare a model's results with stored results, another model or the reference evaluator";
   }
   const char* examples() const override {
     return "  tern verify model.onnx --data test_data_set_0\n"
@@ -67,34 +68,37 @@ class VerifyTool : public Tool {
   SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
-  std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
+  // (where, output): outputs that are not compared, because the folder `where` does not contain them.
+  std::vector<std::pair<std::string, std::string>> unstored_;
 };
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   args.Option("--data", data_, "DIR",
-              "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
-  args.Option("--against", against_, "OTHER", "another model, whose results are expected");
-  args.Flag("--reference", reference_, "expect the results of the slow reference evaluator");
+              "compare with stored results: a folder with input_K / output_K (.pb, .npy) or io.npz, or with "
+              "sub-folders that contain these");
+  args.Option("--against", against_, "OTHER", "compare with the results of another model");
+  args.Flag("--reference", reference_, "compare with the results of the reference evaluator");
   args.Flag(
       "--layers", layers_,
-      "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
-  args.Flag("--accumulated", accumulated_,
-            "with --layers: each node reads the results of the kernels before it, so that errors accumulate");
-  args.Option("--top", max_rows_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0,
+      "compare each node of the optimized graph with the reference evaluator, both with the same inputs");
+  args.Flag(
+      "--accumulated", accumulated_,
+      "with --layers: the inputs of a node are results of the kernels before it, so that errors accumulate");
+  args.Option("--top", max_rows_, "N", "with --layers: print only the N worst nodes (20); 0: all", 0,
               1'000'000);
-  args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
+  args.Option("--random", seed_, "SEED", "seed of the random inputs, which are used without --data (0)");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kLevel | EngineFlags::kPrecision);
-  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3; where bf16 is used 1e-2)");
+  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3; in bf16: 1e-2)");
   args.Option(
       "--atol", given_.absolute, "A",
-      "absolute tolerance (1e-4; where bf16 is used 2 % of the output's largest |wanted|): |got - wanted| "
-      "<= A + R * |wanted|");
+      "absolute tolerance (1e-4; in bf16: 2 % of the output's largest |wanted|); a result is correct if "
+      "|got - wanted| <= A + R * |wanted|");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// The default tolerances depend on the precision; each option overrides its default.
+// Sets the tolerances. The defaults depend on the precision. --rtol and --atol override them.
 Status VerifyTool::ChooseTolerance(const Args& args) {
   if (given_.relative < 0 || given_.absolute < 0) return InvalidArgument("a tolerance must not be below 0");
   if (UsesBf16(options_.precision)) tolerance_ = kBf16Tolerance;
@@ -105,7 +109,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
   return {};
 }
 
-// Returns the inputs: the stored ones, or one random set.
+// Returns the stored test vectors, or without --data, one test vector with random inputs and no outputs.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
@@ -150,8 +154,8 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Compares with stored results, and with another model or the reference evaluator if requested. These run in
-// fp32.
+// Runs the model on a test vector. Compares its results with the stored results, and if requested, with
+// another model or the reference evaluator, which run in fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));
@@ -214,7 +218,7 @@ void VerifyTool::Print(size_t wrong) const {
                                     : Printable(c.difference) + (c.max_abs > 0 ? "; " + max_errors : ""));
   }
   for (const auto& [where, output] : unstored_)
-    fmt::print("-     {} '{}': not compared, nothing is stored for it\n", Printable(where),
+    fmt::print("-     {} '{}': not compared, because no result is stored\n", Printable(where),
                Printable(output));
   if (!lines_.empty() || !unstored_.empty()) {
     fmt::print("{} of {} outputs within {}", lines_.size() - WrongOutputs(), lines_.size(), Bounds());
@@ -223,8 +227,8 @@ void VerifyTool::Print(size_t wrong) const {
   if (layers_) PrintLayers();
   if (wrong && UsesBf16(options_.precision))
     fmt::print(
-        "rounding to bf16 changes the results of some networks more, above all of those that are not "
-        "trained: --precision fp32 shows whether that is the reason, --rtol and --atol set the tolerance\n");
+        "rounding to bf16 can cause larger errors, above all in networks that are not trained; use --precision fp32 "
+        "to find out whether it is the reason, or --rtol and --atol to set the tolerance\n");
 }
 
 void VerifyTool::PrintLayers() const {
@@ -249,11 +253,11 @@ int VerifyTool::Report() const {
 Status VerifyTool::CheckRequest() const {
   if (data_.empty() && against_.empty() && !reference_ && !layers_)
     return InvalidArgument(
-        "nothing to compare with; give --data DIR, --against MODEL, --reference or --layers");
+        "there is nothing to compare with; use --data DIR, --against MODEL, --reference or --layers");
   if (layers_ && !against_.empty())
     return InvalidArgument(
-        "--layers and --against exclude each other: nodes are compared with the reference");
-  if (accumulated_ && !layers_) return InvalidArgument("--accumulated needs --layers, which is not given");
+        "--layers and --against exclude each other: --layers compares nodes with the reference evaluator");
+  if (accumulated_ && !layers_) return InvalidArgument("--accumulated has no effect without --layers");
   return {};
 }
 

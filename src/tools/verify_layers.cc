@@ -36,7 +36,7 @@ std::vector<Value*> Operands(const Node& node) {
   return values;
 }
 
-// Returns the node's name, or its first output's name.
+// Returns the node's name. If it has none, returns "%" and the name of its first output.
 std::string NameOf(const Node& node) {
   return node.name.empty() ? StrCat("%", node.output(0)->name) : node.name;
 }
@@ -46,14 +46,14 @@ Type TypeOf(const Value& v, const Datum& datum) {
   return Type::TensorOf(datum.tensor.dtype(), Shape::Of(datum.tensor.dims()));
 }
 
-// Returns the kernel of the node, or "folded". A plan without steps has no kernels, because its results are
-// constants.
+// Returns the kernel of the node. Returns "folded" if `kernels` does not contain the node, which means that
+// the plan has no steps because its results are constants.
 std::string KernelOf(const std::map<const Node*, std::string>& kernels, const Node& node) {
   const auto it = kernels.find(&node);
   return it == kernels.end() ? "folded" : it->second;
 }
 
-// All node outputs of a graph, computed by kernels or the reference evaluator, and the names of the kernels.
+// The outputs of all nodes of a graph, and the names of the nodes' kernels.
 struct AllValues {
   Data data;
   std::unordered_map<const Node*, std::string> kernels;
@@ -82,13 +82,14 @@ Result<AllValues> RunAll(const Graph& graph, const DatumList& inputs, const Sess
   return all;
 }
 
-// A graph with one node of another graph, and its inputs.
+// A graph that contains a copy of one node of another graph, and the inputs of the new graph.
 struct OneNode {
   std::unique_ptr<Graph> graph;
   DatumList inputs;
 };
 
-// Constants stay constants, and so do values that inference knows, as in a plan.
+// Returns whether an operand becomes a constant of the new graph. These are constants and values that shape
+// inference knows, because a plan treats both as known.
 bool IsFixed(const Value& v) { return v.is_constant() || v.content; }
 
 OneNode Alone(const Node& node, const Data& data) {
@@ -113,7 +114,7 @@ OneNode Alone(const Node& node, const Data& data) {
   return one;
 }
 
-// Does the same for a node with nested graphs. Clones the entire graph.
+// As Alone, for a node with nested graphs. Clones the entire graph and removes the other nodes.
 OneNode AloneWithBodies(const Graph& graph, const Node& node, const DatumList& inputs, const Data& data) {
   OneNode one{graph.Clone(), inputs};
   auto twin = one.graph->nodes().begin();
@@ -172,7 +173,8 @@ class LayerComparer {
     return {};
   }
 
-  // Returns the kernels' results for the outputs that have readers.
+  // Returns the results that the kernels compute for the node's outputs that have readers. Sets `kernel` to
+  // the name of the node's kernel.
   Result<DatumList> Got(const Node& node, std::string& kernel) {
     if (options_.accumulated) {
       kernel = accumulated_.kernels.at(&node);

@@ -11,40 +11,41 @@
 namespace tern::tools {
 
 struct LayerOptions {
-  SessionOptions engine;  // options of the kernels' session: threads, level, precision
+  SessionOptions engine;  // options of the session that runs the kernels
   data::Tolerance tolerance;
-  // False: every node reads the reference evaluator's results, so that its error is separate from earlier
-  // ones. True: it reads the results of the kernels before it, so that errors accumulate.
+  // If false, the inputs of a node are results of the reference evaluator, so that each error is caused by
+  // one node. If true, they are results of the kernels before it, so that errors accumulate.
   bool accumulated = false;
 };
 
+// The error of one node. It is that of the output with the largest error.
 struct LayerError {
-  std::string node, op, kernel, output;  // output: type and dims of the worst output
-  data::Comparison comparison;           // of the worst output
-  std::string data = "";                 // the input set of the worst output
+  std::string node, op, kernel, output;  // output: type and dims of the output
+  data::Comparison comparison;
+  std::string data = "";  // the test vector
 
   bool ok() const { return comparison.difference.empty(); }
-  // The largest error relative to the largest |wanted|. Elementwise relative errors would overstate errors of
-  // results near zero.
+  // Returns the largest absolute error divided by the largest |wanted|. An error relative to each element
+  // would overstate errors of elements near zero.
   double of_largest() const;
   bool WorseThan(const LayerError& other) const;
 };
 
 struct LayerReport {
-  std::vector<LayerError> layers;         // in the graph's order, or the worst first after Add
+  std::vector<LayerError> layers;         // in the order of the graph; after Add, the worst first
   std::vector<std::string> not_compared;  // nodes whose results are random
   size_t wrong = 0;
 
-  // Merges a report of the same model for other inputs.
+  // Adds a report of the same model for another test vector, called `data`.
   void Add(const std::string& data, LayerReport other);
 };
 
-// Loads the model and optimizes it as a session of that level does. Holds all values of the graph in memory
-// at once. Errors name the node.
+// Loads the model, optimizes it at the level of options.engine, and compares all its nodes. All values of the
+// graph are in memory at once.
 Result<LayerReport> CompareLayers(const std::string& model, const Feeds& feeds, const LayerOptions& options);
 
 std::string LayerTable(const LayerReport& report, int64_t max_rows);
-// Writes "layers": […], "layers_not_compared": […] into an open object.
+// Writes the keys "layers" and "layers_not_compared" with their values into the object that `json` has begun.
 void WriteLayers(const LayerReport& report, data::JsonWriter& json);
 
 }  // namespace tern::tools

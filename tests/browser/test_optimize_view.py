@@ -102,7 +102,7 @@ class Views(PageTest):
         self.page.click("#side-0 [data-name='conv']")
         self.assertRegex(self.details()["after"], r"^fused into Conv ")
         self.assertEqual(self.page.eval_on_selector_all("#side-1 .twin text:first-of-type", "all => all.map(e => e.textContent)"), ["Conv"])
-        for name, reason in (("idle", "hands its input on"), ("shape", "shapes and constants"), ("wave again", "the same as Unary.sin wave")):
+        for name, reason in (("idle", "returns its input unchanged"), ("shape", "shapes and constants"), ("wave again", "the same as Unary.sin wave")):
             self.page.click(f"#side-0 [data-name='{name}']")
             self.assertIn(reason, self.details()["after"])
             self.assertEqual(self.page.locator("#side-1 .twin").count(), 0)

@@ -38,7 +38,7 @@ class Tables(ProfileTest):
         self.assertEqual(self.column("nodes", "node"), [n["name"] for n in nodes])
         self.assertEqual(self.column("nodes", "ms"), [f"{n['ms']:.4f}" for n in nodes])
         self.assertEqual(self.page.locator("circle").count(), sum(n["flops"] > 0 for n in nodes))
-        self.assertIn("ms a run in", self.page.text_content("header p"))
+        self.assertIn("A run takes ", self.page.text_content("header p"))
         self.keep_picture("profile")
 
     def test_headings_sort(self):

@@ -351,6 +351,7 @@ class Others(CliTest):
 
     def test_demo_files_work_with_the_other_commands(self):
         self.ok("demo", "--save", self.dir / "d")
+        self.assertEqual({path.suffix for path in (self.dir / "d").iterdir()}, {".onnx", ".png"})
         done = self.json("run", self.dir / "d/digits.onnx", "--input", self.dir / "d/7_0.png", "--topk", 1, "--json")
         self.assertEqual(done["topk"]["probabilities"][0][0]["index"], 7)
         self.assertIn("this is a 7", self.ok("demo", self.dir / "d/7_0.png").stdout)

@@ -21,9 +21,9 @@ const ExporterTable& Exporters() {
 
 namespace {
 
-constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB; the limit of protobuf is 2 GiB
+constexpr size_t kMaxMessage = size_t{3} << 29;  // bytes: 1.5 GiB, below protobuf's limit of 2 GiB
 
-// Returns the ir_version that introduced an opset.
+// Returns the ir_version of the ONNX release that introduced an opset, but at least 10.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
 
 size_t WeightBytes(const Graph& graph) {
@@ -101,8 +101,8 @@ Result<std::string> ExportBytes(const Graph& given, const ExportOptions& options
     const std::unique_ptr<Graph> copy = WithoutFused(given);
     const Graph& graph = copy ? *copy : given;
     if (WeightBytes(graph) > kMaxMessage)
-      return InvalidArgument("the weights take ", WeightBytes(graph),
-                             " bytes: too large for one ONNX message; export to a file instead");
+      return InvalidArgument("the weights have ", WeightBytes(graph),
+                             " bytes, which is too much for one ONNX message; export to a file instead");
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.contrib = options.contrib;

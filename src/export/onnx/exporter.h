@@ -1,4 +1,4 @@
-// Defines how Tern ops become ONNX operators: a table of small functions, one per op.
+// Exporters: a table of small functions, each of which converts one Tern op to ONNX operators.
 #pragma once
 #include <functional>
 #include <map>
@@ -18,13 +18,13 @@ namespace tern::onnx {
 
 class GraphExporter;
 
-// The default opset of an exported model. An operator or element type may require a later one
-// (TernNode::NeedOpset).
+// The default opset of an exported model. If an operator or element type requires a later opset, the exporter
+// raises it (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
 inline constexpr const char* kContrib = "com.microsoft";
 
-// A Tern node during export. Names its values and emits ONNX nodes.
+// A Tern node during export. Returns the ONNX names of its inputs and outputs, and emits ONNX nodes.
 class TernNode {
  public:
   TernNode(GraphExporter& exporter, const Node& tern_node) : node(tern_node), exporter_(exporter) {}
@@ -33,36 +33,36 @@ class TernNode {
   const Attrs& attrs() const { return node.attrs; }
   bool Has(int i) const { return node.input(i) != nullptr; }
   const Type& TypeOf(int i) const { return node.input(i)->type; }
-  std::string In(int i) const;   // "" when absent
-  std::string Out(int i) const;  // "" beyond the last
+  std::string In(int i) const;   // the name of input i; "" if it is absent
+  std::string Out(int i) const;  // the name of output i; "" if the node has fewer outputs
   // Overrides the name that In and Out return for an input or an output.
   void SetIn(int i, std::string name) { other_ins_[i] = std::move(name); }
   void SetOut(int i, std::string name) { other_outs_[i] = std::move(name); }
   std::vector<std::string> Ins() const;
   std::vector<std::string> Outs() const;
-  std::string Temp();                  // a fresh name
-  std::string Const(const Tensor& t);  // an initializer
+  std::string Temp();                  // returns a new unique name
+  std::string Const(const Tensor& t);  // adds an initializer and returns its name
   std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
   std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // Emits a node and returns the name of its first output. DType attributes become ONNX type numbers, bools
-  // become ints.
+  // Emits an ONNX node and returns the name of its first output. An attribute of type DType is written as
+  // ONNX's number of the data type, a bool as an integer.
   std::string Emit(const char* op, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, const AttrList& attrs = {},
                    const char* domain = "");
-  // Emits a node with one output of a fresh name.
+  // Emits an ONNX node with one output. Returns the name of the output, which is new and unique.
   std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {},
                  const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
-  // Returns the name of a value that several nodes share. The first call with `key` runs `make`, which emits
-  // the value and returns its name.
+  // Returns the name of a value that several exported nodes share. The first call with `key` calls `make`,
+  // which emits the value and returns its name. Later calls with the same key return the same name.
   std::string Once(const std::string& key, const std::function<std::string()>& make);
-  // Whether com.microsoft operators may be emitted for floats of this type.
+  // Returns whether the exporter may emit com.microsoft operators on tensors of this type.
   bool Contrib(DType type) const;
 
-  // An emitted operator may also cover a later node. NameOf names the values of that node; TakeOver marks it
-  // as exported.
+  // An emitted operator may also compute a later Tern node. NameOf returns the names of that node's values.
+  // TakeOver marks that node as exported.
   std::string NameOf(const Value* value) const;
   void TakeOver(const Node& later);
 
@@ -70,11 +70,12 @@ class TernNode {
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
   // Adds a type attribute to the last emitted ONNX node.
   void EmitTypeAttr(const char* attr, const Type& type);
-  // Raise the model's opset to at least `version`. NeedMlOpset raises the opset of ai.onnx.ml.
+  // NeedOpset raises the model's opset to at least `version`. NeedMlOpset does so for the opset of
+  // ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Renames the inputs and outputs of the last emitted node's subgraph. The names may shadow those of
-  // enclosing graphs.
+  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. The new names may equal
+  // names in enclosing graphs, which they hide.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);
@@ -85,7 +86,9 @@ class TernNode {
   std::map<int, std::string> other_ins_, other_outs_;
 };
 
-// Whether x and y are [N, spatial…, C], a layout that ONNX lacks. TypeOf then returns dims in that order too.
+// Returns whether input x and output y are [N, spatial…, C]. ONNX does not have this layout, so the exporter
+// adds Transposes around the operator. TernNode::TypeOf still returns the dims of the Tern node, in this
+// order.
 bool ChannelsLast(const Attrs& attrs);
 
 using Exporter = std::function<Status(TernNode&)>;
@@ -99,23 +102,26 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// Returns an exporter that keeps inputs and outputs and copies the listed attributes: "axis", or "dim=axis"
-// to write Tern's `dim` as ONNX's `axis`.
+// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. It writes the Tern
+// attributes named in `attrs`: "axis" with the same name, "dim=axis" renames Tern's `dim` to ONNX's `axis`.
+// It also writes the attributes `fixed`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 
 struct ExportOptions {
-  // Stores tensors of 1 KiB and more in `<path>.data`. A model over 1.5 GiB is always stored that way.
+  // Stores tensors of 1 KiB or more in the file `<path>.data`. This is always done if the weights exceed 1.5
+  // GiB.
   bool external_data = false;
   // Writes fused ops as com.microsoft operators, as onnxruntime's own optimizer does.
   bool contrib = false;
 };
-// Returns one message that contains the weights. Fails if they have more than 1.5 GiB.
+// Returns a serialized ONNX model that contains the weights. Fails if the weights exceed 1.5 GiB.
 Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
-// Returns the number of nodes written, nested graphs included.
+// Writes an ONNX file. Returns the number of nodes written, including those of nested graphs.
 Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace tern::onnx
 
-// Defines the exporters of one source file; the build finds these lines and registers them.
+// Defines the exporters of one source file: TERN_EXPORTERS(basic) { table.Add("Identity", …); }
+// The build finds these lines and registers the exporters.
 #define TERN_EXPORTERS(Family) void TernExporters_##Family([[maybe_unused]] ExporterTable& table)

@@ -55,7 +55,7 @@ int OpsetOf(DType t) {
   }
 }
 
-// Renames values, also in nested graphs.
+// Renames values of a graph and its nested graphs. names: old name → new name.
 void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& graph) {
   const auto change = [&](std::string* name) {
     if (auto it = names.find(*name); it != names.end()) *name = it->second;
@@ -70,7 +70,7 @@ void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& gra
   }
 }
 
-// Return the permutations from [N, spatial…, C] to [N, C, spatial…] and back.
+// ToFirst returns the permutation from [N, spatial…, C] to [N, C, spatial…]. ToLast returns its inverse.
 std::vector<int64_t> ToFirst(int rank) {
   std::vector<int64_t> perm = {0, rank - 1};
   for (int64_t i = 1; i < rank - 1; ++i) perm.push_back(i);
@@ -83,7 +83,8 @@ std::vector<int64_t> ToLast(int rank) {
   return perm;
 }
 
-// Emits the op in channels-first layout, with a Transpose of each operand and of the result.
+// Exports a channels-last node: transposes x and the residual to channels-first, runs the op's exporter, and
+// transposes the result back.
 Status ExportChannelsLast(const Exporter& exporter, TernNode& n) {
   const int rank = n.node.output(0)->type.shape.rank();
   if (rank < 0) return n.NotExportable("channels_last needs a known rank");
@@ -279,14 +280,16 @@ std::string GraphExporter::Copied(const std::string& name) {
 
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
-  // Inputs and outputs are named first, so that they keep the names of the model's interface.
+  // Inputs and outputs are named before other values, so that they get their own names without a suffix.
   for (const Value* v : graph.inputs()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));
     TypeToOnnx(v->type, *info->mutable_type());
   }
   for (const Value* v : graph.outputs()) NameOf(v);
-  for (const auto& v : graph.values())  // other engines cannot use packed weights
+  // Packed weights (constants with a derived name and without readers) are omitted, because other engines
+  // cannot use them.
+  for (const auto& v : graph.values())
     if (v->is_constant() && !(v->uses.empty() && ParseDerivedName(v->name)))
       value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
   for (const Value* v : graph.overridable()) {
@@ -304,7 +307,7 @@ Status GraphExporter::Export(const Graph& graph) {
   }
   std::set<const Value*> listed;
   for (const Value* v : graph.outputs()) {
-    // ONNX requires that a graph produces each of its outputs itself and lists it once.
+    // In ONNX, a graph may return only its own values, each once. A captured or repeated value is copied.
     const bool own = v->graph == &graph && listed.insert(v).second;
     const std::string name = own ? NameOf(v) : Copied(NameOf(v));
     auto* info = proto_.add_output();

@@ -11,8 +11,8 @@ const ExporterTable& Exporters();
 
 class GraphExporter {
  public:
-  // outer: the exporter of the enclosing graph, null for a model. All exporters of a model share one set of
-  // value names.
+  // outer: the exporter of the enclosing graph; null for the model's top-level graph. All exporters of a
+  // model share one set of names, so that names are unique in the model.
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer)
       : proto_(proto),
         outer_(outer),
@@ -21,7 +21,7 @@ class GraphExporter {
   }
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  int opset() const { return opset_; }  // the largest that any node requires
+  int opset() const { return opset_; }  // the highest opset that any node requires
   int ml_opset() const { return ml_opset_; }
   Status Export(const Graph& graph);
 
@@ -30,15 +30,16 @@ class GraphExporter {
   std::string AddInitializer(const Tensor& tensor, const std::string& base);
   pb::NodeProto* AddNode();
   pb::NodeProto* last_node() { return last_; }
-  // Initializers in order with their tensors, for writing outside the message.
+  // The initializers whose data is not in the message, with their tensors. The caller must write the data to
+  // a file.
   const std::vector<std::pair<pb::TensorProto*, Tensor>>& initializers() const { return initializers_; }
   bool keep_weights_outside = false, contrib = false;
   std::map<std::string, std::string> emitted;  // key of TernNode::Once → value name
-  std::set<const Node*> done;                  // nodes that an earlier operator covers
+  std::set<const Node*> done;                  // nodes that an emitted operator already computes
 
  private:
   const std::string* FindName(const Value* value) const;
-  std::string Copied(const std::string& name);  // emits an Identity; returns its output
+  std::string Copied(const std::string& name);  // emits an Identity and returns the name of its output
   pb::GraphProto& proto_;
   GraphExporter* outer_;
   std::shared_ptr<std::set<std::string>> names_;

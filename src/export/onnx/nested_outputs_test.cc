@@ -1,5 +1,5 @@
-// Tests the outputs of nested graphs. In Tern, a nested graph may return its inputs, captures, and a value
-// twice. In ONNX it may return only its inputs and values that it produces, under different names.
+// Tests the outputs of nested graphs. In Tern, a nested graph may return inputs, captures, and the same value
+// twice. In ONNX, it may return only its inputs and the values that it produces, each once.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -6,7 +6,7 @@ namespace tern::onnx {
 namespace {
 
 constexpr size_t kMaxMessage = size_t{1} << 31;
-constexpr int kTensorItems = 1, kSequenceItems = 3;  // SequenceProto.DataType
+constexpr int kTensorItems = 1, kSequenceItems = 3;  // values of SequenceProto.DataType
 
 Status FillSequence(const DatumList& items, pb::SequenceProto& proto) {
   for (const Datum& item : items) {
@@ -17,7 +17,7 @@ Status FillSequence(const DatumList& items, pb::SequenceProto& proto) {
       proto.set_elem_type(kSequenceItems);
       TERN_TRY(FillSequence(*item.sequence, *proto.add_sequence_values()));
     } else {
-      return Unsupported("a .pb file cannot hold a sequence of ", item.Describe(), "; write .json");
+      return Unsupported("a .pb file cannot contain a sequence of ", item.Describe(), "; write .json");
     }
   }
   return {};
@@ -39,7 +39,7 @@ Result<std::string> TestDatumBytes(const Datum& datum) {
     return proto.SerializeAsString();
   }
   if (datum.is_none()) return pb::OptionalProto().SerializeAsString();
-  return Unsupported("a .pb file cannot hold ", datum.Describe(), "; write .json");
+  return Unsupported("a .pb file cannot contain ", datum.Describe(), "; write .json");
 }
 
 }  // namespace tern::onnx

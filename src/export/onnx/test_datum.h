@@ -1,4 +1,4 @@
-// Writes test vectors in ONNX's format; import/onnx/importer.h reads them.
+// Writes test vectors in ONNX's format. ReadTestDatum in import/onnx/importer.h reads them.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace tern::onnx {
 
-// Serializes a TensorProto, a SequenceProto or, for an optional without a value, an OptionalProto. Fails for
-// maps.
+// Returns a serialized TensorProto, SequenceProto, or for an optional without a value, OptionalProto. Fails
+// for maps.
 Result<std::string> TestDatumBytes(const Datum& datum);
 
 }  // namespace tern::onnx

@@ -1,4 +1,4 @@
-// Prepares a graph for export: ONNX has no operator for a group of nodes.
+// Removes Fused nodes from a graph before export, because ONNX has no such operator.
 #pragma once
 #include <memory>
 
@@ -6,8 +6,8 @@
 
 namespace tern::onnx {
 
-// A copy of a top-level graph in which the nodes of its body replace each Fused node, also in nested graphs.
-// Names of graph outputs stay. Null if the graph has no Fused node.
+// Returns a copy of a top-level graph in which each Fused node, also in nested graphs, is replaced by the
+// nodes of its body. The graph's outputs keep their names. Returns null if the graph has no Fused node.
 std::unique_ptr<Graph> WithoutFused(const Graph& graph);
 
 }  // namespace tern::onnx

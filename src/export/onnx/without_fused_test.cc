@@ -12,7 +12,8 @@
 namespace tern::onnx {
 namespace {
 
-// A group in a branch, a group in a group, and bodies that return an input, a constant and one value twice.
+// Fused nodes in a branch and in the body of another Fused node. Some bodies return an input, or the same
+// value twice.
 const char* const kGroups[] = {
     R"(graph @g(%c: bool[], %x: f32[2]) -> (%y) {
       %y = If(%c) [then @t() -> (%a) {

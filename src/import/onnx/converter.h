@@ -1,4 +1,4 @@
-// Defines how ONNX operators become Tern ops: a table of small functions, one per operator.
+// Converters: a table of small functions, each of which converts one ONNX operator to Tern ops.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,7 +17,8 @@ namespace tern::onnx {
 
 class GraphImporter;
 
-// An ONNX node during import. Reads inputs and attributes, emits Tern ops through `b`, and names the outputs.
+// An ONNX node during import. A converter reads its inputs and attributes, emits Tern ops through `b`, and
+// sets its outputs with Out.
 class OnnxNode {
  public:
   OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version);
@@ -29,16 +30,16 @@ class OnnxNode {
 
   int InputCount() const;
   int OutputCount() const;
-  bool Has(int input) const;      // present and not the empty name
-  Value* In(int i) const;         // null when absent
-  bool Wants(int output) const;   // present and not the empty name
-  void Out(int i, Value* value);  // the i-th ONNX output is this value
-  void Out(const std::vector<Value*>& values);
+  bool Has(int input) const;                    // whether the node has this input
+  Value* In(int i) const;                       // null if the node does not have input i
+  bool Wants(int output) const;                 // whether the node lists this output with a name
+  void Out(int i, Value* value);                // sets output i of the node
+  void Out(const std::vector<Value*>& values);  // sets the outputs from 0 on
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }
   int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1: unknown
-  const Tensor* Constant(int i) const;                                       // null unless constant
-  std::optional<std::vector<int64_t>> Longs(int i) const;                    // a constant input's integers
+  const Tensor* Constant(int i) const;                     // null if input i is not a constant
+  std::optional<std::vector<int64_t>> Longs(int i) const;  // nullopt if input i is not a constant of integers
 
   bool HasAttr(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t otherwise = 0) const;
@@ -48,20 +49,21 @@ class OnnxNode {
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {}) const;
   std::vector<std::string> Texts(std::string_view name) const;
   Result<Tensor> TensorAttr(std::string_view name) const;                 // dense or sparse
-  Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;  // an ONNX type number
-  Type TypeAttr(std::string_view name) const;                             // a type_proto
+  Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;  // from ONNX's number of a data type
+  Type TypeAttr(std::string_view name) const;                             // from a TypeProto
   std::vector<std::string> AttrNames() const;
 
-  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: the types of the body's
-  // inputs, for bodies that do not declare them.
+  // Adds a subgraph with this role to an opened node (Builder::Open) and fills it from a graph attribute.
+  // types: the types of the body's inputs, for bodies that do not declare them.
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
-  // Inlines a graph attribute's nodes with its inputs bound to these values; returns its outputs.
+  // Adds the nodes of a graph attribute to the graph that contains this node, and returns the attribute's
+  // outputs. The attribute's inputs are replaced by `inputs`.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
   // Return the number of inputs and outputs of the graph attribute.
   int SubgraphInputs(std::string_view attr) const;
   int SubgraphOutputs(std::string_view attr) const;
 
-  // Errors that name this node.
+  // Bad returns kInvalidModel and NotYet returns kUnsupported, with a message that names this node.
   template <class... A> Status Bad(const A&... a) const {
     return Status(Code::kInvalidModel, Describe() + ": " + StrCat(a...));
   }
@@ -69,13 +71,14 @@ class OnnxNode {
     return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
   }
   std::string Describe() const;
-  // Returns the attribute as stored, or null if it is absent. Resolves references to attributes of a function
+  // Returns the attribute as stored, or null if it is absent. An attribute of a node in a function body may
+  // refer to an attribute of the function's call (ref_attr_name); in that case, returns the attribute of the
   // call.
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
-  // Returns the attribute, or null if it is absent. If its kind is not `kind` (a number of ONNX's
-  // AttributeType), returns null and reports an error to `b`.
+  // Returns the attribute, or null if it is absent. `kind` is a number of ONNX's AttributeType. If the
+  // attribute cannot be read as this kind, returns null and reports an error to `b`.
   const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;
   GraphImporter& importer_;
   const tern_onnx::NodeProto& proto_;
@@ -98,13 +101,13 @@ inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr const char* kTraining = "ai.onnx.preview.training";
 
-// Returns a converter for an operator that is a Tern op with the same inputs and outputs. Copies these ONNX
-// attributes unchanged; absent ones keep Tern's default. {"alpha", "axis=dim"} renames ONNX's `axis` to
-// Tern's `dim`.
+// Returns a converter for an operator that equals a Tern op with the same inputs and outputs. The converter
+// copies the ONNX attributes named in `attrs`; if one is absent, Tern's default applies. It also sets the
+// attributes `fixed`. With attrs {"alpha", "axis=dim"}, ONNX's `axis` becomes Tern's `dim`.
 Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrList fixed = {});
 
 }  // namespace tern::onnx
 
-// Defines the converters of one source file; the build finds these lines and registers them.
-// TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
+// Defines the converters of one source file: TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
+// The build finds these lines and registers the converters.
 #define TERN_CONVERTERS(Family) void TernConverters_##Family([[maybe_unused]] ConverterTable& table)

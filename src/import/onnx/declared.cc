@@ -1,4 +1,5 @@
-// Decides how far the import trusts the shapes that a file declares, and whether they caused a failure.
+// Reads the types that a file declares, without the dims that the import does not trust. Finds out whether
+// declared shapes caused a failed import.
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {

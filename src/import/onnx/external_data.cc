@@ -24,7 +24,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int fd() const { return fd_; }
-  // Returns a path of the open file that stays valid when the original path is replaced.
+  // Returns a path that refers to the open file, even if another file is moved to the original path.
   std::string proc_path() const { return StrCat("/proc/self/fd/", fd_); }
 
  private:
@@ -46,8 +46,8 @@ bool Inside(const fs::path& root, const fs::path& path) {
 
 }  // namespace
 
-// Opens the file first and checks the location of the open file, so that no link can change between check and
-// use.
+// Opens the file first and then checks where the open file is, so that a symbolic link cannot be changed
+// between the check and the use.
 Result<Buffer> ExternalFiles::Map(const std::string& location, const std::string& tensor) {
   const auto fail = [&](const auto&... why) {
     return IoError("external data file '", location, "' of tensor '", tensor, "': ", why...);
@@ -90,8 +90,8 @@ Result<Tensor> ReadExternal(const pb::TensorProto& p, DType dtype, Dims dims, co
                           "' is not a number");
   }
   if (!source.files)
-    return InvalidModel("tensor '", p.name(), "' keeps its data in '", location,
-                        "', which cannot be reached from a model in memory");
+    return InvalidModel("the data of tensor '", p.name(), "' is in the file '", location,
+                        "', but a model in memory cannot have external data");
   TERN_ASSIGN(Buffer file, source.files->Map(location, p.name()));
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
   if (length >= 0 && static_cast<size_t>(length) != wanted)

@@ -1,4 +1,4 @@
-// Tensors whose bytes are in a file beside the model.
+// Reads tensors whose bytes are in a separate file beside the model (external data).
 #pragma once
 #include <sys/types.h>
 
@@ -9,24 +9,25 @@
 
 namespace tern::onnx {
 
-// The data files of one model during its import. A file is mapped once for all its tensors and unmapped with
-// the last of them. Each import maps the files again (the system shares the pages), so a replaced file is
-// never read from an old mapping.
+// Maps the external data files of one model during its import. All tensors in a file share one mapping, which
+// is unmapped when the last of these tensors is freed. Each import maps the files again, so that it never
+// reads an old version of a replaced file. The operating system shares the pages of several mappings.
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
-  // The file must be inside the folder, after symbolic links are resolved. `tensor` is for messages.
+  // Maps the file `location`, a path relative to the folder. Fails if the file is outside the folder after
+  // symbolic links are resolved. `tensor` is named in messages.
   Result<Buffer> Map(const std::string& location, const std::string& tensor);
 
  private:
-  // Device, inode, size, and time of change in seconds and nanoseconds. A rewritten or replaced file has
-  // another key.
+  // Identifies one version of a file: device, inode, size, and modification time in seconds and nanoseconds.
   using Identity = std::tuple<dev_t, ino_t, off_t, time_t, long>;
   std::string folder_;
   std::map<Identity, Buffer> maps_;
 };
 
-// Returns the tensor as a view of its mapped file.
+// Returns the tensor as a view of its mapped file, or as a copy if its bytes are not aligned for the data
+// type.
 Result<Tensor> ReadExternal(const pb::TensorProto& proto, DType dtype, Dims dims, const TensorSource& source);
 
 }  // namespace tern::onnx

@@ -6,7 +6,7 @@
 namespace tern::load {
 namespace {
 
-// Returns false if the bytes end before the varint does.
+// Removes a varint from the front of `bytes`. Returns false if the varint is truncated or too long.
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -21,7 +21,8 @@ bool TakeVarint(std::string_view& bytes, uint64_t& value) {
 enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 constexpr uint64_t kGraph = 7;
 
-// Whether the field may occur in ModelProto with this encoding. Unknown fields may belong to a later version.
+// Returns whether ModelProto may contain this field with this wire type. Unknown fields are accepted, because
+// they may belong to a later version of ONNX.
 bool Fits(uint64_t field, uint64_t wire) {
   if (field == 0) return false;
   if (field == 1 || field == 5) return wire == kVarint;  // ir_version, model_version
@@ -29,7 +30,7 @@ bool Fits(uint64_t field, uint64_t wire) {
   return wire == kVarint || wire == kFixed64 || wire == kBytes || wire == kFixed32;
 }
 
-// Returns false if the bytes end before the value does.
+// Removes a value of this wire type from the front of `bytes`. Returns false if the value is truncated.
 bool SkipValue(std::string_view& bytes, uint64_t wire) {
   uint64_t size = wire == kFixed64 ? 8 : wire == kFixed32 ? 4 : 0;
   if (wire == kVarint) return TakeVarint(bytes, size);
@@ -40,7 +41,7 @@ bool SkipValue(std::string_view& bytes, uint64_t wire) {
 }
 
 // Walks over the fields of ModelProto without parsing their contents. A truncated message with a graph counts
-// as an ONNX model: the importer reports the error.
+// as an ONNX model, so that the importer reports that it is truncated.
 bool IsOnnx(std::string_view bytes) {
   bool graph = false;
   while (!bytes.empty()) {

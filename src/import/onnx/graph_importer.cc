@@ -42,7 +42,7 @@ const pb::AttributeProto* GraphImporter::CallAttribute(const std::string& name) 
   return nullptr;
 }
 
-// Two different tensors of one name are ambiguous; the same tensor stored twice is harmless.
+// Fails if two initializers with the same name differ. The same tensor may be stored twice.
 Status GraphImporter::AddInitializer(const std::string& name, const std::string& place, Tensor tensor,
                                      bool overridable) {
   const auto [first, fresh] = initializers_.emplace(name, place);
@@ -71,7 +71,6 @@ Status GraphImporter::AddInitializers(const pb::GraphProto& proto, const std::se
   return {};
 }
 
-// A body often omits the types of its inputs; the enclosing node supplies them.
 void GraphImporter::GiveInputTypes(const std::vector<Type>& types) { given_ = types; }
 
 Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
@@ -105,7 +104,8 @@ Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::Node
   return {};
 }
 
-// A function that does not import a domain uses the model's version of it.
+// A function may leave a domain out of its opset_import. Its nodes then use the model's version of the
+// domain.
 Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets,
                                    const std::string& domain) const {
   for (const std::map<std::string, int>* imports : {&opsets, &std::as_const(model_.opsets)}) {
@@ -125,7 +125,7 @@ Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
   return {};
 }
 
-// Whether the declaration gives a size that inference did not find.
+// Returns whether the declaration states a size that shape inference did not find.
 static bool GivesNumbers(const Shape& found, const Shape& declared) {
   for (int i = 0; i < declared.rank(); ++i)
     if (declared[i].known() && (!found.ranked || (i < found.rank() && found[i].unknown()))) return true;
@@ -139,7 +139,7 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
     auto output = names_.find(name);
     if (output == names_.end())
       return InvalidModel("node '", NodeLabel(node), "' (", node.op_type(), ") has output ", i, " '", name,
-                          "', which the operator does not give");
+                          "', which the operator does not produce");
     auto declared = declared_.find(name);
     if (declared == declared_.end()) continue;
     model_.claims.numbers |= GivesNumbers(output->second->type.shape, declared->second.shape);
@@ -163,7 +163,8 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   Status status = RunConverter(*converter, node, opset, index);
   if (status.ok()) return RefineOutputs(node);
-  // The first failure is the innermost; failures of the enclosing nodes are consequences of it.
+  // If a node in a body fails, its enclosing nodes fail as well. The first failure is that of the innermost
+  // node, so only it is diagnosed.
   const bool first = !std::exchange(model_.claims.failed, true);
   if (first && status.code() == Code::kInvalidModel) Diagnose(*converter, node, opset, index);
   return status;
@@ -186,8 +187,8 @@ Status GraphImporter::RunConverter(const Converter& converter, const pb::NodePro
 Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function,
                                      int index) {
   if (call.input_size() > function.input_size())
-    return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") gives ",
-                        call.input_size(), " inputs, but it takes ", function.input_size());
+    return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") has ",
+                        call.input_size(), " inputs, but the function has ", function.input_size());
   std::map<std::string, const pb::AttributeProto*> attributes;
   for (const auto& a : function.attribute_proto()) attributes[a.name()] = &a;
   // An attribute of a call may refer to an attribute of the enclosing call.
@@ -197,7 +198,7 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
     else if (const auto* outer = CallAttribute(a.ref_attr_name()))
       attributes[a.name()] = outer;
   }
-  // A function body sees only its parameters, so names have no outer scope.
+  // A function body can refer only to its own parameters and nodes, so its importer has no outer importer.
   GraphImporter body(model_, graph_, nullptr);
   body.depth_ = depth_ + 1;
   body.call_attributes_ = &attributes;
@@ -227,8 +228,8 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
 Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto,
                                                        const std::vector<Value*>& inputs) {
   if (static_cast<size_t>(proto.input_size()) != inputs.size())
-    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, but gets ",
-                        inputs.size());
+    return InvalidModel("graph '", proto.name(), "' has ", proto.input_size(),
+                        " inputs, but its node passes ", inputs.size());
   GraphImporter body(model_, graph_, this);
   for (size_t i = 0; i < inputs.size(); ++i) body.names_[proto.input(static_cast<int>(i)).name()] = inputs[i];
   TERN_TRY(body.AddInitializers(proto, {}));

@@ -13,24 +13,24 @@ namespace tern::onnx {
 
 const ConverterTable& Converters();
 
-// Limits the nodes after inlining: a chain of functions that each call the next one twice doubles them per
-// level.
+// The largest number of nodes after inlining. Without a limit, a small file could need any amount of memory:
+// 40 functions of which each calls the next one twice expand to 2^40 nodes.
 inline constexpr int64_t kMaxNodes = 1000000;
-inline constexpr int kMaxDepth = 140;  // of nested graphs and function calls
+inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and function calls
 
-// How far the import trusts the shapes that a file declares.
+// Which of the shapes that a file declares the import uses.
 enum class Trust {
   kAll,
-  kNoNames,     // named dims count as unknown
-  kInputsOnly,  // also, value_info, outputs and bodies count only for their ranks
+  kNoNames,     // treats named dims as unknown
+  kInputsOnly,  // treats named dims of inputs as unknown, and all dims of value_info, outputs and bodies
 };
 
-// Which declarations a failed import used, and whether they can be the reason.
+// Which kinds of declarations an import used, and whether they explain its failure.
 struct Claims {
-  bool names = false;          // dims with names
-  bool numbers = false;        // sizes that only a declaration gave
+  bool names = false;          // the import used dims with names
+  bool numbers = false;        // the import used sizes that are declared but that inference did not find
   bool failed = false;         // a node could not be converted
-  bool contradiction = false;  // the failed node converts when all dims are unknown
+  bool contradiction = false;  // the failed node can be converted when all dims are unknown
 };
 
 // The data that all graphs of a model share.
@@ -45,17 +45,18 @@ struct ModelContext {
   int64_t nodes_left = kMaxNodes;
 };
 
-std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to ""
-std::string NodeLabel(const pb::NodeProto& node);    // its name, or its first output when it has none
+std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to "", returns other domains unchanged
+std::string NodeLabel(const pb::NodeProto& node);    // the node's name; if it has none, its first output
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
-// Sorts nodes so that each name is produced before it is read. Names from outside need no producer. Fails on
-// a cycle.
+// Sorts nodes so that each one follows the nodes whose outputs it reads. A name that no node produces imposes
+// no order. Fails on a cycle.
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
-// Consumes the message: large tensors move their bytes out of it. attempts: receives the number of import
-// attempts, for tests. raw: tensor data that is not in the message; null for none.
+// Imports a model. Moves the bytes of large tensors out of `model`, so that it cannot be imported again.
+// attempts: receives the number of import attempts, for tests. raw: the tensor data that was left out of the
+// message, or null.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
 
@@ -65,22 +66,27 @@ class GraphImporter {
       : model_(model), graph_(graph), outer_(outer), depth_(outer ? outer->depth_ + 1 : 0) {}
 
   Status Import(const pb::GraphProto& proto);
+  // Sets the types of the graph's inputs, for a body that does not declare them. Must be called before
+  // Import.
   void GiveInputTypes(const std::vector<Type>& types);
 
-  // Inlines a nested graph's nodes into this graph with its inputs bound to the given values; returns its
-  // outputs.
+  // Adds the nodes of a nested graph to this graph and returns the nested graph's outputs. `inputs` replace
+  // the nested graph's inputs.
   Result<std::vector<Value*>> InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs);
 
-  // Searches enclosing graphs too. Null for an unknown name, and for a parameter that a function's caller
-  // omitted.
+  // Returns the value of a name in this graph or an enclosing graph. Returns null for an unknown name, and
+  // for a function's parameter that the call omits.
   Value* Find(const std::string& name) const;
-  bool Knows(const std::string& name) const;  // true for an omitted parameter, too
+  // Returns whether the name is known in this graph or an enclosing graph, even as a parameter that the call
+  // omits.
+  bool Knows(const std::string& name) const;
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
-  // Returns a declared type, reduced to what the import trusts. is_input: the type defines a graph input,
-  // rather than describing a value that nodes produce.
+  // Returns a declared type. Its dims are unknown where model().trust excludes them. is_input: whether the
+  // type is that of an input of the model.
   Type Declared(const pb::TypeProto& proto, bool is_input = false);
-  // Attributes of the function call being inlined, for ref_attr_name.
+  // Returns an attribute of the function call that is being inlined, or null. Nodes of the function refer to
+  // it by ref_attr_name.
   const pb::AttributeProto* CallAttribute(const std::string& name) const;
 
  private:
@@ -104,7 +110,7 @@ class GraphImporter {
   GraphImporter* outer_;
   std::map<std::string, Value*> names_;
   std::map<std::string, std::string> initializers_;  // name → "initializer #3"
-  std::map<std::string, Type> declared_;             // value_info
+  std::map<std::string, Type> declared_;             // name → type in value_info or in the graph's outputs
   const std::map<std::string, const pb::AttributeProto*>* call_attributes_ = nullptr;
   const std::map<std::string, int>* body_opsets_ = nullptr;
   int depth_;  // number of enclosing graphs and function calls

@@ -31,12 +31,12 @@ const ConverterTable& Converters() {
 
 namespace {
 
-constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, 2 GiB less a byte
-constexpr int kMaxNesting = 400;           // nesting depth of messages: enough for 130 nested Loop bodies
+constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
+constexpr int kMaxNesting = 400;  // the deepest nesting of messages; 130 nested Loop bodies need this
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
-// Streams a mapped file in blocks. Releases the pages of each block after it is read: the message has its own
-// copy.
+// Streams a mapped file to the parser in blocks. Releases the memory of each block after the parser has read
+// it, because the parsed message has its own copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -61,7 +61,7 @@ class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  private:
   static constexpr size_t kBlock = size_t{4} << 20;
   const char* data_;
-  size_t size_, begin_ = 0, end_ = 0;  // limits of the last returned block
+  size_t size_, begin_ = 0, end_ = 0;  // the last returned block is [begin_, end_)
 };
 
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
@@ -73,7 +73,7 @@ template <class Message> bool Parse(const void* data, size_t size, Message& mess
 }
 
 Status CheckHeader(const pb::ModelProto& model) {
-  if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: it has no graph");
+  if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: the file has no graph");
   if (model.ir_version() > kMaxIrVersion)
     return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion,
                        ", the newest Tern knows");
@@ -103,13 +103,13 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   context.dim_names = DimNamesOf(model->graph());
   for (const auto& o : model->opset_import())
     context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
-  if (model->opset_import_size() == 0) context.opsets[""] = 1;  // before ir_version 3 there was no such field
+  if (model->opset_import_size() == 0) context.opsets[""] = 1;  // ir_version 1 and 2 have no opset_import
   for (const auto& f : model->functions())
     context.functions[FunctionKey(f.domain(), f.name(), f.overload())] = &f;
   return context;
 }
 
-// claims: receives which declarations were used.
+// claims: receives which kinds of declarations the import used.
 Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
@@ -125,9 +125,9 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
 
 }  // namespace
 
-// Some exporters give one name to dims that differ, or leave stale value_info behind. If the shapes of a
-// model contradict each other, the import runs again and trusts fewer declarations. If that fails too, the
-// first error is returned.
+// Some exporters use the same name for dims of different sizes, or write value_info that no longer matches
+// the nodes. If declared shapes contradict each other, the import runs again without the dims' names, then
+// without most declared dims (see Trust). If these attempts fail too, the first error is returned.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts, std::shared_ptr<RawBytes> raw) {
   TERN_TRY(CheckHeader(*model));
@@ -151,12 +151,12 @@ namespace {
 
 Status TooLarge(size_t size) {
   return InvalidModel(
-      "an ONNX file of ", size, " bytes is beyond the ", kMaxMessage,
-      " bytes that one protobuf message can have; save the model with external data "
+      "the ONNX file has ", size, " bytes, but a protobuf message has at most ", kMaxMessage,
+      " bytes; save the model with external data "
       "(onnx.save(..., save_as_external_data=True)), so that its weights are in separate files");
 }
 
-// raw: receives the tensor data that is left out of the message.
+// raw: receives the tensor data that is left out of `model`.
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
   if (!split) return Parse(data, size, model);

@@ -9,8 +9,8 @@ class Counter {
  public:
   explicit Counter(const ModelContext& context) : context_(context) {}
 
-  // Returns the number of nodes, but at most kMaxNodes + 1. Graphs that are nested deeper than kMaxDepth
-  // count as 0: the import refuses them.
+  // Returns the number of nodes after inlining, but at most kMaxNodes + 1. A graph that is nested deeper than
+  // kMaxDepth counts as 0, because the import refuses it anyway.
   int64_t Count(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth) {
     int64_t sum = 0;
     if (depth > kMaxDepth) return sum;
@@ -28,7 +28,7 @@ class Counter {
     return sum;
   }
 
-  // A recursive call counts as 0, too.
+  // A recursive call counts as 0, because the import refuses it as well.
   int64_t CountFunction(const pb::FunctionProto& function, int depth) {
     const auto [it, fresh] = counts_.emplace(&function, 0);
     if (fresh) it->second = Count(function.node(), depth + 1);

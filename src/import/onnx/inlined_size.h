@@ -1,11 +1,11 @@
-// Counts the nodes that a model has after inlining, without inlining it.
+// Counts the nodes that a model has after its functions are inlined, without inlining them.
 #pragma once
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
 
-// Fails if the model has more than kMaxNodes nodes. Forty functions that each call the next one twice expand
-// to 10^12 nodes; the import refuses such a model before it builds any node.
+// Fails if the model has more than kMaxNodes nodes after inlining. The import calls it before it builds any
+// node, because forty functions of which each calls the next one twice expand to 10^12 nodes.
 Status CheckInlinedSize(const ModelContext& context);
 
 }  // namespace tern::onnx

@@ -1,4 +1,4 @@
-// libtern_onnx: the ONNX importer as a library that Tern loads when it meets an ONNX model.
+// The entry point of libtern_onnx.so, the ONNX importer. Tern loads this library when it reads an ONNX model.
 #include <filesystem>
 
 #include "import/onnx/importer.h"
@@ -6,7 +6,7 @@
 
 namespace tern::onnx {
 
-// The folder of external data; empty for a model in memory.
+// Returns the folder of the model's external data, or an empty string for a model in memory.
 static std::string FolderOf(const std::string& path) {
   if (path.empty()) return {};
   const auto parent = std::filesystem::path(path).parent_path();

@@ -49,7 +49,7 @@ const tern_onnx::AttributeProto* OnnxNode::Raw(std::string_view name) const {
   return nullptr;
 }
 
-// Kinds of attributes by ONNX's numbers.
+// Returns the name of an attribute kind, given ONNX's number of it (AttributeType).
 static const char* KindName(int kind) {
   static const char* const kNames[] = {"of no kind",
                                        "a float",
@@ -69,7 +69,8 @@ static const char* KindName(int kind) {
   return kind >= 0 && kind < static_cast<int>(std::size(kNames)) ? kNames[kind] : "of an unknown kind";
 }
 
-// Files of ir_version 1 do not store the kind; it follows from the field that is set.
+// Returns the kind of an attribute. Files of ir_version 1 do not store the kind, so it is derived from the
+// field that is set.
 static int KindOf(const tern_onnx::AttributeProto& a) {
   using A = tern_onnx::AttributeProto;
   if (a.type() != A::UNDEFINED) return a.type();
@@ -80,21 +81,21 @@ static int KindOf(const tern_onnx::AttributeProto& a) {
   return a.strings_size() ? A::STRINGS : A::INT;
 }
 
-// Whether the attribute is an empty list, or has neither kind nor value.
-static bool HoldsNothing(const tern_onnx::AttributeProto& a) {
+// Returns whether the attribute is an empty list, or has neither kind nor value.
+static bool IsEmpty(const tern_onnx::AttributeProto& a) {
   using A = tern_onnx::AttributeProto;
   const bool list = a.type() == A::FLOATS || a.type() == A::INTS || a.type() == A::STRINGS;
   const bool bare = a.type() == A::UNDEFINED && !a.has_f() && !a.has_i() && !a.has_s();
   return (list || bare) && a.floats_size() + a.ints_size() + a.strings_size() == 0;
 }
 
-// Whether the attribute can be read as this kind. An integer may be stored as a float, and a float as an
-// integer, if the value stays exact: old and hand-written files do so, although onnx.checker and onnxruntime
-// refuse it. An empty attribute matches any kind.
+// Returns whether the attribute can be read as this kind. An empty attribute can be read as any kind. An
+// integer may be stored as a float, and a float as an integer, if the conversion is exact. Old and
+// hand-written files do so, although onnx.checker and onnxruntime refuse them.
 static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
   using A = tern_onnx::AttributeProto;
   const int stored = KindOf(a);
-  if (stored == kind || HoldsNothing(a)) return true;
+  if (stored == kind || IsEmpty(a)) return true;
   const auto integral = [](float f) { return std::trunc(f) == f && std::fabs(f) < 0x1p63f; };
   const auto exact = [](int64_t i) { return i >= -(1 << 24) && i <= 1 << 24; };
   if (kind == A::INT) return stored == A::FLOAT && integral(a.f());

@@ -1,4 +1,4 @@
-// Sorts nodes topologically: real files list them in any order.
+// Sorts nodes topologically, because some files list them in another order.
 #include <set>
 
 #include "import/onnx/graph_importer.h"
@@ -8,7 +8,7 @@ namespace {
 
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads);
 
-// Collects the names that a graph reads but does not define. They are captures of the enclosing graphs.
+// Collects the names that a graph reads but does not define. They are its captures from enclosing graphs.
 void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
   std::set<std::string> names;
   for (const auto& node : graph.node()) CollectReads(node, names);

@@ -10,7 +10,7 @@
 namespace tern::onnx {
 namespace {
 
-// ONNX's numbers, in the order of its enum.
+// kOnnxTypes[number] is the type with this number in ONNX's enum TensorProto.DataType.
 constexpr DType kOnnxTypes[] = {
     DType::kInvalid,    DType::kF32,    DType::kU8,         DType::kI8,   DType::kU16,  DType::kI16,
     DType::kI32,        DType::kI64,    DType::kString,     DType::kBool, DType::kF16,  DType::kF64,
@@ -19,7 +19,7 @@ constexpr DType kOnnxTypes[] = {
     DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 
-constexpr size_t kWorthTaking = 1024;  // bytes
+constexpr size_t kWorthTaking = 1024;  // bytes; smaller data is copied instead of moved out of the message
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
   return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", but has ", got);
@@ -36,7 +36,8 @@ template <class Field, class Out> void CopyAs(const Field& field, void* out) {
   for (int i = 0; i < field.size(); ++i) to[i] = static_cast<Out>(field[i]);
 }
 
-// int32_data holds every type up to 32 bits; sub-byte types are packed, one byte per entry.
+// Field int32_data stores all types of up to 32 bits except f32 and u32. Of sub-byte types, an entry contains
+// one byte of packed elements.
 Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
   const int bits = BitWidth(t.dtype());
   const int64_t entries = bits < 8 ? static_cast<int64_t>(t.bytes()) : t.size();
@@ -94,7 +95,7 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
   return t;
 }
 
-// Copies block by block and releases the pages of the mapped file after each block.
+// Returns a copy of the data. Copies in blocks and releases the pages of the mapped file after each block.
 Buffer CopyOf(const std::byte* data, size_t size, const Workers& workers) {
   constexpr size_t kBlock = size_t{1} << 20;
   Buffer out = Buffer::Allocate(size);
@@ -159,7 +160,8 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
     return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
   if (source.raw ? source.raw->Has(p) : p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
-  // Checks the size of the data fields before allocating: a small file cannot claim a large tensor.
+  // Checks the size of the data fields before allocating, so that a small file cannot cause a large
+  // allocation. An entry contains at most 4 elements (of 2 bits).
   const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
                        p.int64_data_size() + p.double_data_size() + p.uint64_data_size();
   if (CountOf(dims) > 0 && CountOf(dims) / 4 > held)
@@ -169,7 +171,8 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// Returns the row-major position of one value, from a linear index or from one index per axis.
+// Returns the row-major position of one value. at: a linear index if width is 1, otherwise one index per
+// axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {
@@ -180,13 +183,14 @@ Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims
   return position;
 }
 
-// Converts COO with linear or per-axis indices to a dense tensor.
+// Converts a sparse tensor in COO format to a dense one. Its indices are linear or per axis.
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
   TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
   TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));
   Dims dims(p.dims().begin(), p.dims().end());
   const auto count = CheckedCount(dims, values.dtype());
-  // Limits the dense size to a multiple of the stored size: a small file cannot claim much memory.
+  // Limits the dense size to a multiple of the stored size, so that a small file cannot cause a large
+  // allocation.
   const int64_t max_count = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
   if (!count || *count > max_count)
     return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [",

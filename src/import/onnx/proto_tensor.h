@@ -1,4 +1,4 @@
-// Converts between ONNX messages and Tern's tensors, types and data.
+// Converts between ONNX messages and Tern's Tensor, Type and Datum.
 #pragma once
 #include <map>
 #include <memory>
@@ -18,17 +18,18 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// The bytes of tensors, each in a separate buffer, so that a tensor without readers can be freed while others
-// stay. Bytes in a message are moved out of it; bytes elsewhere (Add) are copied on demand.
+// Provides the bytes of tensors. Each tensor gets its own buffer, so that its memory can be freed without
+// that of other tensors. Bytes in a message are moved out of the message. Bytes that Add registers are copied
+// when Take is called.
 class RawBytes {
  public:
   explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}
-  // Registers the tensor's bytes, which must stay valid during the import.
+  // Registers bytes that are not in the message. They must stay valid during the import.
   void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
   bool Has(const pb::TensorProto& proto) const;
   size_t SizeOf(const pb::TensorProto& proto) const;
-  // Returns the bytes, aligned for any type; repeated calls return the same buffer. Changes the message
-  // although it is const: ImportModel owns it.
+  // Returns the bytes, aligned for any type. Repeated calls return the same buffer. Moves the bytes out of
+  // the message although it is const; this is safe because ImportModel owns the message.
   Buffer Take(const pb::TensorProto& proto);
 
  private:
@@ -41,10 +42,10 @@ class RawBytes {
   std::map<const pb::TensorProto*, Buffer> taken_;
 };
 
-// The source of external data and of embedded bytes.
+// Where the bytes of tensors come from.
 struct TensorSource {
-  std::shared_ptr<ExternalFiles> files;  // files of the model's folder; null: external data is refused
-  std::shared_ptr<RawBytes> raw;         // null: bytes are copied
+  std::shared_ptr<ExternalFiles> files;  // files with external data; null: external data is an error
+  std::shared_ptr<RawBytes> raw;         // null: bytes are copied from the message
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& proto, const TensorSource& source);
@@ -53,7 +54,8 @@ Result<Datum> MapFromOnnx(const pb::MapProto& proto);
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& proto);
 void TensorToOnnx(const Tensor& tensor, pb::TensorProto& proto);
 
-// The texts that are the entire dim_param of a graph input. Expressions may use them as symbols.
+// The dim_params of the dims of graph inputs, such as "batch". A dim_param that is an expression of these
+// names, such as "batch*2", becomes an expression.
 using DimNames = std::set<std::string>;
 Type TypeFromOnnx(const pb::TypeProto& proto, const DimNames& names);
 void TypeToOnnx(const Type& type, pb::TypeProto& proto);

@@ -3,10 +3,10 @@
 namespace tern::onnx {
 namespace {
 
-// A dim_param is free text: "batch", "batch-size", "s0//2". It is an expression if it parses as one and each
-// of its symbols is the entire dim_param of a graph input. So "s0//2" is a division if an input has the dim
-// "s0". "batch-size" is a name unless inputs have the dims "batch" and "size". Any other text is a symbol
-// with exactly that name. "?" is an unknown size.
+// A dim_param is any text: "batch", "batch-size", "s0//2". "?" is an unknown size. The text is an expression
+// if it parses as an expression and each of its symbols is in `names`: "s0//2" is a division if an input has
+// the dim "s0", and "batch-size" is a difference if inputs have the dims "batch" and "size". Any other text
+// is the name of a symbol.
 Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d, const DimNames& names) {
   if (d.has_dim_value()) return d.dim_value() < 0 ? Dim::Unknown() : Dim(d.dim_value());
   const std::string& text = d.dim_param();
@@ -31,7 +31,8 @@ DType DTypeOrInvalid(int number) {
   return t.ok() ? *t : DType::kInvalid;
 }
 
-// A symbol is exported with the name it was imported with; in an expression, unusual names are quoted.
+// Returns the dim_param of a dim. For a symbol it is the symbol's name as it was imported. For an expression
+// it is the expression's text, in which names that are not identifiers are quoted.
 std::string ParamOf(const Dim& d) {
   std::vector<std::string> symbols;
   d.CollectSymbols(symbols);

@@ -6,11 +6,12 @@
 namespace tern::onnx {
 namespace {
 
-constexpr size_t kLarge = size_t{4} << 10;  // bytes: smaller data stays in the message
+constexpr size_t kLarge = size_t{4} << 10;  // bytes; smaller data stays in the message
 
 enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kNone };
 
-// Returns the kind of a message's field, or kNone for fields that hold no tensors or are not searched.
+// Returns the kind of message that a field contains. Returns kNone for fields in which the splitter does not
+// look for tensor data.
 Kind ChildOf(Kind kind, uint64_t field) {
   if (kind == Kind::kModel && field == 7) return Kind::kGraph;
   if (kind == Kind::kGraph && field == 1) return Kind::kNode;
@@ -20,11 +21,12 @@ Kind ChildOf(Kind kind, uint64_t field) {
   return Kind::kNone;
 }
 
-constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // of a tensor
-constexpr uint64_t kFloat = 1;                                   // a data_type
+constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // fields of TensorProto
+constexpr uint64_t kFloat = 1;                                   // the data_type of f32
 
-// Whether the field must occur at most once here, because protobuf would merge a second one with the first.
-// Tensor data must be packed, in a single field.
+// Returns whether the splitter accepts this field at most once. Protobuf merges a second occurrence with the
+// first, which the splitter cannot do. For the same reason, a tensor must not have both float_data and
+// raw_data.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
          (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
@@ -32,10 +34,10 @@ bool Singular(Kind kind, uint64_t field) {
 
 struct Field {
   uint64_t number = 0;
-  uint64_t value = 0;         // of a varint
-  bool bytes = false;         // length-delimited: a message, a text, bytes
-  std::string_view encoded;   // with tag and length
-  std::string_view contents;  // of a length-delimited field
+  uint64_t value = 0;         // the value of a varint
+  bool bytes = false;         // the field is length-delimited: a message, a string or bytes
+  std::string_view encoded;   // the entire field, including its tag and length
+  std::string_view contents;  // the contents of a field that is not a varint
 };
 
 class Reader {
@@ -43,7 +45,7 @@ class Reader {
   explicit Reader(std::string_view text) : remaining_(text) {}
   bool done() const { return remaining_.empty(); }
 
-  // Reads the next field. Returns false if the message is broken or has groups.
+  // Reads the next field. Returns false if the field is truncated or is a group.
   bool Next(Field& field) {
     const std::string_view start = remaining_;
     uint64_t tag = 0;
@@ -89,7 +91,9 @@ class Splitter {
  public:
   std::vector<RawSpan> spans;
 
-  // Appends the message without large data.
+  // Appends `message` without its large tensor data to `out`, and appends the data to `spans`. at: the
+  // indices of the enclosing node, attribute or initializer. Returns false if the message cannot be split
+  // (see SplitRawData).
   bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {
     Reader reader(message);
     bool seen = false, typed = false, floats = false;
@@ -107,7 +111,8 @@ class Splitter {
       if (kind == Kind::kGraph && child == Kind::kTensor) inner.initializer = initializers++;
       if (kind == Kind::kTensor && field.number == kDataType) floats = !field.bytes && field.value == kFloat;
       const bool large = field.bytes && field.contents.size() >= kLarge;
-      const bool data = field.number == kRawData || (field.number == kFloatData && floats);  // the same bytes
+      const bool data =
+          field.number == kRawData || (field.number == kFloatData && floats);  // both have the same bytes
       if (large && kind == Kind::kTensor && data) {
         inner.data = reinterpret_cast<const std::byte*>(field.contents.data());
         inner.size = field.contents.size();

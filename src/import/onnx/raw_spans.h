@@ -1,5 +1,6 @@
-// Splits a model into a small message for protobuf and spans of large tensor data (raw_data, and float_data
-// of f32), which protobuf does not copy.
+// Splits a serialized model into a small message, which protobuf parses, and spans of large tensor data. This
+// avoids that protobuf copies the data. The data is the raw_data of any tensor, or the float_data of an f32
+// tensor.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -10,7 +11,8 @@
 
 namespace tern::onnx {
 
-// The data of one tensor: an initializer of the model's graph, or an attribute of one of its nodes.
+// The data of one tensor. The tensor is an initializer of the model's graph, or an attribute of one of its
+// nodes.
 struct RawSpan {
   int initializer = -1;
   int node = -1, attribute = -1;
@@ -19,15 +21,15 @@ struct RawSpan {
 };
 
 struct SplitModel {
-  std::string stripped;  // a ModelProto without that data
+  std::string stripped;  // a serialized ModelProto without the data of the spans
   std::vector<RawSpan> spans;
 };
 
-// Returns nullopt if there is no large data, if the message is broken, or if its fields need protobuf's merge
-// rules (a graph in two parts). Protobuf then parses the entire message.
+// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields, for
+// example because the field `graph` occurs twice. The caller must then let protobuf parse the entire message.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 
-// Registers each span for its tensor in the parsed message.
+// Registers the data of each span in `raw`, for its tensor in the parsed message `stripped`.
 void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& stripped, RawBytes& raw);
 
 }  // namespace tern::onnx

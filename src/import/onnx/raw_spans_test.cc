@@ -98,7 +98,8 @@ TEST(RawSpans, AModelIsImportedWithThem) {
   EXPECT_EQ(found, 2);
 }
 
-// A packed float_data has the same bytes as raw_data. Other types differ, and two fields are concatenated.
+// For f32, a packed float_data has the same bytes as raw_data. For other types it does not. A tensor with
+// both fields is not split.
 TEST(RawSpans, FloatDataIsTakenToo) {
   pb::ModelProto model = Sum(2000);
   auto& w = *model.mutable_graph()->mutable_initializer(1);
@@ -115,7 +116,7 @@ TEST(RawSpans, FloatDataIsTakenToo) {
   for (const auto& v : (*graph)->values()) found += v->name == "w" && v->constant.data<float>()[1999] == 1992;
   EXPECT_EQ(found, 1);
 
-  w.set_data_type(14);  // complex: two floats each
+  w.set_data_type(14);  // complex64: two floats per element
   w.set_dims(0, 1000);
   bytes = model.SerializeAsString();
   const auto complex = SplitRawData(bytes.data(), bytes.size());
@@ -138,7 +139,7 @@ TEST(RawSpans, TheSizeIsChecked) {
       << graph.status().message();
 }
 
-// Only protobuf parses messages with merged fields, and truncated messages.
+// SplitRawData refuses messages in which protobuf must merge fields, and messages without large data.
 TEST(RawSpans, IsNotForWhatMustBeMerged) {
   const std::string bytes = Sum(2000).SerializeAsString();
   EXPECT_FALSE(SplitRawData((bytes + bytes).data(), 2 * bytes.size()));
@@ -161,7 +162,8 @@ TEST(RawSpans, IsNotForWhatMustBeMerged) {
   EXPECT_FALSE(SplitRawData(message.data(), message.size()));
 }
 
-// Protobuf treats a known field of another wire type as unknown; the last data_type wins.
+// SplitRawData refuses a known field with another wire type, which protobuf treats as unknown. It also
+// refuses a second data_type, which in protobuf replaces the first.
 TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
   const auto delimited = [](char tag, const std::string& contents) {
     std::string out(1, tag);
@@ -172,7 +174,7 @@ TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
   pb::ModelProto model = Sum(2000);
   const std::string initializer = model.graph().initializer(1).SerializeAsString();
   for (const std::string& odd :
-       {std::string("\x28\x01"), std::string("\x08\x01")}) {  // initializer, node: numbers
+       {std::string("\x28\x01"), std::string("\x08\x01")}) {  // the fields initializer and node as numbers
     const std::string message = delimited('\x3a', odd + model.graph().SerializeAsString());
     ASSERT_TRUE(pb::ModelProto().ParseFromString(message));
     EXPECT_FALSE(SplitRawData(message.data(), message.size()));

@@ -1,10 +1,11 @@
-// Checks a node's inputs. Converters call it before they build constants of the inputs' types.
+// Checks a node's inputs. Converters call Require before they use the type of an input, for example for a
+// constant.
 #pragma once
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 
-// Fails unless input i is present and has a known element type in `types`.
+// Fails if input i is absent, if its element type is unknown, or if `types` does not contain this type.
 inline Status Require(const OnnxNode& n, int i, DTypeSet types = kNumbers) {
   if (!n.Has(i)) return n.Bad("input ", i, " is missing");
   const DType t = n.TypeOf(i);

@@ -20,7 +20,7 @@ std::string OperatorName(const std::string& domain, const std::string& op) {
   return domain.empty() ? op : StrCat(domain, ".", op);
 }
 
-// Returns the attributes of an operator, or null if the table lacks it.
+// Returns the attributes of an operator, or null if attributes.inc does not list the operator.
 const std::vector<std::string>* AttributesOf(const std::string& name) {
   static const auto* table = [] {
     auto* t = new std::map<std::string, std::vector<std::string>>();
@@ -40,7 +40,8 @@ class Reviewer {
       functions_.insert(FunctionKey(f.domain(), f.name(), f.overload()));
   }
 
-  // The parser limits the recursion depth.
+  // Visits nested graphs recursively. The depth is limited, because the parser refuses messages nested too
+  // deeply.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
     for (const auto& node : nodes) {
       VisitOne(node);
@@ -78,8 +79,8 @@ class Reviewer {
   }
 
   std::set<std::string> functions_;
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>>
-      found_;  // (operator, attribute) → nodes
+  // (operator, attribute) → nodes
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> found_;
 };
 
 }  // namespace
@@ -98,7 +99,7 @@ Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph) {
     if (!declared.tensor() || !output.type.tensor() || declared.dtype == output.type.dtype) continue;
     if (declared.dtype == DType::kInvalid || output.type.dtype == DType::kInvalid) continue;
     return InvalidModel("output '", output.name, "' is declared as ", DTypeName(declared.dtype), ", but ",
-                        output.producer ? output.producer->Describe() : "the graph", " gives ",
+                        output.producer ? output.producer->Describe() : "the graph", " produces ",
                         output.type.ToString());
   }
   return {};

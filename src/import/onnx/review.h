@@ -1,4 +1,4 @@
-// Finds declarations of a file that the import does not use: unknown attributes and output types.
+// Checks what the import itself ignores: unknown attributes, and the declared types of outputs.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace tern::onnx {
 
-// Returns one text per attribute that no version of its operator has, with the nodes that carry it. The
-// import ignores such attributes; the warning reveals a misspelt one.
+// Returns one sentence for each attribute that no version of its operator has, with the names of its nodes.
+// The import ignores such attributes. The warning helps to find misspelt ones.
 std::vector<std::string> UnknownAttributes(const pb::ModelProto& model);
 
-// Fails if an output's declared element type differs from the type that its node produces: a caller that
-// trusts the declaration would misread the result.
+// Fails if an output's declared element type differs from the type that its node produces, because a caller
+// that relies on the declaration would misread the result.
 Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph);
 
 }  // namespace tern::onnx

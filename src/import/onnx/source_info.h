@@ -1,5 +1,6 @@
-// Reads and writes the header fields of an ONNX file, beside the author's metadata_props. They are stored in
-// Graph::metadata under keys that start with kSourceKey, so that .tern files have them too.
+// Reads and writes the metadata of an ONNX file: the author's metadata_props, and header fields such as the
+// producer. Graph::metadata stores the header fields under keys that start with kSourceKey, so that .tern
+// files contain them too.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,15 +14,16 @@ class ModelProto;
 namespace tern::onnx {
 
 // The keys are "onnx:ir_version", "onnx:opset DOMAIN" for each domain, "onnx:producer_name",
-// "onnx:producer_version", "onnx:domain", "onnx:model_version" and "onnx:doc_string", for the fields that are
-// set.
+// "onnx:producer_version", "onnx:domain", "onnx:model_version" and "onnx:doc_string". A key is present if the
+// file sets the field.
 inline constexpr std::string_view kSourceKey = "onnx:";
 inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 // Returns the author's metadata and the header fields.
 Metadata MetadataOf(const tern_onnx::ModelProto& model);
-// Writes the metadata back. Producer, opsets and ir_version are those of the new file.
+// Writes metadata to a new model. Does not write producer, opsets and ir_version, because those of the new
+// file differ.
 void SetMetadata(const Metadata& metadata, tern_onnx::ModelProto& model);
 
 }  // namespace tern::onnx

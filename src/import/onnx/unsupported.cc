@@ -15,7 +15,7 @@ class Finder {
   explicit Finder(const ModelContext& context) : context_(context) {}
   std::map<std::string, Missing> missing;
 
-  // The import refuses deeper nesting.
+  // Ignores graphs that are nested deeper than kMaxDepth, because the import refuses them anyway.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth = 0) {
     if (depth > kMaxDepth) return;
     for (const auto& node : nodes) {

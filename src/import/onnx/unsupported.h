@@ -4,7 +4,8 @@
 
 namespace tern::onnx {
 
-// Returns ok, or one error that lists every operator without a converter, its number of uses and node names.
+// Fails if the model uses operators without a converter. The message lists all of them, how often each is
+// used, and the names of up to five nodes.
 Status ListUnsupported(const ModelContext& context);
 
 }  // namespace tern::onnx

@@ -1,9 +1,10 @@
-// Builds the two graphs as lists of nodes, and the correspondence between their nodes.
+// Builds the graphs before and after optimization as lists of nodes, and finds corresponding nodes.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Inputs, outputs and captures of a body are drawn as nodes too ("ports"). They follow the real nodes in the list. After this, all inputs
-// of a node come from the same body; `captures` of a node with bodies lists the values that its bodies read from outside.
+// Returns the nodes of a side, followed by "ports": the inputs, outputs and captures of each body, which are drawn as nodes too. In the
+// result, all inputs of a node come from nodes of the same body. The list `captures` of a node with bodies contains the nodes whose
+// values its bodies read.
 function withPorts(side) {
   const all = side.nodes.map(n => ({ ...n, inputs: n.inputs.map(v => ({ ...v })), captures: [], bodies: [] }));
   const place = new Map(), key = (body, v) => `${body}\n${v.name}`;
@@ -12,7 +13,7 @@ function withPorts(side) {
   side.bodies.forEach((b, k) => all[b.owner].bodies.push(k));
   const graphs = [{ body: -1, ...side }, ...side.bodies.map((b, k) => ({ body: k, ...b }))];
   for (const { body, inputs } of graphs) for (const v of inputs) place.set(key(body, v), port("input", body, v, [], [v]));
-  // The node of `body` that provides the value; -1 for a constant and an absent input.
+  // Returns the node or port of `body` that provides the value. Returns -1 for a constant and for an absent input.
   const provider = (body, v) => {
     if (v.constant || !v.name && v.from < 0) return -1;
     if (v.from >= 0 && all[v.from].body === body) return v.from;
@@ -30,13 +31,15 @@ function withPorts(side) {
   return all;
 }
 
-// The nodes of the same body that a node reads, without duplicates.
+// Returns the nodes of the same body that a node reads, without duplicates.
 const sources = n => [...new Set([...n.inputs.map(v => v.from), ...n.captures])].filter(i => i >= 0);
 
-// The key that identifies a node on the other side: its output values. Ports and nodes have different keys.
+// Returns the keys by which a node is found on the other side: the names of its outputs. The keys of output and capture ports also
+// contain the kind of port.
 const marks = n => n.port && n.op !== "input" ? [`${n.op}\n${n.name}`] : n.outputs.map(v => v.name).filter(name => name);
 
-// The nodes of a body by key; with `unique`, keys of several nodes are left out.
+// Returns a map from keys to nodes of a body, or of all bodies if `body` is undefined. If `unique`, leaves out keys that several nodes
+// have.
 function indexBy(nodes, body, keys, unique) {
   const by = new Map(), twice = new Set();
   nodes.forEach((n, i) => {
@@ -47,9 +50,9 @@ function indexBy(nodes, body, keys, unique) {
   return by;
 }
 
-// Each node's counterpart on the other side, as [of before, of after]; -1: there is none. An unchanged node matches by name and origin;
-// other nodes match by the name of an output, in the same body or, if the name is unique, in any body. Several nodes can have the same
-// counterpart.
+// Returns the counterpart of each node on the other side: [for the nodes of before, for the nodes of after]; -1 means none. An
+// unchanged node is found by name and origin. Other nodes are found by the name of an output: first in the same body, then, if the name
+// is unique, in any body. Several nodes can have the same counterpart.
 function twins(before, after) {
   const found = [before.map(() => -1), after.map(() => -1)];
   const join = (i, j) => { if (found[0][i] < 0) found[0][i] = j; if (found[1][j] < 0) found[1][j] = i; };
@@ -70,7 +73,7 @@ function twins(before, after) {
   return found;
 }
 
-// For each node, the first node with the same op and inputs; possibly the node itself.
+// Returns for each node the first node with the same op, attributes and inputs, which may be the node itself.
 function firstOfSame(nodes, count) {
   const seen = new Map(), first = nodes.map((n, i) => i);
   for (let i = 0; i < count; ++i) {
@@ -84,9 +87,10 @@ function firstOfSame(nodes, count) {
   return first;
 }
 
-// parts: for each node of `after`, the nodes of `before` that it replaces: all nodes between its inputs and its result. Nodes that are
-// folded to constants, that forward their input or that duplicate another node do not count.
-// helps: for a node of `after` whose value `before` does not have, the node that reads the value; otherwise -1.
+// Returns two lists with an entry for each node of `after`:
+// parts: the nodes of `before` that the node replaces. These are all nodes between its inputs and its result, except nodes that are
+// folded to constants, that return their input unchanged, or that duplicate another node.
+// helps: for a node whose value does not exist in `before`, the node that reads the value; otherwise -1.
 function workOf([before, after], [twin0, twin1], same) {
   const known = new Set(before.flatMap(n => n.outputs.map(v => v.name))), helps = after.map(() => -1);
   const ends = j => before[j].port || twin0[j] >= 0 || before[j].fixed || same[j] !== j && twin0[same[j]] >= 0;
@@ -113,24 +117,26 @@ const lists = data.sides.map(withPorts);
 const twin = twins(...lists);
 const firstSame = firstOfSame(lists[0], data.sides[0].nodes.length);
 const { parts, helps } = workOf(lists, twin, firstSame);
-// For each node of `before`, the node of `after` that it is fused into together with other nodes; -1 for none.
+// For each node of `before`, the node of `after` into which it is fused together with other nodes; -1 if there is none.
 const fused = lists[0].map(() => -1);
 parts.forEach((list, a) => { if (list.length > 1) list.forEach(j => { if (fused[j] < 0) fused[j] = a; }); });
 
 const kept = new Set(parts.flat());
 
-// The status of a node: "" if unchanged; in `before` also "fused" into a node of `after`, or "gone"; in `after` also "made" by a rule.
+// Returns the state of a node. In `before`: "" (unchanged), "fused" (into a node of `after`) or "gone". In `after`: "" or "made" (by a
+// rule).
 const stateOf = (s, i) => lists[s][i].port ? "" : s === 1 ? (lists[1][i].rule ? "made" : "") : fused[i] >= 0 ? "fused" : kept.has(i) ? "" : "gone";
 
 function fateOf(i) {
   const n = lists[0][i];
   if (n.fixed) return "removed: shapes and constants determine it";
-  if (n.passes_on) return "removed: it hands its input on";
+  if (n.passes_on) return "removed: it returns its input unchanged";
   if (firstSame[i] !== i) return `removed: the same as ${lists[0][firstSame[i]].op} ${lists[0][firstSame[i]].name}`;
   return "removed";
 }
 
-// The matching nodes on the other side: the counterpart, the fused node, or the nodes that this node replaces.
+// Returns the nodes on the other side that correspond to a node: its counterpart, the node into which it is fused, or the nodes that it
+// replaces.
 function counterparts(s, i) {
   if (s === 0) return fused[i] >= 0 ? [fused[i]] : twin[0][i] >= 0 && stateOf(0, i) !== "gone" ? [twin[0][i]] : [];
   const own = helps[i] >= 0 ? parts[helps[i]] : parts[i];

@@ -1,11 +1,12 @@
-// Positions of nodes, wires and frames. A node with bodies is a box with a frame for each body below it; each body is laid out as a
-// separate graph.
+// Computes the positions of nodes, wires and frames. A node with bodies is drawn as a box with one frame per body below it. Each body
+// is laid out as a separate graph.
 "use strict";
 const W = 168, H = 36, THIN = 16, GAP_X = 16, GAP_Y = 26, LONGEST_ROUTE = 400;
-const TITLE = 22, PAD = 14;  // of a frame: the height of its title, the space around its nodes
+const TITLE = 22, PAD = 14;  // the height of a frame's title, and the space around the nodes in a frame
 
-// Assigns rows by the longest path from an input, then moves nodes towards their readers, so that wires are short. `group` numbers the
-// nodes of all lists; nodes with equal numbers share a row. reads(list, node): indices in the list. Null if no assignment exists.
+// Assigns each node to a row: first by the longest path from an input, then moves nodes down towards their readers, so that wires are
+// short. group[list][node] is a number; nodes with equal numbers share a row. reads(list, node) returns the indices of the nodes that the
+// node reads. Returns the row of each node as [list][node], or null if no assignment exists.
 function rows(group, reads) {
   const count = 1 + group.flat().reduce((most, g) => Math.max(most, g), -1);
   const into = Array.from({ length: count }, () => new Set()), outof = Array.from({ length: count }, () => new Set());
@@ -22,12 +23,12 @@ function rows(group, reads) {
   return group.map(list => list.map(g => row[g]));
 }
 
-// Positions nodes within a row, near their inputs and readers. A wire over several rows has its own lane. Returns the centre of each
-// node and the wires as [reader, source, lanes between], a lane as [centre, row].
+// Positions the nodes within their rows, near their inputs and readers. A wire over several rows gets a lane in each row between, so that
+// it does not cross nodes. Returns the centre of each node, and the wires as [reader, source, lanes], each lane as [centre, row].
 function place(widths, row, reads) {
   const wide = widths.slice(), lane = widths.map(() => false), level = row.slice(), up = widths.map(() => []), down = widths.map(() => []);
   const link = (a, b) => { down[a].push(b); up[b].push(a); };
-  const lanes = widths.map(() => []), routes = [];  // lanes of the node's value, by distance in rows
+  const lanes = widths.map(() => []), routes = [];  // lanes[node][k]: the lane of the node's value, k + 1 rows below the node
   widths.forEach((w, i) => reads(i).forEach(j => {
     const span = row[i] - row[j];
     if (span > LONGEST_ROUTE) { routes.push([i, j, []]); return; }
@@ -44,7 +45,7 @@ function place(widths, row, reads) {
   const layers = [];
   level.forEach((r, i) => (layers[r] ||= []).push(i));
   const x = wide.map(() => 0);
-  // The positions nearest to the desired ones that keep order and minimum distances.
+  // Sets the positions in a layer as near as possible to the desired ones, without changing the order and with minimum distances.
   const settle = (layer, want) => {
     let offset = 0;
     const offsets = layer.map((i, k) => offset += k ? (wide[i] + wide[layer[k - 1]]) / 2 + GAP_X : 0), blocks = [];
@@ -64,7 +65,7 @@ function place(widths, row, reads) {
     layer.sort((a, b) => want.get(a) - want.get(b));
     settle(layer, layer.map(i => want.get(i)));
   };
-  // Straight lanes and chains have a higher weight than short wires.
+  // Returns the weight of the wire between i and j. Lanes and chains have higher weights, so that they become straight.
   const chain = i => up[i].length < 2 && down[i].length < 2;
   const pull = (i, j) => lane[i] && lane[j] || chain(i) && chain(j) ? 8 : lane[i] || lane[j] ? 3 : 1;
   const straighten = layer => settle(layer, layer.map(i => {
@@ -81,13 +82,13 @@ function place(widths, row, reads) {
   return { x: widths.map((w, i) => x[i]), routes: routes.map(([reader, source, way]) => [reader, source, way.map(i => [x[i], level[i]])]) };
 }
 
-// One body of one side: its contents and size. The origin is the upper left corner of the content.
+// The contents and size of one body of one side. Positions are relative to the upper left corner of the contents.
 class Region {
   constructor(s, body) {
     this.s = s;
     this.nodes = lists[s].map((n, i) => n.body === body ? i : -1).filter(i => i >= 0);
     this.at = new Map(this.nodes.map((i, k) => [i, k]));
-    this.frames = new Map();  // by index of the owning node: one region per body
+    this.frames = new Map();  // index of a node in `nodes` → the regions of its bodies
     this.reads = k => sources(lists[s][this.nodes[k]]).map(i => this.at.get(i)).filter(j => j !== undefined);
   }
   width(k) {
@@ -98,7 +99,7 @@ class Region {
     const frames = this.frames.get(k) || [];
     return frames.length ? H + GAP_Y / 2 + TITLE + 2 * PAD + Math.max(...frames.map(f => f.h)) : H;
   }
-  // row: of each node; top: of each row, followed by the bottom of the last row.
+  // Computes all positions. row: the row of each node. top: the upper edge of each row, followed by the lower edge of the last row.
   settle(row, top) {
     const { x, routes } = place(this.nodes.map((i, k) => this.width(k)), row, this.reads);
     let left = x.length ? Infinity : 0, right = x.length ? -Infinity : W;
@@ -122,7 +123,8 @@ class Region {
   }
 }
 
-// Lays out corresponding bodies of both sides: equal values share a row. False if that is not possible.
+// Lays out the same body of both sides, so that corresponding nodes are in the same row. Returns false if that is not possible.
+// `regions` may also contain a body of one side only.
 function arrange(regions) {
   const [a, b] = regions, partner = regions.map(r => r.nodes.map(() => -1));
   if (b) b.nodes.forEach((j, k) => {
@@ -152,7 +154,8 @@ function arrange(regions) {
   return true;
 }
 
-// The drawing of a side: `at`, the upper left corner of each node's box; the wires; the frames, outer ones first.
+// Returns the drawing of a side: `at` (the upper left corner of each node's box), `wires`, `frames` (outer frames first) and `box` (its
+// size).
 function flatten(region) {
   const out = { at: [], wires: [], frames: [], box: { x: 0, y: 0, w: region.w, h: region.h } };
   const walk = (r, ox, oy) => {
@@ -175,7 +178,7 @@ function flatten(region) {
   return out;
 }
 
-// Lays out both sides; null if `together` is set and common rows are not possible.
+// Lays out both sides. If `together`, corresponding nodes share a row; returns null if that is not possible.
 function layOutSides(together) {
   const regions = lists.map((n, s) => new Region(s, -1));
   if (together) return arrange(regions) ? regions.map(flatten) : null;

@@ -1,4 +1,4 @@
-// The page around the panes: details of a node, search, colours, the start.
+// The page around the panes: details of a node, search and colours. Starts the page.
 "use strict";
 const cell = (row, text) => { const td = row.insertCell(); td.textContent = text; return td; };
 const button = (text, action) => {
@@ -67,7 +67,7 @@ function choose(s, i) {
   byId("detail").className = "";
   byId("detail").replaceChildren(table);
   openPanel(true);
-  if (!inView(s, i)) centre(s, i);  // the panel may cover it
+  if (!inView(s, i)) centre(s, i);  // the panel, which is open now, may cover the node
 }
 
 const label = (s, j) => `${lists[s][j].op} ${lists[s][j].name}`;
@@ -108,7 +108,7 @@ function search() {
     return li;
   }));
   byId("found").textContent = text === "" ? "" : `${hits.length} found` +
-    (!hits.length && data.rules.some(r => r.name.toLowerCase() === text) ? ": nothing that this rule made is left" : "");
+    (!hits.length && data.rules.some(r => r.name.toLowerCase() === text) ? ": no node that this rule made is left" : "");
 }
 function searchFor(text) { byId("search").value = text; search(); openPanel(text !== ""); }
 

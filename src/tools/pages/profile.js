@@ -1,4 +1,5 @@
-// Tables of a profile: totals per op and per kernel, all steps. They are sorted by their headings and filtered together.
+// The tables of a profile: totals per op, totals per kernel, and all steps. A click on a heading sorts its table. The filter applies to
+// all tables.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
@@ -7,12 +8,13 @@ const steps = data.nodes.map((n, index) => ({ ...n, index, op: kindOf(n), name: 
   share: data.ms ? n.ms / data.ms : 0 }));
 const number = digits => value => value === null ? "?" : value.toFixed(digits);
 const percent = row => number(1)(100 * row.share);
-// Long names may break after dots, slashes and underscores.
+// Appends a text in which the browser may break lines after dots, slashes and underscores.
 function write(parent, text) {
   String(text).split(/(?<=[./_])/).forEach((part, k) => parent.append(...k ? [document.createElement("wbr"), part] : [part]));
 }
 
-// A table whose headings sort it. columns: title, key of the rows, text for a value; `n` right-aligned numbers, `share` with a bar.
+// A table that is sorted by a click on a heading. A column has a title, the key of its values in the rows, and optionally a function
+// `text` that formats a row. Its kind is "n" for right-aligned numbers, or "share" for numbers with a bar.
 class SortedTable {
   constructor(table, columns, onPick) {
     Object.assign(this, { table, columns, onPick, rows: [], by: columns.find(c => c.first), down: true });
@@ -31,7 +33,7 @@ class SortedTable {
     this.body = table.createTBody();
     this.foot = table.createTFoot();
   }
-  // Unknown values are last in either sort order.
+  // Unknown values (null) are last in ascending and in descending order.
   compare(p, q) {
     const a = p[this.by.key], b = q[this.by.key];
     if (a === null || b === null) return (a === null) - (b === null);
@@ -83,7 +85,8 @@ const tables = {
     { title: "calls", key: "calls", kind: "n" }, { title: "kernel", key: "kernel" }, { title: "output", key: "output" }]),
 };
 
-// Totals of steps. A rate is unknown if a step's work is unknown. The lower bound of a step's time is its fraction of the roofline times its time.
+// Returns the totals of steps. The rates are unknown (null) if the work of a step is unknown. percent_of_roof is the mean over the steps,
+// weighted by their times.
 function sum(rows, title) {
   const add = value => rows.reduce((total, r) => total + value(r), 0), ms = add(r => r.ms), known = rows.every(r => r.gflops !== null);
   return { ...title, steps: rows.length, ms, share: add(r => r.share), gflops: known && ms ? add(r => r.gflops * r.ms) / ms : null,
@@ -95,13 +98,14 @@ function totals(rows, key) {
   return [...groups].map(([value, list]) => sum(list, { [key]: value }));
 }
 
-// Whether every word of the filter occurs in the step's texts.
+// Returns whether every word of the filter occurs in the step's name, op, kernel or output.
 function matches(step) {
   const text = `${step.name} ${step.op} ${step.kernel} ${step.output}`.toLowerCase();
   return byId("filter").value.toLowerCase().split(/\s+/).every(word => text.includes(word));
 }
 
-// A table of totals ignores its own selection, so that another row can be selected.
+// Shows the steps that match the filter and the selected op and kernel. A table of totals ignores its own selection, so that the user can
+// select another row.
 function show() {
   const found = steps.filter(matches), fits = (step, keys) => keys.every(key => picked[key] === null || step[key] === picked[key]);
   for (const [key, other] of [["op", "kernel"], ["kernel", "op"]]) {
@@ -119,7 +123,7 @@ function show() {
 
 function clear() { byId("filter").value = ""; Object.assign(picked, { op: null, kernel: null }); show(); }
 
-// A click on a dot shows its step.
+// A click on a dot marks its step in the table and scrolls to it.
 document.querySelectorAll("circle").forEach(dot => dot.addEventListener("click", () => {
   if (dot.classList.contains("out")) clear();
   document.querySelectorAll("tr.at").forEach(tr => tr.classList.remove("at"));

@@ -1,4 +1,4 @@
-// The two panes: drawing, zooming, panning.
+// The two panes, which draw the graphs: drawing, zooming, panning.
 "use strict";
 const byId = id => document.getElementById(id);
 const make = (tag, attrs, parent) => {
@@ -33,7 +33,7 @@ class Side {
     });
   }
   show(k, x, y) { Object.assign(this.view, { k, x, y }); this.apply(); }
-  // On a narrow screen one pane is hidden; both have the same size there.
+  // Returns the pane's rectangle. On a narrow screen one pane is hidden. Its rectangle is that of the visible pane.
   area() {
     const own = this.svg.getBoundingClientRect();
     return own.width ? own : byId("side-" + (1 - this.s)).getBoundingClientRect();
@@ -59,7 +59,7 @@ class Side {
     text.textContent = cut(owner.name ? `${title} · ${owner.name}` : title, Math.floor(f.w / 7));
     return text;
   }
-  // A title stays in view while its frame is.
+  // Moves the title of a frame so that it is visible while its frame is partly visible.
   moveTitle({ f, text }) {
     const left = 8 - this.view.x / this.view.k, last = f.x + f.w - 7 * text.textContent.length - 8;
     text.setAttribute("x", Math.max(f.x + 8, Math.min(left, last)).toFixed(1));
@@ -77,11 +77,11 @@ class Side {
 }
 const sides = data.sides.map((side, s) => new Side(s));
 
-// Both sides move together while they are aligned.
+// Both sides move together while the checkbox "aligned" is set.
 const aligned = () => byId("align").checked;
 const moved = s => aligned() ? sides : [sides[s]];
 
-// The scale at which an entire side is visible.
+// Returns the scale at which an entire side is visible.
 function wholeScale(side) {
   const { w, h } = side.box(), { width, height } = side.area();
   return Math.min(1, (width - 2 * MARGIN) / w, (height - 2 * MARGIN) / h);
@@ -96,7 +96,7 @@ function fit() {
   });
 }
 
-// The count of sorted numbers in [low, high).
+// Returns how many of the sorted numbers are in [low, high).
 function within(sorted, low, high) {
   const below = limit => {
     let a = 0, b = sorted.length;
@@ -106,7 +106,7 @@ function within(sorted, low, high) {
   return below(high) - below(low);
 }
 
-// The centre of the first window of this width that contains the most of the sorted numbers.
+// Returns the centre of the window of this width that contains most of the sorted numbers. If there are several, returns the first.
 function densest(sorted, width) {
   let best = 0, from = 0, to = 0, i = 0;
   for (let j = 0; j < sorted.length; ++j) {
@@ -116,8 +116,8 @@ function densest(sorted, width) {
   return (from + to) / 2;
 }
 
-// Shows the beginning of both graphs at a readable scale: the first rows in which every pane has nodes, centred on the part of the
-// graph with the most nodes, because a graph may be far wider than the pane and empty in its centre.
+// Shows the first rows of both graphs at a readable scale. Starts at the first row from which every pane shows nodes. Centres each pane
+// on the region with the most nodes, because a graph may be much wider than the pane and empty in its centre.
 function showBeginning() {
   const scale = side => Math.min(1, Math.max(READABLE, (side.area().width - 2 * MARGIN) / side.box().w));
   const scales = sides.map(scale), ascending = (a, b) => a - b;
@@ -148,7 +148,7 @@ function centre(s, i) {
   else if (aligned()) across.show(k, across.view.x, sides[s].view.y);
 }
 
-// Whether the centre of a node is visible.
+// Returns whether the centre of a node is visible.
 function inView(s, i) {
   const { view, at } = sides[s], { width, height } = sides[s].area(), x = view.x + (at[i].x + W / 2) * view.k, y = view.y + (at[i].y + H / 2) * view.k;
   return x >= 0 && x <= width && y >= 0 && y <= height;
@@ -156,14 +156,14 @@ function inView(s, i) {
 
 function pan(s, dx, dy) { moved(s).forEach(side => side.show(side.view.k, side.view.x + dx, side.view.y + dy)); }
 
-// Zooms around the point (px, py) of the pane.
+// Zooms by a factor. The point (px, py) of the pane stays where it is.
 function zoom(s, by, px, py) {
   const least = Math.min(0.01, ...sides.map(wholeScale)), { k } = sides[s].view;
   const factor = Math.min(NEAREST, Math.max(least, k * by)) / k;
   moved(s).forEach(side => side.show(side.view.k * factor, px - (px - side.view.x) * factor, py - (py - side.view.y) * factor));
 }
 
-// One pointer pans, two pinch; a press without movement selects a node.
+// Handles the wheel and pointers of a pane. Dragging one pointer pans, two pointers pinch, and a press without movement selects a node.
 function listen({ svg, s }) {
   const down = new Map();
   let travelled = 0, pressed = null;
@@ -202,7 +202,7 @@ function listen({ svg, s }) {
   svg.addEventListener("keydown", e => panelKey(s, e));
 }
 
-// Keyboard controls of the focused pane.
+// Handles a key that is pressed in the focused pane.
 function panelKey(s, e) {
   const { width, height } = sides[s].area(), step = 60, last = sides[s].nodes.length - 1;
   const walk = by => { const at = chosen && chosen[0] === s ? chosen[1] : by > 0 ? -1 : last + 1, i = Math.min(last, Math.max(0, at + by)); centre(s, i); choose(s, i); };

@@ -1,4 +1,5 @@
-// Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
+// Exports Attention, RotaryEmbedding and LinearAttention. Raises the model's opset to the first that has the
+// operator.
 #include <algorithm>
 #include <array>
 
@@ -7,22 +8,22 @@
 namespace tern::onnx {
 namespace {
 
-// Returns a dim of an input as i64[1].
+// Emits a dim of an input as i64[1].
 std::string DimOf(TernNode& n, int input, int axis) {
   const Shape& shape = n.TypeOf(input).shape;
   const int64_t at = axis < 0 ? axis + shape.rank() : axis;
   if (shape[axis].known()) return n.Ints({shape[axis].value()});
   return n.Op("Shape", {n.In(input)}, {{"start", at}, {"end", at + 1}});
 }
-// Returns a text that is equal for equal dims. Inputs with equal texts share the values that are emitted for
-// them.
+// Returns a text that identifies the size of a dim, for use in a key of TernNode::Once. Equal texts mean
+// equal sizes. An unknown dim is identified by the name of its input.
 std::string DimText(const TernNode& n, int input, int axis) {
   const Dim& d = n.TypeOf(input).shape[axis];
   return d.unknown() ? n.In(input) : d.ToString();
 }
 
-// Expands a mask with one row or one column to all queries and keys: runtimes do not broadcast it, although
-// the specification allows it. Layers share the result.
+// Emits the mask, expanded to all queries and keys if it has one row or one column. The specification allows
+// such a mask to broadcast, but runtimes do not support this. Layers with the same mask share the result.
 std::string ExpandedMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
@@ -51,7 +52,7 @@ std::string Split(TernNode& n, const std::string& packed, int64_t heads) {
   return n.Op("Transpose", {n.Op("Reshape", {packed, n.Ints({0, 0, heads, -1})})}, {{"perm", Swapped()}});
 }
 
-// Returns the names of q, k and v. Splits a joint value.
+// Returns the names of q, k and v. If the node's input is a joint value, emits a Split of it.
 Result<std::array<std::string, 3>> Operands(TernNode& n) {
   if (!n.attrs().Bool("joint")) return std::array<std::string, 3>{n.In(0), n.In(1), n.In(2)};
   const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");
@@ -71,9 +72,10 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   return names;
 }
 
-// ONNX requires one layout for all operands and the result; mixed layouts are converted to and from rank 4.
+// ONNX requires the same layout for q, k, v and the result. If their layouts differ, they are converted to
+// rank 4, and the result back.
 struct Layouts {
-  bool packed = true;  // everything is [batch, length, heads*size]
+  bool packed = true;  // q, k, v and the result are [batch, length, heads * size]
   std::array<bool, 3> packed_input{};
   static Result<Layouts> Of(const TernNode& n) {
     Layouts l;
@@ -87,7 +89,9 @@ struct Layouts {
   }
 };
 
-// A past that stacks keys and values is split before the operator; the present is stacked after it.
+// Exports stacked pasts and presents, which contain keys and values in one tensor. The constructor emits the
+// split of the past and replaces the operator's inputs and outputs. Stack, to be called after the operator,
+// emits the present.
 class Present {
  public:
   Present(TernNode& n, std::vector<std::string>& inputs, std::vector<std::string>& outputs) : n_(n) {
@@ -113,8 +117,9 @@ class Present {
   std::string k_, v_;
 };
 
-// Emits zeros instead of NaN. A query without keys must give zeros; the specification leaves its result open,
-// and runtimes return zeros or NaN. This also replaces a NaN that comes from v, which `guarded` would keep.
+// Emits y with 0 in place of NaN, for an Attention with the attribute `guarded`. Its result for a query
+// without keys is 0. ONNX does not specify this result, and runtimes return 0 or NaN. A NaN that stems from v
+// becomes 0 as well, although Tern's Attention would return NaN.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }
@@ -157,7 +162,8 @@ Status ExportAttention(TernNode& n) {
   return {};
 }
 
-// Expands a row of positions or angles to one row per sample. Layers share the result.
+// Emits an input of positions or angles, expanded from one row to one row per sample if necessary. Layers
+// share the result.
 std::string ForEachSample(TernNode& n, int input, const std::string& name) {
   const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
   if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;

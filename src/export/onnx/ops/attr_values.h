@@ -24,7 +24,7 @@ inline std::string Upper(std::string text) {
   return text;
 }
 
-// Drops attributes whose list is empty: ONNX leaves them out.
+// Removes attributes that are empty lists. In ONNX, such an attribute is absent.
 inline AttrList WithoutEmpty(AttrList attrs) {
   const auto empty = [](const NamedAttr& a) {
     if (const auto* v = std::get_if<std::vector<int64_t>>(&a.value)) return v->empty();

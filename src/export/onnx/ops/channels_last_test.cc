@@ -1,5 +1,5 @@
-// Tests that nodes on [N, spatial…, C] are exported as ONNX operators between Transposes and give the same
-// results after import.
+// Tests channels-last nodes, which are exported as ONNX operators between Transposes. The imported model must
+// compute the same results.
 #include "export/onnx/ops/round_trip_test_support.h"
 
 namespace tern::onnx {

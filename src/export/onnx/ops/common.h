@@ -1,4 +1,4 @@
-// Helpers that several exporters of matrix and network ops share.
+// Helpers that several exporters share.
 #pragma once
 #include <algorithm>
 
@@ -6,14 +6,14 @@
 
 namespace tern::onnx {
 
-// Casts `name` from one type to another; emits no node when they are equal.
+// Emits a Cast of the value `name` and returns its name. Returns `name` if the types are equal.
 inline std::string CastName(TernNode& n, const std::string& name, DType from, DType to) {
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
-// Emits an operator with one output that computes in type `work`. Inputs and result are cast where the node's
-// type differs. Inputs in the bit set `keep` are not cast. The result is named `out`, or as the node's
-// output.
+// Emits an operator with one output that computes in type `work`. If the node's result has another type,
+// casts the inputs to `work` and the result back. Bit i of `keep`: input i is not cast. out: the name of the
+// result; empty: the name of the node's output.
 inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
                    const AttrList& attrs, uint32_t keep = 0, const std::string& out = "") {
   const DType own = n.node.output(0)->type.dtype;
@@ -28,7 +28,7 @@ inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<st
   n.Emit("Cast", {n.Op(op, cast, attrs)}, {y}, {{"to", own}});
 }
 
-// Whether a node or the graph's outputs read this output.
+// Returns whether a node reads this output, or the graph returns it.
 inline bool Wanted(const TernNode& n, size_t output) {
   if (n.node.outputs().size() <= output) return false;
   const Value* v = n.node.outputs()[output];
@@ -36,16 +36,17 @@ inline bool Wanted(const TernNode& n, size_t output) {
   return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
-// Older operators of the exported opset do not take bf16.
+// Returns the type in which an operator that does not support bf16 computes: f32 for bf16, otherwise t.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
-// Returns strides, dilations, pads and auto_pad as ONNX attributes, without empty lists.
+// Returns the ONNX attributes strides, dilations, pads and auto_pad. Leaves out empty lists.
 AttrList WindowToOnnx(const Attrs& attrs);
-// Returns the attributes of WindowToOnnx, and a pool's kernel_shape and ceil_mode. Raises the opset as they
-// require.
+// Returns the attributes of WindowToOnnx and a pool's kernel_shape and ceil_mode. Raises the model's opset if
+// ceil_mode requires it.
 AttrList PoolToOnnx(TernNode& n);
 
-// A kind of Unary, Activation or Gelu, or "clip" with bounds alpha and beta, on floats of `type`.
+// An elementwise function on tensors of `type`. kind: a kind of Unary or Activation, "gelu", "gelu_tanh", or
+// "clip" with the limits alpha and beta.
 struct Function {
   std::string kind;
   DType type;
@@ -53,11 +54,12 @@ struct Function {
 };
 void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
 
-// Returns the name for the accumulated result of a product or convolution. It is the output's name if there
-// is no epilogue.
+// Returns the name under which an exporter must emit the result of a product or convolution before its
+// epilogue. This is the name of the node's output if the node has no epilogue, otherwise a new name.
 std::string SumsOf(TernNode& n);
-// Emits the epilogue: residual (input 3) and activation.
+// Emits the epilogue, which adds the residual (input 3) and applies the activation. Emits nothing if there is
+// none.
 void EmitEpilogue(TernNode& n, std::string sums);
-void EmitActivation(TernNode& n, const std::string& sums);  // without the residual
+void EmitActivation(TernNode& n, const std::string& sums);  // emits only the activation
 
 }  // namespace tern::onnx

@@ -1,4 +1,4 @@
-// If, Loop, Scan, sequences and optionals.
+// Exports If, Loop, Scan, and the ops on sequences and optionals.
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {

@@ -1,4 +1,4 @@
-// Convolutions.
+// Exports convolutions.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
@@ -24,8 +24,8 @@ std::string BiasAlongChannels(TernNode& n, int rank) {
   return axes.empty() ? n.In(2) : n.Op("Unsqueeze", {n.In(2), n.Ints(axes)});
 }
 
-// Emits an integer convolution. ConvInteger takes u8 data with u8 or i8 weights. Other integers are computed
-// in f32, which is exact below 2^24.
+// Emits an integer convolution. ConvInteger supports u8 data with u8 or i8 weights. Other integers are
+// computed in f32, which is exact if all sums are below 2^24.
 Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (x == DType::kU8 && (w == DType::kU8 || w == DType::kI8)) {
@@ -54,8 +54,8 @@ Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   return {};
 }
 
-// Returns FusedConv's name for the activation and sets its parameters. Returns "" if FusedConv lacks the
-// activation.
+// Returns FusedConv's name of the activation and sets `parameters`. Returns "" if FusedConv does not support
+// the activation.
 std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
   const std::string kind = a.Text("activation");
   const double alpha = a.Float("act_alpha"), beta = a.Float("act_beta");
@@ -70,8 +70,9 @@ std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
                                   : "";
 }
 
-// Emits FusedConv with the residual and, if FusedConv has it, the activation. Returns false if it emits
-// nothing, for example because the residual does not have the result's shape.
+// Emits FusedConv with the residual. Includes the activation if FusedConv supports it; otherwise emits the
+// activation as a separate operator. Returns false and emits nothing if FusedConv cannot be used, for example
+// because the residual does not have the result's shape.
 bool FusedConv(TernNode& n, AttrList attrs) {
   constexpr int kResidual = 3;
   const Type& y = n.node.output(0)->type;

@@ -47,7 +47,7 @@ const char* SimpleOperator(const std::string& kind) {
   return OperatorOf(kNames, kind);
 }
 
-// ONNX has Swish from opset 24 on.
+// Emits Swish as QuickGelu or as elementary operators. ONNX's own Swish would require opset 24.
 void Swish(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   if (n.Contrib(f.type)) {
     n.Emit("QuickGelu", {x}, {out}, {{"alpha", f.alpha}}, kContrib);
@@ -57,7 +57,7 @@ void Swish(TernNode& n, const Function& f, const std::string& x, const std::stri
   n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }
 
-// Emits alpha * x + beta without the steps that change nothing.
+// Emits alpha * x + beta. Omits the factor if alpha is 1, and the summand if beta is 0.
 void Affine(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   if (f.alpha == 1 && f.beta == 0) {
     n.Emit("Identity", {x}, {out});
@@ -102,13 +102,15 @@ Status Gelu(TernNode& n) {
   return {};
 }
 
-// ONNX's Mod of floats is fmod. Tern's floored modulo is a - floor(a / b) * b.
+// Emits the floored modulo of floats as a - floor(a / b) * b, because ONNX's Mod supports only fmod for
+// floats.
 void FloatMod(TernNode& n) {
   const std::string quotient = n.Op("Floor", {n.Op("Div", {n.In(0), n.In(1)})});
   n.Emit("Sub", {n.In(0), n.Op("Mul", {quotient, n.In(1)})}, n.Outs());
 }
 
-// PRelu requires a slope that broadcasts to x, not the other way round.
+// ONNX's PRelu requires that the slope broadcasts to the shape of x. If x must broadcast to the slope, emits
+// elementary operators instead.
 void Prelu(TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &slope = n.TypeOf(1).shape;
   bool one_way = x.ranked && slope.ranked && slope.rank() <= x.rank();
@@ -158,7 +160,8 @@ Status Binary(TernNode& n) {
   return {};
 }
 
-// A vector along an axis gets trailing axes of size 1, so that it broadcasts.
+// Emits x * scale + bias. Scale and bias are vectors along an axis. They get trailing dims of size 1, so that
+// they broadcast to x.
 Status Scale(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   if (!x.ranked) return n.NotExportable("the rank of x is not known");
@@ -180,7 +183,8 @@ Status Scale(TernNode& n) {
   return {};
 }
 
-// Emits one variadic operator where ONNX has it for the type, otherwise a chain of binary operators.
+// Emits one variadic operator (Sum, Max, Min) if ONNX supports it for the type, otherwise a chain of binary
+// operators.
 Status Eltwise(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   const DType type = n.node.output(0)->type.dtype;
@@ -201,7 +205,7 @@ Status Eltwise(TernNode& n) {
   return {};
 }
 
-// ONNX requires scalar bounds.
+// ONNX requires that min and max are scalars.
 Status Clip(TernNode& n) {
   std::vector<std::string> inputs = {n.In(0), n.In(1), n.In(2)};
   for (int i : {1, 2})

@@ -1,4 +1,4 @@
-// Epilogues of products and convolutions, as separate operators.
+// Exports epilogues of products and convolutions as separate operators.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {

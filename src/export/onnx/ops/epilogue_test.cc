@@ -1,4 +1,4 @@
-// Tests that fused nodes are exported as plain operators and give the same results after import.
+// Tests that fused nodes are exported, and that the imported model computes the same results.
 #include "ops/support/epilogue.h"
 #include "export/onnx/ops/round_trip_test_support.h"
 #include "import/onnx/proto_tensor.h"
@@ -16,7 +16,7 @@ void CheckRoundTrip(const std::string& text) {
   CheckRoundTrip(text, true);
 }
 
-// Returns the operators of an export that may use com.microsoft.
+// Exports the graph with com.microsoft operators allowed. Returns the names of the exported operators.
 std::vector<std::string> OperatorsOf(const std::string& text) {
   InitOps();
   auto graph = ParseGraph(text);
@@ -80,7 +80,7 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
 }
 
-// Tests a sum with other readers, and a sum that only the norm reads.
+// In the first graph other nodes read the sum, in the second only the norm reads it.
 TEST(ExportContrib, NormOfASum) {
   for (const char* y : {"%s + %m", "%m * %m"})
     for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {
@@ -121,7 +121,7 @@ TEST(ExportNorm, RmsNorm) {
             std::vector<std::string>{"RMSNormalization"});
 }
 
-// A query without keys gets zeros; queries share the one row of a mask.
+// Tests masks in which a query has no keys, so that its result is 0, and a mask with one row for all queries.
 TEST(ExportAttention, Guarded) {
   for (const char* mask : {"#m: bool[1,1,2,3] = (1, 0, 1, 0, 0, 0)", "#m: bool[2,1,1,3] = (1, 1, 0, 0, 0, 0)",
                            "#m: f32[1,1,2,3] = (0, 0, -inf, -inf, -inf, -inf)"})
@@ -130,14 +130,14 @@ TEST(ExportAttention, Guarded) {
                             "\n  %y = Attention(%q, %k, %k, #m) {q_heads=2, kv_heads=2, guarded=true}\n}"));
 }
 
-// A joint value of q, k and v is split.
+// The exporter splits a joint value of q, k and v.
 TEST(ExportAttention, Joint) {
   for (const char* attrs : {"merged=true", "causal=true", "merged=true, guarded=true", "guarded=true"})
     CheckRoundTrip(Fused("Attention", "%x: f32[2,3,16]", "%x, %x, %x",
                          StrCat("q_heads=4, kv_heads=2, joint=true, ", attrs)));
 }
 
-// The cache stacks keys and values.
+// The past contains keys and values in one tensor.
 TEST(ExportAttention, Stacked) {
   for (const char* merged : {"true", "false"})
     CheckRoundTrip(StrCat(R"(graph @g(%x: f32[2,3,12], %p: f32[2,2,2,4,2]) -> (%c, %y) {

@@ -1,10 +1,11 @@
-// Gather and scatter; operators whose result's size depends on the data.
+// Exports gather and scatter ops, and ops whose output size depends on the data.
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Returns the input, cast from i32 to i64: ONNX does not take i32 here.
+// Returns the name of input i. Emits a Cast from i32 to i64, because the operators in this file do not
+// support i32.
 std::string Longs(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
@@ -15,7 +16,8 @@ AttrList FlattenOrAxis(TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}};
 }
 
-// The ND operators take only i64 indices.
+// Returns an exporter for GatherND and ScatterND, which support only i64 indices. attr: the attribute to
+// copy.
 Exporter WithLongIndices(const char* op, const char* attr) {
   return [=](TernNode& n) -> Status {
     AttrList attrs;
@@ -26,7 +28,8 @@ Exporter WithLongIndices(const char* op, const char* attr) {
   };
 }
 
-// Opset 21 lacks TensorScatter: the positions to write become indices of a ScatterElements.
+// Emits ScatterElements, because opset 21 has no TensorScatter. Its indices are the positions to write along
+// the axis.
 Status TensorScatter(TernNode& n) {
   const int rank = n.TypeOf(0).shape.rank();
   if (rank < 2) return n.NotExportable("the rank of the cache is not known");

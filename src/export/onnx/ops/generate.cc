@@ -1,4 +1,4 @@
-// Searches over a decoder, and other operators that only com.microsoft has.
+// Exports searches over a decoder, and other ops for which only com.microsoft has an operator.
 #include "export/onnx/ops/attr_values.h"
 
 namespace tern::onnx {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-// The operator finds the decoder's inputs and outputs by name.
+// Exports a search. Renames the decoder's inputs and outputs, because the operator finds them by name.
 Status Search(TernNode& n, const char* op, AttrList attrs) {
   const Attrs& a = n.attrs();
   attrs.insert(attrs.end(), {{"model_type", int64_t{0}},

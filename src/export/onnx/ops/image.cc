@@ -1,4 +1,4 @@
-// Resampling, regions and boxes.
+// Exports image ops: resampling, regions of interest, boxes.
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
@@ -14,8 +14,9 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
-// Emits the rounding of Resize version 10: up where the scale is below 1, down elsewhere. Emits two nodes,
-// one for each rounding.
+// Emits a Resize with nearest 'simple', the rounding of version 10. It rounds up along axes whose scale is
+// below 1, and down along other axes. An ONNX node has one rounding, so this emits two nodes: the first
+// shrinks, the second grows.
 Status SimpleResize(TernNode& n) {
   const Value* scales = n.node.input(2);
   if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");
@@ -36,9 +37,10 @@ Status Resize(TernNode& n) {
   if (a.Text("mode") == "nearest" && a.Text("nearest") == "simple") return SimpleResize(n);
   std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
   if (coordinates == "tf_half_pixel_for_nn") {
-    // floor((x + 0.5) / scale) is half_pixel rounded half up; current opsets lack the other roundings.
+    // With the rounding floor, this equals half_pixel with the rounding round_prefer_ceil. Current opsets
+    // have no equivalent of the other combinations.
     if (a.Text("mode") != "nearest" || nearest != "floor")
-      return n.NotExportable("tf_half_pixel_for_nn left ONNX with opset 13");
+      return n.NotExportable("ONNX has no tf_half_pixel_for_nn since opset 13");
     coordinates = "half_pixel";
     nearest = "round_prefer_ceil";
   }

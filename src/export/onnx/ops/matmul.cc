@@ -1,4 +1,4 @@
-// Products of matrices.
+// Exports matrix products.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
@@ -24,8 +24,8 @@ Result<std::string> Operand(TernNode& n, int i, bool transpose) {
 
 bool IsByte(DType t) { return t == DType::kI8 || t == DType::kU8; }
 
-// Emits the product without bias, in the output's type. Integer types that ONNX's MatMul lacks are cast
-// first.
+// Emits the product of a and b as `out`, in the type of the node's output. Operands of another type are cast
+// first. Operands of 8 bits become MatMulInteger.
 std::string Product(TernNode& n, const std::string& a, const std::string& b, const std::string& out) {
   const DType ta = n.TypeOf(0).dtype, tb = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (IsByte(ta) && IsByte(tb)) return n.Emit("MatMulInteger", {a, b}, {out});
@@ -62,7 +62,7 @@ Status Matrices(TernNode& n, const std::string& out) {
   return {};
 }
 
-// Emits product and bias, without the epilogue.
+// Emits the product and the bias as `out`, without the epilogue.
 Status Sums(TernNode& n, const std::string& out) {
   const Attrs& attrs = n.attrs();
   const bool plain =
@@ -75,7 +75,8 @@ Status Sums(TernNode& n, const std::string& out) {
   return {};
 }
 
-// Emits FusedGemm with the activation. Returns false if FusedGemm lacks it.
+// Emits FusedGemm with the bias and activation. Returns false and emits nothing if FusedGemm does not support
+// the node.
 bool FusedGemm(TernNode& n) {
   static constexpr std::pair<const char*, const char*> kNames[] = {
       {"relu", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
@@ -96,7 +97,8 @@ bool FusedGemm(TernNode& n) {
   return false;
 }
 
-// Emits BiasGelu or FastGelu with a bias. Returns false if it emits nothing.
+// Emits the product, then BiasGelu or FastGelu, which include the bias. Returns false and emits nothing if
+// these operators do not support the node.
 Result<bool> BiasGelu(TernNode& n) {
   const std::string kind = n.attrs().Text("activation");
   if (Flat(n) || !n.Has(2) || n.Has(3) || n.TypeOf(2).shape.rank() != 1) return false;
@@ -112,7 +114,8 @@ bool RowOf(const Value* v, const Dim& width) {
   return v->is_constant() && v->constant.rank() == 1 && width.Is(v->constant.dim(0));
 }
 
-// Returns the LayerNorm over the last axis that reads the sum and whose weights are constants, or null.
+// Returns a LayerNorm that reads `sum`, normalises its last axis, and whose weights are constants. Returns
+// null if there is none.
 const Node* NormOf(const Value* sum) {
   const Dim& width = sum->type.shape[-1];
   for (const auto& [reader, input] : sum->uses) {
@@ -126,7 +129,9 @@ const Node* NormOf(const Value* sum) {
   return nullptr;
 }
 
-// Emits a product, its bias, a residual and the LayerNorm of their sum. Returns false if it emits nothing.
+// Emits the product, then a SkipLayerNormalization that adds bias and residual and also computes the
+// LayerNorm that reads the sum. Returns false and emits nothing if SkipLayerNormalization does not support
+// the nodes.
 Result<bool> SkipNorm(TernNode& n) {
   const Value* y = n.node.output(0);
   if (!n.Has(3) || n.attrs().Text("activation") != "none" || y->type.shape.rank() != 3) return false;

@@ -1,4 +1,4 @@
-// ai.onnx.ml: linear models, support vectors, lookups and maps.
+// Exports ops of ai.onnx.ml: linear models, support vector machines, look-ups and maps.
 #include <algorithm>
 #include <map>
 
@@ -57,7 +57,8 @@ Status Normalizer(TernNode& n) {
   return {};
 }
 
-// Adds keys_strings, values_int64s, …: a list named after its type, or a tensor for other types.
+// Adds t to `attrs` as NAME_tensor if as_tensor, otherwise as the list NAME_strings, NAME_int64s or
+// NAME_floats.
 void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrList& attrs) {
   if (as_tensor)
     attrs.emplace_back(name + "_tensor", t);
@@ -71,8 +72,8 @@ void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrLis
 
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
 
-// Returns the index of the last entry of each key. Where keys are equal, Tern uses the last entry and ONNX
-// runtimes differ, so only the last one is written.
+// Returns the index of the last entry of each distinct key. If a key occurs several times, Tern uses the last
+// entry, but some ONNX runtimes use another. Therefore only the last entry is exported.
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
   for (int64_t i = 0; i < keys.size(); ++i) {

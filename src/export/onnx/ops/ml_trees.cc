@@ -1,5 +1,5 @@
-// Exports tree ensembles of ai.onnx.ml as TreeEnsembleRegressor or TreeEnsembleClassifier, or as TreeEnsemble
-// (version 5) where those lack a feature.
+// Exports tree ensembles as TreeEnsembleRegressor or TreeEnsembleClassifier of ai.onnx.ml. Exports them as
+// TreeEnsemble (version 5) if the older operators do not support a feature.
 #include <limits>
 
 #include "export/onnx/ops/attr_values.h"
@@ -32,7 +32,7 @@ struct Forest {
   }
 };
 
-// Adds floats as a list, or as an f64 tensor where `wide`.
+// Adds v to `attrs` as a list of f32, or if `wide`, as an f64 tensor named NAME_as_tensor.
 void AddFloats(const std::string& name, const std::vector<double>& v, bool wide, AttrList& attrs) {
   if (wide)
     attrs.emplace_back(name + "_as_tensor", Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v));
@@ -40,8 +40,8 @@ void AddFloats(const std::string& name, const std::vector<double>& v, bool wide,
     attrs.emplace_back(name, v);
 }
 
-// Builds the nodes_* lists of the operators before version 5. Nodes are numbered in the order they are
-// visited.
+// Builds the lists nodes_* of the operators before version 5. The nodes of a tree are numbered in the order
+// in which AddTree visits them. votes: the prefix of the lists of votes, "target" or "class".
 class OldLists {
  public:
   OldLists(const Forest& f, std::string votes) : f_(f), votes_(std::move(votes)) {
@@ -62,7 +62,8 @@ class OldLists {
   }
 
  private:
-  // Appends a node without children; returns its index in the lists.
+  // Appends node `at` of the forest to the lists with its votes. AddTree sets its children later. Returns its
+  // index in the lists.
   size_t AddOne(int64_t tree, int64_t id, int64_t at) {
     static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                          "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
@@ -148,7 +149,7 @@ int64_t PlaceOf(const TernNode& n, const char* attr, std::initializer_list<const
   return 0;
 }
 
-// Returns the members of all sets, with NaN as separator.
+// Returns the members of all sets in one list, with a NaN between two sets.
 std::vector<double> JoinedSets(const Forest& f) {
   std::vector<double> all;
   for (size_t s = 0; s + 1 < f.member_start.size(); ++s) {
@@ -160,13 +161,14 @@ std::vector<double> JoinedSets(const Forest& f) {
 
 Status NewTable(TernNode& n, const Forest& f) {
   if (!Doubles(n, "base").empty() || TensorOf(n, "base_wide").defined())
-    return n.NotExportable("base values in version 5's table");
+    return n.NotExportable("TreeEnsemble (version 5) has no base values");
   for (size_t i = 0; i + 1 < f.leaf_start.size(); ++i)
     if (f.leaf_start[i + 1] != f.leaf_start[i] + 1)
-      return n.NotExportable("a leaf with ", f.leaf_start[i + 1] - f.leaf_start[i],
-                             " votes in version 5's table");
+      return n.NotExportable("a leaf has ", f.leaf_start[i + 1] - f.leaf_start[i],
+                             " votes, but must have one in TreeEnsemble (version 5)");
   for (int64_t r : f.roots)
-    if (r < 0) return n.NotExportable("a tree without a node in version 5's table");
+    if (r < 0)
+      return n.NotExportable("a tree has only a leaf, which TreeEnsemble (version 5) does not support");
   const DType type = n.TypeOf(0).dtype;
   const auto tensor = [&](const std::vector<double>& v) {
     return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);

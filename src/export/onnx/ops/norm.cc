@@ -1,4 +1,4 @@
-// Normalisation.
+// Exports normalisation ops.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
@@ -11,7 +11,8 @@ Status InstanceNorm(TernNode& n) {
   return {};
 }
 
-// Whether the input has exactly the shape of the axes that are normalised together.
+// Returns whether the input has exactly the shape of the dims that are normalised together. For x [2,3,4]
+// with axis 1, this is [3,4].
 bool CoversRow(const TernNode& n, int input) {
   const Shape &x = n.TypeOf(0).shape, &s = n.TypeOf(input).shape;
   const int64_t axis = n.attrs().Int("axis");
@@ -24,7 +25,7 @@ bool CoversRow(const TernNode& n, int input) {
   return true;
 }
 
-// Returns ones in the shape of the axes that are normalised together.
+// Emits a tensor of ones with the shape of the dims that are normalised together.
 std::string Ones(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   int64_t axis = n.attrs().Int("axis");
@@ -39,7 +40,8 @@ std::string Ones(TernNode& n) {
   return n.Op("ConstantOfShape", {shape}, {{"value", Tensor::Of(n.TypeOf(0).dtype, {1}, {1})}});
 }
 
-// Scale and bias are inputs of the operator where their shapes fit; otherwise a Mul and an Add follow.
+// Scale and bias become inputs of the operator if they have the shape of the normalised dims. Otherwise they
+// become a Mul and an Add after the operator.
 Status LayerNorm(TernNode& n) {
   const DType type = n.TypeOf(0).dtype;
   const AttrList attrs = {
@@ -69,8 +71,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// Emits RmsNorm as elementary operators. Half types are computed in f32: runtimes implement the operator of
-// opset 23 for f32 and f64 only.
+// Emits RmsNorm as elementary operators. f16 and bf16 need this, because runtimes implement RMSNormalization
+// only for f32 and f64. They are computed in f32.
 Status DecomposedRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
@@ -95,7 +97,7 @@ Status RmsNorm(TernNode& n) {
   return {};
 }
 
-// Reshapes a vector so that it broadcasts along axis 1 of a tensor of this rank.
+// Emits an input [C], reshaped to [C, 1, …], so that it broadcasts along axis 1 of a tensor of this rank.
 std::string AlongChannels(TernNode& n, int input, int rank) {
   std::vector<int64_t> column(static_cast<size_t>(rank - 1), 1);
   column[0] = -1;
@@ -105,7 +107,8 @@ std::string AlongChannels(TernNode& n, int input, int rank) {
   return n.Const(v->constant.Contiguous().Reshaped(column));
 }
 
-// Returns the dims of input 0, for a Reshape of a value with the same batch size.
+// Emits the dims of input 0 in channels-first order, as the target of a Reshape. The batch size is written as
+// 0, which means that Reshape copies it.
 std::string DimsOfInput(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   std::vector<int64_t> dims = {0};
@@ -116,8 +119,8 @@ std::string DimsOfInput(TernNode& n) {
   return n.Op("Shape", {n.In(0)});
 }
 
-// Emits InstanceNormalization: runtimes expand GroupNormalization into the specification's
-// mean(x²) - mean(x)², which loses digits where the mean is large.
+// Emits InstanceNormalization on x with the groups as channels. Runtimes compute the variance in
+// GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is large.
 Status GroupNorm(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   const DType type = n.TypeOf(0).dtype;

@@ -1,4 +1,4 @@
-// Pooling.
+// Exports pooling ops.
 #include <cmath>
 
 #include "export/onnx/ops/common.h"
@@ -6,7 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// The operators take i8, u8 and all floats but bf16; wider integers are computed in f64.
+// Returns the type in which MaxPool computes. It supports i8, u8 and all floats except bf16. bf16 is computed
+// in f32, wider integers in f64.
 DType PoolType(DType own) {
   if (own == DType::kI8 || own == DType::kU8) return own;
   return IsInt(own) ? DType::kF64 : WithoutBFloat(own);
@@ -28,8 +29,8 @@ Result<int64_t> IntegerExponent(const TernNode& n) {
   return static_cast<int64_t>(p);
 }
 
-// Whether a last window that would start beyond the input is dropped. Before opset 22, shape inference keeps
-// it.
+// Returns whether the pool drops a last window that would start beyond the input. Opsets before 22 count this
+// window in their shape inference.
 bool DropsWindow(const TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &y = n.node.output(0)->type.shape;
   const auto strides = n.attrs().Ints("strides");
@@ -86,8 +87,8 @@ Status GlobalPool(TernNode& n) {
   return {};
 }
 
-// Runtimes interpret indices differently when the operator has an output_shape; so the result is padded
-// afterwards.
+// Runtimes disagree about the meaning of the indices if the operator has an output_shape. Therefore the
+// operator is emitted without it, and a Pad extends the result to output_shape.
 Status MaxUnpool(TernNode& n) {
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("kernel_shape", n.attrs().Ints("kernel"));

@@ -1,10 +1,10 @@
-// Quantization.
+// Exports quantization.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
 
-// Raises the opset for element types that kExportOpset lacks.
+// Raises the model's opset to the first that has the element type.
 void NeedFor(TernNode& n, DType t) {
   if (t == DType::kI2 || t == DType::kU2)
     n.NeedOpset(25);
@@ -18,14 +18,16 @@ AttrList Placement(const TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}, {"block_size", n.attrs().Int("block_size")}};
 }
 
-// A zero point of zeros specifies the result's type in a form that every runtime supports.
+// Returns the name of the zero point. If the node has none, emits zeros of the type `to`, because every
+// runtime derives the result's type from the zero point. Returns "" if the shape of the zeros is unknown.
 std::string ZeroPoint(TernNode& n, DType to) {
   const Shape& scale = n.TypeOf(1).shape;
   if (n.Has(2)) return n.In(2);
   return scale.fully_known() ? n.Const(Tensor(to, scale.Concrete())) : "";
 }
 
-// The operator requires one type for x and scale: their half type where they share one, else f32.
+// QuantizeLinear requires that x and scale have the same type. It is f16 or bf16 if both have it, otherwise
+// f32.
 Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType precision = n.attrs().Type("precision");
@@ -44,8 +46,8 @@ Status Quantize(TernNode& n) {
   return {};
 }
 
-// The operator's result has the scale's type: the scale is widened to the result's type, or the result is
-// cast to a smaller type.
+// The result of DequantizeLinear has the scale's type. If the node's result has another type, the scale is
+// cast to f32, and the result is cast to the node's type.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;

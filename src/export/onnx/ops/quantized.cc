@@ -1,5 +1,5 @@
-// Exports ops on quantized tensors as one operator where ONNX has it. Otherwise the exported operators
-// dequantize, compute in f32 and quantize.
+// Exports ops on quantized tensors as one operator if ONNX has it. Otherwise exports them as
+// DequantizeLinear, an operator in f32, and QuantizeLinear.
 #include "ops/quant/quantized.h"
 
 #include "export/onnx/ops/common.h"
@@ -11,12 +11,12 @@ const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
 
-// Whether ZeroPoint returns a name.
+// Returns whether ZeroPoint returns a name instead of "".
 bool HasZeroPoint(const TernNode& n, int scale) {
   return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
 }
-// Returns the zero point of the scale at this input, or zeros if it is absent. Returns "" if the shape of the
-// zeros is not known.
+// Returns the name of the zero point that belongs to input `scale`. If the node has none, emits zeros.
+// Returns "" if the shape of the zeros is unknown.
 std::string ZeroPoint(TernNode& n, int scale, DType type) {
   if (n.Has(scale + 1)) return n.In(scale + 1);
   const Shape& shape = n.TypeOf(scale).shape;
@@ -52,8 +52,8 @@ void Store(TernNode& n, std::string real) {
   n.Emit("QuantizeLinear", {real, n.In(at), zero}, {n.Out(0)}, attrs);
 }
 
-// QLinearConv and QLinearMatMul take 8-bit data; runtimes implement them with u8 data, or with i8 for all
-// operands.
+// Returns whether QLinearConv and QLinearMatMul support the node's types. Runtimes implement them for u8 data
+// with u8 or i8 weights, and for i8 data with i8 weights.
 bool TypesOfQLinear(const TernNode& n) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(3).dtype;
   if (x != ResultType(n)) return false;
@@ -94,7 +94,8 @@ Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
   return n.Op("Transpose", {real}, {{"perm", perm}});
 }
 
-// Emits onnxruntime's quantized product with bias. Returns false if that operator lacks a feature.
+// Emits onnxruntime's QGemm, a quantized product with bias. Returns false and emits nothing if QGemm does not
+// support the node.
 bool EmitQGemm(TernNode& n) {
   const auto byte = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
   const bool bytes = byte(n.TypeOf(0).dtype) && byte(n.TypeOf(3).dtype) && ResultType(n) == n.TypeOf(0).dtype;
@@ -129,7 +130,8 @@ Status QMatMul(TernNode& n) {
   return {};
 }
 
-// Whether each tensor has 8 bits, one scale and one zero point, as onnxruntime's own operators require.
+// Returns whether each tensor has 8 bits, one scale and one zero point, as the QLinear operators of
+// com.microsoft require.
 bool ContribBytes(const TernNode& n, int operands) {
   const DType y = ResultType(n);
   bool fits = n.Contrib(DType::kF32) && (y == DType::kU8 || y == DType::kI8) &&
@@ -139,7 +141,8 @@ bool ContribBytes(const TernNode& n, int operands) {
   return fits;
 }
 
-// Emits an operator whose inputs are each operand with its scale and zero point, then those of the result.
+// Emits a com.microsoft operator. Its inputs are each operand with its scale and zero point, then the scale
+// and zero point of the result.
 void EmitContrib(TernNode& n, const char* op, int operands, const AttrList& attrs = {}) {
   std::vector<std::string> inputs;
   for (int i = 0; i < operands; ++i)

@@ -3,8 +3,9 @@
 namespace tern::onnx {
 namespace {
 
-// The shape may be a run-time value, but RandomUniform's shape is an attribute: so the ...Like operators are
-// used.
+// Emits RandomUniformLike or RandomNormalLike on a tensor of the given shape. RandomUniform and RandomNormal
+// cannot be used, because their shape is an attribute, while the shape of Tern's Random may be a run-time
+// value.
 Status Random(TernNode& n) {
   const bool uniform = n.attrs().Text("kind") == "uniform";
   const double a = n.attrs().Float("a"), b = n.attrs().Float("b");

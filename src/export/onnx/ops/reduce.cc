@@ -35,8 +35,8 @@ Status ArgReduce(TernNode& n) {
   return {};
 }
 
-// Emits a cumulative product without CumProd, which needs opset 26. y[i] is the product of x[j] over all j
-// that a triangular mask selects. The cost is quadratic in the length of the axis, but the result is exact.
+// Emits a cumulative product without CumProd, which would require opset 26. y[i] is the product of x[j] over
+// all j that row i of a triangular mask selects. Its cost is quadratic in the length of the axis.
 void CumulativeProduct(TernNode& n, int axis) {
   const int rank = n.TypeOf(0).shape.rank();
   const DType t = n.TypeOf(0).dtype;
@@ -85,7 +85,7 @@ Status Softmax(TernNode& n) {
   return {};
 }
 
-// ONNX requires k as i64[1] and both outputs.
+// ONNX requires that k is i64[1], and that the node has both outputs.
 Status TopK(TernNode& n) {
   std::string k = n.In(1);
   if (n.TypeOf(1).dtype == DType::kI32) k = n.Op("Cast", {k}, {{"to", DType::kI64}});

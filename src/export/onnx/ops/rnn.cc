@@ -1,4 +1,4 @@
-// Recurrent layers.
+// Exports recurrent layers.
 #include <cctype>
 
 #include "export/onnx/ops/common.h"
@@ -7,7 +7,7 @@
 namespace tern::onnx {
 namespace {
 
-// Converts "leaky_relu" to "LeakyRelu".
+// Returns ONNX's name of an activation: "LeakyRelu" for "leaky_relu".
 std::string OnnxName(const std::string& name) {
   std::string out;
   bool upper = true;
@@ -18,8 +18,8 @@ std::string OnnxName(const std::string& name) {
   return out;
 }
 
-// Adds the activations and their parameters. A parameter list has entries only for functions that take the
-// parameter.
+// Adds the activations and their parameters to `attrs`. ONNX's lists activation_alpha and activation_beta
+// have entries only for activations that use such a parameter.
 Status AddActivations(const Attrs& a, AttrList& attrs) {
   std::vector<std::string> names;
   std::vector<double> alpha, beta;

@@ -1,4 +1,4 @@
-// Operators that move elements without computing.
+// Exports ops that only move elements, and ops that create or return shapes.
 #include <optional>
 
 #include "export/onnx/exporter.h"
@@ -6,14 +6,15 @@
 namespace tern::onnx {
 namespace {
 
-// Returns an input that lists axes, dims or repeats. Casts i32 to i64, because ONNX mostly takes only i64.
+// Returns the name of an input that lists axes, dims or repeats. Emits a Cast from i32 to i64, because most
+// ONNX operators support only i64 lists.
 std::string List(TernNode& n, int i) {
   if (!n.Has(i)) return "";
   if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
 }
 
-// Returns an exporter that copies input 0 and casts the other inputs to i64.
+// Returns an exporter whose inputs 1 to `lists` are lists (see List).
 Exporter WithLists(const char* onnx_op, int lists) {
   return [=](TernNode& n) -> Status {
     std::vector<std::string> inputs = {n.In(0)};
@@ -37,7 +38,8 @@ std::optional<std::vector<int64_t>> OutputSizes(const TernNode& n) {
   return lengths;
 }
 
-// Sizes are written explicitly where known: ONNX distributes an uneven split differently.
+// Writes the sizes of the outputs if they are known, because ONNX distributes an uneven split differently
+// from Tern.
 Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
@@ -81,7 +83,7 @@ Status Fill(TernNode& n) {
   return {};
 }
 
-// ONNX's Range takes a few types only; the others are computed in one of these and cast.
+// ONNX's Range supports few types. Other types are computed in f64 or i64, and the result is cast.
 Status Range(TernNode& n) {
   const DType dtype = n.TypeOf(0).dtype;
   const bool direct = dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI16 ||

@@ -1,10 +1,11 @@
-// Fourier transforms, windows and mel bands.
+// Exports Fourier transforms, window functions and mel filter banks.
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Tern accepts one element of any rank where ONNX requires a scalar.
+// Returns the name of input i as a scalar, which ONNX requires. Tern also accepts one element of a higher
+// rank.
 std::string Scalar(TernNode& n, int i, bool as_long = false) {
   if (!n.Has(i)) return "";
   std::string in = n.In(i);

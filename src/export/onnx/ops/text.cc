@@ -1,4 +1,4 @@
-// String operators and n-grams.
+// Exports ops on strings and n-grams.
 #include "export/onnx/ops/attr_values.h"
 
 namespace tern::onnx {

@@ -1,10 +1,12 @@
-// Activations with parameters. The defaults are ONNX's.
+// Converts activations with parameters. The default values are those of ONNX.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// `second`: the ONNX attribute that becomes beta, null when there is none.
+// Returns a converter to Activation. The ONNX attribute `first` becomes its alpha, the ONNX attribute
+// `second` its beta. `alpha` and `beta` are the defaults. second: null if the operator has one attribute
+// only.
 Converter ActivationOf(const char* kind, const char* first, float alpha, const char* second = nullptr,
                        float beta = 0) {
   return [=](OnnxNode& n) -> Status {

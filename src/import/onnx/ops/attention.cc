@@ -1,4 +1,4 @@
-// ONNX's own attention operators: Attention, RotaryEmbedding, LinearAttention, FlexAttention.
+// Converts ONNX's own attention operators: Attention, RotaryEmbedding, LinearAttention, FlexAttention.
 #include <cmath>
 
 #include "import/onnx/converter.h"
@@ -54,7 +54,9 @@ Status ConvertRotary(OnnxNode& n) {
   return {};
 }
 
-// Converts [batch, length, heads] or [batch, length, heads*size] to [batch, heads, length, 1 or size].
+// Emits the split of an optional input into heads: [batch, length, heads * size] becomes [batch, heads,
+// length, size]. An input [batch, length, 1] is shared by all heads and becomes [batch, 1, length, 1].
+// Returns null if the input is absent.
 Value* SplitOptional(OnnxNode& n, int input, int64_t heads) {
   if (!n.Has(input)) return nullptr;
   const Shape& shape = n.In(input)->type.shape;
@@ -78,7 +80,8 @@ Status ConvertLinearAttention(OnnxNode& n) {
   return {};
 }
 
-// Repeats each key head for its group of query heads.
+// Emits x [batch, heads, length, size] with each head repeated `times` times, so that key heads match query
+// heads.
 Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
   if (times == 1) return x;
   Value* tall = n.b.Op("Unsqueeze", {x, n.b.Ints({2})});

@@ -1,4 +1,5 @@
-// Converts between packed [batch, length, heads*size] and split [batch, heads, length, size].
+// Emits conversions between the layouts packed [batch, length, heads * size] and split [batch, heads, length,
+// size].
 #pragma once
 #include "ir/builder.h"
 

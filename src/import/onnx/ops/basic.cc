@@ -1,4 +1,4 @@
-// Constants and the simplest shape operators.
+// Converts Constant, Identity and Reshape.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
@@ -24,7 +24,7 @@ Status Constant(OnnxNode& n) {
     const auto v = n.Texts("value_strings");
     value = Tensor::Strings({static_cast<int64_t>(v.size())}, v);
   } else {
-    return n.Bad("no value");
+    return n.Bad("none of the attributes value* is present");
   }
   n.Out(0, n.b.Const(std::move(value)));
   return {};

@@ -1,11 +1,12 @@
-// Changes of element type.
+// Converts operators that change the element type: Cast, CastLike, BitCast.
 #include "import/onnx/require.h"
 #include "onnx.pb.h"
 
 namespace tern::onnx {
 namespace {
 
-// Before opset 6 the type is a string, but many files of such an opset store a number.
+// Returns the type of this name. Before opset 6, attribute `to` is the name of a type as a string. Many files
+// of such opsets store the number of the type instead.
 Result<DType> NamedType(const OnnxNode& n, const std::string& name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
       {"FLOAT", DType::kF32}, {"UINT8", DType::kU8},    {"INT8", DType::kI8},    {"UINT16", DType::kU16},

@@ -1,4 +1,4 @@
-// If, Loop, Scan, sequences and optionals.
+// Converts If, Loop, Scan, and the operators on sequences and optionals.
 #include <algorithm>
 
 #include "import/onnx/converter.h"
@@ -12,7 +12,7 @@ std::vector<Value*> AllInputs(OnnxNode& n, int from = 0) {
   return inputs;
 }
 
-// Returns the type with unknown dims, because a state may change its size between iterations.
+// Returns the type with unknown dims, because a loop's state may change its size between iterations.
 Type AnySize(Type type) {
   for (Dim& d : type.shape.dims) d = Dim::Unknown();
   return type;
@@ -32,7 +32,7 @@ Status ConvertIf(OnnxNode& n) {
 Status ConvertLoop(OnnxNode& n) {
   const int states = std::max(0, n.InputCount() - 2);
   if (n.SubgraphInputs("body") != states + 2)
-    return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, but the loop gives it ", states + 2);
+    return n.Bad("the body has ", n.SubgraphInputs("body"), " inputs, but the loop passes ", states + 2);
   Node* node = n.b.Open("Loop", AllInputs(n), {}, n.OutputCount());
   std::vector<Type> types = {Scalar(DType::kI64), Scalar(DType::kBool)};
   for (int i = 2; i < n.InputCount(); ++i) types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
@@ -55,21 +55,23 @@ Value* LengthOf(Builder& b, Value* x) {
   return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
 }
 
-// Truncates the sequence of one batch entry to its length. A negative length counts as 0.
+// Emits x, the sequence of one batch entry, truncated to `length` along axis 0. A negative length counts as
+// 0.
 Value* CutSequence(Builder& b, Value* x, Value* length) {
   Value* end = b.Op("Reshape", {b.Op("Cast", {length}, {{"to", DType::kI64}}), b.Ints({1})});
   end = b.Op("Binary", {end, b.Ints({0})}, {{"kind", "max"}});
   return b.Op("Slice", {x, b.Ints({0}), end, b.Ints({0})});
 }
 
-// Pads the result of a truncated sequence with zeros to the full length.
+// Emits y, the result for a truncated sequence, padded with zeros to the length `full` along axis 0.
 Value* FillSequence(Builder& b, Value* y, Value* full) {
   Value* missing = b.Op("Binary", {full, LengthOf(b, y)}, {{"kind", "sub"}});
   Value* pads = b.Op("Concat", {b.Ints({0}), missing}, {{"axis", int64_t{0}}});
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// Scans one batch entry. lengths: whether the first slice is the entry's length.
+// Emits the Scan of one batch entry. slices: the operands of this entry. lengths: whether slices[0] is the
+// length of the entry's sequence.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;
   Value* full = lengths ? LengthOf(b, slices.back()) : nullptr;
@@ -85,8 +87,8 @@ Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengt
   return b.status();
 }
 
-// In opset 8 all operands have a leading batch axis. Emits a Scan over the batch; its body is the actual
-// Scan.
+// In opset 8 all operands have a leading batch axis. Emits an outer Scan over the batch. Its body contains
+// the Scan of one batch entry.
 Status ConvertScan8(OnnxNode& n) {
   const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);
   if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
@@ -116,7 +118,8 @@ Status ConvertScan(OnnxNode& n) {
   for (int i = 0; i < n.InputCount(); ++i) {
     types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
     auto& dims = types.back().shape.dims;
-    if (i >= states && !dims.empty()) dims.pop_back();  // any axis will do: no dim is known
+    if (i >= states && !dims.empty())
+      dims.pop_back();  // removes the scan axis; all dims are unknown, so any one can be removed
   }
   TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);

@@ -1,4 +1,4 @@
-// Convolutions.
+// Converts convolutions.
 #include "import/onnx/ops/window_attrs.h"
 #include "import/onnx/require.h"
 
@@ -14,7 +14,8 @@ Status Conv(OnnxNode& n) {
   return {};
 }
 
-// Some exporters list batch and channels in output_shape too.
+// Returns the spatial dims of attribute output_shape. Some exporters wrongly list batch and channels before
+// them.
 std::vector<int64_t> SpatialOutput(const OnnxNode& n, size_t rank) {
   auto shape = n.Ints("output_shape");
   if (rank && shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);
@@ -43,6 +44,7 @@ Status DeformConv(OnnxNode& n) {
   return {};
 }
 
+// Emits the past of a first step: zeros [N, C, K - 1] for x [N, C, T] and w [C, 1, K].
 Value* Zeros(OnnxNode& n, Value* x, Value* w) {
   Builder& b = n.b;
   Value* lead = b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
@@ -57,14 +59,15 @@ Value* LengthOf(Builder& b, Value* x, int64_t axis) {
               {{"axis", int64_t{0}}});
 }
 
-// Returns 0, 1 … length - 1 as a column or as a row.
+// Emits 0, 1, … length - 1, as a column [length, 1] or as a vector [length].
 Value* Counting(Builder& b, Value* length, bool column) {
   Value* range = b.Op("Range", {b.Scalar(DType::kI64, 0), length, b.Scalar(DType::kI64, 1)});
   return column ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
 }
 
-// Emits a depthwise convolution of x [N, C, T] by w [C, 1, K] for unknown C, as a sum of windows times
-// weights.
+// Emits a depthwise convolution of x [N, C, length + K - 1] with w [C, 1, K]. Conv cannot express it if C is
+// unknown, because its attribute `group` would have to be C. Instead, gathers the windows [N, C, length, K]
+// of x, multiplies them by w and sums over K.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
   Value* at =
@@ -75,8 +78,8 @@ Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// Prepends the past (or zeros) to the input and runs a depthwise convolution over both. The tail is the next
-// past.
+// Emits a depthwise convolution over the concatenation of the past and the input. Without a past, uses zeros.
+// The last elements of the concatenation, as many as the past has, are the next past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Builder& b = n.b;

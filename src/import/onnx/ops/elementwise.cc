@@ -1,4 +1,4 @@
-// Arithmetic, comparison and logic, one element at a time.
+// Converts elementwise operators: arithmetic, comparison and logic.
 #include <algorithm>
 
 #include "import/onnx/require.h"
@@ -6,7 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Appends axes of size 1 to b, so that its dims align with a's from `axis` on.
+// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on: for input 0
+// [2,3,4,5] and axis 1, b [3,4] becomes [3,4,1].
 Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
   if (rank_b == 0) return b;
@@ -21,8 +22,8 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   return n.b.Op("Unsqueeze", {b, n.b.Ints(axes)});
 }
 
-// Before opset 7, b broadcasts only if attribute `broadcast` is set; its dims align with a's last dims, or
-// from `axis` on.
+// Returns input 1, aligned with input 0. Before opset 7, input 1 broadcasts only if attribute `broadcast` is
+// set. Its dims then align with the dims of input 0 from `axis` on, or without `axis`, with the last dims.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool has_axis = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
   if (!n.Has(1)) return n.Bad("input 1 is missing");
@@ -52,7 +53,7 @@ Status BitShift(OnnxNode& n) {
   return {};
 }
 
-// Before opset 7 a slope of more than one element is per channel.
+// Before opset 7, a slope vector with more than one element has one element per channel.
 Status PRelu(OnnxNode& n) {
   TERN_TRY(Require(n, 1));
   Value* slope = n.In(1);
@@ -76,7 +77,8 @@ Converter JoinOf(const char* kind, const char* binary) {
   };
 }
 
-// A coefficient of 1/3 would have the precision of f32 only.
+// Eltwise stores its coefficients, such as 1/3, as f32. For f64 inputs this is not precise enough, so the sum
+// is divided by the number of inputs instead.
 Status Mean(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   std::vector<Value*> inputs;
@@ -91,7 +93,7 @@ Status Mean(OnnxNode& n) {
   return {};
 }
 
-// Bounds were attributes before opset 11.
+// Before opset 11, min and max are attributes instead of inputs.
 Status Clip(OnnxNode& n) {
   std::vector<Value*> inputs = {n.In(0), n.In(1), n.In(2)};
   if (n.opset < 11) {

@@ -1,10 +1,10 @@
-// Gather and scatter; operators whose result's size depends on the data.
+// Converts gather and scatter operators, and operators whose output size depends on the data.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Returns the attributes of an operator that flattens x unless an axis is given.
+// Returns the attributes of an operator that flattens x if no axis is given.
 AttrList FlattenOrAxis(OnnxNode& n) { return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}}; }
 
 Status Compress(OnnxNode& n) {

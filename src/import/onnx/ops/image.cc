@@ -1,18 +1,19 @@
-// Resampling, regions and boxes.
+// Converts image operators: resampling, regions of interest, boxes.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Returns input i, or null if it is known to be empty: old models mark an absent input this way.
+// Returns input i, or null if it is absent or known to be empty. Old models write an empty tensor for an
+// absent input.
 Value* Filled(OnnxNode& n, int i) {
   Value* v = n.In(i);
   if (!v || v->type.shape.rank() != 1) return v;
   return v->type.shape[0].Is(0) ? nullptr : v;
 }
 
-// Returns attributes with the semantics of Upsample and of Resize version 10. The two differ only for scales
-// below 1, which Upsample does not allow.
+// Returns the attributes of Tern's Resize for ONNX's Upsample and for version 10 of ONNX's Resize. These two
+// operators differ only for scales below 1, which Upsample does not allow.
 AttrList AsymmetricAttrs(std::string mode, std::string nearest) {
   return {
       {"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};
@@ -39,7 +40,7 @@ Status Resize(OnnxNode& n) {
   return {};
 }
 
-// Scales were attributes before version 9.
+// Before version 9, the scales are attributes instead of an input.
 Status Upsample(OnnxNode& n) {
   std::string mode = n.Text("mode", "nearest");
   if (mode == "bilinear") mode = "linear";

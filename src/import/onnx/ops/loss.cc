@@ -1,10 +1,11 @@
-// Losses, composed of elementary ops.
+// Converts losses to elementary ops.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
 
-// Emits the negative log probability of each target class. log_probability: [N, C, d1 …]; target: [N, d1 …].
+// Emits the negative log probability of each target class, weighted and reduced as the attributes say.
+// log_probability: [N, C, d1, …]. target: [N, d1, …].
 class LikelihoodLoss {
  public:
   LikelihoodLoss(OnnxNode& n, Value* log_probability)
@@ -28,7 +29,7 @@ class LikelihoodLoss {
   }
 
  private:
-  // An ignored target may be no valid class: class 0 replaces it, and its loss is dropped later.
+  // An ignored target may be an invalid class. It is replaced by class 0, and Emit sets its loss to 0.
   void FindIgnored() {
     if (!n_.HasAttr("ignore_index")) return;
     Tensor ignore(n_.TypeOf(1), {});

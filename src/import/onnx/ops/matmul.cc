@@ -1,4 +1,4 @@
-// Products of matrices.
+// Converts matrix products.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {

@@ -10,7 +10,7 @@ inline Value* ToF32(OnnxNode& n, Value* x) {
   return x->type.dtype == DType::kF32 ? x : n.b.Op("Cast", {x}, {{"to", DType::kF32}});
 }
 
-// Returns post_transform as Tern spells it, or "none" if it is absent.
+// Returns Tern's name of the attribute post_transform, or "none" if it is absent.
 inline Result<std::string> TransformName(const OnnxNode& n) {
   const std::string given = n.Text("post_transform", "NONE");
   static const std::pair<const char*, const char*> kNames[] = {{"NONE", "none"},

@@ -1,4 +1,4 @@
-// Feature operators of ai.onnx.ml: scaling, encoding, looking up, maps.
+// Converts the feature operators of ai.onnx.ml: scaling, encoding, look-up, maps.
 #include <algorithm>
 #include <cmath>
 
@@ -48,7 +48,8 @@ Status Imputer(OnnxNode& n) {
   const Shape& shape = n.In(0)->type.shape;
   if (shape.ranked && shape.rank() > 0 && shape[-1].known() && !fill->type.shape[0].Is(1) &&
       fill->type.shape[0] != shape[-1]) {
-    // The list fits no axis: its first element is used for all.
+    // The number of imputed values is not the number of features, so the first value is used for all
+    // features.
     fill = n.b.Op("Slice", {fill, n.b.Ints({0}), n.b.Ints({1})});
   }
   Value* missing = nullptr;
@@ -73,7 +74,7 @@ Status Normalizer(OnnxNode& n) {
 
 constexpr int64_t kMaxColumns = int64_t{1} << 26;
 
-// Truncates or zero-pads x to `count` columns.
+// Emits x, truncated or padded with zeros to `count` columns.
 Value* WithColumns(OnnxNode& n, Value* x, int64_t count) {
   if (x->type.shape.ranked && x->type.shape[1].Is(count)) return x;
   Value* cut = n.b.Op("Slice", {x, n.b.Ints({0}), n.b.Ints({count}), n.b.Ints({1})});
@@ -134,7 +135,8 @@ Status CategoryMapper(OnnxNode& n) {
   return Encode(n, ints, texts, Texts({n.Text("default_string", "_Unused")}));
 }
 
-// Reads the keys or the values from whichever of the four attributes is present.
+// Reads a list from the attribute NAME_tensor, NAME_strings, NAME_int64s or NAME_floats, whichever is
+// present. `name` is "keys" or "values".
 Result<Tensor> Column(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_tensor")) {
     TERN_ASSIGN(Tensor t, n.TensorAttr(name + "_tensor"));
@@ -159,7 +161,7 @@ Result<Tensor> Default(const OnnxNode& n, DType type) {
   return t;
 }
 
-// Version 1 maps class names to their indices, or indices to names.
+// Converts version 1 of LabelEncoder, which maps class names to their indices, or indices to class names.
 Status LabelEncoder1(OnnxNode& n) {
   const auto classes = n.Texts("classes_strings");
   std::vector<int64_t> numbers(classes.size());
@@ -177,7 +179,7 @@ Status LabelEncoder(OnnxNode& n) {
   return Encode(n, std::move(keys), std::move(values), std::move(otherwise));
 }
 
-// Maps each element to the index of its category, then to a one-hot row. An unknown category gives a row of
+// Maps each element to the index of its category, then to a one-hot row. An unknown category becomes a row of
 // zeros.
 Status OneHotEncoder(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs | kStrings));

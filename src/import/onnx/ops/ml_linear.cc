@@ -1,4 +1,4 @@
-// Linear models and support vector machines of ai.onnx.ml.
+// Converts the linear models and support vector machines of ai.onnx.ml.
 #include <algorithm>
 
 #include "import/onnx/ops/ml_attrs.h"
@@ -14,7 +14,8 @@ Value* Unary(OnnxNode& n, const char* kind, Value* x) {
 }
 Value* F32(OnnxNode& n, double v) { return n.b.Scalar(DType::kF32, v); }
 
-// Emits Winitzki's approximation of the inverse error function. Tern's classifiers use it too.
+// Emits the probit function of p with Winitzki's approximation of the inverse error function, as Tern's
+// classifiers do.
 Value* Probit(OnnxNode& n, Value* p) {
   constexpr double kA = 0.147, kPi = 3.14159;
   Value* x = Binary(n, "sub", Binary(n, "mul", p, F32(n, 2)), F32(n, 1));
@@ -39,7 +40,8 @@ Value* SoftmaxZero(OnnxNode& n, Value* x) {
   return Binary(n, "div", n.b.Op("Where", {nonzero, powers, zero_scores}), sum);
 }
 
-// Applies a post_transform. Rows of a single score support only probit; other kinds leave them unchanged.
+// Emits the post_transform `kind` of x, which has `scores` scores per row. Only probit changes rows with a
+// single score.
 Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores) {
   if (kind == "probit") return Probit(n, x);
   if (scores < 2 || kind == "none") return x;
@@ -47,7 +49,8 @@ Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores
   return kind == "softmax" ? n.b.Op("Softmax", {x}, {{"axis", int64_t{-1}}}) : SoftmaxZero(n, x);
 }
 
-// Emits x [rows, features] or [features] times coefficients [targets, features], plus intercepts.
+// Emits the scores [rows, targets]: x [rows, features] times the transposed coefficients [targets, features],
+// plus the intercepts. x may also be a single row [features].
 Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto coefficients = n.Floats("coefficients");

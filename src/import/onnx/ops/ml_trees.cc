@@ -1,4 +1,5 @@
-// Tree ensembles of ai.onnx.ml: TreeEnsemble (version 5), and the older operators with tree and node ids.
+// Converts the tree ensembles of ai.onnx.ml: TreeEnsemble (version 5), and the older TreeEnsembleRegressor
+// and TreeEnsembleClassifier, which refer to nodes by the ids of tree and node.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,7 +9,7 @@
 namespace tern::onnx {
 namespace {
 
-// Tern's arrays (ops/ml/forest.h).
+// The arrays by which Tern describes an ensemble (see ops/ml/forest.h).
 struct Table {
   std::vector<int64_t> roots, feature, mode, on_true, on_false, missing, leaf_start = {0}, target,
                                                                          member_start;
@@ -42,14 +43,15 @@ Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name
   return std::vector<double>(floats.begin(), floats.end());
 }
 
-// The type in which thresholds are compared and weights are accumulated.
+// Returns the type in which thresholds are compared and weights are added.
 DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// Reads the attributes before version 5, which list nodes and leaves together.
+// Reads the attributes of versions before 5, which list interior nodes and leaves together.
 class OldTable {
  public:
-  // one_vote: only the first vote of a leaf counts. onnxruntime does so for a single target, where converters
-  // repeat votes.
+  // votes: the prefix of the attributes of votes, "target" or "class". one_vote: whether only the first vote
+  // of a leaf counts. onnxruntime does so if there is a single target, because converters then write the same
+  // vote several times.
   OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}
 
   Result<Table> Read() {
@@ -90,7 +92,7 @@ class OldTable {
 
   bool Leaf(size_t i) const { return modes_[i] == "LEAF"; }
 
-  // Numbers the entries: interior nodes count up from 0, leaves count down from -1.
+  // Fills place_: interior nodes are numbered 0, 1, 2, …, leaves -1, -2, -3, ….
   void Number() {
     int64_t nodes = 0, leaves = 0;
     for (size_t i = 0; i < trees_.size(); ++i) place_.push_back(Leaf(i) ? -1 - leaves++ : nodes++);
@@ -128,7 +130,7 @@ class OldTable {
       }
     }
     constexpr size_t kNone = SIZE_MAX;
-    std::map<int64_t, size_t> place;  // of a tree in the order of first appearance
+    std::map<int64_t, size_t> place;  // tree id → number of the tree, in the order of first appearance
     for (size_t i = 0; i < trees_.size(); ++i) {
       const size_t tree = place.emplace(trees_[i], place.size()).first->second;
       if (tree == roots_.size()) roots_.push_back(kNone);
@@ -173,7 +175,8 @@ class OldTable {
   Table out_;
 };
 
-// Adds base values as an attribute of the Tern op: f32, or f64 where the model stores f64.
+// Adds the base values, if there are any, to `attrs`: as `base_wide` (f64) if the model stores them as a
+// tensor, otherwise as `base` (f32).
 Status AddBase(const OnnxNode& n, AttrList& attrs) {
   TERN_ASSIGN(auto base, FloatList(n, "base_values"));
   if (base.empty()) return {};
@@ -216,8 +219,8 @@ Status Classifier(OnnxNode& n) {
   return {};
 }
 
-// Reads the attributes of version 5. Leaves are stored separately from nodes, with one vote per leaf. Member
-// sets are concatenated with NaN as separator.
+// Reads the attributes of version 5. It stores leaves separately from interior nodes, with one vote per leaf.
+// The sets of BRANCH_MEMBER nodes are stored in one list, with NaN after each set.
 Result<Table> NewTable(OnnxNode& n) {
   Table t;
   t.roots = n.Ints("tree_roots");

@@ -1,4 +1,4 @@
-// com.microsoft: activations, with a bias or a gate folded in.
+// Converts activations of com.microsoft, some of which include a bias or a gate.
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
@@ -18,7 +18,7 @@ Status QuickGelu(OnnxNode& n) {
   return {};
 }
 
-// The last axis holds x and its gate.
+// The first half of the last axis is x, the second half is its gate.
 Status BiasSplitGelu(OnnxNode& n) {
   Emit e(n);
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));

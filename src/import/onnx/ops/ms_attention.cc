@@ -1,27 +1,29 @@
-// com.microsoft: Attention, QAttention and MultiHeadAttention, with their many forms of masks.
+// Converts Attention, QAttention, MultiHeadAttention and DecoderMaskedMultiHeadAttention of com.microsoft.
+// These operators accept masks of five shapes.
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
 namespace {
 
-// The common operands of all three operators: q, k and v, a past, a mask and a bias for the scores.
+// The operands that these operators have in common: q, k and v, a past, a mask, and a bias for the scores.
 struct Parts {
-  // [batch, length, heads*size]; or [batch, heads, length, size], known to have rank 4.
+  // Each is [batch, length, heads * size]; or [batch, heads, length, size], if its rank is known to be 4.
   Value *q = nullptr, *k = nullptr, *v = nullptr;
   Value *past_k = nullptr, *past_v = nullptr;
-  Value *mask = nullptr, *bias = nullptr;  // as the operator stores them
+  Value *mask = nullptr, *bias = nullptr;  // the inputs of the operator, unchanged
 };
 
 Value* LengthOf(Emit& e, Value* x) { return e.SizeOf(x, x->type.shape.rank() == 4 ? 2 : 1); }
 
-// Returns the number of keys as i64[1], past ones included.
+// Emits the number of keys as i64[1], including the keys of the past.
 Value* KeyCount(Emit& e, const Parts& p) {
   Value* now = LengthOf(e, p.k);
   return p.past_k ? e.Add(now, e.SizeOf(p.past_k, 2)) : now;
 }
 
-// Returns true where a key is in use. mask: the length of each sample; with `starts`, the end of each sample
-// and then the start of each.
+// Emits a bool tensor [batch, 1, 1, keys] that is true for the keys that a sample uses. mask: [batch], the
+// number of keys of each sample. If `starts`: [2 * batch], first the end of each sample's keys, then the
+// start of each.
 Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
   Value* places = e.Reshape(e.CountTo(keys), {1, 1, 1, -1});
   const auto column = [&](Value* v) { return e.Reshape(e.Cast(v, DType::kI64), {-1, 1, 1, 1}); };
@@ -31,7 +33,8 @@ Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
                   e.Binary("greater_equal", places, column(halves[1])));
 }
 
-// Returns true where a query may see a key. The result broadcasts to [batch, heads, queries, keys].
+// Emits a bool tensor that is true where a query may see a key. It broadcasts to [batch, heads, queries,
+// keys].
 Result<Value*> Visible(Emit& e, const Parts& p) {
   const Shape& shape = p.mask->type.shape;
   const auto is_nonzero = [&](Value* m) { return e.Binary("greater", e.Cast(m, DType::kI64), e.Long(0)); };
@@ -58,7 +61,7 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
   }
 }
 
-// Returns the bias to add to the scores, or null if there is none.
+// Emits the sum of the mask and the bias, which is added to the scores. Returns null if there is neither.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
   TERN_ASSIGN(Value * seen, Visible(e, p));
@@ -67,7 +70,8 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   return p.bias ? e.Add(added, p.bias) : added;
 }
 
-// Returns the leading entries of {y, present_k, present_v, scores}; y is [batch, length, heads*size].
+// Emits the attention. Returns the first `outputs` of {y, present_k, present_v, scores}. y is [batch, length,
+// heads * size]. scores: the stage at which the output scores are taken.
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
@@ -86,7 +90,8 @@ Status CheckHeads(const OnnxNode& n) {
   return {};
 }
 
-// projected: [batch, length, q + k + v]. past: [2, batch, heads, length, size].
+// Emits the attention of queries, keys and values that are concatenated in the last dim of `projected`
+// [batch, length, q + k + v]. past: [2, batch, heads, length, size], or null.
 Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Value* bias) {
   Emit e(n);
   const auto sizes = n.Ints("qkv_hidden_sizes");
@@ -131,7 +136,7 @@ Status QAttention(OnnxNode& n) {
   return SelfAttention(n, e.Add(real, n.In(2)), n.In(5), n.In(8), nullptr);
 }
 
-// Splits [batch, length, heads, count, size] into `count` values [batch, length, heads*size].
+// Splits [batch, length, heads, count, size] into `count` values [batch, length, heads * size].
 std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   std::vector<Value*> out =
       e.b.Ops("Split", {packed}, {{"axis", int64_t{3}}, {"num_outputs", count}}, static_cast<int>(count));
@@ -139,12 +144,12 @@ std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   return out;
 }
 
-// Adds the bias to a value [batch, length, width]. A rank-4 value has no bias.
+// Adds the bias, if there is one, to x [batch, length, width]. The bias does not apply to an x of rank 4.
 Value* WithBias(Emit& e, Value* x, Value* bias) {
   return bias && x->type.shape.rank() != 4 ? e.Add(x, bias) : x;
 }
 
-// Splits the bias by the widths of q, k and v. Returns nulls if there is no bias.
+// Splits the bias into the biases of q, k and v. Returns three nulls if there is no bias.
 Result<std::vector<Value*>> BiasParts(OnnxNode& n, int input, Value* q, Value* k, Value* v, int64_t heads) {
   if (!n.Has(input)) return std::vector<Value*>(3, nullptr);
   Emit e(n);

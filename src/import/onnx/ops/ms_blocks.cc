@@ -1,4 +1,4 @@
-// com.microsoft: weights of 2, 4 or 8 bits with a scale per block.
+// Converts operators of com.microsoft whose weights have 2, 4 or 8 bits and one scale per block.
 #include <algorithm>
 
 #include "import/onnx/ops/emit.h"
@@ -13,15 +13,15 @@ Result<DType> UnsignedOf(const OnnxNode& n, int64_t bits) {
   return n.NotYet("weights of ", bits, " bits");
 }
 
-// Reinterprets bytes as elements of a sub-byte `type`, lowest bits first; the last axis grows. Tern packs
-// them the same way.
+// Returns a view of the bytes as elements of `type`, which has at most 8 bits. u8[3,4] viewed as u4 is [3,8].
+// ONNX and Tern pack sub-byte elements in the same order, lowest bits first.
 Tensor Unpacked(const Tensor& bytes, DType type) {
   Dims dims = bytes.dims();
   dims.back() *= 8 / BitWidth(type);
   return Tensor::View(bytes.Contiguous().buffer(), type, dims);
 }
 
-// Unpacks rows of packed bytes, each padded to a full byte, to [rows, columns].
+// Unpacks `rows` rows of elements to [rows, columns]. In `bytes`, each row is padded to a full byte.
 Tensor PackedRows(const Tensor& bytes, DType type, int64_t rows, int64_t columns) {
   const int64_t width = rows ? bytes.size() / rows : 0;
   const Tensor all = Unpacked(bytes.Contiguous().Reshaped({rows, width}), type);
@@ -37,6 +37,7 @@ Tensor Filled(DType type, const Dims& dims, int64_t value) {
   return t;
 }
 
+// The attributes of MatMulNBits. The weight is [n, k], with `blocks` blocks of `block` elements per row.
 struct NBits {
   int64_t k = 0, n = 0, bits = 4, block = 0, blocks = 0;
   DType type = DType::kU4;
@@ -52,7 +53,7 @@ Result<NBits> Layout(const OnnxNode& n) {
   if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX)
     return n.Bad("K is ", l.k, ", N is ", l.n, " and block_size is ", l.block);
   if (l.block * l.bits % 8)
-    return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits does not fill its bytes");
+    return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits is not a multiple of 8 bits");
   l.blocks = (l.k - 1) / l.block + 1;
   const Tensor* b = n.Constant(1);
   if (!b) return n.NotYet("a weight that is no constant");
@@ -63,8 +64,8 @@ Result<NBits> Layout(const OnnxNode& n) {
   return l;
 }
 
-// Returns zero points [N, blocks] of the weight's type: the packed input, or the middle of the range if it is
-// absent.
+// Returns the zero points [n, blocks], of the weight's type. They are the unpacked input 3. Without it, each
+// zero point is the middle of the type's range, such as 8 for u4.
 Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!n.Has(3)) return n.b.Const(Filled(l.type, {l.n, l.blocks}, int64_t{1} << (l.bits - 1)));
   const Tensor* z = n.Constant(3);
@@ -76,15 +77,16 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   return n.b.Const(PackedRows(*z, l.type, l.n, l.blocks));
 }
 
-// Float zero points are subtracted after scaling: (w - z)·s = w·s - z·s.
+// Subtracts float zero points z from weights w that are already multiplied by their scale s: (w - z) * s = w
+// * s - z * s.
 Value* SubtractFloatZeros(Emit& e, Value* w, Value* scale, Value* zeros, const NBits& l) {
   Value* shift = e.Mul(e.Reshape(e.Cast(zeros, scale->type.dtype), {l.n, l.blocks}), scale);
   Value* blocked = e.Sub(e.Reshape(w, {l.n, l.blocks, l.block}), e.Unsqueeze(shift, {2}));
   return e.Reshape(blocked, {l.n, l.blocks * l.block});
 }
 
-// Dequantizes weights whose columns give the index of their block (g_idx) instead of deriving it from their
-// position.
+// Dequantizes weights with the input g_idx. groups[j] is the block of column j, whose scale and zero point it
+// uses.
 Value* ByGroup(Emit& e, Value* w, Value* scale, Value* zeros, Value* groups, const NBits& l) {
   Value* picks = e.Slice(groups, e.b.Ints({0}), e.b.Ints({l.k}), 0);
   Value* real = e.Cast(w, scale->type.dtype);
@@ -122,7 +124,8 @@ Status MatMulNBits(OnnxNode& n) {
   return {};
 }
 
-// Gathers rows of the table first, so that only those are dequantized.
+// Gathers rows of the table before it dequantizes them, so that only the gathered rows are dequantized. This
+// is not possible if the gathered axis is the axis of the blocks.
 Status GatherBlockQuantized(OnnxNode& n) {
   TERN_TRY(Require(n, 1, kIndices));
   TERN_TRY(Require(n, 2, kFloats));
@@ -187,7 +190,8 @@ constexpr double kNf4[] = {-1.0,
                            0.7229568362236023,
                            1.0};
 
-// The weights are 4-bit codes, high nibble first, that index a table of values. Blocks continue across rows.
+// The weights are 4-bit indices into a table of 16 values, high nibble first. A block may extend over several
+// rows.
 Status MatMulBnb4(OnnxNode& n) {
   for (int i : {0, 2}) TERN_TRY(Require(n, i, kFloats));
   const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");

@@ -1,16 +1,19 @@
-// com.microsoft: products and convolutions fused with an activation, a sum or a transposition.
+// Converts matrix products and convolutions of com.microsoft that include an activation, a sum or a
+// transposition.
+#include <cmath>
+
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 
 namespace tern::onnx {
 namespace {
 
-// Emits the activation that a fused operator names. params: in the operator's order; missing ones get their
-// defaults.
-Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
+// Emits the activation that attribute `activation` names. params: the parameters of the activation, in the
+// order of the ONNX operator's attributes. A parameter that is missing or NaN has its default.
+Result<Value*> Activated(OnnxNode& n, Value* x, const std::vector<float>& params) {
   const std::string name = n.Text("activation");
   const auto param = [&](size_t i, float otherwise) {
-    return static_cast<double>(i < params.size() ? params[i] : otherwise);
+    return static_cast<double>(i < params.size() && !std::isnan(params[i]) ? params[i] : otherwise);
   };
   Emit e(n);
   if (name.empty()) return x;
@@ -29,12 +32,14 @@ Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   if (name == "HardSigmoid")
     return n.b.Op("Activation", {x},
                   {{"kind", "hard_sigmoid"}, {"alpha", param(0, 0.2f)}, {"beta", param(1, 0.5f)}});
-  if (name == "Clip" && params.size() >= 2)
+  if (name == "Softmax") return n.b.Op("Softmax", {x}, {{"axis", n.Int("activation_axis", -1)}});
+  if (name == "Clip" && params.size() >= 2 && !std::isnan(params[0]) && !std::isnan(params[1]))
     return n.b.Op("Clip", {x, e.Like(x, params[0]), e.Like(x, params[1])});
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
-// In NHWC form, x, z and the result are channels-last; the weight is not.
+// channels_last: whether x, the summand (input 3) and the result are channels-last. The weight is always [M,
+// C, kernel…].
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
@@ -54,6 +59,14 @@ Status FusedConv(OnnxNode& n, bool channels_last) {
   return {};
 }
 
+// Returns the parameters that are attributes of their own. Those that the node does not set are NaN.
+std::vector<float> ParamsByName(const OnnxNode& n) {
+  std::vector<float> params;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    params.push_back(n.HasAttr(name) ? n.Float(name) : NAN);
+  return params;
+}
+
 Status FusedGemm(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
@@ -64,15 +77,13 @@ Status FusedGemm(OnnxNode& n) {
                     {{"transpose_a", n.Int("transA") != 0},
                      {"transpose_b", n.Int("transB") != 0},
                      {"alpha", static_cast<double>(n.Float("alpha", 1))}});
-  std::vector<float> params;
-  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
-    if (n.HasAttr(name)) params.push_back(n.Float(name));
-  TERN_ASSIGN(y, Activated(n, y, params));
+  TERN_ASSIGN(y, Activated(n, y, ParamsByName(n)));
   n.Out(0, y);
   return {};
 }
 
-// transBatch moves the first axis to the last but one position, before trans swaps the last two axes.
+// Emits input i as attribute transBatchA or transBatchB requires: the first axis moves before the last one,
+// so that [a,b,c,d] becomes [b,c,a,d]. transA and transB then swap the last two axes.
 Result<Value*> BatchTransposed(OnnxNode& n, int i, const char* flag) {
   Value* x = n.In(i);
   if (!n.Int(flag) || n.RankOf(i) == 1) return x;
@@ -93,7 +104,7 @@ Status FusedMatMul(OnnxNode& n) {
                     {{"transpose_a", n.Int("transA") != 0},
                      {"transpose_b", n.Int("transB") != 0},
                      {"alpha", static_cast<double>(n.Float("alpha", 1))}});
-  TERN_ASSIGN(y, Activated(n, y, n.Floats("activation_params")));
+  TERN_ASSIGN(y, Activated(n, y, ParamsByName(n)));
   n.Out(0, y);
   return {};
 }

@@ -1,12 +1,14 @@
-// com.microsoft: searches that run a decoder in a loop, and their helper operators.
+// Converts the search operators of com.microsoft, which run a decoder in a loop, and NGramRepeatBlock.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-constexpr int kFirstPast = 3;  // after input_ids, position_ids, attention_mask
+constexpr int kFirstPast =
+    3;  // the decoder's inputs are input_ids, position_ids, attention_mask, then the pasts
 
-// Derives attributes from the declared types of the decoder's token ids and pasts.
+// Sets the node's attributes that follow from the declared types of the decoder's inputs, such as the number
+// of layers.
 Status ReadDecoder(OnnxNode& n, Node* node) {
   const Graph& decoder = *node->subgraphs()[0];
   const auto inputs = static_cast<int>(decoder.inputs().size());

@@ -1,4 +1,4 @@
-// com.microsoft: GroupQueryAttention with its cache, windows and sinks; RotaryEmbedding.
+// Converts GroupQueryAttention and RotaryEmbedding of com.microsoft.
 #include <algorithm>
 #include <limits>
 
@@ -18,7 +18,7 @@ Status CheckSupported(const OnnxNode& n) {
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
   if (n.Int("qk_output") || n.Wants(3)) return n.NotYet("the output of scores");
   if (n.Has(12) || n.Has(13)) return n.NotYet("a quantized cache");
-  if (n.Has(3) != n.Has(4)) return n.Bad("past_key and past_value go together");
+  if (n.Has(3) != n.Has(4)) return n.Bad("only one of past_key and past_value is present");
   return {};
 }
 
@@ -74,7 +74,8 @@ class GroupQuery {
     return {};
   }
 
-  // Computes the position of each sample's first new key. It follows the past; without a past it is 0.
+  // Sets starts_ to the position of each sample's first new key. This is the number of the sample's past
+  // keys. It is 0 in the first step, where the length of the queries equals the total length.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
@@ -106,7 +107,8 @@ class GroupQuery {
     return {};
   }
 
-  // Extends the past to the total length and writes the new rows after each sample's past rows.
+  // Emits the present: the past, padded to the total length, with the new rows written after each sample's
+  // past rows.
   Value* Present(Value* now, Value* past) {
     if (!past) return now;
     Value* length = e_.SizeOf(past, 2);
@@ -115,8 +117,9 @@ class GroupQuery {
     return b_.Op("TensorScatter", {b_.Op("Pad", {past, pads}), now, starts_}, {{"axis", int64_t{2}}});
   }
 
-  // Returns the mask of the scores. Without a bias and a sink it is a bool: whether a query may see a key.
-  // Otherwise it is the bias (0 if absent) where a query may see a key, and minus infinity elsewhere.
+  // Emits the mask of the scores. If the node has neither a bias nor a sink, the mask is a bool tensor that
+  // is true where a query may see a key. Otherwise it is the bias (0 if absent) where a query may see a key,
+  // and minus infinity elsewhere.
   Value* ScoreBias(Value* keys) {
     Value* places = e_.Reshape(e_.CountTo(keys), {1, 1, 1, -1});
     const bool causal = n_.Int("causal", 1) != 0;
@@ -127,7 +130,7 @@ class GroupQuery {
       seen = e_.Binary("and", seen, e_.Binary("greater", places, e_.Sub(positions_, e_.Long(window))));
     if (!n_.Has(10) && !Sink()) return seen;
     Value* added = e_.Like(q_, 0);
-    if (n_.Has(10)) {  // the bias ends with the keys in use; the cache may be longer
+    if (n_.Has(10)) {  // the bias has a column for each key in use; the cache may have more keys
       Value* missing = e_.Sub(keys, e_.SizeOf(n_.In(10), 3));
       Value* pads = e_.Concat({b_.Ints({0, 0, 0, 0, 0, 0, 0}), missing}, 0);
       added = b_.Op("Pad", {n_.In(10), pads});
@@ -137,8 +140,9 @@ class GroupQuery {
 
   bool Sink() const { return n_.Has(11) || n_.Int("smooth_softmax", -1) > 0; }
 
-  // Appends a key of zeros for the sink: its score is the sink's (0 by default), and its value contributes
-  // nothing.
+  // A sink is an additional term in the softmax's denominator. It is expressed as one more key and value of
+  // zeros. The score of this key is the sink's value (0 by default), which WithSinkColumn appends to the
+  // bias.
   Value* WithZeroRow(Value* x) { return b_.Op("Pad", {x, b_.Ints({0, 0, 0, 0, 0, 0, 1, 0})}); }
 
   Value* WithSinkColumn(Value* bias) {
@@ -154,13 +158,13 @@ class GroupQuery {
   OnnxNode& n_;
   Emit e_;
   Builder& b_;
-  Value* q_ = nullptr;                 // [batch, length, heads*size]
+  Value* q_ = nullptr;                 // [batch, length, heads * size]
   Value *k_ = nullptr, *v_ = nullptr;  // [batch, heads, length, size]
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
-// Returns the number of heads of a packed input: the attribute, or a number derived from the width of the
-// caches.
+// Returns the number of heads of a packed input. Without attribute num_heads, derives it from the width of
+// the cos and sin caches: `half` is half the size of a head.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;

@@ -1,4 +1,4 @@
-// com.microsoft: copies of ONNX operators, and small compositions.
+// Converts operators of com.microsoft that equal an ONNX operator or a small composition of ops.
 #include <algorithm>
 
 #include "import/onnx/graph_importer.h"
@@ -8,7 +8,8 @@
 namespace tern::onnx {
 namespace {
 
-// Uses the converter of the ai.onnx operator, which must not depend on the opset.
+// Returns the converter of the ai.onnx operator `op`. That converter must not depend on the opset's version,
+// because the node's version is that of com.microsoft.
 Converter SameAs(const char* op) {
   return [=](OnnxNode& n) -> Status { return (*Converters().Find("", op))(n); };
 }
@@ -27,7 +28,8 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// Outputs y, the index in y of each element of x, and the counts; y is in the order of first appearance.
+// The outputs are y (the distinct elements of x in the order of first appearance), the index in y of each
+// element of x, and the counts.
 Status Unique(OnnxNode& n) {
   const auto out = n.b.Ops("Unique", {n.In(0)}, {{"flatten", true}, {"sorted", false}}, 4);
   n.Out({out[0], out[2], out[3]});
@@ -44,7 +46,8 @@ Status Range(OnnxNode& n) {
   return {};
 }
 
-// Computes |a|² + |b|² - 2·a·b in f64 to limit cancellation.
+// Emits the squared distance of rows a and b as |a|² + |b|² - 2 * a·b. Computes it in f64 to limit
+// cancellation.
 Status CDist(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
@@ -60,7 +63,8 @@ Status CDist(OnnxNode& n) {
   return {};
 }
 
-// Extracts windows of `size` elements along an axis to a new last axis.
+// Extracts windows of `size` elements along an axis and puts their elements in a new last axis. With size 3
+// and step 1, [5] becomes [3,3].
 Status UnfoldTensor(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kAnyType));
   const int rank = n.RankOf(0);
@@ -88,7 +92,8 @@ Status ScaledSilu(OnnxNode& n) {
   return {};
 }
 
-// Crops pads that are known only at run time from the result of an unpadded convolution.
+// Emits y without the pads, which are known only at run time. y is the result of a transposed convolution
+// without pads.
 Value* CutPads(Emit& e, Value* y, Value* pads, int64_t spatial) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < spatial; ++i) axes.push_back(i + 2);
@@ -113,7 +118,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
   return {};
 }
 
-// Transforms the last axis; a new last axis holds real and imaginary parts.
+// Emits the Fourier transform of the last axis. A new last axis of size 2 contains real and imaginary parts.
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
@@ -123,7 +128,8 @@ Status Rfft(OnnxNode& n) {
   return {};
 }
 
-// The second half of the spectrum is the conjugated, reversed first half without its two ends.
+// The input contains the first half of the spectrum. The second half is the first half without its first and
+// last elements, reversed and conjugated.
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
@@ -147,8 +153,8 @@ Result<Value*> ExpertActivation(Emit& e, Value* x) {
   return e.n.NotYet("experts with activation '", kind, "'");
 }
 
-// Runs all experts on all rows and weights the results by the router's probabilities. Experts outside the top
-// k have weight 0.
+// Emits the sum of all experts' results, weighted by the router's probabilities. Every expert computes all
+// rows. The weight of an expert that is not among the top k of a row is 0.
 Status MixtureOfExperts(OnnxNode& n) {
   for (int i : {0, 1, 2, 4}) TERN_TRY(Require(n, i, kFloats));
   if (n.Has(6) || n.Int("use_sparse_mixer") || n.Int("swiglu_fusion"))

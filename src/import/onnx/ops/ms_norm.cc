@@ -1,5 +1,6 @@
-// com.microsoft: normalisation fused with sums and lookups, and the simplified forms, which exporters also
-// put in ai.onnx.
+// Converts normalisation operators of com.microsoft, some of which include sums and embedding lookups. The
+// "simplified" forms are RMS normalisation. norm.cc converts SimplifiedLayerNormalization in the domain
+// ai.onnx.
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
@@ -60,7 +61,7 @@ Status SkipSimplified(OnnxNode& n) {
   return {};
 }
 
-// Returns the first rows of the table, one per position of the sequence.
+// Emits the first rows of the table, one per position of the sequence.
 Value* FirstRows(Emit& e, Value* table, Value* ids) {
   return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
 }
@@ -99,8 +100,8 @@ Status GatedRmsNorm(OnnxNode& n) {
   return {};
 }
 
-// x is channels-last or channels-first. `activation` 1 is SiLU. The Skip form first adds a residual and a
-// bias to the input.
+// Attribute channels_last says whether x is channels-last. Attribute activation = 1 means SiLU. skip: whether
+// the operator is SkipGroupNorm, which first adds a residual and a bias to x.
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);

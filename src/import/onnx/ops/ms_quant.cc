@@ -1,4 +1,5 @@
-// com.microsoft: operators on quantized tensors: dequantize, compute, quantize.
+// Converts operators of com.microsoft on quantized tensors. Most become Dequantize, a float op and Quantize;
+// some become Tern's quantized ops.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 #include "ops/quant/quantized.h"
@@ -8,12 +9,12 @@ namespace {
 
 Value* Real(Emit& e, Value* x, Value* scale, Value* zero) { return e.b.Op("Dequantize", {x, scale, zero}); }
 
-// Quantizes to the zero point's type, or to the type of `like` without a zero point.
+// Quantizes to the zero point's type, or without a zero point, to the type `like`.
 Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
 
-// Whether the tensors have 8 or 16 bits and one f32 scale each.
+// Returns whether QBinary supports the inputs: tensors of 8 or 16 bits, with one f32 scale each.
 bool TakenByQBinary(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i)))) return false;
@@ -37,8 +38,8 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
   return {};
 }
 
-// Returns a converter for operators whose inputs are x, its scale and zero point, and the result's scale and
-// zero point.
+// Returns a converter for an operator whose inputs are x, the scale and zero point of x, and the scale and
+// zero point of the result. compute: emits the operator on floats.
 template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
@@ -105,8 +106,8 @@ Status NhwcMaxPool(OnnxNode& n) {
   return {};
 }
 
-// The inputs are the result's scale and zero point, then a tensor, its scale and its zero point for each
-// part.
+// The inputs are the result's scale and zero point, then for each part to concatenate a tensor, its scale and
+// its zero point.
 Status QLinearConcat(OnnxNode& n) {
   if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
   Emit e(n);
@@ -133,7 +134,7 @@ Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
 
-// Whether a quantized op takes inputs 0 to 5. The scales of b may be per column.
+// Returns whether QMatMul supports the inputs of QGemm. The scales of b (input 4) may be one per column.
 bool TakenByQMatMul(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i))) || n.RankOf(i) != 2) return false;
@@ -167,8 +168,8 @@ Status QGemm(OnnxNode& n) {
   return {};
 }
 
-// Multiplies a by b, scales the product and adds the bias. Per-column operands of a stack of matrices may
-// have a batch axis. A vector broadcasts along the columns.
+// Emits (a - a_zero) * (b - b_zero) * scale + bias, where the first product is a matrix product. b_zero,
+// scale and bias may have one element per column. For a stack of matrices b they may also have a batch axis.
 Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
   Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
   Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
@@ -186,7 +187,7 @@ struct Dynamic {
   Value *x, *scale, *zero;
 };
 
-// Quantizes x with one scale and one zero point, which cover the range of x and zero.
+// Quantizes x to u8 with one scale and one zero point. The quantized range covers all elements of x, and 0.
 Dynamic Quantized(Emit& e, Value* x) {
   const auto end = [&](const char* kind) {
     return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0));
@@ -219,7 +220,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Dequantizes and transposes the weights [directions, inputs, 4 * hidden]; the layer computes in f32.
+// Emits the weights [directions, inputs, 4 * hidden] dequantized and transposed, because the op Rnn computes
+// in f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;
@@ -246,7 +248,7 @@ Status DynamicQuantizeLstm(OnnxNode& n) {
   return {};
 }
 
-// Converts the ONNX operator of the same name, except that its data may be channels-last.
+// The operator equals ONNX's QLinearConv, except that x and the result may be channels-last.
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 7; ++i)
     if (i != 2 && i != 5) TERN_TRY(Require(n, i));

@@ -1,4 +1,4 @@
-// Normalisation.
+// Converts normalisation operators. scale_shift.cc converts those without weights.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -12,8 +12,8 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// Returns the axes to average over: all but the channels, or only the batch for statistics per element of [C,
-// D…].
+// Returns the axes to average over. spatial: all axes except the channels. Otherwise: only the batch axis,
+// for statistics per element of [C, D…].
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -24,7 +24,8 @@ struct Moments {
   Value *mean, *var;
 };
 
-// Computes in f32 or f64, because half types would overflow.
+// Emits the mean and variance of input 0 over the axes. Computes them in f32 or f64, because f16 would
+// overflow.
 Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
   const DType type = n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32;
   Value* x = CastTo(n, n.In(0), type);
@@ -42,8 +43,8 @@ Value* Running(OnnxNode& n, Value* old, Value* now, float momentum) {
   return Binary(n, "add", kept, Binary(n, "mul", CastTo(n, now, type), n.b.Scalar(type, 1.0 - momentum)));
 }
 
-// Normalizes with statistics per element of [C, D…] instead of per channel. Emits elementwise ops with
-// broadcasting.
+// Emits a normalisation with statistics per element of [C, D…] instead of per channel. BatchNorm does not
+// support these, so elementwise ops compute it.
 Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
   const DType type = n.TypeOf(0);
   Value* deviation = n.b.Op("Unary", {Binary(n, "add", var, n.b.Scalar(type, epsilon))}, {{"kind", "sqrt"}});
@@ -58,7 +59,7 @@ Value* Normalized(OnnxNode& n, Value* mean, Value* var, bool spatial) {
                 {{"epsilon", static_cast<double>(epsilon)}});
 }
 
-// Before version 14 a node trains when it has more than one output.
+// Before version 14, a node is in training mode if it has more than one output.
 Status BatchNormalization(OnnxNode& n) {
   for (int i = 0; i < 5; ++i) TERN_TRY(Require(n, i));
   const bool spatial = n.opset >= 9 || n.Int("spatial", 1) != 0;
@@ -90,8 +91,8 @@ Status LayerNormalization(OnnxNode& n) {
   return {};
 }
 
-// Repeats a scale per group for each channel of the group. Version 18 has one scale per group; later versions
-// have one per channel.
+// Emits per_group [groups] with each element repeated for each channel of its group. Version 18 has one scale
+// and bias per group; later versions have one per channel.
 Value* PerChannel(OnnxNode& n, Value* per_group, int64_t groups) {
   Builder& b = n.b;
   Value* channels = b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
@@ -112,8 +113,8 @@ Status GroupNormalization(OnnxNode& n) {
   return {};
 }
 
-// Converts RMS normalisation under onnxruntime's name in the default domain. Its second output is 1 /
-// sqrt(mean(x²) + epsilon).
+// Converts RMS normalisation under onnxruntime's name, which exporters also use in the default domain. The
+// second output is 1 / sqrt(mean(x²) + epsilon).
 Status SimplifiedLayerNormalization(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   const int64_t axis = n.Int("axis", -1);

@@ -1,11 +1,11 @@
-// Pooling.
+// Converts pooling operators.
 #include "import/onnx/ops/window_attrs.h"
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
 
-// The exponent was a float in the first version.
+// Returns attribute p, the exponent of LpPool. In version 1 it is a float, later an integer.
 double Exponent(const OnnxNode& n) {
   return n.opset < 2 ? n.Float("p", 2) : static_cast<double>(n.Int("p", 2));
 }

@@ -1,4 +1,4 @@
-// Quantization, and the operators that compute on quantized tensors.
+// Converts quantization, and the operators that compute on quantized tensors.
 #include <algorithm>
 
 #include "import/onnx/ops/window_attrs.h"
@@ -16,7 +16,7 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// Reads a type attribute. The number 0 means that it is not given.
+// Returns the type that an attribute states, or kInvalid if the attribute is 0 or absent.
 Result<DType> OptionalType(const OnnxNode& n, const char* name) {
   if (n.Int(name) == 0) return DType::kInvalid;
   return n.DTypeAttr(name, DType::kInvalid);
@@ -50,7 +50,7 @@ Status DynamicQuantizeLinear(OnnxNode& n) {
   };
   Value *low = end("min"), *high = end("max");
   Value* span = Binary(n, "div", Binary(n, "sub", high, low), f32(255));
-  // The range of an all-zero tensor is empty; any scale will do.
+  // For a tensor of zeros, span is 0. The scale 1 avoids a division by 0.
   Value* scale = b.Op("Where", {Binary(n, "equal", span, f32(0)), f32(1), span});
   Value* zero = Binary(n, "div", Binary(n, "sub", f32(0), low), scale);
   zero = b.Op("Clip", {b.Op("Unary", {zero}, {{"kind", "round"}}), f32(0), f32(255)});
@@ -69,14 +69,15 @@ Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) {
   return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
 }
 
-// Returns x - zero in i32, or in f32 for fp8. Skips the subtraction if zero is known to be 0.
+// Emits x - zero in i32, or for fp8 in f32. Omits the subtraction if `zero` is absent or known to be 0.
 Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
   const DType wide = IsFloat(x->type.dtype) ? DType::kF32 : DType::kI32;
   if (AllZero(zero)) return IsFloat(x->type.dtype) ? CastTo(n, x, wide) : x;
   return Binary(n, "sub", CastTo(n, x, wide), CastTo(n, zero, wide));
 }
 
-// Reshapes a vector with one element per row of a to a column.
+// Emits v as a column if v is a vector with one element per row of a matrix of this rank. Otherwise returns
+// v.
 Value* PerRow(OnnxNode& n, Value* v, int rank) {
   const Shape& s = v ? v->type.shape : Shape();
   return v && s.rank() == 1 && !s[0].Is(1) && rank != 1 ? WithAxes(n, v, {1}) : v;
@@ -91,9 +92,9 @@ Status MatMulInteger(OnnxNode& n) {
 
 bool Single(const Value* v) { return !v || IsSingle(v->type.shape); }
 
-// Whether Tern's quantized op takes these operands. The data must have 8 bits, and the scales must be f32. x
-// and the result must have one scale each. w may have one scale or a vector of scales, with as many zero
-// points.
+// Returns whether QMatMul or QConv supports inputs 0 to 7: x, w and the result, each with a scale and a zero
+// point. The data must have 8 bits, and the scales must be f32. x and the result must have one scale each. w
+// may have one scale or a vector of scales, and must have as many zero points as scales.
 bool TakenByQuantizedOp(const OnnxNode& n) {
   const DTypeSet bytes = SetOf(DType::kI8) | SetOf(DType::kU8);
   for (int i : {0, 2, 3, 5, 7})
@@ -128,8 +129,8 @@ Status QLinearMatMul(OnnxNode& n) {
   return {};
 }
 
-// Reshapes a vector with one element per output channel to [M, 1, …] of this rank. A single element stays as
-// it is.
+// Emits v [M], which has one element per output channel, reshaped to [M, 1, …] of this rank. Returns a v with
+// a single element unchanged.
 Result<Value*> PerOutputChannel(OnnxNode& n, Value* v, int rank) {
   if (!v || v->type.shape.rank() == 0 || (v->type.shape.rank() == 1 && v->type.shape[0].Is(1))) return v;
   if (rank < 1) return n.NotYet("scales or zero points per channel need an input or a weight of known rank");
@@ -138,7 +139,8 @@ Result<Value*> PerOutputChannel(OnnxNode& n, Value* v, int rank) {
   return n.b.Op("Reshape", {v, n.b.Ints(dims)});
 }
 
-// Returns the rank of x and the weight from whichever is known, or -1.
+// Returns the rank of the input x, which is also the rank of the weight w. Derives it from x, w or attribute
+// kernel_shape, whichever is known. Returns -1 if none is known.
 int ConvRank(const OnnxNode& n, int x, int w) {
   return std::max({n.RankOf(x), n.RankOf(w),
                    n.HasAttr("kernel_shape") ? static_cast<int>(n.Ints("kernel_shape").size()) + 2 : -1});
@@ -171,8 +173,8 @@ Status QLinearConv(OnnxNode& n) {
   }
   const int rank = ConvRank(n, 0, 3);
   TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8), rank));
-  TERN_ASSIGN(Value * w_scale,
-              PerOutputChannel(n, n.In(4), rank - 1));  // against [M, spatial…] of the result
+  // The scales are [M, 1, …] with rank - 1 dims, so that they broadcast to the result [N, M, spatial…].
+  TERN_ASSIGN(Value * w_scale, PerOutputChannel(n, n.In(4), rank - 1));
   Value* real = Binary(n, "mul", CastTo(n, sum, DType::kF32), Binary(n, "mul", n.In(1), w_scale));
   n.Out(0, n.b.Op("Quantize", {real, n.In(6), n.In(7)}));
   return {};

@@ -1,5 +1,5 @@
-// Random numbers, Bernoulli, Multinomial and Dropout. Seeds are preserved: a seeded operator gives the same
-// numbers in each run.
+// Converts random numbers, Bernoulli, Multinomial and Dropout. The op Random gets the operator's seed, so
+// that a seeded operator returns the same numbers in each run.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -24,7 +24,8 @@ Converter RandomOp(const char* kind, const char* first, const char* second, bool
   };
 }
 
-// Draws in f64, because a sample rounded to 1.0 would fail the test u < p for p = 1.
+// Emits u < p for a uniform u in [0, 1). Draws u in f64: an f32 sample could be rounded to 1, which is not
+// less than p = 1.
 Status Bernoulli(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", n.TypeOf(0)));
   Value* draw = RandomOf(n, n.b.Op("Shape", {n.In(0)}), "uniform", DType::kF64, 0, 1);
@@ -33,7 +34,8 @@ Status Bernoulli(OnnxNode& n) {
   return {};
 }
 
-// The Gumbel-max trick: argmax of logit - log(-log(u)) draws each class with its probability.
+// Uses the Gumbel-max trick: for uniform u, the argmax of logit - log(-log(u)) is each class with its
+// probability.
 Status Multinomial(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kI32));
   const int64_t samples = n.Int("sample_size", 1);
@@ -59,7 +61,7 @@ bool TrainingOff(const OnnxNode& n) {
   return t && t->size() == 1 && LoadLong(*t, 0) == 0;
 }
 
-// Emits the inference form: y = x, and the mask is all true.
+// Emits Dropout for inference: y = x, and all elements of the mask are true.
 Status InferenceDropout(OnnxNode& n) {
   n.Out(0, n.b.Op("Identity", {n.In(0)}));
   if (!n.Wants(1)) return {};
@@ -69,7 +71,8 @@ Status InferenceDropout(OnnxNode& n) {
   return {};
 }
 
-// In training, elements survive with probability 1 - ratio and are scaled by 1 / (1 - ratio).
+// In training, an element is kept with probability 1 - ratio and multiplied by 1 / (1 - ratio). The others
+// become 0.
 Status Dropout(OnnxNode& n) {
   if (TrainingOff(n)) return InferenceDropout(n);
   TERN_TRY(Require(n, 0));

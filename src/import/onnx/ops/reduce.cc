@@ -1,10 +1,11 @@
-// Reductions, and operators along one axis.
+// Converts reductions, and operators along one axis.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Axes moved from an attribute to an input (opset 13 for ReduceSum, 18 for the rest).
+// The axes are an attribute in old opsets, and an input from opset 13 on (ReduceSum) or 18 on (the other
+// reductions).
 Converter ReduceOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     std::vector<Value*> inputs = {n.In(0)};
@@ -20,8 +21,8 @@ Converter ReduceOf(const char* kind) {
   };
 }
 
-// Before opset 13 the input is flattened to a matrix: the dims before `axis` are rows, the other dims are
-// columns.
+// Before opset 13, the operator works on the rows of a matrix: the dims before `axis` are flattened to its
+// rows, the other dims to its columns.
 Converter SoftmaxOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     const int rank = n.RankOf(0);
@@ -46,7 +47,7 @@ Converter CumulativeOf(const char* kind) {
   return Direct("Cumulative", {"exclusive", "reverse"}, {{"kind", kind}});
 }
 
-// k moved from an attribute to an input in opset 10.
+// Before opset 10, k is an attribute instead of an input.
 Status TopK(OnnxNode& n) {
   Value* k = n.opset < 10 ? n.b.Ints({n.Int("k")}) : n.In(1);
   const AttrList attrs = {{"axis", n.Int("axis", -1)},

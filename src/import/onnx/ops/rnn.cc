@@ -1,4 +1,4 @@
-// Recurrent layers.
+// Converts recurrent layers.
 #include <algorithm>
 #include <cctype>
 
@@ -13,7 +13,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Converts "LeakyRelu" in any case to "leaky_relu".
+// Returns Tern's name of an activation: "leaky_relu" for "LeakyRelu". The case of the ONNX name does not
+// matter.
 std::string ActivationName(const std::string& onnx) {
   static const char* const kNames[] = {"leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid"};
   const std::string lower = Lower(onnx);
@@ -25,7 +26,9 @@ std::string ActivationName(const std::string& onnx) {
   return lower;
 }
 
-// ONNX lists parameters only for functions that take them; the result has an entry for every function.
+// Adds the activations and their parameters to `attrs`. ONNX's lists activation_alpha and activation_beta
+// have entries only for activations that use such a parameter. Tern's lists have an entry for every
+// activation.
 Status AddActivations(const OnnxNode& n, AttrList& attrs) {
   const auto given = n.Texts("activations");
   if (given.empty()) return {};
@@ -51,7 +54,8 @@ Value* Permute(OnnxNode& n, Value* x, std::vector<int64_t> perm) {
 Status Recurrent(OnnxNode& n, const char* kind) {
   const bool lstm = std::string_view(kind) == "lstm", batch_first = n.Int("layout") != 0;
   std::string direction = Lower(n.Text("direction", "forward"));
-  if (direction == "foward") direction = "forward";  // the default of GRU version 1 is misspelt
+  if (direction == "foward")
+    direction = "forward";  // the specification of GRU version 1 misspells its default
   AttrList attrs = {{"kind", kind},
                     {"direction", direction},
                     {"hidden_size", n.Int("hidden_size")},

@@ -1,4 +1,5 @@
-// Normalizations without weights, and the experimental operators of old converters: x scaled and shifted.
+// Converts normalisations without weights, and experimental operators that old exporters wrote, such as
+// Affine and Scale.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -22,8 +23,8 @@ Status LpNormalization(OnnxNode& n) {
   return {};
 }
 
-// Before opset 9 (experimental) `across_channels` selects the axes, and normalization of the variance is
-// optional.
+// Before opset 9 the operator is experimental. Attribute across_channels then selects the axes, and attribute
+// normalize_variance says whether the variance is normalised as well.
 Status MeanVarianceNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const bool across = n.opset < 9 && n.Int("across_channels") != 0;
@@ -64,7 +65,7 @@ Status ImageScaler(OnnxNode& n) {
   return {};
 }
 
-// Emits alpha * f(beta * x).
+// Returns a converter that emits alpha * f(beta * x), where f is Unary of this kind.
 Converter AroundOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -74,12 +75,12 @@ Converter AroundOf(const char* kind) {
   };
 }
 
-// border: the sizes to crop at left, top, right and bottom. scale: the height and width to keep; if it is
-// given, right and bottom are ignored.
+// Attribute border contains the numbers of pixels to remove at left, top, right and bottom. Attribute scale
+// contains the height and width of the result; if it is present, right and bottom are ignored.
 Status Crop(OnnxNode& n) {
   const auto border = n.Ints("border", {0, 0, 0, 0}), scale = n.Ints("scale");
-  if (border.size() != 4) return n.Bad("border must hold 4 numbers, got ", border.size());
-  if (!scale.empty() && scale.size() != 2) return n.Bad("scale must hold 2 numbers, got ", scale.size());
+  if (border.size() != 4) return n.Bad("border must have 4 numbers, got ", border.size());
+  if (!scale.empty() && scale.size() != 2) return n.Bad("scale must have 2 numbers, got ", scale.size());
   const int64_t left = border[0], top = border[1], right = border[2], bottom = border[3];
   const auto end = [](int64_t cut) { return cut == 0 ? INT64_MAX : -cut; };
   std::vector<int64_t> ends = {end(bottom), end(right)};
@@ -91,7 +92,8 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// Emits `values` in a shape that an attribute or input 0 gives.
+// Emits the constant `values`. Its shape is attribute shape, the contents of input 0 (input_as_shape), or the
+// shape of input 0, followed by extra_shape.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");

@@ -1,11 +1,11 @@
-// Operators that move elements without computing.
+// Converts operators that only move elements, and operators that create or return shapes.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Reads a list that was an attribute before opset `since` and is an input since then. Returns null if it is
-// absent.
+// Returns a list that is an attribute before opset `since`, and an input from that opset on. Returns null if
+// it is absent.
 Value* ListInput(OnnxNode& n, int input, const char* attr, int since) {
   if (n.opset >= since) return n.In(input);
   return n.HasAttr(attr) ? n.b.Ints(n.Ints(attr)) : nullptr;
@@ -63,13 +63,13 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// Before version 6 a single axis is tiled: repeats is 1 except at that axis.
+// Before version 6, the operator tiles a single axis, which is input 2.
 Status TileOneAxis(OnnxNode& n) {
   const auto axis = n.Constant(2)
                         ? std::optional<int64_t>(static_cast<int64_t>(LoadDouble(*n.Constant(2), 0)))
                         : std::nullopt;
   if (!axis || n.RankOf(0) < 0)
-    return n.NotYet("the first form of Tile needs a constant axis and a known rank");
+    return n.NotYet("version 1 of Tile with an axis that is not constant, or with an input of unknown rank");
   const int rank = n.RankOf(0);
   if (*axis < 0 || *axis >= rank) return n.Bad("axis ", *axis, " of a rank-", rank, " tensor");
   Value* tiles = n.b.Op("Reshape", {n.b.Op("Cast", {n.In(1)}, {{"to", DType::kI64}}), n.b.Ints({1})});
@@ -95,7 +95,7 @@ Status ConstantOfShape(OnnxNode& n) {
   return {};
 }
 
-// An experimental operator of old files, no longer in ONNX.
+// ConstantFill is an experimental operator that occurs in old files. ONNX no longer specifies it.
 Status ConstantFill(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kF32));
   if (!IsNumeric(dtype) && dtype != DType::kBool) return n.Bad("cannot fill with ", DTypeName(dtype));

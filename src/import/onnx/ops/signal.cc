@@ -1,11 +1,11 @@
-// Fourier transforms, windows and mel bands.
+// Converts Fourier transforms, window functions and mel filter banks.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
 Status DFT(OnnxNode& n) {
-  // The axis was an attribute, 1 by default, before version 20.
+  // Before version 20, the axis is an attribute instead of an input. Its default is 1.
   Value* axis = n.opset < 20 ? n.b.Ints({n.Int("axis", 1)}) : n.In(2);
   n.Out(0, n.b.Op("DFT", {n.In(0), n.In(1), axis},
                   {{"inverse", n.Int("inverse") != 0}, {"onesided", n.Int("onesided") != 0}}));

@@ -1,4 +1,4 @@
-// String operators and n-grams.
+// Converts operators on strings and n-grams.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {

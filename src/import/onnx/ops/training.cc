@@ -1,5 +1,5 @@
-// Converts one step of an optimizer. The inputs are R (rate), T (step count), then X…, G…, and the
-// optimizer's state…
+// Converts one step of a training algorithm: Adagrad, Adam, Momentum. The inputs are R (learning rate), T
+// (step count), all tensors to optimise, all their gradients, then all state tensors.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -11,10 +11,11 @@ class Optimizer {
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 
-  // step: takes (x, regularized gradient, states) and returns (new x, new states).
+  // Emits step(x, g, states) for each optimised tensor x and sets the outputs. g is the gradient with the
+  // regularization added. `step` returns the new x, then the new states.
   template <class F> Status Run(F step) {
     if (count_ < 1 || n.InputCount() != 2 + count_ * (2 + states_))
-      return n.Bad("takes R, T and ", 2 + states_, " tensors for each optimized tensor, but got ",
+      return n.Bad("must have the inputs R, T and ", 2 + states_, " tensors for each optimized tensor, got ",
                    n.InputCount(), " inputs");
     for (int i = 0; i < n.InputCount(); ++i) TERN_TRY(Require(n, i));
     for (int i = 0; i < count_; ++i) {
@@ -41,7 +42,7 @@ class Optimizer {
   Value* As(Value* v) { return n.b.Op("Cast", {v}, {{"to", type}}); }
   Value* Rate() { return As(n.In(0)); }
   Value* Count() { return As(n.In(1)); }
-  // Returns a if T > 0, else b.
+  // Emits a if the step count T is above 0, else b.
   Value* LaterElse(Value* a, Value* b) {
     return n.b.Op("Where", {Binary("greater", Count(), Number(0)), a, b});
   }

@@ -1,16 +1,17 @@
-// Reads strides, pads, dilations and auto_pad of convolutions and pools. Makes pads explicit where sizes are
-// known.
+// Reads the attributes strides, pads, dilations and auto_pad of convolutions and pools.
 #pragma once
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 
-// x: [N, C, spatial…]; kernel: sizes of the window, empty when its rank is unknown.
-// keep_auto_pad: leaves auto_pad in place, because the pads depend on more than the sizes.
+// Returns Tern's attributes strides, dilations, pads and auto_pad. If the spatial sizes of x and the kernel
+// are known, replaces auto_pad by the pads that it means. x: [N, C, spatial…]. kernel: the sizes of the
+// window; empty if its rank is unknown. keep_auto_pad: does not replace auto_pad, for operators whose pads
+// depend on more than these sizes.
 Result<AttrList> WindowAttrs(const OnnxNode& n, const Shape& x, const std::vector<Dim>& kernel,
                              bool keep_auto_pad = false);
-// Returns the spatial sizes of a weight [M, C, kernel…], or attribute kernel_shape if the weight's rank is
-// unknown. Fails if the two contradict each other.
+// Returns the spatial sizes of a weight [M, C, kernel…]. If the weight's rank is unknown, returns attribute
+// kernel_shape. Fails if the weight and kernel_shape contradict each other.
 Result<std::vector<Dim>> KernelOf(const OnnxNode& n, const Shape& weight);
 
 }  // namespace tern::onnx
