@@ -28,6 +28,19 @@ class Run(CliTest):
         self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir / "out")
         np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), np.maximum(x @ w + b, 0), rtol=1e-5)
 
+    def test_activation_of_a_fused_matmul_has_its_parameters(self):
+        """No engine on CPUs runs this operator, so no other test compares it."""
+        x = np.array([[-2, 1], [3, -4]], np.float32)
+        expected = {"LeakyRelu": (dict(activation_alpha=0.5), lambda v: np.where(v > 0, v, 0.5 * v)),
+                    "HardSigmoid": (dict(activation_beta=0.25), lambda v: np.clip(0.2 * v + 0.25, 0, 1)),
+                    "Softmax": (dict(activation_axis=0), lambda v: np.exp(v) / np.exp(v).sum(0))}
+        for name, (attributes, function) in expected.items():
+            node = helper.make_node("FusedMatMulActivation", ["x", "x"], ["y"], domain="com.microsoft", activation=name, **attributes)
+            model = make_model([node], {"x": (FLOAT, [2, 2])}, {"y": (FLOAT, [2, 2])})
+            model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+            self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir / "out")
+            np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), function(x @ x), rtol=1e-5, err_msg=name)
+
     def test_one_flag_with_many_inputs(self):
         path = self.save(add())
         a, b = self.npy("a.npy", np.ones((1, 2), np.float32)), self.npy("b.npy", np.full((1, 2), 2, np.float32))
