@@ -1,4 +1,4 @@
-"""The runner of .case files: what --only selects, how the rest is reported, and that kernels run what is checked."""
+"""Tests the runner of .case files: what --only selects, how results are reported, and that a case fails if no kernel runs it."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ class RunnerTest(CliTest):
             self.assertIn(text, done.stdout)
 
     def check_cases(self, text, passed, *says):
-        """`says`: parts of the output; any means that one case fails."""
+        """Runs the cases in `text`. `says` lists parts of the output; if it is not empty, one case must fail."""
         (self.dir / "a.case").write_text(text)
         self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
 
@@ -55,7 +55,7 @@ GELU = "op Gelu\n{loop}in x {type}[2] = 0 0\nout y {type}[2] = 0 0\n{more}end\n"
 
 
 class KernelsRun(RunnerTest):
-    """Gelu has kernels for f32 and half precision, none for f64."""
+    """These tests use Gelu because it has kernels for f32 and half precision, but none for f64."""
 
     def test_the_reference_is_not_compared_with_itself(self):
         self.check_cases(GELU.format(loop="", type="f64", more=""), 0,

@@ -1,4 +1,4 @@
-// ONNX models from hostile bytes: the result is an error or a valid graph.
+// Imports ONNX models from hostile bytes. The result must be an error or a valid graph.
 #include <cstdlib>
 
 #include "entry.h"
@@ -9,7 +9,7 @@
 int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   const auto bytes = tern::Buffer::Borrow(const_cast<uint8_t*>(data), size, nullptr);
   const tern::load::Format* format =
-      tern::load::Formats().Find({"", bytes, false});  // each row of the table inspects the bytes
+      tern::load::Formats().Find({"", bytes, false});  // every format inspects the bytes
   if (format && format->name.empty()) std::abort();
   auto graph = tern::onnx::ImportBytes(data, size);
   if (graph.ok() && !tern::VerifyGraph(**graph).ok()) std::abort();

@@ -1,4 +1,4 @@
-// tern_fuzz_replay CORPUS: runs every stored input through its target, in an ordinary build.
+// tern_fuzz_replay CORPUS runs the fuzz targets on all inputs of their corpora, in a build without libFuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       const std::string bytes((std::istreambuf_iterator<char>(file)), {});
       std::printf("PASS %s/%s\n", name, entry.path().filename().c_str());
       std::fflush(stdout);
-      target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());  // a finding aborts
+      target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());  // the target aborts if it finds an error
       ++count;
     }
   }
