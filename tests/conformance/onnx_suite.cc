@@ -1,8 +1,9 @@
 // Runs the ONNX backend test data.
 //   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]
-// Cases run in a session. With --reference, they run on the reference evaluator. With --through-onnx, a case is first
-// exported to ONNX and imported again. The expectations file lists cases that are skipped or have random results, each
-// with a reason. A skipped case that passes fails the run, and so does an entry without a case.
+// Cases run in a session. With --reference, they run on the reference evaluator. With --through-onnx, a case
+// is first exported to ONNX and imported again. The expectations file lists cases that are skipped or have
+// random results, each with a reason. A skipped case that passes fails the run, and so does an entry without
+// a case.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

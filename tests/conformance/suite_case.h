@@ -13,7 +13,7 @@ struct SuiteCase {
   std::string name;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // folders with input_K.pb and output_K.pb
-  std::filesystem::path light_output;     // only for light models: the stored output for the input 0/n, 1/n, …
+  std::filesystem::path light_output;  // only for light models: the stored output for the input 0/n, 1/n, …
   data::Tolerance tolerance{1e-3, 1e-7};  // the suite's default
 };
 
@@ -25,7 +25,8 @@ struct RunOptions {
   bool through_onnx = false;  // first exports the model to ONNX and imports it again
   bool optimize = false;      // optimizes at level extended, which is the default for users
 };
-// Returns an empty string if the results for all data sets agree with the stored ones, and otherwise a message.
+// Returns an empty string if the results for all data sets agree with the stored ones, and otherwise a
+// message.
 std::string RunCase(const SuiteCase& c, const RunOptions& options);
 
 }  // namespace tern

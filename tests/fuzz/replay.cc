@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       const std::string bytes((std::istreambuf_iterator<char>(file)), {});
       std::printf("PASS %s/%s\n", name, entry.path().filename().c_str());
       std::fflush(stdout);
-      target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());  // the target aborts if it finds an error
+      target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());  // aborts if it finds an error
       ++count;
     }
   }

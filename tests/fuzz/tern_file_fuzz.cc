@@ -1,5 +1,5 @@
-// Reads .tern files from hostile bytes. The target corrects the checksum, so that the reader continues after checking
-// it.
+// Reads .tern files from hostile bytes. The target corrects the checksum, so that the reader continues after
+// checking it.
 #include <cstdlib>
 #include <cstring>
 

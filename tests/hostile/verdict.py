@@ -7,10 +7,10 @@ import re
 import numpy as np
 
 COMPUTED, REFUSED = 0, 2  # exit codes
-LEAST_COMPUTED = 0.6  # minimum share of computed cases over all ops; about 0.7 in practice
-LEAST_OF_AN_OP = 0.1  # minimum share per op, rounded down; MaxUnpool has the fewest, about 0.2
+LEAST_COMPUTED = 0.6  # minimum share of computed models over all ops; the actual share is about 0.7
+LEAST_OF_AN_OP = 0.1  # minimum share per op, as a count rounded down; MaxUnpool has the smallest share, about 0.2
 
-# Lack of memory can occur anywhere. Every other refusal must name a node.
+# A refusal must name a node, except a lack of memory, which can occur outside of nodes.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")

@@ -90,8 +90,8 @@ TEST_F(ExternalData, LinksMayPointInsideTheFolderOnly) {
   EXPECT_NE(graph.status().message().find("leaves the model's folder"), std::string::npos);
 }
 
-// One thread alternately replaces the file by a link to a file outside of the model's folder, and by a link to a file inside.
-// A load that succeeds must have read the file inside the folder.
+// One thread alternately replaces the file by a link to a file outside of the model's folder, and by a link
+// to a file inside. A load that succeeds must have read the file inside the folder.
 TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
   Write(outside_ / "secret.bin", {42, 42});
   Write(folder_ / "good.bin", {1, 2});

@@ -1,4 +1,5 @@
-// Tests how the importer uses declarations of a model: names of dims, value_info, kinds of attributes, initializers.
+// Tests how the importer uses declarations of a model: names of dims, value_info, kinds of attributes,
+// initializers.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -47,7 +48,7 @@ struct Declared : Model {
 };
 
 TEST(Declared, NamesThatContradictEachOtherAreDropped) {
-  Declared model;  // if H were one size, the convolution's result would have one row, which does not match four
+  Declared model;  // if H were one size, the convolution would have one row, which does not match four
   model.Input("i", {"1", "1", "H", "4"});
   model.Input("k", {"1", "1", "H", "1"});
   model.Input("four", {"1", "1", "4", "1"});
@@ -190,7 +191,7 @@ TEST(Declared, OldCastsGiveTheirTypeAsTextOrNumber) {
 }
 
 TEST(Declared, NumbersOfTheOtherKindAreReadWhereExact) {
-  Model whole;  // covers attributes that converters read with Float and Int, and attributes that Direct copies
+  Model whole;  // has attributes that converters read with Float and Int, and some that Direct copies
   AddAttr(whole.Add("Elu", {"x"}, {"e"}), "alpha", pb::AttributeProto::INT)->set_i(2);
   AddAttr(whole.Add("LeakyRelu", {"e"}, {"l"}), "alpha", pb::AttributeProto::INT)->set_i(3);
   AddAttr(whole.Add("Softmax", {"l"}, {"s"}), "axis", pb::AttributeProto::FLOAT)->set_f(-1);

@@ -36,8 +36,8 @@ std::string ParseError(const std::string& text) {
   return graph.ok() ? "" : graph.status().message();
 }
 
-// Returns a graph with an input and an output per pair. A pair is (input, its type, output, its type). No node reads the
-// input; the output is an Identity of a further input.
+// Returns a graph with an input and an output per pair. A pair is (input, its type, output, its type). No
+// node reads the input; the output is an Identity of a further input.
 std::unique_ptr<Graph> Pairs(
     const std::vector<std::tuple<std::string, std::string, std::string, std::string>>& pairs) {
   InitOps();
