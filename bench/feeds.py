@@ -11,7 +11,8 @@ def dims_of(spec, sizes):
 
 
 def make(spec, sizes=None):
-    """Generates one input from its description in the zoo's index. The values depend only on the description and the dims."""
+    """Generates one input from its description in the zoo's index. The values depend only on the description and the
+    dims."""
     dims = dims_of(spec, sizes or {})
     generator = np.random.default_rng(zlib.crc32(spec["name"].encode()))
     if spec["kind"] == "ids":

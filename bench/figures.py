@@ -11,14 +11,16 @@ NOISE = 0.05  # if the spread is larger, the rounds are repeated
 LASTING = 0.5  # ms; if the best peer takes at least as long, its call overhead is negligible
 COMPUTE_BOUND = 80  # a model is compute-bound if it reaches this percentage of the multiply-add peak on one thread
 EXACT = 5e-3  # tolerance in fp32, relative to an output's largest magnitude
-# The tolerance in bf16 is ROUNDED[0] * (error of rounding only weights and inputs in fp32) + ROUNDED[1]. The factor is 3 because values
-# between layers are rounded too. The summand is 2^-8 for each of the last four steps, because no later sum averages out their rounding.
+# The tolerance in bf16 is ROUNDED[0] * (error of rounding only weights and inputs in fp32) + ROUNDED[1]. The factor is
+# 3 because values between layers are rounded too. The summand is 2^-8 for each of the last four steps, because no later
+# sum averages out their rounding.
 ROUNDED = (3, 2**-6)
 TELLING = 0.5  # with a larger tolerance, a comparison is inconclusive
 
 
 def worst_error(got, wanted):
-    """Returns the largest difference, relative to the largest expected magnitude. Returns inf if shapes, NaNs or infinities differ."""
+    """Returns the largest difference, relative to the largest expected magnitude. Returns inf if shapes, NaNs or
+    infinities differ."""
     worst = 0.0
     for a, b in zip(got, wanted, strict=True):
         if a.shape != b.shape:
@@ -33,7 +35,8 @@ def worst_error(got, wanted):
 
 
 def bound(rounding):
-    """Returns the tolerance of outputs. `rounding` is the error of rounding only weights and inputs, or None in fp32."""
+    """Returns the tolerance of outputs. `rounding` is the error of rounding only weights and inputs, or None in
+    fp32."""
     return EXACT if rounding is None else ROUNDED[0] * rounding + ROUNDED[1]
 
 
@@ -48,8 +51,8 @@ def judged(error, rounding):
 
 
 def timing(rounds):
-    """Returns the best and the median latency. `rounds` is a list of latencies per round. `spread` says by which fraction the best
-    latency of the median round exceeds the best latency of all rounds.
+    """Returns the best and the median latency. `rounds` is a list of latencies per round. `spread` says by which
+    fraction the best latency of the median round exceeds the best latency of all rounds.
 
     The clock of processor time may return 0 for a run of a microsecond; then the spread is 0."""
     bests = [min(latencies) for latencies in rounds]
@@ -68,8 +71,8 @@ def ok(result):
 
 
 def start_ms(result):
-    """Returns the time from opening the file to the first result, because some engines defer work from loading to the first run.
-    Returns None if the times are unknown."""
+    """Returns the time from opening the file to the first result, because some engines defer work from loading to the
+    first run. Returns None if the times are unknown."""
     return result["load_ms"] + result["first_run_ms"] if "load_ms" in result else None
 
 
@@ -87,14 +90,15 @@ def best_peer(results):
 
 
 def spread(results):
-    """Returns the uncertainty of a ratio: the largest spread of Tern, Tern on one thread, and the best peer. Returns None if Tern has
-    no time."""
+    """Returns the uncertainty of a ratio: the largest spread of Tern, Tern on one thread, and the best peer. Returns
+    None if Tern has no time."""
     counted = [results.get(name) for name in ("tern", "single", best_peer(results))]
     return max(r["spread"] for r in counted if ok(r)) if ok(results.get("tern")) else None
 
 
 def summary(rows, peers):
-    """Returns the geometric means over all rows of Tern's ratio to each peer, and of its ratio to the best peer of each row."""
+    """Returns the geometric means over all rows of Tern's ratio to each peer, and of its ratio to the best peer of each
+    row."""
     against = {peer: [r for r in (ratio(row["engines"], peer) for row in rows) if r] for peer in peers}
     best = [r for r in (ratio(row["engines"], best_peer(row["engines"])) for row in rows) if r]
     return {"models": len(rows), "compared": len(best), "best": geomean(best), "worst_model": min(best, default=math.nan),
@@ -111,8 +115,8 @@ def percent_of_peak(flops, ms, peak_gflops, threads):
 
 
 def over_single(row):
-    """Returns two speedups of several threads over one thread: that of Tern, measured in the same rounds, and that of a loop of
-    multiply-adds. A speedup is None if it was not measured."""
+    """Returns two speedups of several threads over one thread: that of Tern, measured in the same rounds, and that of a
+    loop of multiply-adds. A speedup is None if it was not measured."""
     several, single = row["engines"].get("tern"), row.get("single")
     gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
     one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
@@ -120,34 +124,36 @@ def over_single(row):
 
 
 def reads_over_single(row):
-    """Returns the speedup of several threads over one for a loop that only reads memory, or None if it was not measured."""
+    """Returns the speedup of several threads over one for a loop that only reads memory, or None if it was not
+    measured."""
     one, many = row.get("read_gb_per_s"), row.get("read_gb_per_s_threads")
     return many / one if one and many and row["threads"] > 1 else None
 
 
 def permitted(row):
-    """Returns the speedup that the machine permits if memory-bound steps scale like the reading loop and all other steps like the
-    multiply-add loop. Returns None if the loops were not measured."""
+    """Returns the speedup that the machine permits if memory-bound steps scale like the reading loop and all other
+    steps like the multiply-add loop. Returns None if the loops were not measured."""
     (_, loop), reads, waits = over_single(row), reads_over_single(row), row.get("waiting")
     return 1 / (waits / reads + (1 - waits) / loop) if loop and reads and waits is not None else None
 
 
 def compute_bound(row, alone=None):
-    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. Its time on one thread is in
-    row["single"] or in `alone`, the row of a measurement with one thread; one sufficient time is enough."""
+    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. Its time on one thread
+    is in row["single"] or in `alone`, the row of a measurement with one thread; one sufficient time is enough."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
     return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
                percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):
-    """Returns whether a point of a series has more threads than cores; Tern then uses one thread per core. `cores` is 0 if unknown."""
+    """Returns whether a point of a series has more threads than cores; Tern then uses one thread per core. `cores` is 0
+    if unknown."""
     return axis == "threads" and 0 < cores < size
 
 
 def step(point, before, engine, axis):
-    """Returns the time per item at `point` over that at `before`, the previous size. If the axis is the number of threads, returns the
-    ratio of the times. Returns None if a time is missing."""
+    """Returns the time per item at `point` over that at `before`, the previous size. If the axis is the number of
+    threads, returns the ratio of the times. Returns None if a time is missing."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
         return None
     growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]
@@ -155,8 +161,8 @@ def step(point, before, engine, axis):
 
 
 def cliffs(points, peers, axis, limit=1.25):
-    """Returns the sizes at which Tern's time per item grows `limit` times as much as that of every peer. A peer's growth counts as at
-    least 0.8."""
+    """Returns the sizes at which Tern's time per item grows `limit` times as much as that of every peer. A peer's
+    growth counts as at least 0.8."""
     found = []
     for before, point in zip(points, points[1:]):
         ours = step(point, before, "tern", axis)

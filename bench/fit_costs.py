@@ -4,10 +4,10 @@
     fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    appends measurements of every kernel of every layer to FILE
     fit_costs.py fit FILE…                                              prints the table, and the errors of its estimates
 
-The estimated time of a kernel is a sum of counts, each times a rate of the kernel's algorithm. The counts are bytes moved, elements
-transformed, 1 for the start, and either products or bytes of weights, whichever takes longer. The rates are the solution of a
-non-negative least-squares problem.
-Measure on a quiet machine, one thread, one instruction set at a time. Needs numpy."""
+The estimated time of a kernel is a sum of counts, each times a rate of the kernel's algorithm. The counts are bytes
+moved, elements transformed, 1 for the start, and either products or bytes of weights, whichever takes longer. The rates
+are the solution of a non-negative least-squares problem. Measure on a quiet machine, one thread, one instruction set at
+a time. Needs numpy."""
 
 import argparse
 import collections
@@ -30,8 +30,8 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """Returns kCache and kMiss of src/runtime/cost/cost_model.cc: the largest number of bytes of weights that stay in a cache, and the
-    factor by which larger weights are read more slowly."""
+    """Returns kCache and kMiss of src/runtime/cost/cost_model.cc: the largest number of bytes of weights that stay in a
+    cache, and the factor by which larger weights are read more slowly."""
     match = re.search(r"kCache = (\d+) << (\d+),\s+kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
@@ -83,8 +83,8 @@ def not_negative_least_squares(a, b):
 
 
 def parts(sample, table):
-    """Yields each algorithm of a sample with its counts and rates. Of the counts of products and weights, the one that takes less time
-    is set to 0."""
+    """Yields each algorithm of a sample with its counts and rates. Of the counts of products and weights, the one that
+    takes less time is set to 0."""
     near, times = far_weights()
     for w in sample["work"]:
         rates = table[w["algorithm"], sample["isa"]]
@@ -95,8 +95,8 @@ def parts(sample, table):
 
 
 def fit_once(samples, table, near, bounded=True):
-    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns each sample's estimate over
-    its measurement, with the rates before the fit."""
+    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns each
+    sample's estimate over its measurement, with the rates before the fit."""
     seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
     algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer samples than 8 are too few
     at = {name: i * WIDTH for i, name in enumerate(algorithms)}
@@ -114,7 +114,8 @@ def fit_once(samples, table, near, bounded=True):
             known[i] += counts[0] * floor + counts[1] * rates[1]
             counts[1] = 0  # memory bandwidth does not depend on the kernel
             rows[i, at[name]:at[name] + WIDTH] += counts
-    # Dividing by the root of time times estimate gives an estimate that is twice too long and one that is twice too short the same error.
+    # Dividing by the root of time times estimate gives an estimate that is twice too long and one that is twice too
+    # short the same error.
     weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))
     scale = np.maximum(1e-30, np.abs(rows).max(0))
     found = not_negative_least_squares(rows / scale * weight[:, None], (times - known) * weight) / scale

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, tokens per second, and the time of a token by length of the past.
+"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, tokens per second, and the time of a
+token by length of the past.
 
     python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
     .venv-generate/bin/python bench/generate.py
 
-GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past in OrtValues
-by I/O binding: the present of one run is the past of the next. Tern stores the past as states (`tern generate`). Both engines use greedy
-decoding. The exit status is 1 if the tokens differ.
+GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past
+in OrtValues by I/O binding: the present of one run is the past of the next. Tern stores the past as states (`tern
+generate`). Both engines use greedy decoding. The exit status is 1 if the tokens differ.
 """
 
 import argparse
@@ -43,7 +44,8 @@ def parse():
 
 
 def names(layers):
-    """Returns the names of the inputs of the past and of the outputs of the present, in the convention of the package optimum."""
+    """Returns the names of the inputs of the past and of the outputs of the present, in the convention of the package
+    optimum."""
     parts = [(i, kind) for i in range(layers) for kind in ("key", "value")]
     return [f"past_key_values.{i}.{kind}" for i, kind in parts], [f"present.{i}.{kind}" for i, kind in parts]
 
@@ -91,7 +93,8 @@ def export(path, layers, seed, exporter):
 
 
 def weight_bytes(model):
-    """Returns how many bytes of weights the MatMul and Gemm nodes read for one token. A shared weight is counted once."""
+    """Returns how many bytes of weights the MatMul and Gemm nodes read for one token. A shared weight is counted
+    once."""
     import onnx
 
     graph = onnx.load(str(model)).graph
@@ -152,8 +155,8 @@ def allocations(command, library):
 
 
 def allocations_per_token(tern, model, prompt, threads, folder):
-    """Returns the heap allocations per token while the past grows from 600 to 1,000 tokens; the memory of the states has a constant
-    size in this range."""
+    """Returns the heap allocations per token while the past grows from 600 to 1,000 tokens; the memory of the states
+    has a constant size in this range."""
     library = folder / "count_allocations.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(HERE / "count_allocations.c"), "-o", str(library)], check=True)
     few, many = (allocations(command_of(tern, model, prompt, n, threads), library) for n in (600, 1000))
@@ -178,8 +181,8 @@ def at_past(spent, prompt, past):
 
 
 def summary(ours, theirs, prompt, bytes_read):
-    """Returns all figures. "percent_of_permitted" is the median time to read as many bytes as the weights have, over the median
-    time of a token. `tern generate` measures these reads between its tokens."""
+    """Returns all figures. "percent_of_permitted" is the median time to read as many bytes as the weights have, over
+    the median time of a token. `tern generate` measures these reads between its tokens."""
     reads = ours.get("read_milliseconds")
     permitted = 1e3 / statistics.median(reads) if reads else None
     usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None

@@ -30,8 +30,9 @@ def name_of(engine, tern):
 
 
 def peaks(tern, precision, threads):
-    """Measures the peak of one thread and of several: GFLOP/s of a loop of multiply-adds and GB/s of a loop that only reads.
-    "peak_threads" is the number of threads, which is at most the number of cores. A figure is None if it cannot be measured."""
+    """Measures the peak of one thread and of several: GFLOP/s of a loop of multiply-adds and GB/s of a loop that only
+    reads. "peak_threads" is the number of threads, which is at most the number of cores. A figure is None if it cannot
+    be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
     rates = {key: found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads")}
     return {**rates, **{key: found.get(key) for key in ("read_gb_per_s", "read_gb_per_s_threads", "peak_threads")}}

@@ -46,9 +46,9 @@ def start(name, job, place, plan):
 
 
 def admit(name, job, folder, plan, entry, reference, rounded=None):
-    """Starts an engine and compares its outputs with `reference`. If `reference` is None, the caller uses this engine's outputs as the
-    reference. `rounded` is the error of rounding only weights and inputs, or None in fp32. Returns the engine, or None if it is
-    excluded, and the findings."""
+    """Starts an engine and compares its outputs with `reference`. If `reference` is None, the caller uses this engine's
+    outputs as the reference. `rounded` is the error of rounding only weights and inputs, or None in fp32. Returns the
+    engine, or None if it is excluded, and the findings."""
     try:
         engine = start(name, job, folder / name, plan)
     except Failure as failure:
@@ -65,9 +65,9 @@ def admit(name, job, folder, plan, entry, reference, rounded=None):
 
 
 def exact(job, name, folder, plan, entry):
-    """Returns the fp32 outputs of the first engine that runs the model, and that engine's error when only weights and inputs are rounded
-    to bf16. The fp32 outputs are the reference for bf16, because two engines in bf16 differ more from each other than from fp32.
-    Returns None, None if no engine runs the model."""
+    """Returns the fp32 outputs of the first engine that runs the model, and that engine's error when only weights and
+    inputs are rounded to bf16. The fp32 outputs are the reference for bf16, because two engines in bf16 differ more
+    from each other than from fp32. Returns None, None if no engine runs the model."""
     def outputs(engine, job, place):
         start(engine, {**job, "precision": "fp32"}, folder / place, plan).close()
         return outputs_of(folder / place, entry)
@@ -116,8 +116,8 @@ def play_round(engines, plan, results):
 
 
 def start_again(engines, job, folder, plan, results):
-    """Starts each engine a second time and stores the better of its two start times. The order is reversed, because in the first starts
-    a later engine ran beside earlier engines, which occupied memory."""
+    """Starts each engine a second time and stores the better of its two start times. The order is reversed, because in
+    the first starts a later engine ran beside earlier engines, which occupied memory."""
     for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)
@@ -130,7 +130,8 @@ def start_again(engines, job, folder, plan, results):
 
 
 def measure(entry, plan, name="", sizes=None, between=lambda: None):
-    """Returns the findings by engine. Their 'status' is ok, wrong, untold (the comparison of outputs is inconclusive) or failed."""
+    """Returns the findings by engine. Their 'status' is ok, wrong, untold (the comparison of outputs is inconclusive)
+    or failed."""
     results = {}
     with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:
         folder = pathlib.Path(folder)

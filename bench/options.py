@@ -62,8 +62,8 @@ def finish(chosen):
 
 
 def plan(chosen, threads):
-    """Returns the settings of a measurement. Uses wall-clock time for several threads, because processor time sums the time of all
-    threads, including spinning."""
+    """Returns the settings of a measurement. Uses wall-clock time for several threads, because processor time sums the
+    time of all threads, including spinning."""
     clock = CLOCKS[chosen.clock if threads == 1 else "wall"]
     return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds,
                 base=chosen.base, clock=clock)

@@ -15,7 +15,8 @@ class Failure(Exception):
 
 
 def command_of(engine, job, job_file, terns):
-    """Returns the command that starts an engine. `terns` has the binary for each engine that is Tern: "tern", "single" and "base"."""
+    """Returns the command that starts an engine. `terns` has the binary for each engine that is Tern: "tern", "single"
+    and "base"."""
     if engine not in terns:
         return [sys.executable, str(HERE / "engines" / "child.py"), engine, str(job_file)]
     precision = [] if job["precision"] == "fp32" else ["--precision", job["precision"]]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the measurements into docs/reports/performance.md, so that no figure there is typed by hand.
 
-This program replaces the sections between the lines <!-- NAME --> and <!-- end --> of that file. All other text is written by hand.
-The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new output of bench/compare --json, --growth
-of bench/growth --json, which replaces the stored figures. For --threads, bench/compare measures Tern alone on several threads.
---check only reports whether the document is up to date.
+This program replaces the sections between the lines <!-- NAME --> and <!-- end --> of that file. All other text is
+written by hand. The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new output
+of bench/compare --json, --growth of bench/growth --json, which replaces the stored figures. For --threads,
+bench/compare measures Tern alone on several threads. --check only reports whether the document is up to date.
 """
 
 import argparse
@@ -155,8 +155,8 @@ def threads_words(count, rows):
 
 
 def time_spent(report):
-    """Returns a table of the kernels that take most of the time on one thread, or "" if this was not measured. The model with the
-    smallest ratio to its best peer is the first row."""
+    """Returns a table of the kernels that take most of the time on one thread, or "" if this was not measured. The
+    model with the smallest ratio to its best peer is the first row."""
     rows = [(figures.ratio(row["engines"], figures.best_peer(row["engines"])), row) for row in report["rows"] if row.get("spent")]
     cells = [[row["model"], table.cell(best, "{:.2f}"), spent.words(row["spent"])] for best, row in sorted(rows, key=lambda pair: pair[0] or 0)]
     return table.markdown(["model", "/best", "% of the time, at % of the roofline"], cells, last="---") if cells else ""

@@ -1,4 +1,5 @@
-"""Measures the error that rounding weights and inputs to bf16 causes in a network. The tolerance in bf16 is a multiple of this error."""
+"""Measures the error that rounding weights and inputs to bf16 causes in a network. The tolerance in bf16 is a multiple
+of this error."""
 
 import hashlib
 import json
@@ -23,8 +24,8 @@ def to_bf16(values):
 
 
 def round_weights(source, target):
-    """Writes the model with rounded weights. Only constants with at least two dims are rounded, because these are the operands of
-    matrix products and convolutions."""
+    """Writes the model with rounded weights. Only constants with at least two dims are rounded, because these are the
+    operands of matrix products and convolutions."""
     model = onnx.load(source)
     constants = [a.t for node in model.graph.node if node.op_type == "Constant" for a in node.attribute if a.name == "value"]
     for tensor in (*model.graph.initializer, *constants):
@@ -34,7 +35,8 @@ def round_weights(source, target):
 
 
 def rounded_job(job, folder):
-    """Returns a job with rounded weights and inputs, whose files are in `folder`. The engine also uses `folder` as its cache."""
+    """Returns a job with rounded weights and inputs, whose files are in `folder`. The engine also uses `folder` as its
+    cache."""
     model, inputs = folder / "rounded.onnx", folder / "rounded.npz"
     round_weights(job["model"], model)
     given = feeds.load(job["inputs_file"])
@@ -52,8 +54,8 @@ def digest(job, engine):
 
 
 def error_of(job, name, engine, cache, compare):
-    """Returns the rounding error of a network in `engine` (name and version). The error is computed once and cached. compare(job)
-    returns the error of a job's outputs relative to the exact outputs."""
+    """Returns the rounding error of a network in `engine` (name and version). The error is computed once and cached.
+    compare(job) returns the error of a job's outputs relative to the exact outputs."""
     path, now = pathlib.Path(cache) / KEPT, digest(job, engine)
     kept = json.loads(path.read_text()) if path.exists() else {}
     if kept.get(name, [None])[0] != now:

@@ -8,8 +8,8 @@ BEYOND_CACHES = 64e6  # data of a step with at least so many bytes is no longer 
 
 
 def by_kernel(nodes):
-    """Returns each kernel's share of the time and its percentage of the roofline, sorted by decreasing share. The time of a loop
-    includes its body."""
+    """Returns each kernel's share of the time and its percentage of the roofline, sorted by decreasing share. The time
+    of a loop includes its body."""
     nodes = [node for node in nodes if node["depth"] == 0]
     total = sum(node["ms"] for node in nodes)
     groups = {}
@@ -25,8 +25,8 @@ def by_kernel(nodes):
 
 
 def waiting(profile):
-    """Returns the share of the time in memory-bound steps. A step is memory-bound if its bytes exceed BEYOND_CACHES and reading them takes
-    longer than its multiply-adds."""
+    """Returns the share of the time in memory-bound steps. A step is memory-bound if its bytes exceed BEYOND_CACHES and
+    reading them takes longer than its multiply-adds."""
     def waits(node):
         peak = profile.get("peak_gflops_bf16", profile["peak_gflops"]) if node["kernel"].endswith(".bf16") else profile["peak_gflops"]
         by_bytes, by_flops = (node["bytes"] or 0) / profile["read_gb_per_s"], (node["flops"] or 0) / peak
@@ -50,8 +50,8 @@ def longest(profile):
 
 
 def words(groups):
-    """Returns text such as "gemm.packed 78 % at 95, attention 9 % at 69": shares of the time, and percentages of the roofline. A
-    kernel whose FLOPs or bytes are unknown has no second figure."""
+    """Returns text such as "gemm.packed 78 % at 95, attention 9 % at 69": shares of the time, and percentages of the
+    roofline. A kernel whose FLOPs or bytes are unknown has no second figure."""
     def one(group):
         name = group["kernel"].removeprefix("cpu.").removesuffix(".f32")
         roof = "" if group["percent_of_roof"] is None else f" at {group['percent_of_roof']:.0f}"

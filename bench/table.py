@@ -39,7 +39,8 @@ def row(found, peers):
 
 
 def widths(peers, names):
-    """Returns the width of each column. It depends only on names, so that a row can be printed as soon as it is measured."""
+    """Returns the width of each column. It depends only on names, so that a row can be printed as soon as it is
+    measured."""
     return [max([len("geomean"), *map(len, names)]), *(max(len(h), 7) for h in header(peers)[1:])]
 
 
@@ -52,7 +53,7 @@ def geomeans(summary, peers, name="geomean"):
 
 
 def markdown(heads, rows, last="---:"):
-    """Returns a Markdown table whose first column is left-aligned and whose other columns are right-aligned. `last` is the alignment
-    mark of the last column."""
+    """Returns a Markdown table whose first column is left-aligned and whose other columns are right-aligned. `last` is
+    the alignment mark of the last column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
     return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 2) + f"|{last}|", *lines[1:]]) + "\n"

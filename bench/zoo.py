@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Exports the networks of the benchmark as ONNX files to a cache folder, with an index.json that describes their inputs.
+"""Exports the networks of the benchmark as ONNX files to a cache folder, with an index.json that describes their
+inputs.
 
 Weights are random with a fixed seed. Networks that are already in the index are skipped, unless --again is given.
 """

@@ -66,7 +66,8 @@ def shufflenet_v2():
 
 
 class Ghost(nn.Module):
-    """GhostNet's module: computes half of the channels by a convolution, and the other half from the first by a cheap depthwise convolution."""
+    """GhostNet's module: computes half of the channels by a convolution, and the other half from the first by a cheap
+    depthwise convolution."""
 
     def __init__(self, inputs, outputs, activation):
         super().__init__()

@@ -40,13 +40,14 @@ PIXELS = image(name="pixel_values")  # the name of the input in transformers
 
 
 def additive(mask):
-    """Converts a mask of ones and zeros to an additive mask for attention scores. Every engine supports an additive mask. MNN's
-    converter produces wrong results for the mask that transformers exports by default."""
+    """Converts a mask of ones and zeros to an additive mask for attention scores. Every engine supports an additive
+    mask. MNN's converter produces wrong results for the mask that transformers exports by default."""
     return (1.0 - mask[:, None, None, :].float()) * -10000.0
 
 
 class Wrapped(torch.nn.Module):
-    """Wraps a network of transformers, so that it takes positional tensors and returns the results named in `results` as a tuple."""
+    """Wraps a network of transformers, so that it takes positional tensors and returns the results named in `results`
+    as a tuple."""
 
     def __init__(self, model, names, results, **fixed):
         super().__init__()
@@ -62,7 +63,8 @@ class Wrapped(torch.nn.Module):
 
 def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, fixed=None, part=None, attention="sdpa",
                          **config):
-    """Returns a Network that is built from a configuration of transformers. `part` modifies the model or selects a submodule."""
+    """Returns a Network that is built from a configuration of transformers. `part` modifies the model or selects a
+    submodule."""
 
     def build():
         import transformers

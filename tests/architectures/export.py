@@ -22,8 +22,8 @@ DEFAULT_OUT = Path(__file__).resolve().parents[2] / ".cache" / "architectures"
 
 
 class Index:
-    """The file index.json, which maps the name of an export to its outcome. It is rewritten after each export, so that an
-    interruption loses nothing."""
+    """The file index.json, which maps the name of an export to its outcome. It is rewritten after each export, so that
+    an interruption loses nothing."""
 
     def __init__(self, out):
         self.path = out / "index.json"

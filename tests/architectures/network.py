@@ -24,7 +24,8 @@ class Network(torch.nn.Module):
 
 
 def _randomize(model):
-    """Sets random weights. They are larger than the default ones, because tiny weights make attention uniform and hide errors."""
+    """Sets random weights. They are larger than the default ones, because tiny weights make attention uniform and hide
+    errors."""
     generator = torch.Generator().manual_seed(1)
     noise = lambda t: torch.randn(t.shape, generator=generator)
     for parameter in model.parameters():

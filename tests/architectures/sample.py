@@ -46,7 +46,8 @@ def strip(model):
 
 
 def check(folder):
-    """Asserts that the stripped model still computes the stored results, is small, and contains no path. Returns its size."""
+    """Asserts that the stripped model still computes the stored results, is small, and contains no path. Returns its
+    size."""
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     assert size <= LIMIT, f"{folder.name} takes {size} bytes"
     content = (folder / "model.onnx").read_bytes()

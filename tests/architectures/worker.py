@@ -16,8 +16,8 @@ torch.set_num_threads(1)
 transformers.logging.set_verbosity_error()
 warnings.filterwarnings("ignore")
 
-# The levels are in order of preference. Level "none" is needed because some optimisations of onnxruntime are wrong, such as
-# fusing BatchNormalization in training mode into Conv.
+# The levels are in order of preference. Level "none" is needed because some optimisations of onnxruntime are wrong,
+# such as fusing BatchNormalization in training mode into Conv.
 OPTIMISATION = {
     "default": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
     "none": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
@@ -64,7 +64,8 @@ def _session(path, level):
 
 
 def _run(session, tensors, family):
-    """Returns the arrays of the graph's inputs in order, and the results. The exporter may have removed unused inputs."""
+    """Returns the arrays of the graph's inputs in order, and the results. The exporter may have removed unused
+    inputs."""
     arrays = {i.name: t.numpy() for i, t in zip(family.inputs, tensors)}
     feeds = {i.name: arrays[i.name] for i in session.get_inputs()}
     try:
@@ -108,7 +109,8 @@ def _attempt(family, exporter, dynamic, attention, folder):
 
 
 def _store(net, path, folder, dynamic):
-    """Stores data sets from the first optimisation level that agrees with torch, or from the default level if none agrees."""
+    """Stores data sets from the first optimisation level that agrees with torch, or from the default level if none
+    agrees."""
     for level in ("default", "none", "default"):
         session = _session(path, level)
         differences = [_data_set(net, session, 0, folder)]
@@ -130,8 +132,8 @@ def _describe(differences, level):
 
 
 def _attempts(family, shape):
-    """Returns pairs (dynamic dimensions, attention) in the order in which they are tried: first all dynamic dimensions, then only
-    the batch, then the same with eager attention."""
+    """Returns pairs (dynamic dimensions, attention) in the order in which they are tried: first all dynamic dimensions,
+    then only the batch, then the same with eager attention."""
     everything = tuple(family.symbols())
     wishes = [()] if shape == "static" else list(dict.fromkeys([everything, ("batch",)]))
     return [(dynamic, attention) for attention in network.ATTENTION for dynamic in wishes]
@@ -148,8 +150,8 @@ def _class(error):
 
 
 def export(name, exporter, shape, out):
-    """Stores the first attempt that onnxruntime runs and that agrees with torch, or else the first that onnxruntime runs. Returns
-    the outcome for the index."""
+    """Stores the first attempt that onnxruntime runs and that agrees with torch, or else the first that onnxruntime
+    runs. Returns the outcome for the index."""
     family, folder = FAMILIES[name], out / f"{name}.{exporter}.{shape}"
     failure, noted = None, None
     for dynamic, attention in _attempts(family, shape):

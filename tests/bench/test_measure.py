@@ -105,8 +105,8 @@ class Compare(unittest.TestCase):
         self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
 
     def rounds(self, times):
-        """Returns the best time, the spread and the number of rounds, when two rounds are requested. The first entry of `times` is the
-        warm-up."""
+        """Returns the best time, the spread and the number of rounds, when two rounds are requested. The first entry of
+        `times` is the warm-up."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--json", out, FAKE_MS=times)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -119,7 +119,8 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.rounds("9; 3; 2; 6; 4; 5; 7; 1"), (2, 1.25, 6, 6))
 
     def started(self, *starts):
-        """Returns Tern's results and the output. Each argument is the load time of one start in ms, or the message with which it fails."""
+        """Returns Tern's results and the output. Each argument is the load time of one start in ms, or the message with
+        which it fails."""
         out, file = self.dir / "out.json", self.dir / "starts"
         file.write_text("\n".join(starts))
         done = self.compare("--threads", "1", "--json", out, FAKE_MS="3", FAKE_STARTS=str(file))

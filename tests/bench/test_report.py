@@ -1,4 +1,5 @@
-"""Tests that the text of the performance report follows from the measurements, and that the report in this checkout is up to date."""
+"""Tests that the text of the performance report follows from the measurements, and that the report in this checkout is
+up to date."""
 
 import json
 import pathlib

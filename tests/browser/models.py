@@ -31,7 +31,8 @@ def deep(count):
 
 
 def hostile():
-    """Returns a model whose names would end a script, close a quote or load a picture if the page did not escape them."""
+    """Returns a model whose names would end a script, close a quote or load a picture if the page did not escape
+    them."""
     nodes = [helper.make_node("Sin", ["x"], [HOSTILE], name=HOSTILE),
              helper.make_node("Cos", [HOSTILE], [QUOTED], name=QUOTED),
              helper.make_node("Identity", [QUOTED], ["through"], name="idle"),
@@ -49,7 +50,8 @@ def nested():
 
 
 def loop_in_branch():
-    """Returns an If with a Loop in one branch and a captured value in the other. Both branches read x of the enclosing graph."""
+    """Returns an If with a Loop in one branch and a captured value in the other. Both branches read x of the enclosing
+    graph."""
     bool_type, int_type = TensorProto.BOOL, TensorProto.INT64
     scalar = helper.make_tensor_value_info
     steps = [helper.make_node("Add", ["state", "x"], ["added"], name="loop/add"), helper.make_node("Sin", ["added"], ["next"], name="loop/sin"),
@@ -83,8 +85,8 @@ def slices():
 
 
 def leaning(count):
-    """Returns a chain whose values are all read again by the last node. The long edges push the chain far from the centre of the
-    drawing."""
+    """Returns a chain whose values are all read again by the last node. The long edges push the chain far from the
+    centre of the drawing."""
     names = [f"y{i}" for i in range(count)]
     nodes = [helper.make_node("Sin", [before], [after], name=f"step{i}") for i, (before, after) in enumerate(zip(["x", *names], names))]
     nodes.append(helper.make_node("Concat", ["x", *names], ["all"], name="all", axis=0))

@@ -1,5 +1,5 @@
-"""Tests what the page of `tern optimize --html` shows: entire graphs, nested bodies and counterparts of nodes, also on phones and in
-dark mode."""
+"""Tests what the page of `tern optimize --html` shows: entire graphs, nested bodies and counterparts of nodes, also on
+phones and in dark mode."""
 
 import os
 import pathlib

@@ -51,7 +51,8 @@ def run(options):
 
 
 def read_value(path, kind):
-    """Reads a data file. The file does not name its message type, so that `kind`, the type in the model, determines it."""
+    """Reads a data file. The file does not name its message type, so that `kind`, the type in the model, determines
+    it."""
     data = path.read_bytes()
     if kind == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(data))

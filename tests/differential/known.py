@@ -1,8 +1,9 @@
-"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result open.
+"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result
+open.
 
-The evidence for an entry is a numpy model of the specification, or the specification's text. The reason says which engine is
-right. In these cases, an engine that follows the specification differs from onnxruntime. If Tern agrees with onnxruntime,
-the entry is stale and must be removed, or moved to reference_faults.py if only onnx.reference differs."""
+The evidence for an entry is a numpy model of the specification, or the specification's text. The reason says which
+engine is right. In these cases, an engine that follows the specification differs from onnxruntime. If Tern agrees with
+onnxruntime, the entry is stale and must be removed, or moved to reference_faults.py if only onnx.reference differs."""
 
 import numpy as np
 
@@ -86,7 +87,8 @@ def resize_fraction(case):
 
 
 def resize_on_edge(case):
-    """Returns whether a nearest sample is so close to the boundary between two pixels that rounding decides between them."""
+    """Returns whether a nearest sample is so close to the boundary between two pixels that rounding decides between
+    them."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")

@@ -45,8 +45,8 @@ def select(patterns):
 
 
 def share_out(ops, cases):
-    """Returns the number of cases of each operator: proportional to its weight, but at least one. The total is `cases` if that is at
-    least the number of operators."""
+    """Returns the number of cases of each operator: proportional to its weight, but at least one. The total is `cases`
+    if that is at least the number of operators."""
     total = sum(o.weight for o in ops)
     exact = {o.key: cases * o.weight / total for o in ops}
     quota = {k: max(1, int(v)) for k, v in exact.items()}
@@ -75,7 +75,8 @@ def fixed_tasks(idents):
 
 
 def known_entries(engine):
-    """Returns the known differences. Each worker calls this function too, because the predicate of an entry cannot be pickled."""
+    """Returns the known differences. Each worker calls this function too, because the predicate of an entry cannot be
+    pickled."""
     import known
     import reference_faults
     return known.ENTRIES + (reference_faults.ENTRIES if engine == "reference" else [])

@@ -1,4 +1,5 @@
-"""Tests that invalid models and inputs cause a message of one paragraph and exit code 2, and that no files are written."""
+"""Tests that invalid models and inputs cause a message of one paragraph and exit code 2, and that no files are
+written."""
 
 import os
 import resource
@@ -36,7 +37,8 @@ class BadInputs(CliTest):
         self.refuse("--input", f"a={self.good}", "--input", f"b={self.npy('b.npy', np.ones((1, 3), np.float32))}", says=["'b'", "3"])
 
     def test_one_symbol_two_sizes(self):
-        """Two sizes of one symbol are refused if a node needs equal sizes, as in onnxruntime. A size of 1 broadcasts."""
+        """Two sizes of one symbol are refused if a node needs equal sizes, as in onnxruntime. A size of 1
+        broadcasts."""
         two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
         self.refuse("--input", f"a={two}", "--input", f"b={three}", says=["'b'", "is 3", "has 2"])
         self.ok("run", self.model, "--input", f"a={self.good}", "--input", f"b={two}")

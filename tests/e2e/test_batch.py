@@ -1,4 +1,5 @@
-"""Tests --batch, which overrides a fixed batch size: results per item do not change, or an error names the node that prevents it."""
+"""Tests --batch, which overrides a fixed batch size: results per item do not change, or an error names the node that
+prevents it."""
 
 import numpy as np
 import onnx

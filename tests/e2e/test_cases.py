@@ -1,4 +1,5 @@
-"""Tests the runner of .case files: what --only selects, how results are reported, and that a case fails if no kernel runs it."""
+"""Tests the runner of .case files: what --only selects, how results are reported, and that a case fails if no kernel
+runs it."""
 
 import os
 import pathlib

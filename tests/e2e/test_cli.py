@@ -116,7 +116,8 @@ class Convert(CliTest):
         self.ok("verify", out, "--against", source)
 
     def test_files_are_replaced_never_written_into(self):
-        """A process may have mapped the weights of the old file. It must keep seeing the old file after the file is replaced."""
+        """A process may have mapped the weights of the old file. It must keep seeing the old file after the file is
+        replaced."""
         def weights(seed):
             return make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": (FLOAT, [1000])}, {"y": (FLOAT, [1000])},
                               {"w": np.random.default_rng(seed).random(1000, np.float32)})

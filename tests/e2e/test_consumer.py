@@ -68,7 +68,8 @@ class Consumer(CliTest):
             self.assertIn(words, done.stderr)
 
     def moved(self, model, folder, **env):
-        """Runs a program without rpath that changes to `folder` and then loads the model. Returns what the program prints."""
+        """Runs a program without rpath that changes to `folder` and then loads the model. Returns what the program
+        prints."""
         lib, source, program = next(self.prefix.glob("lib*/**/libtern.so")).parent, self.dir / "moved.cc", self.dir / "moved"
         source.write_text("""#include <tern/tern.hpp>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-"""Tests the examples of the documentation: runs shell blocks, and compiles C++ programs against an installed Tern and runs them."""
+"""Tests the examples of the documentation: runs shell blocks, and compiles C++ programs against an installed Tern and
+runs them."""
 
 import os
 import pathlib
@@ -36,7 +37,8 @@ class Start(CliTest):
 
 
 class Examples(CliTest):
-    """Runs the examples in a folder that looks like a checkout after a build, with `./tern`, `examples/digits` and `build/release`."""
+    """Runs the examples in a folder that looks like a checkout after a build, with `./tern`, `examples/digits` and
+    `build/release`."""
 
     def checkout(self, name):
         folder = self.dir / name

@@ -1,7 +1,7 @@
 """Tests the examples of docs/extending: builds them into Tern as a contributor would, and runs them.
 
-Symbolic links in a scratch folder point to the sources of the checkout, and the examples are added to them. Only the new files and the
-generated tables (cmake/collect.cmake) are compiled. All other objects are those of the tested build.
+Symbolic links in a scratch folder point to the sources of the checkout, and the examples are added to them. Only the
+new files and the generated tables (cmake/collect.cmake) are compiled. All other objects are those of the tested build.
 """
 
 import functools
@@ -23,8 +23,8 @@ from support import FLOAT, TERN, CliTest, make_model
 
 BUILD = pathlib.Path(TERN).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
-# Maps a module to the target of its list of sources, the macro that is collected, the kind of table, and a file whose compiler flags
-# the new files use.
+# Maps a module to the target of its list of sources, the macro that is collected, the kind of table, and a file whose
+# compiler flags the new files use.
 TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
           "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
           "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
@@ -54,7 +54,8 @@ def compile_commands():
 
 
 def module_of(name):
-    """Returns the module that a new file belongs to. An importer's format.cc is part of libtern, not of the importer's library."""
+    """Returns the module that a new file belongs to. An importer's format.cc is part of libtern, not of the importer's
+    library."""
     parts = name.split("/")
     if parts[1] != "import":
         return "/".join(parts[:2])
@@ -88,7 +89,8 @@ class Extending(CliTest):
             (self.dir / name).write_text(block.text)
 
     def compile(self, module, source, command):
-        """Compiles `source` with `command`, the compiler command of another file, and with include paths into this folder."""
+        """Compiles `source` with `command`, the compiler command of another file, and with include paths into this
+        folder."""
         made = self.objects.setdefault(module, [])
         target = self.dir / f"{module.replace('/', '_')}_{len(made)}.o"
         words = [word.replace(f"-I{ROOT}/src", f"-I{self.dir}/src") for word in flags_of(command)]
@@ -133,7 +135,8 @@ class Extending(CliTest):
         return program
 
     def in_place_of(self, word):
-        """Returns an argument of a linker command, in which libraries of the build are replaced by those of this folder."""
+        """Returns an argument of a linker command, in which libraries of the build are replaced by those of this
+        folder."""
         if word.startswith("-Wl,-rpath,"):
             return word.replace(str(BUILD), str(self.dir))
         return str(self.dir / word) if re.fullmatch(r"lib/libtern\w*\.so[.0-9]*", word) else word

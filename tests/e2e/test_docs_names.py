@@ -125,7 +125,8 @@ class Names(unittest.TestCase):
         self.check(wrong)
 
     def test_graphs_are_where_a_test_reads_them(self):
-        """Only docs/architecture/ir.md may have blocks of the language "graph", because tests/ir/text_test.cc parses only that page."""
+        """Only docs/architecture/ir.md may have blocks of the language "graph", because tests/ir/text_test.cc parses
+        only that page."""
         self.check([block.place for page in written_pages() for block in blocks(page, "graph") if page != ROOT / "docs/architecture/ir.md"])
 
     def test_blocks_say_what_they_are(self):
@@ -148,7 +149,8 @@ class Names(unittest.TestCase):
         self.assertEqual(re.findall(r"^\| ([a-z0-9]+) \|", table, re.M), [suite.name for suite in SUITES])
 
     def test_console_lines_name_what_can_be_built(self):
-        """In `$ ninja -C build/release a b`, a and b must be targets. In `$ build/release/bin/x`, x must be a target."""
+        """In `$ ninja -C build/release a b`, a and b must be targets. In `$ build/release/bin/x`, x must be a
+        target."""
         build = TERN.rsplit("/bin/", 1)[0]
         targets = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
         wrong = []

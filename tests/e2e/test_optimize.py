@@ -16,7 +16,8 @@ ARCHITECTURES = pathlib.Path(__file__).resolve().parents[1] / "data/architecture
 
 
 def gelu_mlp():
-    """Returns a model with two matrix products. Between them are a GELU written as small ops, an Identity and a shape computation."""
+    """Returns a model with two matrix products. Between them are a GELU written as small ops, an Identity and a shape
+    computation."""
     rng = np.random.default_rng(1)
     weight = lambda *dims: rng.normal(size=dims).astype(np.float32)
     nodes = [

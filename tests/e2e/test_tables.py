@@ -13,7 +13,8 @@ def identity(dtype, dims):
 
 
 def data_frame():
-    """Returns a model with one input per column, like models that are converted from scikit-learn: y = age + income, z = name."""
+    """Returns a model with one input per column, like models that are converted from scikit-learn: y = age + income, z
+    = name."""
     nodes = [helper.make_node("Add", ["age", "net income"], ["y"]), helper.make_node("Identity", ["name"], ["z"])]
     return make_model(nodes, {"age": (FLOAT, [None, 1]), "net income": (FLOAT, [None, 1]), "name": (STRING, [None, 1])},
                       {"y": (FLOAT, [None, 1]), "z": (STRING, [None, 1])})

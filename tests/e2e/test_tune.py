@@ -1,5 +1,5 @@
-"""Tests --tune, which chooses kernels by measuring them and stores the measurements on disk, and profile --explain, which shows the
-reasons."""
+"""Tests --tune, which chooses kernels by measuring them and stores the measurements on disk, and profile --explain,
+which shows the reasons."""
 
 import json
 import os

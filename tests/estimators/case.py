@@ -36,7 +36,8 @@ def one(name, make, data, **rest):
 
 
 def compare(case, wanted, got, where=""):
-    """Returns None, or a sentence about the first difference. Lists are sequences, dicts are maps, arrays are tensors."""
+    """Returns None, or a sentence about the first difference. Lists are sequences, dicts are maps, arrays are
+    tensors."""
     if isinstance(wanted, list):
         if not isinstance(got, list) or len(got) != len(wanted):
             return f"{where}: {len(wanted)} items wanted, got {len(got) if isinstance(got, list) else type(got).__name__}"

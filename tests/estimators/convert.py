@@ -57,7 +57,8 @@ CONVERTERS = {"sklearn": sklearn, "lightgbm": boosted("lightgbm"), "xgboost": bo
 
 
 def accept_booleans():
-    """Works around a bug of skl2onnx 1.20: it writes booleans into lists of integers for HistGradientBoosting, which protobuf 7 refuses."""
+    """Works around a bug of skl2onnx 1.20: it writes booleans into lists of integers for HistGradientBoosting, which
+    protobuf 7 refuses."""
     from onnx import helper
     make = helper.make_attribute
     if make.__name__ == "with_integers":
@@ -72,7 +73,8 @@ def accept_booleans():
 
 
 def use_plain_locale(model):
-    """Sets the locale of StringNormalizer nodes, because onnxruntime's default is en_US.UTF-8, which few machines have."""
+    """Sets the locale of StringNormalizer nodes, because onnxruntime's default is en_US.UTF-8, which few machines
+    have."""
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and not any(a.name == "locale" for a in node.attribute):
             attribute = node.attribute.add()

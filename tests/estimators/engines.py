@@ -1,4 +1,5 @@
-"""Runs a model in onnxruntime and in tern on the same inputs. A result is an array, a list for a sequence, or a dict for a map."""
+"""Runs a model in onnxruntime and in tern on the same inputs. A result is an array, a list for a sequence, or a dict
+for a map."""
 
 import json
 import subprocess

@@ -17,7 +17,8 @@ LIMIT = 120  # seconds for one run of tern
 
 
 def run_case(case, tern, folder):
-    """Returns (outcome, message). The outcome is "passed", "failed", or "unavailable" if the converter or onnxruntime fails."""
+    """Returns (outcome, message). The outcome is "passed", "failed", or "unavailable" if the converter or onnxruntime
+    fails."""
     data = datasets.load(case.data)
     try:
         model = convert.to_onnx(case, data)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs tern on models with extreme attributes. tern must not crash, hang or use more than 1 GB of memory. If it refuses a model, it must
-give a reason. It must compute enough models, and results must equal those of the reference evaluator.
+"""Runs tern on models with extreme attributes. tern must not crash, hang or use more than 1 GB of memory. If it refuses
+a model, it must give a reason. It must compute enough models, and results must equal those of the reference evaluator.
 
     run.py --tern build/release/bin/tern --cases 60            # 60 models of each op, with seeds from 0
     run.py --tern build/release/bin/tern --case Conv:12        # prints all about one model; --keep FOLDER saves it
@@ -82,7 +82,8 @@ def judge_one(args):
 
 
 def read_sample(path):
-    """Returns a dict from op to a string with + (computed) or - (refused) for each seed from 0, and the comment lines of the file."""
+    """Returns a dict from op to a string with + (computed) or - (refused) for each seed from 0, and the comment lines
+    of the file."""
     lines = path.read_text().splitlines()
     return dict(line.split() for line in lines if line[0] != "#"), [line for line in lines if line[0] == "#"]
 

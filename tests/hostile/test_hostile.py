@@ -24,7 +24,8 @@ REFUSE = "echo \"tern: invalid model: node 'y0_0' (Tile, onnx node #0): no while
 
 
 def run_with(script, *options, op="Tile"):
-    """Runs run.py on a few models of one op with `script` instead of tern. Returns the exit code and the output lines."""
+    """Runs run.py on a few models of one op with `script` instead of tern. Returns the exit code and the output
+    lines."""
     with tempfile.TemporaryDirectory() as folder:
         fake = pathlib.Path(folder) / "tern"
         fake.write_text(f"#!/bin/sh\n{script}\n")

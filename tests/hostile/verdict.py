@@ -25,7 +25,8 @@ class Answer:
 
 
 def bad_refusal(said, model, path):
-    """Returns the error in the message of a refusal, or None. The message must state the reason, the node and the model."""
+    """Returns the error in the message of a refusal, or None. The message must state the reason, the node and the
+    model."""
     match = REFUSAL.fullmatch(said)
     if not match:
         return f"refused without a well-formed error: '{said}'"
@@ -73,8 +74,8 @@ def fault(answers, model, path):
 
 
 def unexpected(name, marks, expected):
-    """Returns an error if the last of an op's marks differs from the expected mark, and otherwise None. `expected` maps ops to their marks,
-    or is None if there is no sample."""
+    """Returns an error if the last of an op's marks differs from the expected mark, and otherwise None. `expected` maps
+    ops to their marks, or is None if there is no sample."""
     if expected is None:
         return None
     op = name.split(":")[0]
@@ -84,8 +85,8 @@ def unexpected(name, marks, expected):
 
 
 def too_few(computed, cases, every_op):
-    """Returns a message for each minimum share that was not reached. `computed` has the number of computed models by op. `cases` is the
-    number of models per op."""
+    """Returns a message for each minimum share that was not reached. `computed` has the number of computed models by
+    op. `cases` is the number of models per op."""
     found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
              if n < (least := math.floor(LEAST_OF_AN_OP * cases))]
     if every_op and (n := sum(computed.values())) < (least := math.ceil(LEAST_COMPUTED * cases * len(computed))):

@@ -4,7 +4,8 @@ import numpy as np
 
 
 def fitting_pads(d, sizes, kernel, dilations, strides, below):
-    """Returns pads with which a few windows fit along each axis. If `below`, pads are smaller than a window, as pooling requires."""
+    """Returns pads with which a few windows fit along each axis. If `below`, pads are smaller than a window, as pooling
+    requires."""
     begins, ends = [], []
     for n, k, q, s in zip(sizes, kernel, dilations, strides):
         extent = (k - 1) * q + 1

@@ -11,7 +11,8 @@ class Failure(Exception):
 
 
 def one_line(text, limit=240):
-    """Returns the text in one line, without the folders of paths. The folders are temporary, so that they would differ in every run."""
+    """Returns the text in one line, without the folders of paths. The folders are temporary, so that they would differ
+    in every run."""
     return re.sub(r"\s+", " ", re.sub(r"(?<![\w.])/(?:[\w.-]+/)+", "", str(text))).strip()[:limit]
 
 
@@ -32,7 +33,8 @@ def _death(code):
 
 
 def call(function, *args, limit):
-    """Returns the result of `function`. Raises Failure if the function raises an exception, dies or exceeds the time limit."""
+    """Returns the result of `function`. Raises Failure if the function raises an exception, dies or exceeds the time
+    limit."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_target, args=(function, args, sender))

@@ -2,9 +2,9 @@
 """Compares Tern's graph optimizer with those of onnxruntime (extended level), onnxsim and onnxslim.
 
 For every model of --models and of $TERN_ZOO/models, it prints the number of nodes after optimisation and the difference
-between the outputs of the optimised and the original model. With --time, it also prints the time of both. The exit status
-is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model slower. The
-results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N failed,
+between the outputs of the optimised and the original model. With --time, it also prints the time of both. The exit
+status is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model slower.
+The results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N failed,
 N skipped`.
 """
 

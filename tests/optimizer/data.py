@@ -52,7 +52,8 @@ class Model:
 
 
 def models(folder, zoo):
-    """Returns the exported architectures in `folder`, then the published models in `zoo`. `folder` and `zoo` may be None."""
+    """Returns the exported architectures in `folder`, then the published models in `zoo`. `folder` and `zoo` may be
+    None."""
     found = [Model(p.parent.name, p, False) for p in sorted(folder.glob("*/model.onnx"))] if folder else []
     for path in sorted(Path(zoo, "models").rglob("*.onnx")) if zoo else []:
         found.append(Model(path.stem if path.stem != "model" else path.parent.name, path, True))

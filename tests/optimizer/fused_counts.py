@@ -3,8 +3,8 @@
 
     fused_counts.py --tern build/release/bin/tern --models .cache/architectures
 
-Prints a line per export. The exit status is 1 if a count differs or an export is missing. The last line is
-`N passed, N failed, N skipped`. Activations are counted after the stage `recompose`, because later stages fuse them into
+Prints a line per export. The exit status is 1 if a count differs or an export is missing. The last line is `N passed, N
+failed, N skipped`. Activations are counted after the stage `recompose`, because later stages fuse them into
 convolutions and matrix products.
 """
 
@@ -35,31 +35,33 @@ def encoder(layers, config, extra_norms, extra_gelus=0):
 
 
 def rotary_decoder(layers, config):
-    """Returns the counts of a decoder. Each layer has one attention with rotary embeddings of queries and keys, two norms and one SiLU.
-    There is a norm at the end."""
+    """Returns the counts of a decoder. Each layer has one attention with rotary embeddings of queries and keys, two
+    norms and one SiLU. There is a norm at the end."""
     return Expected(config, {"Attention": layers, "RmsNorm": 2 * layers + 1, "swish": layers, "rotary": 2 * layers})
 
 
 def t5(encoder_layers, decoder_layers, config):
-    """Returns the counts of T5. A norm precedes each attention and each feed-forward network, and follows the encoder and the decoder.
-    Decoder layers have a self-attention and a cross-attention."""
+    """Returns the counts of T5. A norm precedes each attention and each feed-forward network, and follows the encoder
+    and the decoder. Decoder layers have a self-attention and a cross-attention."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "RmsNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1})
 
 
 def whisper(encoder_layers, decoder_layers, config):
-    """Returns the counts of Whisper, which has the layers of T5, a GELU in each layer, and a GELU after each of two convolutions."""
+    """Returns the counts of Whisper, which has the layers of T5, a GELU in each layer, and a GELU after each of two
+    convolutions."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "LayerNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1,
                              "Gelu": encoder_layers + decoder_layers + 2})
 
 
 def mobilevit(inverted, transformers, config):
-    """Returns the counts of MobileViT. `inverted` has the number of inverted residuals of each plain stage. `transformers` has the number
-    of transformer layers of each other stage.
+    """Returns the counts of MobileViT. `inverted` has the number of inverted residuals of each plain stage.
+    `transformers` has the number of transformer layers of each other stage.
 
-    An inverted residual has two SiLUs. A stage with transformer layers has one inverted residual, three convolutions with SiLU, a SiLU per
-    transformer layer and a norm at the end. The first and the last convolution of the network have a SiLU each.
+    An inverted residual has two SiLUs. A stage with transformer layers has one inverted residual, three convolutions
+    with SiLU, a SiLU per transformer layer and a norm at the end. The first and the last convolution of the network
+    have a SiLU each.
     """
     layers, stages = sum(transformers), len(transformers)
     return Expected(config, {"Attention": layers, "LayerNorm": 2 * layers + stages,

@@ -17,7 +17,8 @@ def session(path, level=LEVELS.ORT_DISABLE_ALL, save_to=None):
 
 
 def load(path):
-    """Returns a session without onnxruntime's optimizer, or with its basic level if the model does not run otherwise."""
+    """Returns a session without onnxruntime's optimizer, or with its basic level if the model does not run
+    otherwise."""
     try:
         return session(path)
     except Exception:  # some operators have no kernel before the optimizer replaces them
@@ -32,7 +33,8 @@ def results(loaded, feeds):
 
 
 def _arrays(value):
-    """Returns a list of tensors: the tensor itself, the tensors of a sequence, or one tensor with the numbers of a map, sorted by key."""
+    """Returns a list of tensors: the tensor itself, the tensors of a sequence, or one tensor with the numbers of a map,
+    sorted by key."""
     if isinstance(value, dict):
         return [numpy.asarray([value[key] for key in sorted(value)])]
     if isinstance(value, (list, tuple)):
@@ -55,7 +57,8 @@ def _error(wanted, got):
 
 
 def distance(wanted, got):
-    """Returns the largest difference, relative to the largest magnitude of the output. Returns inf if shapes, types or NaNs differ."""
+    """Returns the largest difference, relative to the largest magnitude of the output. Returns inf if shapes, types or
+    NaNs differ."""
     if set(wanted) != set(got):
         return float("inf")
     pairs = [(_arrays(wanted[name]), _arrays(got[name])) for name in wanted]

@@ -20,7 +20,8 @@ WRONG = 1e-2  # an optimised model with a larger error counts as wrong
 
 
 def _onnxruntime(model, folder):
-    """Optimises with onnxruntime's extended level, which fuses but does not change layouts or use machine-specific operators."""
+    """Optimises with onnxruntime's extended level, which fuses but does not change layouts or use machine-specific
+    operators."""
     given, out = folder / "given.onnx", folder / "optimised.onnx"
     onnx.save(model, given)
     outputs.session(given, outputs.LEVELS.ORT_ENABLE_EXTENDED, save_to=out)
@@ -70,8 +71,8 @@ def _originals(path, all_feeds):
 
 
 def _runnable(peer, model, optimised, folder):
-    """Returns a session that runs the peer's model. For the peer onnxruntime, the session optimises the original model in memory, because
-    onnxruntime cannot read some of the files that it writes."""
+    """Returns a session that runs the peer's model. For the peer onnxruntime, the session optimises the original model
+    in memory, because onnxruntime cannot read some of the files that it writes."""
     if peer == "onnxruntime":
         return outputs.session(model.path, outputs.LEVELS.ORT_ENABLE_EXTENDED)
     path = Path(folder) / "optimised.onnx"
@@ -88,7 +89,8 @@ def _distance(peer, model, optimised, all_feeds):
 
 
 def _judge(peer, model, optimised, all_feeds, limit):
-    """Returns the error of the peer's model, or why it is broken. Returns {} if the original is random or does not run."""
+    """Returns the error of the peer's model, or why it is broken. Returns {} if the original is random or does not
+    run."""
     if graphs.is_random(graphs.load(model.path)):
         return {}
     try:
@@ -115,8 +117,8 @@ def _measure(peer, model, all_feeds, limit):
 
 
 class Cache:
-    """The file with results by hash of the model file and by "peer version". It is rewritten after each model, so that an interruption
-    loses nothing."""
+    """The file with results by hash of the model file and by "peer version". It is rewritten after each model, so that
+    an interruption loses nothing."""
 
     def __init__(self, path, limit):
         self.path, self.limit = path, limit

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks guarantees of the optimizer on real models.
 
-For every model of --models and of $TERN_ZOO/models, two runs of `tern optimize` must write the same bytes, as .tern and as
-.onnx. Optimising the result again must fire no rule and change no byte. The result must compute the stored outputs, or
-those of the original if none are stored. The exit status is 1 if anything differs. The last line is `N passed, N failed,
-N skipped`.
+For every model of --models and of $TERN_ZOO/models, two runs of `tern optimize` must write the same bytes, as .tern and
+as .onnx. Optimising the result again must fire no rule and change no byte. The result must compute the stored outputs,
+or those of the original if none are stored. The exit status is 1 if anything differs. The last line is `N passed, N
+failed, N skipped`.
 """
 
 import argparse

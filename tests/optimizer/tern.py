@@ -47,7 +47,8 @@ class Tern:
             raise Failure(f"tern {args[0]} --json printed no JSON: {one_line(text)}") from None
 
     def optimise(self, model, out, level="extended"):
-        """Writes the optimised model to `out` (.onnx or .tern). Returns the report with nodes_before, nodes_after, rules and so on."""
+        """Writes the optimised model to `out` (.onnx or .tern). Returns the report with nodes_before, nodes_after,
+        rules and so on."""
         report = self._object("optimize", model, "-o", out, "--level", level)
         if not Path(out).exists():
             raise Failure(f"tern optimize wrote no {Path(out).name}")
@@ -63,7 +64,8 @@ class Tern:
         return {file.name: numpy.load(file) for file in sorted(out.glob("*.npy"))}
 
     def verify(self, model, stored):
-        """Runs the model without optimization. Raises Failure if its outputs differ from those in the folder `stored`."""
+        """Runs the model without optimization. Raises Failure if its outputs differ from those in the folder
+        `stored`."""
         self._call("verify", model, "--data", stored, "--level", "none", "--threads", 1)
 
     def times(self, original, optimised, inputs, rounds, seconds):

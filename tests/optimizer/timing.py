@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times every model in Tern before and after optimization. No model may become slower, and neither may their sum.
 
-`tern optimize --measure` runs both forms of a model alternately, in one process with one thread. The best run of each form
-counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs on the machine
-can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum is slower. The last
-line is `N passed, N failed, N skipped`.
+`tern optimize --measure` runs both forms of a model alternately, in one process with one thread. The best run of each
+form counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs on the
+machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum is
+slower. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse

@@ -19,8 +19,8 @@ def node_problems(nodes, found, model):
 
 
 def _onnx_error(model, optimised, all_feeds):
-    """Returns the difference between the outputs of the optimised and the original file in onnxruntime, or None if onnxruntime cannot run
-    the original."""
+    """Returns the difference between the outputs of the optimised and the original file in onnxruntime, or None if
+    onnxruntime cannot run the original."""
     if graphs.is_random(graphs.load(model.path)):
         return None
     try:
@@ -34,7 +34,8 @@ def _onnx_error(model, optimised, all_feeds):
 
 
 def _usual(row):
-    """Returns text with the error of onnxruntime's optimizer, which shows the effect of reordered sums in this network."""
+    """Returns text with the error of onnxruntime's optimizer, which shows the effect of reordered sums in this
+    network."""
     error = row["peers"]["onnxruntime"].get("error")
     return "" if error is None else f" (onnxruntime's optimizer: {error:.2g})"
 

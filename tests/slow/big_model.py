@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs that. The peak resident memory must be
-at most 1.1 times the size of the file.
+"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs that. The peak resident memory must
+be at most 1.1 times the size of the file.
 
     big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]
 
-A layer is a matrix of width x width floats, by default 256 MiB. While a layer is packed, its weights are in memory twice.
-The test needs numpy and onnx from .venv, and twice the size of the model on disk.
+A layer is a matrix of width x width floats, by default 256 MiB. While a layer is packed, its weights are in memory
+twice. The test needs numpy and onnx from .venv, and twice the size of the model on disk.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs every real ONNX model under $TERN_ZOO/models/onnx through Tern.
 
-Each model is compared with onnxruntime on the same random inputs, and with its stored outputs if it has some. Then it is
-converted to .tern and back to ONNX. Both converted models must give the same results. The last line is `N passed,
-N failed, N skipped`.
+Each model is compared with onnxruntime on the same random inputs, and with its stored outputs if it has some. Then it
+is converted to .tern and back to ONNX. Both converted models must give the same results. The last line is `N passed, N
+failed, N skipped`.
 """
 
 import argparse
@@ -43,7 +43,8 @@ FIXED_INPUTS = {
 }
 @dataclass
 class Looser:
-    """A larger tolerance than RTOL and ATOL for a model, with the reason. The absolute tolerance is `share` times the largest output."""
+    """A larger tolerance than RTOL and ATOL for a model, with the reason. The absolute tolerance is `share` times the
+    largest output."""
 
     share: float
     why: str
@@ -52,7 +53,8 @@ class Looser:
 LOOSER_VECTORS = {
     "mobilenetv2-7_fp32": Looser(2e-4, "an older engine computed the stored outputs; onnxruntime differs from them by 1.6e-3, the largest output is 18.3"),
 }
-# Models that are also compared with the reference evaluator, optimized and unoptimized, with the options of `tern verify`.
+# Models that are also compared with the reference evaluator, optimized and unoptimized, with the options of `tern
+# verify`.
 BY_REFERENCE = {
     "magika_v3_3": ["--dim", "unk__214=2"],  # it computes mean(x * x) - mean(x)^2 of nearly equal numbers, so that sums must be accurate
 }
@@ -204,8 +206,8 @@ def stored_vectors(path):
 
 
 def loose_vectors(path, folder):
-    """Copies files such as `name.input_0.pb` in the model's folder to a folder that `tern verify` reads. Returns that folder, or None if
-    there are no such files."""
+    """Copies files such as `name.input_0.pb` in the model's folder to a folder that `tern verify` reads. Returns that
+    folder, or None if there are no such files."""
     pairs = list(path.parent.glob(path.stem + ".input_*.pb")) + list(path.parent.glob(path.stem + ".output_*.pb"))
     if not any(".output_" in p.name for p in pairs):
         return None

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-# Each symbolic dimension has two sizes. The first is used for the export and the first data set, the second for the second
-# data set of dynamic models.
+# Each symbolic dimension has two sizes. The first is used for the export and the first data set, the second for the
+# second data set of dynamic models.
 SIZES = {"batch": (2, 3), "length": (8, 11), "target": (5, 7)}
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from . import values
 
-# Pairs (rtol, atol). The tolerances of float16 and bfloat16 are large because one engine may round after every step, while
-# the other computes all steps in float.
+# Pairs (rtol, atol). The tolerances of float16 and bfloat16 are large because one engine may round after every step,
+# while the other computes all steps in float.
 TOLERANCE = {
     "float": (1e-3, 1e-5), "double": (1e-6, 1e-9), "float16": (5e-3, 2e-3), "bfloat16": (2e-2, 2e-2),
     "float8e4m3fn": (0.13, 2e-2), "float8e4m3fnuz": (0.13, 2e-2), "float8e5m2": (0.26, 2e-2),

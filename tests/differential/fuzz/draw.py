@@ -20,7 +20,8 @@ class Draw:
         self._draw_version()
 
     def _draw_version(self):
-        """Picks one version of the operator's definition, most often the newest, and an opset that uses this version."""
+        """Picks one version of the operator's definition, most often the newest, and an opset that uses this
+        version."""
         in_onnx = self.op.domain == ""
         last = self.op.last if in_onnx else 99
         starts = [v for v in self.op.since if v <= last]
@@ -51,7 +52,8 @@ class Draw:
         return options[self.int(0, len(options) - 1)]
 
     def maybe(self, value, p=0.5):
-        """Returns the value with probability p, and otherwise None, which means that the attribute or input is omitted."""
+        """Returns the value with probability p, and otherwise None, which means that the attribute or input is
+        omitted."""
         return value if self.chance(p) else None
 
     def permutation(self, n):
@@ -73,7 +75,8 @@ class Draw:
         return self.int(1, high * 6 if self.big else high)
 
     def shape(self, low=0, high=4, dim=6, zero=0.03):
-        """Returns a shape of rank low..high. A dimension is 0 with a probability of `zero`. A big case has one long dimension."""
+        """Returns a shape of rank low..high. A dimension is 0 with a probability of `zero`. A big case has one long
+        dimension."""
         shape = [self.int(1, dim) for _ in range(self.int(low, high))]
         if shape and self.big:
             shape[self.int(0, len(shape) - 1)] = self.int(16, 70)
@@ -95,7 +98,8 @@ class Draw:
         return [self.sign_axis(a, rank) for a in picked]
 
     def broadcast(self, count, shape=None, low=0, high=4):
-        """Returns `count` shapes that broadcast to one shape. One has this shape; in the others, dimensions may be dropped or set to 1."""
+        """Returns `count` shapes that broadcast to one shape. One has this shape; in the others, dimensions may be
+        dropped or set to 1."""
         full = self.shape(low, high) if shape is None else list(shape)
         shapes = [self._shrink(full) for _ in range(count)]
         shapes[self.int(0, count - 1)] = full
@@ -114,7 +118,8 @@ class Draw:
         return [t for t in found if t in values.NUMPY and t not in without and (only is None or t in only)]
 
     def dtype(self, param="T", only=None, without=(), prefer="float"):
-        """Returns one of the types that the operator supports at this opset. `prefer` has a higher probability than others."""
+        """Returns one of the types that the operator supports at this opset. `prefer` has a higher probability than
+        others."""
         found = self.types(param, only, without)
         if not found:
             return prefer
@@ -140,7 +145,8 @@ class Draw:
     # Cases.
 
     def case(self, inputs, attrs=None, outputs=1, const=0.25, nodes=None, attr_protos=(), **check):
-        """Returns a case of one node. `outputs` is the number of outputs, or a list in which None is an omitted output."""
+        """Returns a case of one node. `outputs` is the number of outputs, or a list in which None is an omitted
+        output."""
         names, fed, constants = self._place(inputs, const)
         wanted = list(range(outputs)) if isinstance(outputs, int) else outputs
         out_names = ["" if o is None else self._name("y", i) for i, o in enumerate(wanted)]

@@ -75,8 +75,8 @@ class Judge:
 
 
 def _second_opinion(case, expected, answer):
-    """Returns a sentence that says which engine the numpy model or onnx.reference agrees with. It is only a hint, because
-    onnx.reference has faults."""
+    """Returns a sentence that says which engine the numpy model or onnx.reference agrees with. It is only a hint,
+    because onnx.reference has faults."""
     third = reference_engine.run(case)
     if third.status != "ran":
         return "no second opinion"

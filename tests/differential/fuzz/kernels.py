@@ -22,7 +22,8 @@ def _table():
 
 @cache
 def since_versions(domain, name):
-    """Returns the opsets at which the operator's definition changed, from the ONNX schemas; (1,) for operators of com.microsoft."""
+    """Returns the opsets at which the operator's definition changed, from the ONNX schemas; (1,) for operators of
+    com.microsoft."""
     found = {s.since_version for s in onnx.defs.get_all_schemas_with_history()
              if (s.domain, s.name) == (domain, name) and not s.deprecated}
     newest = {"": MAX_OPSET}.get(domain, 99)
@@ -54,7 +55,8 @@ def kernel_types(domain, name, opset, param):
 
 @cache
 def combos(domain, name, opset):
-    """Returns for each kernel a dict from type parameter to types. Some operators have kernels only for some combinations."""
+    """Returns for each kernel a dict from type parameter to types. Some operators have kernels only for some
+    combinations."""
     return [{param: [_strip(t) for t in found] for param, found in types.items()}
             for low, high, types in _table()[domain, name] if low <= opset <= high]
 
@@ -86,7 +88,8 @@ def schema_types(domain, name, opset, param):
 
 @cache
 def types(domain, name, opset, param):
-    """Returns the types to draw from: those of the kernels, and float16 if onnxruntime inserts casts around a float kernel."""
+    """Returns the types to draw from: those of the kernels, and float16 if onnxruntime inserts casts around a float
+    kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
     if not own:  # no kernel: onnxruntime inlines the function body

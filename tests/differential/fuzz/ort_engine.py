@@ -30,7 +30,8 @@ def open_session(model):
 
 
 def _constant_exotics(model, case):
-    """Turns inputs of exotic types into initializers, because onnxruntime's Python binding cannot feed them. Returns the other feeds."""
+    """Turns inputs of exotic types into initializers, because onnxruntime's Python binding cannot feed them. Returns
+    the other feeds."""
     names = [n for n, v in case.fed.items() if values.is_exotic(v)]
     for name in names:
         if not isinstance(case.fed[name], np.ndarray):
@@ -47,7 +48,8 @@ def _exotic_name(text):
 
 
 def _cast_exotic_outputs(model, types):
-    """Adds casts to float for outputs whose types the Python binding cannot return. Float represents these types exactly."""
+    """Adds casts to float for outputs whose types the Python binding cannot return. Float represents these types
+    exactly."""
     for i, text in enumerate(types):
         if _exotic_name(text):
             name = model.graph.output[i].name
@@ -64,7 +66,8 @@ def _fits(text, result):
 
 
 def run(case):
-    """Returns the outputs as plain Python values, and sets case.output_types. Raises Refused if onnxruntime cannot run the case."""
+    """Returns the outputs as plain Python values, and sets case.output_types. Raises Refused if onnxruntime cannot run
+    the case."""
     model = make_model(case)
     feeds = _constant_exotics(model, case)
     try:

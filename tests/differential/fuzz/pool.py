@@ -81,7 +81,8 @@ class Worker:
 
 
 def run(tasks, jobs, engine, known_list, save, on_verdict):
-    """Runs the tasks. `known_list` is a function that returns the known differences, because their predicates cannot be pickled."""
+    """Runs the tasks. `known_list` is a function that returns the known differences, because their predicates cannot be
+    pickled."""
     context = mp.get_context("spawn")
     queue = list(reversed(tasks))
     workers = [Worker(context, engine, known_list, save) for _ in range(max(1, min(jobs, len(tasks))))]
@@ -123,8 +124,8 @@ def _listen(worker, queue, counted, on_verdict):
 
 
 def _bury(worker, queue, counted, on_verdict, why):
-    """Records a crash and replaces the worker. The crash counts as one of onnxruntime, because onnxruntime runs in the worker and Tern
-    in a process of its own."""
+    """Records a crash and replaces the worker. The crash counts as one of onnxruntime, because onnxruntime runs in the
+    worker and Tern in a process of its own."""
     on_verdict(Verdict(f"{worker.task.op}:{worker.next_seed}", worker.task.op, "refused", f"onnxruntime crashed: {why}"))
     rest = worker.remainder(counted[worker])
     worker.stop()

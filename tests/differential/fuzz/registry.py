@@ -1,4 +1,5 @@
-"""The table of operators under test. A spec file registers its generators here with the decorators `op` and `op_each`."""
+"""The table of operators under test. A spec file registers its generators here with the decorators `op` and
+`op_each`."""
 
 import importlib
 import pathlib
@@ -35,8 +36,8 @@ OPS = {}
 
 
 def op(name, since=None, domain="", weight=1.0, last=None):
-    """Registers a function `generate(draw) -> Case`. `since` defaults to all versions of the operator in the ONNX schemas.
-    The number of cases is proportional to `weight`, which is larger for operators with many variants."""
+    """Registers a function `generate(draw) -> Case`. `since` defaults to all versions of the operator in the ONNX
+    schemas. The number of cases is proportional to `weight`, which is larger for operators with many variants."""
 
     def register(generate):
         versions = tuple(since) if since else kernels.since_versions(domain, name)

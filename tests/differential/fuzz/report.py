@@ -62,7 +62,8 @@ class Report:
             json.dump(self.as_json(), file, indent=1, ensure_ascii=False)
 
     def table(self):
-        """Returns a table of the operators with mismatched, unsupported or failed cases or without any case, and the totals."""
+        """Returns a table of the operators with mismatched, unsupported or failed cases or without any case, and the
+        totals."""
         lines = [f"{'operator':48}{'cases':>7}" + "".join(f"{s:>13}" for s in STATUSES)]
         for op, counts in sorted(self.ops.items()):
             if any(counts[s] for s in ("mismatched", "unsupported", "failed")) or not self.cases(op):

@@ -1,5 +1,5 @@
-"""Runs a case with Tern's command line: `tern run` with .npy files if they can represent the values, otherwise `tern verify` with .pb
-files."""
+"""Runs a case with Tern's command line: `tern run` with .npy files if they can represent the values, otherwise `tern
+verify` with .pb files."""
 
 import pathlib
 import re

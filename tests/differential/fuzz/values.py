@@ -156,8 +156,8 @@ def map_value_type(proto):
 
 
 def to_proto(value, name="", type_proto=None):
-    """Converts any value to the message of a test data file. The value None is an empty optional output. For maps that an
-    engine returned, `type_proto` must be the type of the output."""
+    """Converts any value to the message of a test data file. The value None is an empty optional output. For maps that
+    an engine returned, `type_proto` must be the type of the output."""
     if value is None:
         return OptionalProto(name=name, elem_type=OptionalProto.UNDEFINED)
     if isinstance(value, Opt):

@@ -1,4 +1,5 @@
-"""Numpy models of operators in double precision, which decide which engine is right when onnxruntime and another engine differ.
+"""Numpy models of operators in double precision, which decide which engine is right when onnxruntime and another engine
+differ.
 
 A model follows the specification. If an operator has no specification (mostly in com.microsoft), its model follows
 onnxruntime. A model returns the outputs of the case's node in order. It returns None for a case that it does not

@@ -60,7 +60,8 @@ def scan(case):
 
 
 def scan_batches(case, attrs, body, lengths, states, xs):
-    """Computes Scan of opset 8, which has a leading batch axis and sequence lengths. Results beyond a sequence's length are zeros."""
+    """Computes Scan of opset 8, which has a leading batch axis and sequence lengths. Results beyond a sequence's length
+    are zeros."""
     finals, out = [], np.zeros_like(xs)
     for b in range(len(xs)):
         length = xs.shape[1] if lengths is None else int(lengths[b])

@@ -32,8 +32,8 @@ def quick_gelu(case):
 
 
 def activated(case, y):
-    """Applies the activation of a fused operator to y. Its parameters are in activation_params, or in activation_alpha and
-    activation_beta."""
+    """Applies the activation of a fused operator to y. Its parameters are in activation_params, or in activation_alpha
+    and activation_beta."""
     name = case.attrs.get("activation")
     params = [*(case.attrs.get("activation_params") or []), *[case.attrs.get(f"activation_{k}", 0) for k in ("alpha", "beta")]]
     return {"Relu": lambda: np.maximum(y, 0), "Sigmoid": lambda: 1 / (1 + np.exp(-y)), "Tanh": lambda: np.tanh(y),
@@ -56,8 +56,8 @@ def fused_gemm(case):
 
 
 def turned(case, x, side):
-    """Returns the operand as MatMul expects it. transBatch moves the first axis to the last but one position; then trans swaps the last
-    two axes."""
+    """Returns the operand as MatMul expects it. transBatch moves the first axis to the last but one position; then
+    trans swaps the last two axes."""
     if x.ndim < 2:
         return x.astype(np.float64)
     if case.attrs.get(f"transBatch{side}"):

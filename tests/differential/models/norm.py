@@ -8,7 +8,8 @@ from . import arguments, model, wanted
 
 
 def coerced(case, x):
-    """Returns x with the softmax axis last. Before opset 13, a softmax runs over all axes from `axis` on, which are flattened into one."""
+    """Returns x with the softmax axis last. Before opset 13, a softmax runs over all axes from `axis` on, which are
+    flattened into one."""
     if case.opset >= 13:
         return np.moveaxis(x, case.attrs.get("axis", -1), -1)
     axis = case.attrs.get("axis", 1) % x.ndim

@@ -11,7 +11,8 @@ NEAREST = {"round_prefer_floor": lambda v: math.ceil(v - 0.5), "round_prefer_cei
 
 
 def plan(case):
-    """Returns a dict from axis to (scale, integer output size, length for the coordinate transform, roi start, roi end)."""
+    """Returns a dict from axis to (scale, integer output size, length for the coordinate transform, roi start, roi
+    end)."""
     x, roi, scales, sizes = arguments(case, 4)
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     crop = roi if roi is not None and roi.size else np.array([0.0] * len(axes) + [1.0] * len(axes))
@@ -98,8 +99,8 @@ def resize(case):
 
 
 def stored(case, y):
-    """Converts the result to the input's type. Integers are truncated, except after antialiasing, as in onnxruntime; the specification is
-    silent."""
+    """Converts the result to the input's type. Integers are truncated, except after antialiasing, as in onnxruntime;
+    the specification is silent."""
     kind = case.args[0].dtype
     if kind.kind not in "iu":
         return y.astype(kind)
@@ -109,8 +110,8 @@ def stored(case, y):
 
 @model("Upsample")
 def upsample(case):
-    """Computes Upsample. The input coordinate of output o is o / scale. Mode nearest uses its floor; mode linear interpolates between its
-    floor and the next element."""
+    """Computes Upsample. The input coordinate of output o is o / scale. Mode nearest uses its floor; mode linear
+    interpolates between its floor and the next element."""
     x = case.args[0]
     scales = case.attrs.get("scales") or case.args[1]
     y = x.astype(np.float64)

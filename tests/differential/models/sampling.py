@@ -10,7 +10,8 @@ from .resize import kernel
 
 
 def reflect(v, n, corners):
-    """Mirrors a coordinate into the image: at the centres of the outer pixels if `corners`, otherwise at their edges."""
+    """Mirrors a coordinate into the image: at the centres of the outer pixels if `corners`, otherwise at their
+    edges."""
     low, high = (0, n - 1) if corners else (-0.5, n - 0.5)
     span = high - low
     if span == 0:
@@ -30,8 +31,8 @@ def neighbour(image, place, padding, corners):
 
 
 def sample(image, at, mode, padding, corners):
-    """Returns the value of the image at one point. Cubic mode applies the padding to each neighbour that it reads. Other modes apply it to
-    the point."""
+    """Returns the value of the image at one point. Cubic mode applies the padding to each neighbour that it reads.
+    Other modes apply it to the point."""
     sizes = image.shape[1:]
     if mode not in ("cubic", "bicubic") and padding != "zeros":
         if padding == "reflection":

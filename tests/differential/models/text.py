@@ -16,7 +16,8 @@ def regex_full_match(case):
 
 @model("StringNormalizer")
 def string_normalizer(case):
-    """Removes stopwords, optionally ignoring case, and changes the case of the remaining words. An empty result becomes one ''."""
+    """Removes stopwords, optionally ignoring case, and changes the case of the remaining words. An empty result becomes
+    one ''."""
     x, a = case.args[0], case.attrs
     fold = (lambda s: s) if a.get("is_case_sensitive") else str.lower
     change = {"LOWER": str.lower, "UPPER": str.upper, "NONE": lambda s: s}[a.get("case_change_action", "NONE")]

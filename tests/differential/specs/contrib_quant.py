@@ -166,7 +166,8 @@ def dynamic_quantize_lstm(d):
     direction = d.choice(["forward", "reverse", "bidirectional"])
     ways = 2 if direction == "bidirectional" else 1
     kind = eight(d)
-    # The zero points make weights of both signs. If all weights were positive, the states would amplify the quantization error.
+    # The zero points make weights of both signs. If all weights were positive, the states would amplify the
+    # quantization error.
     zero = lambda: np.full([ways], 0 if kind == "int8" else 128, d.tensor(kind, []).dtype)  # noqa: E731
     weight = lambda rows: Const(full(d, kind, [ways, rows, 4 * hidden]))  # noqa: E731
     scale = lambda: Const(scale_of(d, [ways], low=0.002, high=0.01))  # noqa: E731

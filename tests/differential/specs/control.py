@@ -44,8 +44,8 @@ def if_(d):
 
 
 def loop_body(d, dtype, scans, stops):
-    """Returns a body that computes `state_out = state op outer`. Each scan output is a function of the state. With `stops`, the body may
-    end the loop early."""
+    """Returns a body that computes `state_out = state op outer`. Each scan output is a function of the state. With
+    `stops`, the body may end the loop early."""
     nodes = [node(d.choice(["Add", "Sub", "Mul"]), ["state", "outer"], ["state_out"])]
     for i in range(scans):
         nodes.append(node(d.choice(["Neg", "Abs", "Identity"]), ["state_out" if i == 0 else "state"], [f"scan{i}"]))

@@ -17,7 +17,8 @@ def window(d, rank, sizes, dilate=True, max_kernel=3):
 
 
 def padding(d, kernel, dilations):
-    """Returns the attribute auto_pad or pads. Pads are smaller than the kernel, because engines differ for larger ones."""
+    """Returns the attribute auto_pad or pads. Pads are smaller than the kernel, because engines differ for larger
+    ones."""
     auto = d.choice([None, None, None, "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
     if auto not in (None, "NOTSET"):
         return {"auto_pad": auto}

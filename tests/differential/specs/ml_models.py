@@ -116,8 +116,8 @@ def leaf_weights(d, leaves, prefix, outputs):
 
 
 def tree_input(d, features, dtype):
-    """Returns an input of multiples of 1/4. Thresholds are multiples of 1/4 too, so that values may equal thresholds. Some inputs have
-    NaNs, which are missing values."""
+    """Returns an input of multiples of 1/4. Thresholds are multiples of 1/4 too, so that values may equal thresholds.
+    Some inputs have NaNs, which are missing values."""
     x = np.round(d.tensor("float", [d.int(1, 6), features]) * 4) / 4
     if d.chance(0.3):
         x[d.tensor("bool", x.shape, p=0.2)] = np.nan

@@ -63,7 +63,8 @@ def rms_normalization(d):
 
 @op("SimplifiedLayerNormalization", since=(1,))
 def simplified_layer_normalization(d):
-    """SimplifiedLayerNormalization is onnxruntime's name for RMS normalisation. onnxruntime defines it in the default domain."""
+    """SimplifiedLayerNormalization is onnxruntime's name for RMS normalisation. onnxruntime defines it in the default
+    domain."""
     dtype = d.dtype("T", without=("bfloat16",))
     shape = d.shape(2, 4, dim=9, zero=0)
     attrs = {"axis": d.maybe(-1), "epsilon": d.maybe(d.uniform(1e-5, 1e-2)), "stash_type": d.maybe(1)}

@@ -63,8 +63,8 @@ def quantize_linear(d):
         zero = zero_point(d, target, at)
     if target in FLOAT8:
         attrs["saturate"] = d.maybe(d.int(0, 1))
-    # If x/scale is halfway between two integers, an engine that computes x*(1/scale) may round differently. Engines that
-    # compute in float16 also round the quotient.
+    # If x/scale is halfway between two integers, an engine that computes x*(1/scale) may round differently. Engines
+    # that compute in float16 also round the quotient.
     return d.case([x, scale, zero], attrs, off_by_one=0.3 if kind == "float16" else True)
 
 
@@ -137,7 +137,8 @@ def qlinear_conv(d):
     out = left
     x, w, attrs = integer_conv(d, left, right)
     channels = [w.shape[0]] if d.chance(0.5) else ()
-    # The zero points of a weight with per-channel scales must be equal, because onnxruntime requires this for signed weights.
+    # The zero points of a weight with per-channel scales must be equal, because onnxruntime requires this for signed
+    # weights.
     weight_zero = np.zeros(channels, dtype=w.dtype) if channels or d.chance(0.3) else zero_point(d, right)
     bias = d.maybe(d.tensor("int32", [w.shape[0]], low=-2000, high=2000))
     inputs = [x, scale_of(d), zero_point(d, left), w, scale_of(d, channels), weight_zero,

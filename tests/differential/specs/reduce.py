@@ -64,7 +64,8 @@ def cumulate(d):
 
 
 def unsorted_topk(axis):
-    """Returns a function that sorts each slice of both outputs by index, because with sorted=0 their order is undefined."""
+    """Returns a function that sorts each slice of both outputs by index, because with sorted=0 their order is
+    undefined."""
     def canon(outputs):
         values, indices = outputs
         order = np.argsort(indices, axis=axis, kind="stable")

@@ -118,7 +118,8 @@ def split(d):
 
 
 def slice_bounds(d, size):
-    """Returns start, end and step for one axis. Start and end may be out of range or negative, and the step may be negative."""
+    """Returns start, end and step for one axis. Start and end may be out of range or negative, and the step may be
+    negative."""
     step = d.choice([1, 1, 1, 2, 3, -1, -2])
     far = d.choice([0, 0, 3, 1 << 40])
     start, end = d.int(-size - far, size + far), d.int(-size - far, size + far)

@@ -28,7 +28,8 @@ def resize_modes(d):
 
 
 def resize_shape(d, mode):
-    """Returns a shape whose rank onnxruntime supports: any rank for nearest, and images with one or two outer dimensions otherwise."""
+    """Returns a shape whose rank onnxruntime supports: any rank for nearest, and images with one or two outer
+    dimensions otherwise."""
     if mode == "nearest":
         return d.shape(1, 5, dim=5, zero=0)
     if mode == "cubic":
@@ -80,7 +81,8 @@ def resize(d):
     if d.since < 13 and not by_scale:
         scales = np.zeros(0, np.float32)
     inputs = [x, roi, scales if by_scale or d.since < 13 else None, None if by_scale else sizes]
-    # Interpolated integers are truncated. A result that is almost an integer may be truncated to that integer or to the one below.
+    # Interpolated integers are truncated. A result that is almost an integer may be truncated to that integer or to the
+    # one below.
     return d.case(inputs, attrs, const=0.5, off_by_one=1.0 if mode != "nearest" else 0)
 
 
