@@ -20,7 +20,7 @@ def _svg(width, height, parts):
 
 
 def _best_ratios(report):
-    """Model -> {threads: ratio to its best peer}."""
+    """Returns for each model a dict from the number of threads to Tern's ratio to the best peer."""
     found = {}
     for row in report["rows"]:
         ratio = figures.ratio(row["engines"], figures.best_peer(row["engines"]))
@@ -30,7 +30,7 @@ def _best_ratios(report):
 
 
 def ratios(report):
-    """Bars: the best peer's time over Tern's for each model, one per number of threads."""
+    """Returns an SVG with the best peer's time over Tern's for each model, as one bar per number of threads."""
     models = _best_ratios(report)
     threads = sorted({row["threads"] for row in report["rows"]})
     top = max([1.0, *(r for by in models.values() for r in by.values())]) * 1.05
@@ -58,7 +58,7 @@ PANEL, GAP, ACROSS = (250, 170), 60, 3
 
 
 def _panel(series, engines, cores, x0, y0):
-    """One series: time over size, both axes logarithmic."""
+    """Draws one series: time against size, with logarithmic axes."""
     width, height = PANEL
     points = [(p["size"], name, p["engines"][name]["ms"]) for p in series["points"] for name in engines
               if figures.ok(p["engines"].get(name))]
@@ -87,7 +87,7 @@ def _panel(series, engines, cores, x0, y0):
 
 
 def growth(report):
-    """Panels of lines: one per series, one line per engine."""
+    """Returns an SVG with one panel per series and one line per engine in each panel."""
     engines = ["tern", *report["peers"]]
     parts = []
     for k, name in enumerate(engines):

@@ -1,5 +1,5 @@
-/* Preloaded into a process, counts what its code requests from the heap and prints the count to stderr when it
- * ends. Internal calls of the C library are not counted. */
+/* This library is preloaded into a process (LD_PRELOAD). It counts the process's heap allocations and prints the
+ * count to stderr when the process ends. It does not count calls inside the C library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-"""Inputs for a network of the zoo, the same for every engine."""
+"""Generates inputs for a network of the zoo. Every engine reads the same inputs."""
 
 import zlib
 
@@ -6,12 +6,13 @@ import numpy as np
 
 
 def dims_of(spec, sizes):
-    """The dims of an input, with the sizes of symbols replaced by `sizes`."""
+    """Returns the dims of an input. `sizes` maps symbols to sizes and overrides the default size of an open dim."""
     return [sizes.get(spec["symbols"].get(str(axis)), size) for axis, size in enumerate(spec["dims"])]
 
 
 def make(spec, sizes=None):
-    """Generates one input from its description in the zoo's index; depends only on name and dims."""
+    """Generates one input from its description in the zoo's index. The values depend only on the description and the
+    dims."""
     dims = dims_of(spec, sizes or {})
     generator = np.random.default_rng(zlib.crc32(spec["name"].encode()))
     if spec["kind"] == "ids":
@@ -26,7 +27,7 @@ def make_all(entry, sizes=None):
 
 
 def file_name(value):
-    """The stem of the file that an engine writes an output to, as `tern run` chooses it."""
+    """Returns the stem of the .npy file of an output. `tern run` uses the same stem."""
     return value.replace("/", "_").replace(":", "_")
 
 

@@ -5,20 +5,22 @@ import statistics
 
 import numpy as np
 
-METHOD = 2  # version of the method that docs/reports/performance.md describes: figures of older versions are not comparable
+METHOD = 2  # version of the method that docs/reports/performance.md describes; figures of different versions are not comparable
 QUICK = (3, 0.15)  # rounds, and seconds per engine and round
-NOISE = 0.05  # spread beyond which more rounds are run
-LASTING = 0.5  # ms of the best peer above which call overhead is negligible
-COMPUTE_BOUND = 80  # percent of the multiply-add peak on one thread above which a model is compute-bound
-EXACT = 5e-3  # error in fp32, relative to an output's largest magnitude
-# In bf16: three times the effect of rounding weights and inputs in fp32, because values between layers are rounded too, plus 2^-8
-# for each of the last four steps, whose rounding no sum averages out. Errors above 0.5 are inconclusive.
+NOISE = 0.05  # if the spread is larger, the rounds are repeated
+LASTING = 0.5  # ms; if the best peer takes at least as long, its call overhead is negligible
+COMPUTE_BOUND = 80  # a model is compute-bound if it reaches this percentage of the multiply-add peak on one thread
+EXACT = 5e-3  # tolerance in fp32, relative to an output's largest magnitude
+# The tolerance in bf16 is ROUNDED[0] * (error of rounding only weights and inputs in fp32) + ROUNDED[1]. The factor is
+# 3 because values between layers are rounded too. The summand is 2^-8 for each of the last four steps, because no later
+# sum averages out their rounding.
 ROUNDED = (3, 2**-6)
-TELLING = 0.5
+TELLING = 0.5  # with a larger tolerance, a comparison is inconclusive
 
 
 def worst_error(got, wanted):
-    """The largest difference relative to the largest expected magnitude; inf if shapes or NaNs differ."""
+    """Returns the largest difference, relative to the largest expected magnitude. Returns inf if shapes, NaNs or
+    infinities differ."""
     worst = 0.0
     for a, b in zip(got, wanted, strict=True):
         if a.shape != b.shape:
@@ -33,12 +35,13 @@ def worst_error(got, wanted):
 
 
 def bound(rounding):
-    """The tolerance of results; rounding: the effect of rounding alone, None in fp32."""
+    """Returns the tolerance of outputs. `rounding` is the error of rounding only weights and inputs, or None in
+    fp32."""
     return EXACT if rounding is None else ROUNDED[0] * rounding + ROUNDED[1]
 
 
 def judged(error, rounding):
-    """Status and reason for results with that error."""
+    """Returns the status of an engine whose outputs have this error, and the reason."""
     if rounding is not None and bound(rounding) > TELLING and math.isfinite(error):
         return "untold", f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest: right cannot be told from wrong"
     if error <= bound(rounding):
@@ -48,9 +51,10 @@ def judged(error, rounding):
 
 
 def timing(rounds):
-    """Of latencies per round: the best, the median, and the spread of the rounds' bests above the overall best.
+    """Returns the best and the median latency. `rounds` is a list of latencies per round. `spread` says by which
+    fraction the best latency of the median round exceeds the best latency of all rounds.
 
-    The processor's clock may count nothing for a run of a microsecond; then the spread is 0 too."""
+    The clock of processor time may return 0 for a run of a microsecond; then the spread is 0."""
     bests = [min(latencies) for latencies in rounds]
     best = min(bests)
     return {"ms": best, "median_ms": statistics.median(x for latencies in rounds for x in latencies),
@@ -67,31 +71,34 @@ def ok(result):
 
 
 def start_ms(result):
-    """Time from the file to the first result, because engines defer different work to the first run. None without times."""
+    """Returns the time from opening the file to the first result, because some engines defer work from loading to the
+    first run. Returns None if the times are unknown."""
     return result["load_ms"] + result["first_run_ms"] if "load_ms" in result else None
 
 
 def ratio(results, peer):
-    """Peer's time over Tern's: above 1, Tern is faster. None if either has no time."""
+    """Returns the peer's time over Tern's: above 1, Tern is faster. Returns None if the peer or Tern has no time."""
     if not ok(results.get("tern")) or not ok(results.get(peer)):
         return None
     return results[peer]["ms"] / results["tern"]["ms"]
 
 
 def best_peer(results):
-    """The fastest peer with correct results; None without any."""
+    """Returns the fastest peer with correct results, or None if there is no such peer."""
     peers = {name: r["ms"] for name, r in results.items() if name not in ("tern", "base", "single") and ok(r)}
     return min(peers, key=peers.get) if peers else None
 
 
 def spread(results):
-    """The larger spread of Tern (also on one thread) and the best peer: the uncertainty of a ratio. None without Tern."""
+    """Returns the uncertainty of a ratio: the largest spread of Tern, Tern on one thread, and the best peer. Returns
+    None if Tern has no time."""
     counted = [results.get(name) for name in ("tern", "single", best_peer(results))]
     return max(r["spread"] for r in counted if ok(r)) if ok(results.get("tern")) else None
 
 
 def summary(rows, peers):
-    """Geomeans over the rows (each with 'engines') of Tern against each peer and against the best one per row."""
+    """Returns the geometric means over all rows of Tern's ratio to each peer, and of its ratio to the best peer of each
+    row."""
     against = {peer: [r for r in (ratio(row["engines"], peer) for row in rows) if r] for peer in peers}
     best = [r for r in (ratio(row["engines"], best_peer(row["engines"])) for row in rows) if r]
     return {"models": len(rows), "compared": len(best), "best": geomean(best), "worst_model": min(best, default=math.nan),
@@ -99,7 +106,7 @@ def summary(rows, peers):
 
 
 def lasting(rows):
-    """The rows whose best peer takes long enough for its call overhead from Python to be negligible."""
+    """Returns the rows whose best peer takes so long that the overhead of its call from Python is negligible."""
     return [row for row in rows if (best := best_peer(row["engines"])) and row["engines"][best]["ms"] >= LASTING]
 
 
@@ -108,7 +115,8 @@ def percent_of_peak(flops, ms, peak_gflops, threads):
 
 
 def over_single(row):
-    """Tern's speedup of several threads over one, in the same rounds, and that of a loop of multiply-adds; None if not measured."""
+    """Returns two speedups of several threads over one thread: that of Tern, measured in the same rounds, and that of a
+    loop of multiply-adds. A speedup is None if it was not measured."""
     several, single = row["engines"].get("tern"), row.get("single")
     gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
     one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
@@ -116,32 +124,36 @@ def over_single(row):
 
 
 def reads_over_single(row):
-    """The speedup of a loop that only reads memory; None if not measured."""
+    """Returns the speedup of several threads over one for a loop that only reads memory, or None if it was not
+    measured."""
     one, many = row.get("read_gb_per_s"), row.get("read_gb_per_s_threads")
     return many / one if one and many and row["threads"] > 1 else None
 
 
 def permitted(row):
-    """The speedup that the machine permits: memory-bound steps scale like reading, all others like multiply-adds. None if these
-    were not measured."""
+    """Returns the speedup that the machine permits if memory-bound steps scale like the reading loop and all other
+    steps like the multiply-add loop. Returns None if the loops were not measured."""
     (_, loop), reads, waits = over_single(row), reads_over_single(row), row.get("waiting")
     return 1 / (waits / reads + (1 - waits) / loop) if loop and reads and waits is not None else None
 
 
 def compute_bound(row, alone=None):
-    """Whether one thread comes near the multiply-add peak: measured beside several threads, or in the separate row `alone`."""
+    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. Its time on one thread
+    is in row["single"] or in `alone`, the row of a measurement with one thread; one sufficient time is enough."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
     return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
                percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):
-    """Whether a point of a series has more threads than there are cores (0: unknown); Tern then uses one per core."""
+    """Returns whether a point of a series has more threads than cores; Tern then uses one thread per core. `cores` is 0
+    if unknown."""
     return axis == "threads" and 0 < cores < size
 
 
 def step(point, before, engine, axis):
-    """The time per item relative to the previous size; for threads, relative time. None without both times."""
+    """Returns the time per item at `point` over that at `before`, the previous size. If the axis is the number of
+    threads, returns the ratio of the times. Returns None if a time is missing."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
         return None
     growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]
@@ -149,7 +161,8 @@ def step(point, before, engine, axis):
 
 
 def cliffs(points, peers, axis, limit=1.25):
-    """Sizes where the time per item grows more than any peer's, and more than noise."""
+    """Returns the sizes at which Tern's time per item grows `limit` times as much as that of every peer. A peer's
+    growth counts as at least 0.8."""
     found = []
     for before, point in zip(points, points[1:]):
         ours = step(point, before, "tern", axis)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Fits the rates of src/runtime/cost/cost_rates.inc to this machine.
 
-    fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    adds measurements of every kernel of every layer
+    fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    appends measurements of every kernel of every layer to FILE
     fit_costs.py fit FILE…                                              prints the table, and the errors of its estimates
 
-A kernel's time is a sum of counts (products or bytes of weights, whichever takes longer; bytes moved, elements transformed, one run) times
-the rates of its algorithm. The rates are the solution of a non-negative least-squares problem.
-Measure on a quiet machine, one thread, one instruction set at a time. Needs numpy."""
+The estimated time of a kernel is a sum of counts, each times a rate of the kernel's algorithm. The counts are bytes
+moved, elements transformed, 1 for the start, and either products or bytes of weights, whichever takes longer. The rates
+are the solution of a non-negative least-squares problem. Measure on a quiet machine, one thread, one instruction set at
+a time. Needs numpy."""
 
 import argparse
 import collections
@@ -19,7 +20,7 @@ import sys
 
 import numpy as np
 
-FIXED = {"move", "transpose"}  # part of other kernels' work and too correlated with the rest of it to be fitted separately
+FIXED = {"move", "transpose"}  # other kernels contain these algorithms, and their counts are too correlated with the kernels' other counts to be fitted
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1
@@ -29,7 +30,8 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """The bytes of weights that stay in a cache and the slowdown beyond, from src/runtime/cost/cost_model.cc."""
+    """Returns kCache and kMiss of src/runtime/cost/cost_model.cc: the largest number of bytes of weights that stay in a
+    cache, and the factor by which larger weights are read more slowly."""
     match = re.search(r"kCache = (\d+) << (\d+),\s+kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
@@ -61,7 +63,7 @@ def measure(args):
 
 
 def not_negative_least_squares(a, b):
-    """Coordinate descent: slow but robust."""
+    """Minimizes |a x - b| for x >= 0 by coordinate descent, which is slow but robust."""
     x = np.zeros(a.shape[1])
     squares = (a * a).sum(0)
     rest = b - a @ x
@@ -81,7 +83,8 @@ def not_negative_least_squares(a, b):
 
 
 def parts(sample, table):
-    """The algorithms of a sample and their counts: products or weights, whichever takes longer."""
+    """Yields each algorithm of a sample with its counts and rates. Of the counts of products and weights, the one that
+    takes less time is set to 0."""
     near, times = far_weights()
     for w in sample["work"]:
         rates = table[w["algorithm"], sample["isa"]]
@@ -92,15 +95,16 @@ def parts(sample, table):
 
 
 def fit_once(samples, table, near, bounded=True):
-    """Rates in nanoseconds by algorithm. Rates without samples stay unchanged."""
+    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns each
+    sample's estimate over its measurement, with the rates before the fit."""
     seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
-    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # too few samples to fit
+    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer samples than 8 are too few
     at = {name: i * WIDTH for i, name in enumerate(algorithms)}
     rows = np.zeros((len(samples), len(at) * WIDTH))
     times = np.array([s["us"] * 1e3 for s in samples])
     known, estimates = np.zeros(len(samples)), np.zeros(len(samples))
     isa = samples[0]["isa"]
-    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # the peak is a lower bound
+    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # no algorithm is faster than the peak
     for i, s in enumerate(samples):
         for name, counts, rates in parts(s, table):
             estimates[i] += counts @ rates
@@ -110,7 +114,9 @@ def fit_once(samples, table, near, bounded=True):
             known[i] += counts[0] * floor + counts[1] * rates[1]
             counts[1] = 0  # memory bandwidth does not depend on the kernel
             rows[i, at[name]:at[name] + WIDTH] += counts
-    weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))  # symmetric in the ratio of estimate and measurement
+    # Dividing by the root of time times estimate gives an estimate that is twice too long and one that is twice too
+    # short the same error.
+    weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))
     scale = np.maximum(1e-30, np.abs(rows).max(0))
     found = not_negative_least_squares(rows / scale * weight[:, None], (times - known) * weight) / scale
     for name, i in at.items():
@@ -135,7 +141,7 @@ def fit_isa(samples, table):
 
 
 def rates_in(text):
-    """Rates by algorithm and instruction set."""
+    """Returns the rates by algorithm and instruction set."""
     table = {}
     for line in text.splitlines():
         if match := re.match(r"TERN_RATES\((.*)\)", line):

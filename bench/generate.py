@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""GPT-2 decoding with a KV cache, Tern and onnxruntime: compares tokens, tokens per second, and time over the length of the past.
+"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, tokens per second, and the time of a
+token by length of the past.
 
     python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
     .venv-generate/bin/python bench/generate.py
 
-GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past in OrtValues
-(I/O binding: the present of one run is the past of the next). Tern stores it as states (`tern generate`). Both use greedy decoding.
-Exit status 1: the tokens differ.
+GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past
+in OrtValues by I/O binding: the present of one run is the past of the next. Tern stores the past as states (`tern
+generate`). Both engines use greedy decoding. The exit status is 1 if the tokens differ.
 """
 
 import argparse
@@ -22,8 +23,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 PASTS = (100, 500, 1000)
-SKIP = 3  # first tokens, which include the making of plans
-NEAR = 10  # the median is over so many tokens on either side of a past length
+SKIP = 3  # number of first tokens that are not counted, because their time includes compiling plans
+NEAR = 10  # the time at a past length is the median over this many tokens before and after that length
 
 
 def parse():
@@ -43,7 +44,8 @@ def parse():
 
 
 def names(layers):
-    """Names of the past's inputs and of the present's outputs, as optimum writes them."""
+    """Returns the names of the inputs of the past and of the outputs of the present, in the convention of the package
+    optimum."""
     parts = [(i, kind) for i in range(layers) for kind in ("key", "value")]
     return [f"past_key_values.{i}.{kind}" for i, kind in parts], [f"present.{i}.{kind}" for i, kind in parts]
 
@@ -91,7 +93,8 @@ def export(path, layers, seed, exporter):
 
 
 def weight_bytes(model):
-    """Bytes of weights that each token reads: those of MatMul and Gemm, each once."""
+    """Returns how many bytes of weights the MatMul and Gemm nodes read for one token. A shared weight is counted
+    once."""
     import onnx
 
     graph = onnx.load(str(model)).graph
@@ -102,7 +105,7 @@ def weight_bytes(model):
 
 
 def run_onnxruntime(model, prompt, tokens, threads):
-    """The tokens, and the milliseconds of each."""
+    """Returns the tokens, and the milliseconds of each token."""
     import numpy
     import onnxruntime
 
@@ -138,7 +141,7 @@ def command_of(tern, model, prompt, tokens, threads, bytes_read=0):
 
 
 def run_tern(command, env=None):
-    """What `tern generate --json` prints, and its messages."""
+    """Returns the JSON that `tern generate --json` prints, and its stderr."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
@@ -146,13 +149,14 @@ def run_tern(command, env=None):
 
 
 def allocations(command, library):
-    """How often the process requests memory from its start to its end."""
+    """Returns the number of heap allocations of the process from its start to its end."""
     _, messages = run_tern(command, {**os.environ, "LD_PRELOAD": str(library)})
     return int(re.search(r"allocations: (\d+)", messages)[1])
 
 
 def allocations_per_token(tern, model, prompt, threads, folder):
-    """Heap allocations of a token whose past has 600 to 1,000 positions; the states' memory does not grow there."""
+    """Returns the heap allocations per token while the past grows from 600 to 1,000 tokens; the memory of the states
+    has a constant size in this range."""
     library = folder / "count_allocations.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(HERE / "count_allocations.c"), "-o", str(library)], check=True)
     few, many = (allocations(command_of(tern, model, prompt, n, threads), library) for n in (600, 1000))
@@ -160,25 +164,25 @@ def allocations_per_token(tern, model, prompt, threads, folder):
 
 
 def agreement(ours, theirs):
-    """The number of equal tokens before the first difference."""
+    """Returns the number of equal tokens before the first difference."""
     return next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
 
 
 def rate(spent, skip=SKIP):
-    """Tokens per second, without the first ones, which include planning."""
+    """Returns tokens per second, without the first `skip` tokens, whose time includes compiling plans."""
     return 1e3 * len(spent[skip:]) / sum(spent[skip:]) if spent[skip:] else 0.0
 
 
 def at_past(spent, prompt, past):
-    """The median time of a token at this past length, in ms; None without samples."""
+    """Returns the median time of a token at this past length, in ms, or None without samples."""
     index = past - prompt
     near = spent[max(0, index - NEAR):index + NEAR + 1]
     return statistics.median(near) if 0 <= index < len(spent) + NEAR and near else None
 
 
 def summary(ours, theirs, prompt, bytes_read):
-    """The share of what memory permits: the median time to read as many bytes as the weights have, measured between
-    the tokens of the same process, over the median time of a token."""
+    """Returns all figures. "percent_of_permitted" is the median time to read as many bytes as the weights have, over
+    the median time of a token. `tern generate` measures these reads between its tokens."""
     reads = ours.get("read_milliseconds")
     permitted = 1e3 / statistics.median(reads) if reads else None
     usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None

@@ -1,4 +1,4 @@
-"""The machine of the comparison."""
+"""Describes the machine on which engines are compared, and measures its peaks."""
 
 import importlib.metadata
 import json
@@ -25,18 +25,19 @@ def versions(peers):
 
 
 def name_of(engine, tern):
-    """An engine with its version; for Tern, its build."""
+    """Returns the engine's name with its version; for Tern, with the modification time of the binary."""
     return f"{engine} {versions([engine])[engine] if engine in PACKAGES else pathlib.Path(tern).stat().st_mtime_ns}"
 
 
 def peaks(tern, precision, threads):
-    """The current peak of one thread and of several: GFLOP/s of a loop of multiply-adds, GB/s of a loop that only reads, and the
-    number of threads, which is at most the number of cores. None if it cannot be measured."""
+    """Measures the peak of one thread and of several: GFLOP/s of a loop of multiply-adds and GB/s of a loop that only
+    reads. "peak_threads" is the number of threads, which is at most the number of cores. A figure is None if it cannot
+    be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
     rates = {key: found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads")}
     return {**rates, **{key: found.get(key) for key in ("read_gb_per_s", "read_gb_per_s_threads", "peak_threads")}}
 
 
 def best(measured):
-    """The maximum of each figure over all measurements."""
+    """Returns the maximum of each figure over all measurements."""
     return {key: max((found[key] for found in measured if found[key]), default=None) for key in measured[0]}

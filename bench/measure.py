@@ -14,9 +14,9 @@ import machine
 import rounding
 from process import Engine, Failure
 
-SINGLE = "single"  # Tern on one thread, beside Tern on several
-MORE_GOES = 2  # maximum number of repetitions of all rounds
-REST = 0.05  # seconds to wait after an engine with several threads, until its threads stop spinning
+SINGLE = "single"  # Tern on one thread, measured in the same rounds as Tern on several threads
+MORE_GOES = 2  # the rounds are repeated at most so many times
+REST = 0.05  # seconds to wait after an engine with several threads, so that its threads stop spinning
 
 
 @dataclasses.dataclass
@@ -31,7 +31,7 @@ class Plan:
     seconds: float = 0.4  # per engine and round
     runs: int = 2000  # maximum per round
     base: pathlib.Path | None = None  # another tern, measured as the peer "base"
-    clock: str = "latency_ms"  # or processor_ms, which other programs affect less
+    clock: str = "latency_ms"  # or "processor_ms", which other programs on the machine affect less
     single: bool = False  # also measures Tern on one thread, as a separate engine
 
 
@@ -46,8 +46,9 @@ def start(name, job, place, plan):
 
 
 def admit(name, job, folder, plan, entry, reference, rounded=None):
-    """Starts an engine and compares its outputs with the reference (None: its outputs become the reference). `rounded`: the error of
-    rounding alone (None: fp32). Returns the engine or None, and the findings."""
+    """Starts an engine and compares its outputs with `reference`. If `reference` is None, the caller uses this engine's
+    outputs as the reference. `rounded` is the error of rounding only weights and inputs, or None in fp32. Returns the
+    engine, or None if it is excluded, and the findings."""
     try:
         engine = start(name, job, folder / name, plan)
     except Failure as failure:
@@ -64,8 +65,9 @@ def admit(name, job, folder, plan, entry, reference, rounded=None):
 
 
 def exact(job, name, folder, plan, entry):
-    """The fp32 outputs of the first engine that runs the model, as the reference for engines that round, because two rounding engines
-    differ more from each other; and that engine's error when only weights and inputs are rounded. None, None if no engine runs it."""
+    """Returns the fp32 outputs of the first engine that runs the model, and that engine's error when only weights and
+    inputs are rounded to bf16. The fp32 outputs are the reference for bf16, because two engines in bf16 differ more
+    from each other than from fp32. Returns None, None if no engine runs the model."""
     def outputs(engine, job, place):
         start(engine, {**job, "precision": "fp32"}, folder / place, plan).close()
         return outputs_of(folder / place, entry)
@@ -81,7 +83,7 @@ def exact(job, name, folder, plan, entry):
 
 
 def take_turns(engines, plan, results, between):
-    """Runs the rounds of all engines; repeats them up to twice while the spread is too large."""
+    """Runs the rounds of all engines. Repeats the rounds at most MORE_GOES times while the spread is too large."""
     times = {name: [] for name in engines}
     play_round(engines, plan, results)  # warms up
     between()
@@ -97,7 +99,7 @@ def take_turns(engines, plan, results, between):
 
 
 def play_round(engines, plan, results):
-    """Latencies of each engine; an engine that fails is closed and removed."""
+    """Runs each engine once and returns its latencies. Closes and removes an engine that fails."""
     times = {}
     for name in list(engines):
         try:
@@ -114,12 +116,13 @@ def play_round(engines, plan, results):
 
 
 def start_again(engines, job, folder, plan, results):
-    """The better of two starts: the first starts ran in the opposite order, beside engines that hold memory."""
+    """Starts each engine a second time and stores the better of its two start times. The order is reversed, because in
+    the first starts a later engine ran beside earlier engines, which occupied memory."""
     for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)
         except Failure as failure:
-            results[name]["second_start"] = f"failed: {failure}"  # keep the first measurement
+            results[name]["second_start"] = f"failed: {failure}"  # the first measurement stays valid
             continue
         again.close()
         for key in ("load_ms", "first_run_ms"):
@@ -127,7 +130,8 @@ def start_again(engines, job, folder, plan, results):
 
 
 def measure(entry, plan, name="", sizes=None, between=lambda: None):
-    """Engine -> findings; 'status' is ok, wrong, untold or failed."""
+    """Returns the findings by engine. Their 'status' is ok, wrong, untold (the comparison of outputs is inconclusive)
+    or failed."""
     results = {}
     with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:
         folder = pathlib.Path(folder)

@@ -32,14 +32,14 @@ def positive(text):
 
 def parser(summary):
     made = argparse.ArgumentParser(description=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--peers", type=peers_in, help=f"of {', '.join(PEERS)}; none: Tern alone")
+    made.add_argument("--peers", type=peers_in, help=f"engines separated by commas, of {', '.join(PEERS)}; none: only Tern is measured")
     made.add_argument("--rounds", type=positive, default=7)
     made.add_argument("--seconds", type=float, default=0.4, help="per engine and round")
     made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
                       help="processor: processor time, for one thread on a shared machine")
     made.add_argument("--quick", action="store_true", help="{} rounds of {} seconds".format(*figures.QUICK))
     made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
-    made.add_argument("--base", type=pathlib.Path, help="another tern, as a further peer that never counts as the best")
+    made.add_argument("--base", type=pathlib.Path, help="another tern binary to measure; it never counts as the best peer")
     made.add_argument("--cache", type=pathlib.Path, default=zoo.default_cache(), help="the zoo's folder (TERN_BENCH_CACHE)")
     made.add_argument("--json", type=pathlib.Path, help="file for everything measured")
     made.add_argument("--svg", type=pathlib.Path, help="file for a chart")
@@ -62,14 +62,15 @@ def finish(chosen):
 
 
 def plan(chosen, threads):
-    """Processor time sums the time of all threads, including waiting: it is valid for one thread only."""
+    """Returns the settings of a measurement. Uses wall-clock time for several threads, because processor time sums the
+    time of all threads, including spinning."""
     clock = CLOCKS[chosen.clock if threads == 1 else "wall"]
     return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds,
                 base=chosen.base, clock=clock)
 
 
 def describe(chosen):
-    """The head of a report."""
+    """Returns the fields at the head of a report."""
     return {"method": figures.METHOD, "machine": machine.describe(chosen.tern), "versions": machine.versions(p for p in chosen.peers if p in PEERS), "precision": chosen.precision,
             "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds,
             "date": datetime.date.today().isoformat()}

@@ -1,4 +1,4 @@
-"""An engine in a child process that runs one round per request."""
+"""Runs an engine in a child process, one round per request."""
 
 import json
 import pathlib
@@ -15,7 +15,8 @@ class Failure(Exception):
 
 
 def command_of(engine, job, job_file, terns):
-    """`terns`: engine -> binary, for Tern and for the baseline build."""
+    """Returns the command that starts an engine. `terns` has the binary for each engine that is Tern: "tern", "single"
+    and "base"."""
     if engine not in terns:
         return [sys.executable, str(HERE / "engines" / "child.py"), engine, str(job_file)]
     precision = [] if job["precision"] == "fp32" else ["--precision", job["precision"]]
@@ -40,7 +41,7 @@ class Engine:
             raise
 
     def line(self):
-        """The next line of the child's output; None at its end."""
+        """Returns the next line of the child's output, or None at its end."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             while b"\n" not in self.seen:
@@ -70,7 +71,7 @@ class Engine:
         return (lines[-1] if lines else f"exit status {code}")[:300]
 
     def round(self, runs, seconds):
-        """Latencies in ms of at most `runs` runs, of which all but one fit into `seconds`."""
+        """Returns latencies in ms. Starts at most `runs` runs and starts no run after `seconds`, except the first."""
         try:
             self.process.stdin.write(f"{runs} {seconds}\n".encode())
             self.process.stdin.flush()

@@ -1,4 +1,4 @@
-"""Published models from a folder: name -> file, sizes of open dims, kinds of inputs."""
+"""Lists published models: their files, and the sizes to use for their open dims."""
 
 import pathlib
 
@@ -26,7 +26,7 @@ def _describe(value, sizes):
 
 
 def entry(folder, name):
-    """The index entry of a model in `folder`; None if the file does not exist."""
+    """Returns the entry of a model for the zoo's index, or None if its file is not in `folder`."""
     file, sizes = MODELS[name]
     path = pathlib.Path(folder) / file
     if not path.exists():

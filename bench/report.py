@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes the measurements into docs/reports/performance.md, so that no figure there is typed by hand.
 
-This program writes the sections between the lines <!-- NAME --> and <!-- end --> of that file; the rest is text. The figures are stored in
-docs/reports/performance.json. --fp32, --bf16, --threads and --growth replace parts of it by the output of bench/compare --json (--threads:
-of Tern alone on several threads) and bench/growth --json. --check only reports whether the document is up to date.
+This program replaces the sections between the lines <!-- NAME --> and <!-- end --> of that file. All other text is
+written by hand. The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new output
+of bench/compare --json, --growth of bench/growth --json, which replaces the stored figures. For --threads,
+bench/compare measures Tern alone on several threads. --check only reports whether the document is up to date.
 """
 
 import argparse
@@ -25,7 +26,7 @@ NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "M
 
 
 def rounded(value):
-    """Rounds numbers to five digits: the rest is noise and would enlarge every diff of the file."""
+    """Rounds numbers to five digits, because further digits are noise and enlarge every diff of the file."""
     if isinstance(value, float):
         return float(f"{value:.5g}")
     if isinstance(value, dict):
@@ -34,7 +35,7 @@ def rounded(value):
 
 
 def made(report):
-    """The method of measurement, as recorded by the run."""
+    """Returns a sentence about the rounds, the date and the clock of a measurement."""
     quick = (report["rounds"], report["seconds"]) == figures.QUICK
     kind = "A quick run (`--quick`): " if quick else ""
     on = f", on {report['date']}" if "date" in report else ""
@@ -44,7 +45,7 @@ def made(report):
 
 
 def processor(found):
-    """The processor's name and the instruction set in use."""
+    """Returns the processor's name, the instruction set in use and the number of cores."""
     pairs = ", bf16 dot products" if found.get("bf16_products") else ""
     return f"{found['cpu']} ({found['simd']}{pairs}), {found['cores']} cores"
 
@@ -70,7 +71,7 @@ def summary(report):
 
 
 def left_out(report):
-    """Engines that are excluded on a model, Tern included, and why."""
+    """Returns a list of engines, including Tern, that are excluded on a model, with the reasons."""
     found = {}
     for row in report["rows"]:
         for name, result in row["engines"].items():
@@ -86,7 +87,7 @@ def ratios(name, found, peers):
 
 
 def calls(report):
-    """The call overhead in the times; nothing if it was not measured."""
+    """Returns a sentence about the overhead of one call, or "" if it was not measured."""
     words = [f"{', '.join(f'{NAMES.get(name, name)} {1e3 * ms:.1f}' for name, ms in found['call_ms'].items())} "
              f"({table.threads(int(threads), report['machine']['cores'])})"
              for threads, found in report["summaries"].items() if found.get("call_ms")]
@@ -108,7 +109,7 @@ def off(engines):
 
 
 def models(report):
-    """A table for each number of threads."""
+    """Returns one table per number of threads."""
     peers, text = report["peers"], ""
     first = NAMES[peers[0]] if peers else "–"
     heads = ["model", "Tern", *(NAMES[peer] for peer in peers), "/best", "± %", "% peak", f"MB, {first}", f"start, {first}"]
@@ -119,7 +120,7 @@ def models(report):
 
 
 def threads(report):
-    """Tern on several threads against one; nothing if it was not measured."""
+    """Returns tables that compare Tern on several threads with Tern on one thread, or "" if this was not measured."""
     text, alone = "", {row["model"]: row for row in report["rows"] if row["threads"] == 1}
     for count in report["summaries"]:
         rows = [row for row in report["rows"] if row["threads"] == int(count) and figures.over_single(row)[0]]
@@ -142,7 +143,7 @@ def waiting(row):
 
 
 def threads_words(count, rows):
-    """The table of compute-bound models."""
+    """Returns a sentence about the speedup of compute-bound models, or "" if the loop was not measured."""
     gains, loops = zip(*map(figures.over_single, rows)) if rows else ((), ())
     if not any(loops):
         return ""
@@ -154,7 +155,8 @@ def threads_words(count, rows):
 
 
 def time_spent(report):
-    """The kernels with most of the time on one thread, the model nearest to its best peer first; nothing if it was not measured."""
+    """Returns a table of the kernels that take most of the time on one thread, or "" if this was not measured. The
+    model with the smallest ratio to its best peer is the first row."""
     rows = [(figures.ratio(row["engines"], figures.best_peer(row["engines"])), row) for row in report["rows"] if row.get("spent")]
     cells = [[row["model"], table.cell(best, "{:.2f}"), spent.words(row["spent"])] for best, row in sorted(rows, key=lambda pair: pair[0] or 0)]
     return table.markdown(["model", "/best", "% of the time, at % of the roofline"], cells, last="---") if cells else ""
@@ -170,7 +172,7 @@ def growth(report):
 
 
 def sections(stored):
-    """Section name -> text, for measured sections."""
+    """Returns the text of each measured section by its name."""
     found = {}
     for part in ("fp32", "bf16"):
         if part in stored:
@@ -181,13 +183,13 @@ def sections(stored):
             found[f"{part} spent"] = time_spent(stored[part])
     if "growth" in stored:
         found["growth"] = growth(stored["growth"])
-    if "threads" in stored:  # the separate measurement replaces the comparison's
+    if "threads" in stored:  # the separate measurement on several threads replaces that of the fp32 comparison
         found["fp32 threads"] = f"Tern alone. {made(stored['threads'])}\n\n{threads(stored['threads'])}"
     return found
 
 
 def fill(text, made):
-    """The document with its sections replaced; a section without measurements states that."""
+    """Returns the document with its sections replaced. A section without measurements says "Not measured yet."."""
     def replace(match):
         name = match.group(1)
         return f"<!-- {name} -->\n{made.get(name) or 'Not measured yet.' + chr(10)}<!-- end -->"
@@ -201,7 +203,7 @@ def charts(stored):
 
 
 def render(stored, docs):
-    """File name -> text of all generated files."""
+    """Returns the text of each generated file by its name."""
     return {"performance.md": fill((docs / "performance.md").read_text(), sections(stored)), **charts(stored)}
 
 
@@ -210,7 +212,7 @@ def main():
     for part in PARTS:
         parser.add_argument(f"--{part}", type=pathlib.Path, help="JSON of a new measurement")
     parser.add_argument("--docs", type=pathlib.Path, default=DOCS, help="folder of the document")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where something is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file is out of date")
     options = parser.parse_args()
     path = options.docs / "performance.json"
     stored = json.loads(path.read_text()) if path.exists() else {}

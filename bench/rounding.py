@@ -1,4 +1,5 @@
-"""The effect of rounding to bf16 on a network: the scale of the tolerance for engines that compute in bf16."""
+"""Measures the error that rounding weights and inputs to bf16 causes in a network. The tolerance in bf16 is a multiple
+of this error."""
 
 import hashlib
 import json
@@ -11,7 +12,7 @@ from onnx import TensorProto, numpy_helper
 
 import feeds
 
-KEPT = "rounding.json"  # in the zoo's folder: name -> [digest of network, inputs and engine, error]
+KEPT = "rounding.json"  # file in the zoo's folder; maps a network's name to [digest(), error]
 METHOD = 1  # version of this method
 
 
@@ -23,7 +24,8 @@ def to_bf16(values):
 
 
 def round_weights(source, target):
-    """Writes the model with the weights of its products (constants of two dims and more) rounded."""
+    """Writes the model with rounded weights. Only constants with at least two dims are rounded, because these are the
+    operands of matrix products and convolutions."""
     model = onnx.load(source)
     constants = [a.t for node in model.graph.node if node.op_type == "Constant" for a in node.attribute if a.name == "value"]
     for tensor in (*model.graph.initializer, *constants):
@@ -33,7 +35,8 @@ def round_weights(source, target):
 
 
 def rounded_job(job, folder):
-    """The job with rounded weights and inputs; the engine's cache is in the folder too."""
+    """Returns a job with rounded weights and inputs, whose files are in `folder`. The engine also uses `folder` as its
+    cache."""
     model, inputs = folder / "rounded.onnx", folder / "rounded.npz"
     round_weights(job["model"], model)
     given = feeds.load(job["inputs_file"])
@@ -42,7 +45,7 @@ def rounded_job(job, folder):
 
 
 def digest(job, engine):
-    """Digest of the network, its inputs, the engine and its version."""
+    """Returns a digest of the network, its inputs, and the engine with its version."""
     made = hashlib.sha256(f"{METHOD} {engine}".encode())
     for path in (job["model"], job["inputs_file"]):
         with open(path, "rb") as file:
@@ -51,8 +54,8 @@ def digest(job, engine):
 
 
 def error_of(job, name, engine, cache, compare):
-    """The network's rounding error with an engine of that name and version, computed once and cached. compare(job): the error of the
-    job's results against the exact ones."""
+    """Returns the rounding error of a network in `engine` (name and version). The error is computed once and cached.
+    compare(job) returns the error of a job's outputs relative to the exact outputs."""
     path, now = pathlib.Path(cache) / KEPT, digest(job, engine)
     kept = json.loads(path.read_text()) if path.exists() else {}
     if kept.get(name, [None])[0] != now:

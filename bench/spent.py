@@ -1,14 +1,15 @@
-"""A model's time by kernel, from `tern profile`."""
+"""Summarizes the output of `tern profile`: which kernels take the time of a model."""
 
 import json
 import subprocess
 
-MOST, LEAST_SHARE = 4, 0.03  # maximum number of kernels listed, and the minimum share of time
-BEYOND_CACHES = 64e6  # bytes of one step above which caches do not keep its data from run to run
+MOST, LEAST_SHARE = 4, 0.03  # at most four kernels are listed, each with at least 3 % of the time
+BEYOND_CACHES = 64e6  # data of a step with at least so many bytes is no longer in a cache in the next run
 
 
 def by_kernel(nodes):
-    """Share of the time and percent of the roofline of each kernel, the longest first. Loop bodies are part of their loop."""
+    """Returns each kernel's share of the time and its percentage of the roofline, sorted by decreasing share. The time
+    of a loop includes its body."""
     nodes = [node for node in nodes if node["depth"] == 0]
     total = sum(node["ms"] for node in nodes)
     groups = {}
@@ -24,7 +25,8 @@ def by_kernel(nodes):
 
 
 def waiting(profile):
-    """Share of the time in memory-bound steps: their bytes exceed the caches and take longer than their multiply-adds."""
+    """Returns the share of the time in memory-bound steps. A step is memory-bound if its bytes exceed BEYOND_CACHES and
+    reading them takes longer than its multiply-adds."""
     def waits(node):
         peak = profile.get("peak_gflops_bf16", profile["peak_gflops"]) if node["kernel"].endswith(".bf16") else profile["peak_gflops"]
         by_bytes, by_flops = (node["bytes"] or 0) / profile["read_gb_per_s"], (node["flops"] or 0) / peak
@@ -36,19 +38,20 @@ def waiting(profile):
 
 
 def of(tern, path, precision, threads):
-    """The output of `tern profile`; None if the model cannot be profiled."""
+    """Returns the output of `tern profile`, or None if the model cannot be profiled."""
     command = [tern, "profile", str(path), "--threads", str(threads), "--precision", precision, "--seconds", "0.3", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def longest(profile):
-    """The kernels with most of the time."""
+    """Returns the kernels that take most of the time."""
     return [group for group in by_kernel(profile["nodes"])[:MOST] if group["share"] >= LEAST_SHARE]
 
 
 def words(groups):
-    """"gemm.packed 78 % at 95, attention 9 % at 69"; kernels without FLOPs and bytes that can be counted have no second figure."""
+    """Returns text such as "gemm.packed 78 % at 95, attention 9 % at 69": shares of the time, and percentages of the
+    roofline. A kernel whose FLOPs or bytes are unknown has no second figure."""
     def one(group):
         name = group["kernel"].removeprefix("cpu.").removesuffix(".f32")
         roof = "" if group["percent_of_roof"] is None else f" at {group['percent_of_roof']:.0f}"

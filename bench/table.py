@@ -1,4 +1,4 @@
-"""The comparison as text."""
+"""Formats a comparison as text."""
 
 import figures
 
@@ -14,7 +14,7 @@ def cell(value, form):
 
 
 def threads(count, cores):
-    """The number of threads an engine is given; Tern uses at most one per core (0: unknown)."""
+    """Returns "4 threads", or "4 threads (on 2 cores, where Tern uses 2)". `cores` is 0 if unknown."""
     words = f"{count} thread{'s' if count > 1 else ''}"
     return f"{words} (on {cores} core{'s' if cores > 1 else ''}, where Tern uses {cores})" if 0 < cores < count else words
 
@@ -39,7 +39,8 @@ def row(found, peers):
 
 
 def widths(peers, names):
-    """The width of each column, known before the first row, so that rows can be printed immediately."""
+    """Returns the width of each column. It depends only on names, so that a row can be printed as soon as it is
+    measured."""
     return [max([len("geomean"), *map(len, names)]), *(max(len(h), 7) for h in header(peers)[1:])]
 
 
@@ -52,6 +53,7 @@ def geomeans(summary, peers, name="geomean"):
 
 
 def markdown(heads, rows, last="---:"):
-    """Left-aligned names, right-aligned numbers; last: how the last column is aligned."""
+    """Returns a Markdown table whose first column is left-aligned and whose other columns are right-aligned. `last` is
+    the alignment mark of the last column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
     return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 2) + f"|{last}|", *lines[1:]]) + "\n"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Exports the networks of the benchmark as ONNX files to a cache folder, with an index.json that describes their inputs.
+"""Exports the networks of the benchmark as ONNX files to a cache folder, with an index.json that describes their
+inputs.
 
-Weights are random with a fixed seed. Networks in the index are kept; --again exports them again.
+Weights are random with a fixed seed. Networks that are already in the index are skipped, unless --again is given.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def _inputs(network, batch):
 
 
 def built(network):
-    """The network with its weights."""
+    """Builds the network and sets its random weights."""
     import torch
     from networks.weights import randomize
 
@@ -75,7 +76,7 @@ def _export(network, path, dynamic):
 
 
 def make(network, cache, dynamic=False):
-    """Exports one network and returns its index entry. `dynamic`: batch and length stay open."""
+    """Exports one network and returns its index entry. If `dynamic`, batch and length are open dims."""
     path = cache / f"{network.name}{'.dynamic' if dynamic else ''}.onnx"
     fresh = path.with_suffix(".new")
     _export(network, fresh, dynamic)
@@ -90,7 +91,7 @@ def parse():
     parser.add_argument("--models", default="", help="regular expression on names")
     parser.add_argument("--dynamic", action="store_true", help="with open batch and length, for bench/growth")
     parser.add_argument("--published", type=pathlib.Path, help="folder of published models (TERN_ZOO/models/onnx)")
-    parser.add_argument("--again", action="store_true", help="export existing ones again")
+    parser.add_argument("--again", action="store_true", help="export networks again that are already in the index")
     return parser.parse_args()
 
 

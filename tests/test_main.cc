@@ -1,5 +1,5 @@
-// Runs the tests of one binary as if the machine had eight cores, so that results do not depend on the
-// machine.
+// Runs the tests of one binary as if the machine had eight cores, so that results do not depend on the number
+// of cores.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,9 +1,10 @@
-"""One engine with one model in a separate process; it runs only on request.
+"""Runs one engine with one model in a separate process, and computes only when it is asked to.
 
 usage: child.py ENGINE JOB.json
 
-Uses the protocol of `tern bench --rounds`: a JSON line when ready, then a JSON line with latencies for each line
-'RUNS SECONDS' of standard input. A failure is a JSON line with "error".
+Uses the protocol of `tern bench --rounds`. The process writes a JSON line when it is ready. Then it reads lines
+'RUNS SECONDS' from standard input and writes a JSON line with latencies for each. If it fails, it writes a JSON line
+with "error".
 """
 
 import importlib
@@ -22,7 +23,7 @@ from engines import PEERS  # noqa: E402
 
 
 def memory(field):
-    """A field of this process's status in MB."""
+    """Returns a field of /proc/self/status in MB."""
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024 / 1e6
@@ -30,7 +31,7 @@ def memory(field):
 
 
 def forget_peak():
-    """Resets the peak to the current value; not every system allows it."""
+    """Resets the process's peak memory to its current memory. Does nothing on a system that forbids this."""
     try:
         pathlib.Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -74,7 +75,7 @@ def serve(answer, engine, job):
 
 def main():
     pipe = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # keep the engine's own output off the protocol's stream
+    os.dup2(2, 1)  # sends what the engine prints to stderr, because stdout carries the protocol
 
     def answer(**values):
         pipe.write(json.dumps(values) + "\n")

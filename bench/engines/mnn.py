@@ -1,4 +1,4 @@
-"""MNN, high precision (low: bf16), from a model that is converted once and cached."""
+"""MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
 
 import os
 import pathlib
@@ -9,8 +9,8 @@ import tempfile
 import MNN
 import numpy as np
 
-# Calls MNN's converter directly: its command would install a package that reports usage. In a separate process, so that
-# its memory is not counted and a crash counts as a refusal.
+# Calls MNN's converter directly, because MNN's command `mnnconvert` would install a package that reports usage. The
+# converter runs in a separate process, so that its memory is not counted and a crash counts as a refusal.
 CONVERT = "import _tools, sys; sys.exit(not _tools.mnnconvert(sys.argv))"
 
 
@@ -22,7 +22,7 @@ def converted(job):
     target.parent.mkdir(exist_ok=True)
     fresh = f"{target}.{os.getpid()}"
     command = [sys.executable, "-c", CONVERT, "-f", "ONNX", "--modelFile", str(source), "--MNNModel", fresh, "--bizCode", "bench"]
-    with tempfile.TemporaryDirectory() as folder:  # it writes a file of a fixed name to the working folder
+    with tempfile.TemporaryDirectory() as folder:  # the converter writes a file with a fixed name to its working folder
         done = subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False)
     if done.returncode != 0 or not os.path.exists(fresh):
         raise RuntimeError("MNN's converter refuses the model")
@@ -31,7 +31,7 @@ def converted(job):
 
 
 def prepare(job):
-    """Preparation once per model, not part of any measured time."""
+    """Converts the model. The caller does not measure the time of this function."""
     converted(job)
 
 
@@ -39,7 +39,7 @@ def _variable(value):
     value = value.astype(np.int32) if value.dtype == np.int64 else value
     kind = {"float32": MNN.expr.float, "int32": MNN.expr.int}[value.dtype.name]
     made = MNN.expr.placeholder(list(value.shape), MNN.expr.NCHW, kind)
-    made.write(value)  # copies; a constant would keep pointing to the array
+    made.write(value)  # copies the array; MNN.expr.const would point to it instead
     return made
 
 

@@ -6,6 +6,6 @@ FAMILIES = ("classic", "mobile", "branching", "detectors", "vision_transformers"
 
 
 def all_networks():
-    """Name -> Network, in the order of the tables."""
+    """Returns the networks by name, in the order of the tables."""
     tables = [importlib.import_module(f"{__name__}.{family}").NETWORKS for family in FAMILIES]
     return {network.name: network for table in tables for network in table}

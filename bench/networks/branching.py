@@ -1,4 +1,4 @@
-"""Networks whose layers join many earlier ones."""
+"""Networks whose layers concatenate the outputs of several earlier layers."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from .network import Network, image
 
 
 class Dense(nn.Module):
-    """DenseNet's layer: norm first; the output is concatenated with the input."""
+    """DenseNet's layer. It begins with a norm, and its output is concatenated with its input."""
 
     def __init__(self, inputs, growth=32):
         super().__init__()

@@ -4,14 +4,14 @@ from torch import nn
 
 
 def conv_norm(inputs, outputs, kernel=3, stride=1, groups=1, activation=nn.ReLU, padding=None):
-    """Convolution, BatchNorm, activation (None: without)."""
+    """Returns a convolution, a BatchNorm and, if `activation` is not None, an activation."""
     pad = kernel // 2 if padding is None else padding
     layers = [nn.Conv2d(inputs, outputs, kernel, stride, pad, groups=groups, bias=False), nn.BatchNorm2d(outputs)]
     return nn.Sequential(*layers, *([activation()] if activation else []))
 
 
 class SqueezeExcite(nn.Module):
-    """Squeeze-and-excitation: channels weighted by a function of their means."""
+    """Squeeze-and-excitation: multiplies each channel by a weight that depends on the means of all channels."""
 
     def __init__(self, channels, middle):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Networks of depthwise convolutions, for small devices."""
+"""Networks for small devices, which use depthwise convolutions."""
 
 import torch
 from torch import nn
@@ -41,7 +41,7 @@ def mobilenet_v3_large():
 
 
 class Shuffle(nn.Module):
-    """ShuffleNetV2's unit: half of the channels pass unchanged, then the halves are interleaved."""
+    """ShuffleNetV2's unit: with stride 1, half of the channels pass unchanged. Then the halves are interleaved."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
@@ -66,7 +66,8 @@ def shufflenet_v2():
 
 
 class Ghost(nn.Module):
-    """GhostNet's module: half of the channels by convolution, the other half from those by a cheap depthwise convolution."""
+    """GhostNet's module: computes half of the channels by a convolution, and the other half from the first by a cheap
+    depthwise convolution."""
 
     def __init__(self, inputs, outputs, activation):
         super().__init__()
@@ -113,7 +114,7 @@ def ghostnet():
 
 
 def plain_pool(model):
-    """Replaces the pooling, whose kernel is far larger than the image: openvino refuses it."""
+    """Replaces the final pooling, because its kernel is far larger than the image and openvino refuses it."""
     model.efficientnet.pooler = nn.AdaptiveAvgPool2d(1)
     return model
 

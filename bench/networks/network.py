@@ -1,4 +1,4 @@
-"""The description of a network: how to build it and its inputs."""
+"""Describes a network: its inputs, and how to build it."""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,12 +9,12 @@ import torch
 @dataclasses.dataclass(frozen=True)
 class Input:
     name: str
-    dims: tuple  # a dim that growth may change is a (symbol, size) pair
+    dims: tuple  # sizes; a dim whose size bench/growth varies is a pair (symbol, size)
     kind: str = "normal"  # normal | ids | ones
     high: int = 0  # upper bound of ids, exclusive
 
     def describe(self):
-        """The entry in the zoo's index."""
+        """Returns the entry of this input in the zoo's index."""
         sizes = [d[1] if isinstance(d, tuple) else d for d in self.dims]
         symbols = {str(axis): d[0] for axis, d in enumerate(self.dims) if isinstance(d, tuple)}
         dtype = "float32" if self.kind == "normal" else "int64"
@@ -28,25 +28,26 @@ class Network:
     inputs: tuple
     outputs: tuple = ("output",)
     gain: float = 2.0  # variance of a weight times its fan-in: 2 before ReLU, 1 where a norm follows
-    dynamo: bool = False  # the torch exporter to use
-    for_growth: bool = False  # not part of the comparison
+    dynamo: bool = False  # export with torch's dynamo exporter instead of the TorchScript exporter
+    for_growth: bool = False  # used by bench/growth only, not by bench/compare
 
 
 def image(size=224, name="image"):
     return (Input(name, (("batch", 1), 3, size, size)),)
 
 
-PIXELS = image(name="pixel_values")  # names in transformers
+PIXELS = image(name="pixel_values")  # the name of the input in transformers
 
 
 def additive(mask):
-    """Converts a mask of ones and zeros to an additive mask for attention scores: the older form, which every engine supports. MNN
-    converts the form that transformers exports wrongly."""
+    """Converts a mask of ones and zeros to an additive mask for attention scores. Every engine supports an additive
+    mask. MNN's converter produces wrong results for the mask that transformers exports by default."""
     return (1.0 - mask[:, None, None, :].float()) * -10000.0
 
 
 class Wrapped(torch.nn.Module):
-    """A network of transformers: positional tensors in, the named results out."""
+    """Wraps a network of transformers, so that it takes positional tensors and returns the results named in `results`
+    as a tuple."""
 
     def __init__(self, model, names, results, **fixed):
         super().__init__()
@@ -62,7 +63,8 @@ class Wrapped(torch.nn.Module):
 
 def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, fixed=None, part=None, attention="sdpa",
                          **config):
-    """A Network from a configuration of transformers; `part` modifies it or selects a submodule."""
+    """Returns a Network that is built from a configuration of transformers. `part` modifies the model or selects a
+    submodule."""
 
     def build():
         import transformers
@@ -71,7 +73,7 @@ def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, f
         config_object = model_class.config_class(**config)
         try:
             model = model_class._from_config(config_object, attn_implementation=attention)
-        except ValueError:  # no attention, or not through this function
+        except ValueError:  # the model has no attention, or has no implementation of this kind
             model = model_class._from_config(config_object, attn_implementation="eager")
         return Wrapped(part(model) if part else model, [i.name for i in inputs], outputs, **(fixed or {}))
 

@@ -1,4 +1,4 @@
-"""Audio and other sequences."""
+"""Networks over audio and other sequences."""
 
 from torch import nn
 
@@ -33,7 +33,7 @@ class EncoderLayer(nn.Module):
 
 
 def encoder(width=384):
-    """Attention over any length: no embedding, no mask."""
+    """Returns a transformer encoder for sequences of any length, without embedding and mask."""
     return nn.Sequential(*(EncoderLayer(width, 6) for _ in range(4)))
 
 

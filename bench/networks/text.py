@@ -1,4 +1,4 @@
-"""Attention over tokens."""
+"""Transformers over text tokens."""
 
 from .network import Input, transformers_network
 

@@ -1,4 +1,4 @@
-"""Attention over pixels."""
+"""Transformers over images."""
 
 from .network import PIXELS, image, transformers_network
 

@@ -1,4 +1,4 @@
-"""Random weights for which every layer's values stay finite and of moderate size."""
+"""Sets random weights with which the outputs of all layers stay finite and of moderate size."""
 
 import torch
 
@@ -15,7 +15,7 @@ def _randomize_parameters(model, gain, noise):
 
 
 def _set_statistics(model, inputs):
-    """Sets BatchNorm's statistics from a real batch, so that values neither explode nor vanish."""
+    """Sets the statistics of each BatchNorm from one batch, so that values neither explode nor vanish."""
     norms = [m for m in model.modules() if isinstance(m, NORMS[0])]
     if not norms:
         return

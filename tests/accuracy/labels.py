@@ -1,9 +1,10 @@
-"""How often a precision changes the label that a real classifier gives to a picture.
+"""Counts how often a precision changes the label that a real classifier computes for a picture.
 
     TERN_ZOO=… tests/accuracy/labels.py [--precision bf16] [--tern build/release/bin/tern] [--pictures 500]
 
-Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, NNNN the right label. Prints for each model how many labels equal those of fp32, how many are right in each precision, and the largest change of
-a score. Fails below 99 % of equal labels. Ends with `N passed, N failed, N skipped`, one per model.
+Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, where NNNN is the right label. Prints for each model how many labels
+equal those of fp32, how many labels are right in each precision, and the largest change of a score. A model fails if
+less than 99 % of its labels equal those of fp32. The last line is `N passed, N failed, N skipped` and counts models.
 """
 
 import argparse

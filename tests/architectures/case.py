@@ -1,4 +1,4 @@
-"""One model, one data set: runs tern and compares its results."""
+"""Runs tern on one model with one data set and compares the results."""
 
 import re
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy
 import onnx
 
-# Two float32 executions of a deep graph differ by reordered sums: about 1e-5 in these tiny networks.
-# The tolerance permits that and is far below the error of a wrong operator.
+# Two engines add in different orders, so that their float32 results differ by about 1e-5 in these tiny networks. The
+# tolerance is larger than this difference and far smaller than the error of a wrong operator.
 RTOL, ATOL = 1e-3, 1e-4
 
 # tern lists unsupported operators, one per line: "  GridSample x2 at 'node', ..."
@@ -36,7 +36,7 @@ def _file_name(output):
 
 
 def _errors(wanted, got):
-    """Largest absolute and relative error, relative only where the value is not tiny."""
+    """Returns the largest absolute error and the largest relative error. A relative error divides by at least ATOL."""
     difference = numpy.abs(wanted.astype("f8") - got.astype("f8"))
     if not difference.size:
         return 0.0, 0.0
@@ -44,7 +44,7 @@ def _errors(wanted, got):
 
 
 def compare(name, wanted, got):
-    """None, or a description of the difference."""
+    """Returns None if the results agree, and otherwise a description of the difference."""
     if wanted.shape != got.shape or wanted.dtype != got.dtype:
         return {"message": f"{name}: expected {wanted.dtype}{list(wanted.shape)}, got {got.dtype}{list(got.shape)}"}
     if numpy.allclose(got, wanted, rtol=RTOL, atol=ATOL, equal_nan=True):
@@ -61,7 +61,7 @@ def _command(tern, model, data, names, out):
 
 
 def _refusal(process):
-    """Unsupported when tern reports it; any other refusal is a failure."""
+    """Returns the outcome "unsupported" if tern says that it lacks an operator, and "failed" for any other error."""
     text = process.stderr
     ops = sorted({listed or single for listed, single in _MISSING.findall(text)})
     message = f"lacks {', '.join(ops)}" if ops else re.sub(r"\s+", " ", text).strip()[:400]

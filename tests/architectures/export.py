@@ -22,7 +22,8 @@ DEFAULT_OUT = Path(__file__).resolve().parents[2] / ".cache" / "architectures"
 
 
 class Index:
-    """index.json: export name -> outcome; rewritten after each export, so that an interruption loses nothing."""
+    """The file index.json, which maps the name of an export to its outcome. It is rewritten after each export, so that
+    an interruption loses nothing."""
 
     def __init__(self, out):
         self.path = out / "index.json"
@@ -48,7 +49,7 @@ def child(job, out, pipe):
 
 
 def run(job, out, limit):
-    """One export in a forked child, so that only the parent imports the packages."""
+    """Runs one export in a forked child. The parent has already imported torch, so that a child starts quickly."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=child, args=(job, out, sender))
@@ -88,7 +89,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     import worker
 
-    os.chdir(options.out)  # a checkout that replaces this folder meanwhile must not break the exports
+    os.chdir(options.out)  # a git checkout during the run may replace the current folder, which would break the exports
     index = Index(options.out)
     for job in jobs(worker.FAMILIES, options):
         name = ".".join(job)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the operators over all exported models: op, domain, opset, occurrences, models."""
+"""Prints for each operator and opset how many nodes and how many exported models use it."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ import onnx
 
 
 def graphs(graph):
-    """A graph and its nested graphs."""
+    """Yields a graph and its nested graphs."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -20,7 +20,7 @@ def graphs(graph):
 
 
 def ops(model):
-    """(op, domain, opset) of each node, including those in local functions."""
+    """Yields (op, domain, opset) for each node, including nodes of local functions."""
     versions = {o.domain: o.version for o in model.opset_import}
     for body in [*graphs(model.graph), *model.functions]:
         for node in body.node:

@@ -7,7 +7,7 @@ ATTENTION = ("sdpa", "eager")
 
 
 class Network(torch.nn.Module):
-    """Positional tensors in, a tuple of float tensors out, so both exporters see the same signature."""
+    """Takes positional tensors and returns a tuple of float tensors, so that both exporters see the same signature."""
 
     def __init__(self, family, model):
         super().__init__()
@@ -24,7 +24,8 @@ class Network(torch.nn.Module):
 
 
 def _randomize(model):
-    """Larger weights than the default initialisation, whose tiny weights make attention uniform and hide errors."""
+    """Sets random weights. They are larger than the default ones, because tiny weights make attention uniform and hide
+    errors."""
     generator = torch.Generator().manual_seed(1)
     noise = lambda t: torch.randn(t.shape, generator=generator)
     for parameter in model.parameters():
@@ -66,7 +67,7 @@ def _tensor(spec, shape, generator):
     if spec.kind == "uniform":
         return torch.rand(shape, generator=generator)
     values = torch.randn(shape, generator=generator)
-    if spec.kind == "positions":  # the first two columns hold row and column numbers
+    if spec.kind == "positions":  # the first two columns are row and column numbers
         values[..., :2] = torch.randint(1, 8, (*shape[:-1], 2), generator=generator).float()
     return values
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Copies a few exported models into tests/data/architectures, without the exporter's notes.
+"""Copies a few exported models into tests/data/architectures and removes the exporter's notes from them.
 
-The dynamo exporter stores stack traces with the paths of the machine it ran on; a checked-in file has none.
+The dynamo exporter stores stack traces with paths of the exporting machine, which must not be checked in.
 """
 
 import argparse
@@ -46,7 +46,8 @@ def strip(model):
 
 
 def check(folder):
-    """The stripped model still gives the stored results, is small, and names no path."""
+    """Asserts that the stripped model still computes the stored results, is small, and contains no path. Returns its
+    size."""
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     assert size <= LIMIT, f"{folder.name} takes {size} bytes"
     content = (folder / "model.onnx").read_bytes()

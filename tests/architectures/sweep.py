@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs tern on every exported architecture and compares with the stored results of onnxruntime.
 
-Exit status: 1 on any mismatch, crash or time-out. Models with operators that tern says it does not support are
-counted and listed, and fail the sweep only with --strict.
+The exit status is 1 on any mismatch, crash or time-out. Models with operators that tern does not support are counted
+and listed; they fail the sweep only with --strict.
 """
 
 import argparse
@@ -18,13 +18,13 @@ OUTCOMES = ("matched", "unsupported", "failed", "mismatched")  # from best to wo
 
 
 def run_model(tern, folder, limit):
-    """The worst outcome over the data sets of one model."""
+    """Returns the worst outcome over the data sets of one model."""
     results = [case.run(tern, folder / "model.onnx", data, limit) for data in case.data_sets(folder)]
     return max(results, key=lambda r: OUTCOMES.index(r["outcome"]))
 
 
 def read_index(models):
-    """What export.py wrote; without it, every folder with a model counts as exported."""
+    """Returns the index that export.py wrote. Without an index file, every folder with a model counts as exported."""
     path = models / "index.json"
     if path.exists():
         return json.loads(path.read_text())
@@ -32,7 +32,7 @@ def read_index(models):
 
 
 def families_of(index, only):
-    """family -> {exporter.shape: entry}"""
+    """Returns for each family a dict from "exporter.shape" to the index entry."""
     found = defaultdict(dict)
     for name, entry in sorted(index.items()):
         family, variant = name.split(".", 1)

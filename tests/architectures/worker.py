@@ -1,4 +1,4 @@
-"""One export: builds the network, exports it, runs onnxruntime, stores the data sets."""
+"""Performs one export: builds the network, exports it, runs onnxruntime, stores the data sets."""
 
 import re
 import shutil
@@ -16,12 +16,13 @@ torch.set_num_threads(1)
 transformers.logging.set_verbosity_error()
 warnings.filterwarnings("ignore")
 
-# In order of preference: some optimisations of onnxruntime are wrong (BatchNormalization in training mode before Conv).
+# The levels are in order of preference. Level "none" is needed because some optimisations of onnxruntime are wrong,
+# such as fusing BatchNormalization in training mode into Conv.
 OPTIMISATION = {
     "default": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
     "none": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
 }
-LARGE_DIFFERENCE = 1e-3  # absolute difference between torch and onnxruntime above which the index has a note
+LARGE_DIFFERENCE = 1e-3  # the index has a note if torch and onnxruntime differ by more than this
 
 
 class OnnxruntimeError(Exception):
@@ -29,7 +30,7 @@ class OnnxruntimeError(Exception):
 
 
 def _axes(family, dynamic):
-    """Per input, axis -> name of the dynamic dimension."""
+    """Returns for each input a dict from axis to the name of the dynamic dimension."""
     return [{axis: dim for axis, dim in enumerate(spec.dims) if dim in dynamic} for spec in family.inputs]
 
 
@@ -63,7 +64,8 @@ def _session(path, level):
 
 
 def _run(session, tensors, family):
-    """The arrays of the graph's remaining inputs, in order, and the results."""
+    """Returns the arrays of the graph's inputs in order, and the results. The exporter may have removed unused
+    inputs."""
     arrays = {i.name: t.numpy() for i, t in zip(family.inputs, tensors)}
     feeds = {i.name: arrays[i.name] for i in session.get_inputs()}
     try:
@@ -73,7 +75,7 @@ def _run(session, tensors, family):
 
 
 def _difference(net, tensors, results):
-    """Largest absolute difference to torch; None where shapes differ."""
+    """Returns the largest absolute difference to torch, or None if shapes differ."""
     with torch.no_grad():
         wanted = [t.numpy() for t in net(*tensors)]
     if [w.shape for w in wanted] != [r.shape for r in results]:
@@ -107,7 +109,8 @@ def _attempt(family, exporter, dynamic, attention, folder):
 
 
 def _store(net, path, folder, dynamic):
-    """Data sets from the first optimisation level that agrees with torch, else from the default."""
+    """Stores data sets from the first optimisation level that agrees with torch, or from the default level if none
+    agrees."""
     for level in ("default", "none", "default"):
         session = _session(path, level)
         differences = [_data_set(net, session, 0, folder)]
@@ -129,14 +132,15 @@ def _describe(differences, level):
 
 
 def _attempts(family, shape):
-    """Attempts in order of preference: fewer dynamic dimensions, then eager attention, if an exporter fails."""
+    """Returns pairs (dynamic dimensions, attention) in the order in which they are tried: first all dynamic dimensions,
+    then only the batch, then the same with eager attention."""
     everything = tuple(family.symbols())
     wishes = [()] if shape == "static" else list(dict.fromkeys([everything, ("batch",)]))
     return [(dynamic, attention) for attention in network.ATTENTION for dynamic in wishes]
 
 
 def _restricted(family, dynamic):
-    """The second data set may change only what the model left dynamic."""
+    """Returns the family with equal sizes in both data sets for all dimensions that are not dynamic."""
     fixed = {d: (family.size(d, 0),) * 2 for d in family.symbols() if d not in dynamic}
     return type(family)(**{**vars(family), "sizes": {**family.sizes, **fixed}})
 
@@ -146,7 +150,8 @@ def _class(error):
 
 
 def export(name, exporter, shape, out):
-    """The first attempt that onnxruntime runs and that agrees with torch; otherwise the best attempt."""
+    """Stores the first attempt that onnxruntime runs and that agrees with torch, or else the first that onnxruntime
+    runs. Returns the outcome for the index."""
     family, folder = FAMILIES[name], out / f"{name}.{exporter}.{shape}"
     failure, noted = None, None
     for dynamic, attention in _attempts(family, shape):
@@ -164,7 +169,7 @@ def export(name, exporter, shape, out):
 
 
 def _reason(error):
-    """One line with the innermost cause, which is more specific than the exporter's exception."""
+    """Returns the innermost cause in one line, because it is more specific than the exporter's exception."""
     root = error
     while root.__cause__ is not None and not isinstance(error, OnnxruntimeError):
         root = root.__cause__

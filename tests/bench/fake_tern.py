@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""A fake tern: answers each round with the latencies in FAKE_MS (FAKE_SINGLE_MS on one thread, if set), which lists rounds separated by
-semicolons; the last one repeats. The output is twice the input. With FAKE_ROUGH it is three times the input in bf16, with FAKE_CHAOS
-three times the input of a model with rounded weights. FAKE_STARTS names a file with one line per start: its load_ms, or an error message to fail with."""
+"""Imitates tern for tests of the benchmark.
+
+FAKE_MS lists the latencies of each round, separated by semicolons; the last round repeats. FAKE_SINGLE_MS, if set,
+replaces FAKE_MS on one thread. The output is twice the input. With FAKE_ROUGH, the output in bf16 is three times the
+input. With FAKE_CHAOS, the output of a model with rounded weights is three times the input. FAKE_STARTS names a file
+with one line per start: the load_ms of this start, or an error message with which this start fails."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The benchmark's arithmetic and output for given measurements."""
+"""Tests the benchmark's arithmetic and output for given measurements."""
 
 import math
 import pathlib
@@ -57,7 +57,7 @@ class Ratios(unittest.TestCase):
         found = figures.summary(ROWS, PEERS)
         self.assertAlmostEqual(found["peers"]["ort"], 2)
         self.assertAlmostEqual(found["peers"]["mnn"], 0.5)
-        self.assertAlmostEqual(found["best"], 1)  # of 0.5 and 2
+        self.assertAlmostEqual(found["best"], 1)  # the geometric mean of 0.5 and 2
         self.assertEqual((found["worst_model"], found["models"], found["compared"]), (0.5, 3, 2))
 
     def test_lasting_models_are_those_whose_best_peer_takes_a_while(self):
@@ -98,7 +98,7 @@ class Threads(unittest.TestCase):
         self.assertFalse(figures.compute_bound(slow, {**alone, "engines": {"tern": FAILED}}))
 
     def test_compute_bound_is_near_the_peak_on_one_thread(self):
-        self.assertTrue(figures.compute_bound(self.ROW))  # 85 %
+        self.assertTrue(figures.compute_bound(self.ROW))  # 85 % of the peak
         self.assertFalse(figures.compute_bound({**self.ROW, "single": timed(20)}))
         self.assertFalse(figures.compute_bound({**self.ROW, "flops": None}))
         self.assertFalse(figures.compute_bound(ROWS[0]))
@@ -127,7 +127,7 @@ class Timing(unittest.TestCase):
     def test_best_median_spread(self):
         found = figures.timing([[3, 2, 9], [4, 5, 6], [2.5, 7, 8]])
         self.assertEqual((found["ms"], found["median_ms"], found["runs"]), (2, 5, 9))
-        self.assertAlmostEqual(found["spread"], 0.25)  # the middle round's best is 2.5
+        self.assertAlmostEqual(found["spread"], 0.25)  # the best time of the median round is 2.5
 
     def test_a_run_that_the_clock_does_not_see_has_no_spread(self):
         self.assertEqual(figures.timing([[0, 0], [0, 1]])["spread"], 0)

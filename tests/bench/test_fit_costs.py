@@ -1,4 +1,4 @@
-"""Fitting the rates of kernels: known rates are recovered from samples; rates without samples stay unchanged."""
+"""Tests bench/fit_costs.py: it recovers known rates from samples, and rates without samples stay unchanged."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def work(algorithm, products=0.0, weights=0.0, moved=0.0, transformed=0.0):
 
 
 def measured(works, rates):
-    """Samples as `fit_costs.py measure` writes them, for kernels with the given `rates` (by algorithm)."""
+    """Returns samples in the format of `fit_costs.py measure`. `rates` has the rates of each algorithm."""
     samples = []
     for i, w in enumerate(works):
         product, weight, moved, transformed, start = rates[w["algorithm"]]
@@ -34,7 +34,7 @@ def measured(works, rates):
 
 class Fit(unittest.TestCase):
     def fit(self, samples):
-        """The printed table."""
+        """Returns the table that `fit_costs.py fit` prints."""
         with tempfile.TemporaryDirectory(prefix="tern_fit_") as folder:
             file = pathlib.Path(folder) / "samples"
             file.write_text("".join(json.dumps(sample) + "\n" for sample in samples))

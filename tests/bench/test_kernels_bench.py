@@ -1,4 +1,4 @@
-"""The kernel benchmark builds, runs and reports invalid options."""
+"""Tests that the kernel benchmark builds, runs and reports invalid options."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The benchmark's processes, with a fake tern and no peer."""
+"""Tests how the benchmark runs its processes, with a fake tern and no peer."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Compare(unittest.TestCase):
         self.dir = pathlib.Path(holder.name)
         empty.save(self.dir / ENTRY["file"])
         (self.dir / "index.json").write_text(json.dumps({"small": ENTRY, "small.dynamic": ENTRY}))
-        # The fake tern needs this interpreter's numpy, whatever python3 is.
+        # The fake tern needs numpy, which this interpreter has and python3 in PATH may not have.
         self.tern = self.dir / "tern"
         self.tern.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "fake_tern.py"}" "$@"\n')
         self.tern.chmod(0o755)
@@ -105,7 +105,8 @@ class Compare(unittest.TestCase):
         self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
 
     def rounds(self, times):
-        """Best time, spread and number of rounds, of which two are requested; the first time is the warm-up."""
+        """Returns the best time, the spread and the number of rounds, when two rounds are requested. The first entry of
+        `times` is the warm-up."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--json", out, FAKE_MS=times)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -118,7 +119,8 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.rounds("9; 3; 2; 6; 4; 5; 7; 1"), (2, 1.25, 6, 6))
 
     def started(self, *starts):
-        """Tern's results when each start loads in so many ms, or fails; and the output."""
+        """Returns Tern's results and the output. Each argument is the load time of one start in ms, or the message with
+        which it fails."""
         out, file = self.dir / "out.json", self.dir / "starts"
         file.write_text("\n".join(starts))
         done = self.compare("--threads", "1", "--json", out, FAKE_MS="3", FAKE_STARTS=str(file))
@@ -135,7 +137,7 @@ class Compare(unittest.TestCase):
         self.assertIn("tern's second start failed: tern: lost", printed)
 
     def in_bf16(self, **env):
-        """Tern's result, the exit status, and the output."""
+        """Returns Tern's result, the exit status, and the output."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--precision", "bf16", "--json", out, FAKE_MS="1", **env)
         return json.loads(out.read_text())["rows"][0]["engines"]["tern"], done.returncode, done.stdout + done.stderr
@@ -149,7 +151,7 @@ class Compare(unittest.TestCase):
     def test_bf16_may_differ_by_a_few_times_what_rounding_does(self):
         found, code, printed = self.in_bf16()
         self.assertEqual((found["status"], found["error"], code), ("ok", 0, 0), printed)
-        self.assertTrue(2**-6 < found["bound"] <= 2**-6 + 3 * 2**-8, found)  # rounding moves the inputs by 2^-8 at most
+        self.assertTrue(2**-6 < found["bound"] <= 2**-6 + 3 * 2**-8, found)  # rounding changes an input by at most 2^-8 of its value
         (_, kept), = json.loads((self.dir / "rounding.json").read_text()).values()
         self.assertAlmostEqual(found["bound"], 3 * kept + 2**-6)
 
@@ -161,11 +163,11 @@ class Compare(unittest.TestCase):
     def test_what_rounding_does_is_found_once_for_each_network_and_engine(self):
         self.in_bf16()
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
-        os.utime(self.dir / ENTRY["file"], (1, 1))  # the same bytes
+        os.utime(self.dir / ENTRY["file"], (1, 1))  # changes the time of the file, not its bytes
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
-        os.utime(self.tern, (1, 1))  # another build
+        os.utime(self.tern, (1, 1))  # another time of the binary counts as another build
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "untold")
-        self.assertEqual(self.in_bf16()[0]["status"], "untold")  # cached again
+        self.assertEqual(self.in_bf16()[0]["status"], "untold")  # from the cache
         model = onnx.load(self.dir / ENTRY["file"])
         model.doc_string = "another"
         onnx.save(model, self.dir / ENTRY["file"])

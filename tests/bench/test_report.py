@@ -1,4 +1,5 @@
-"""The performance report: its text follows from the measurements, and the one in this checkout is up to date."""
+"""Tests that the text of the performance report follows from the measurements, and that the report in this checkout is
+up to date."""
 
 import json
 import pathlib
@@ -46,7 +47,7 @@ class Report(unittest.TestCase):
         self.assertTrue((self.docs / "performance_fp32.svg").read_text().startswith("<svg"))
 
     def told(self, **changes):
-        """The document that a measurement with these changes gives."""
+        """Returns the document for the measurement MEASURED with these changes."""
         (self.docs / "performance.md").write_text(MORE)
         (self.docs / "changed.json").write_text(json.dumps({**MEASURED, **changes}))
         done = self.report("--fp32", self.docs / "changed.json")

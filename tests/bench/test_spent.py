@@ -1,4 +1,4 @@
-"""A model's time by kernel."""
+"""Tests bench/spent.py, which sums a model's time by kernel."""
 
 import pathlib
 import sys
@@ -30,12 +30,12 @@ class Spent(unittest.TestCase):
         def step(ms, flops, size, depth=0):
             return {"kernel": "cpu.x.f32", "ms": ms, "flops": flops, "bytes": size, "depth": depth}
 
-        reads = step(2, 2e8, 4e8)  # 10 ms at 40 GB/s, 2 ms at 100 GFLOP/s
+        reads = step(2, 2e8, 4e8)  # reading takes 10 ms at 40 GB/s, computing 2 ms at 100 GFLOP/s
         others = [step(3, 4e9, 4e8), step(4, 1e6, 6e7), step(1, None, None), step(9, 2e8, 4e8, depth=1)]
         profile = {"peak_gflops": 100, "read_gb_per_s": 40, "nodes": [reads, *others]}
         self.assertAlmostEqual(spent.waiting(profile), 0.2)
         self.assertEqual(spent.waiting({**profile, "nodes": []}), 0)
-        fast = {**step(1, 2e9, 6.4e8), "kernel": "cpu.x.bf16"}  # 16 ms to read, 20 or 10 to compute
+        fast = {**step(1, 2e9, 6.4e8), "kernel": "cpu.x.bf16"}  # reading takes 16 ms; computing takes 20 ms at the f32 peak, 10 ms at the bf16 peak
         self.assertEqual([spent.waiting({**profile, "nodes": [fast], **more}) for more in ({}, {"peak_gflops_bf16": 200})], [0, 1])
 
 

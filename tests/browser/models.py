@@ -1,4 +1,4 @@
-"""Models for the page: a deep one, one with hostile names, and others."""
+"""Models for the tests of the HTML pages."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -19,7 +19,7 @@ def model(nodes, inputs, outputs, constants=()):
 
 
 def deep(count):
-    """`count` nodes: residual blocks of three ops, which no rule removes entirely."""
+    """Returns a model of `count` nodes: residual blocks, of which no rule removes all nodes."""
     nodes, last = [], "x"
     for i in range(count // 4):
         nodes.append(helper.make_node("MatMul", [last, "w"], [f"p{i}"], name=f"block{i}/project"))
@@ -31,7 +31,8 @@ def deep(count):
 
 
 def hostile():
-    """Names of nodes and values that would end a script, close a quote or load a picture."""
+    """Returns a model whose names would end a script, close a quote or load a picture if the page did not escape
+    them."""
     nodes = [helper.make_node("Sin", ["x"], [HOSTILE], name=HOSTILE),
              helper.make_node("Cos", [HOSTILE], [QUOTED], name=QUOTED),
              helper.make_node("Identity", [QUOTED], ["through"], name="idle"),
@@ -40,7 +41,7 @@ def hostile():
 
 
 def nested():
-    """An If whose branches do different things."""
+    """Returns an If with Sin in one branch and Cos in the other."""
     def branch(op):
         return helper.make_graph([helper.make_node(op, ["x"], [op], name=f"in/{op}")], op, [], [value(op, [2, 3])])
 
@@ -49,7 +50,8 @@ def nested():
 
 
 def loop_in_branch():
-    """An If with a Loop in one branch and a captured value in the other; both read x of the enclosing graph."""
+    """Returns an If with a Loop in one branch and a captured value in the other. Both branches read x of the enclosing
+    graph."""
     bool_type, int_type = TensorProto.BOOL, TensorProto.INT64
     scalar = helper.make_tensor_value_info
     steps = [helper.make_node("Add", ["state", "x"], ["added"], name="loop/add"), helper.make_node("Sin", ["added"], ["next"], name="loop/sin"),
@@ -63,7 +65,7 @@ def loop_in_branch():
 
 
 def clipped():
-    """Conv and Clip, which are fused; an Identity before them, two equal nodes and a Shape after them."""
+    """Returns an Identity, then Conv and Clip, which are fused, then two equal nodes and a Shape."""
     nodes = [helper.make_node("Identity", ["x"], ["same"], name="idle"),
              helper.make_node("Conv", ["same", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
              helper.make_node("Clip", ["c", "low", "high"], ["y"], name="clip"),
@@ -75,7 +77,7 @@ def clipped():
 
 
 def slices():
-    """Slices that become one Split."""
+    """Returns three Slices, which a rule replaces by one Split."""
     nodes = [helper.make_node("Slice", ["x", f"from{i}", f"to{i}", "axis"], [f"s{i}"], name=f"slice{i}") for i in range(3)]
     nodes += [helper.make_node(op, [f"s{i}"], [f"y{i}"], name=f"use{i}") for i, op in enumerate(("Sin", "Cos", "Tan"))]
     bounds = [(f"{word}{i}", np.array([4 * (i + step)])) for i in range(3) for word, step in (("from", 0), ("to", 1))]
@@ -83,7 +85,8 @@ def slices():
 
 
 def leaning(count):
-    """A chain in which every value is read again at the end: the wires push it far from the centre of the drawing."""
+    """Returns a chain whose values are all read again by the last node. The long edges push the chain far from the
+    centre of the drawing."""
     names = [f"y{i}" for i in range(count)]
     nodes = [helper.make_node("Sin", [before], [after], name=f"step{i}") for i, (before, after) in enumerate(zip(["x", *names], names))]
     nodes.append(helper.make_node("Concat", ["x", *names], ["all"], name="all", axis=0))

@@ -1,4 +1,4 @@
-"""Common code of the page tests: a browser, a page that fails on errors, screenshots."""
+"""Common code of the page tests: starts a browser, fails on errors of a page, takes screenshots."""
 
 import atexit
 import functools
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests/e2e"))
 from support import CliTest  # noqa: E402
 
 SHOTS = ROOT / "build/browser"
-PATIENCE = 120_000  # milliseconds: the machine may be busy
+PATIENCE = 120_000  # milliseconds; the limit is long because the machine may be busy
 DESKTOP = {"viewport": {"width": 1500, "height": 900}}
 DARK = {**DESKTOP, "color_scheme": "dark"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -21,7 +21,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 @functools.cache
 def browser():
-    """One browser for all tests, because starting it takes longer than most tests."""
+    """Returns the browser that all tests share, because starting a browser takes longer than most tests."""
     driver = sync_playwright().start()
     atexit.register(driver.stop)
     started = driver.chromium.launch(executable_path=shutil.which("chromium"), headless=True, timeout=PATIENCE,
@@ -31,14 +31,14 @@ def browser():
 
 
 class PageTest(CliTest):
-    """A page per test; script errors and network requests fail the test."""
+    """Opens a page per test. Script errors and network requests fail the test."""
 
     @classmethod
     def setUpClass(cls):
         SHOTS.mkdir(parents=True, exist_ok=True)
 
     def show(self, html, screen):
-        """Opens the file on a screen of this size; returns the page when it is ready."""
+        """Opens the file in a browser with this screen. Returns the page when it is ready."""
         context = browser().new_context(**screen)
         self.addCleanup(context.close)
         self.page = context.new_page()
@@ -54,7 +54,7 @@ class PageTest(CliTest):
         return self.page
 
     def open(self, model, screen=DESKTOP):
-        """The page of `tern optimize`, ready, and its `--json` report."""
+        """Opens the page that `tern optimize` writes for the model, and stores the `--json` report in self.report."""
         html = self.dir / "page.html"
         self.report = self.json("optimize", model, "--html", html, "--json")
         return self.show(html, screen)
@@ -83,7 +83,7 @@ class PageTest(CliTest):
         return self.page.text_content("#found"), self.page.locator("#results li button")
 
     def boxes(self, selector):
-        """Bounding boxes on the screen, as [left, top, right, bottom]."""
+        """Returns bounding boxes on the screen, as [left, top, right, bottom]."""
         return self.page.eval_on_selector_all(
             selector, "all => all.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })")
 

@@ -1,4 +1,4 @@
-"""The page that `tern optimize --html` writes, in a real browser."""
+"""Tests the page that `tern optimize --html` writes, in a real browser."""
 
 import time
 import unittest
@@ -95,7 +95,7 @@ class RealModel(PageTest):
         parts = self.page.eval_on_selector_all("#side-0 .twin", "all => all.map(e => e.querySelector('text').textContent)")
         self.assertIn("Softmax.softmax", parts)
         self.assertGreater(parts.count("MatMul"), 1)
-        self.page.click("#detail tr:has(td:text-matches('^before')) .link")  # the node before, from the details
+        self.page.click("#detail tr:has(td:text-matches('^before')) .link")  # the link to the node of the graph before optimization
         self.assertEqual(self.page.locator("#side-0 .chosen").count(), 1)
         self.assertEqual(self.page.eval_on_selector_all("#side-1 .twin text:first-of-type", "all => all.map(e => e.textContent)"), ["Attention"])
 
@@ -107,7 +107,7 @@ class RealModel(PageTest):
         kept = self.page.evaluate("lists[0].filter((n, i) => !n.port && stateOf(0, i) === '').map(n => n.name)")
         self.assertEqual(len(gone) + len(fused) + len(kept), self.report["nodes_before"])
         left = self.page.evaluate("data.sides[1].nodes.map(n => n.name)")
-        self.assertFalse(set(kept) - set(left), "kept nodes are there")
+        self.assertFalse(set(kept) - set(left), "kept nodes are in the graph after optimization")
         self.assertEqual(made, self.page.evaluate("data.sides[1].nodes.filter(n => n.rule).length"))
         for state, names in (("gone", gone), ("fused", fused)):
             self.page.click(f"#head-0 .chip.{state}")
@@ -179,7 +179,7 @@ class OtherModels(PageTest):
         self.assertEqual(set(self.names("#side-0 .node")), {models.HOSTILE, models.QUOTED, models.FOREIGN, "idle"})
         for name in (models.HOSTILE, models.QUOTED, models.FOREIGN):
             _, results = self.search(name)
-            self.assertEqual(results.count(), 2 if name != models.FOREIGN else 4, name)  # both sides; and the graph's output
+            self.assertEqual(results.count(), 2 if name != models.FOREIGN else 4, name)  # one hit per side; FOREIGN is also the name of the graph's output
             results.first.click()
             self.assertEqual(self.details()["name"], name)
             self.assertIn(name, results.first.text_content())

@@ -1,4 +1,5 @@
-"""What the page of `tern optimize --html` shows: entire graphs, nested bodies, counterparts of nodes; also on phones and in dark mode."""
+"""Tests what the page of `tern optimize --html` shows: entire graphs, nested bodies and counterparts of nodes, also on
+phones and in dark mode."""
 
 import os
 import pathlib
@@ -12,7 +13,7 @@ ZOO_BERT = pathlib.Path(os.environ.get("TERN_ZOO", "")) / "models/onnx/tiny_rand
 
 class Views(PageTest):
     def readable(self, side):
-        """The number of fully visible nodes with their text."""
+        """Returns the number of fully visible nodes; fails if the zoom is so small that texts are hidden."""
         pane, = self.boxes(f"#side-{side}")
         self.assertFalse(self.page.eval_on_selector(f"#side-{side}", "e => e.classList.contains('far')"))
         return sum(inside(box, pane) for box in self.boxes(f"#side-{side} [data-index]"))
@@ -81,13 +82,13 @@ class Views(PageTest):
                 around = nests[roles[body]] if body >= 0 else set()
                 for title, frame in frames.items():
                     self.assertTrue(inside(box, frame) if title in around else apart(box, frame), (name, title))
-            self.assertEqual(self.page.locator(f"#side-{side} .edge.captured").count(), 2)  # x and count into the If
+            self.assertEqual(self.page.locator(f"#side-{side} .edge.captured").count(), 2)  # the If captures x and count
         self.keep_picture("nested")
 
     def test_a_captured_value_leads_to_its_node(self):
         self.open(self.save(models.loop_in_branch()))
         _, results = self.search("captured x")
-        self.assertEqual(results.count(), 0)  # name and op do not overlap
+        self.assertEqual(results.count(), 0)  # a hit must lie in the name or in the op, not across both
         _, results = self.search("captured")
         results.filter(has_text="before: captured x").first.click()
         self.page.click("#detail tr:has(td:text-is('captured')) .link")

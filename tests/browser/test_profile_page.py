@@ -1,4 +1,4 @@
-"""The page that `tern profile --html` writes, in a real browser."""
+"""Tests the page that `tern profile --html` writes, in a real browser."""
 
 import unittest
 
@@ -15,7 +15,7 @@ class ProfileTest(PageTest):
         return self.show(html, screen)
 
     def column(self, table, title):
-        """The texts of a column, without the total below it."""
+        """Returns the texts of a column, without the total in the last row."""
         return self.page.evaluate("""([table, title]) => {
           const t = document.getElementById(table), k = [...t.tHead.rows[0].cells].findIndex(c => c.textContent === title);
           return [...t.tBodies[0].rows].map(r => r.cells[k].textContent); }""", [table, title])
@@ -131,7 +131,7 @@ class Screens(ProfileTest):
     def test_a_phone_scrolls_no_page_sideways(self):
         self.profile(self.save(models.deep(40)), PHONE)
         self.assert_no_page_scroll()
-        for selector in ("#filter", "#ops th:nth-child(4)", "#nodes th:nth-child(4)"):  # up to the share of the time
+        for selector in ("#filter", "#ops th:nth-child(4)", "#nodes th:nth-child(4)"):  # the columns up to the share of the time
             for box in self.boxes(selector):
                 self.assertLessEqual(box[2], 390, selector)
         self.keep_picture("profile_phone")

@@ -1,8 +1,9 @@
 // Runs the ONNX backend test data.
 //   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]
-// Cases run in a session; with --reference on the reference evaluators; with --through-onnx after an export
-// and a second import. The expectations name cases that are skipped or random, each with a reason; a stale
-// entry fails.
+// Cases run in a session. With --reference, they run on the reference evaluator. With --through-onnx, a case
+// is first exported to ONNX and imported again. The expectations file lists cases that are skipped or have
+// random results, each with a reason. A skipped case that passes fails the run, and so does an entry without
+// a case.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -23,7 +24,7 @@ struct Expectation {
   bool used = false;
 };
 
-// Lines `skip NAME reason…` and `random NAME reason…`; # starts a comment.
+// Reads lines `skip NAME reason…` and `random NAME reason…`; # starts a comment.
 std::map<std::string, Expectation> ReadExpectations(const std::string& path) {
   std::map<std::string, Expectation> out;
   std::ifstream file(path);

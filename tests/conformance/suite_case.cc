@@ -32,7 +32,8 @@ Result<DatumList> ReadData(const fs::path& folder, const char* prefix, const std
   return data;
 }
 
-// The suite feeds its light models 0/n, 1/n, … (n-1)/n.
+// Returns inputs with the elements 0/n, 1/n, … (n-1)/n, which the suite feeds to its light models. n is the
+// number of elements.
 Result<DatumList> LightInputs(const Graph& graph) {
   DatumList data;
   for (const Value* v : graph.inputs()) {
@@ -48,7 +49,8 @@ Result<DatumList> LightInputs(const Graph& graph) {
   return data;
 }
 
-// Runs a model; null session: on the reference evaluators. The second run of a session uses the cached plan.
+// Runs a model in `session`, or on the reference evaluator if `session` is null. Runs a session twice,
+// because the second run uses the cached plan.
 Result<DatumList> RunModel(const Graph& graph, Session* session, const DatumList& inputs) {
   if (!session) return EvaluateGraph(graph, inputs);
   auto first = session->Run(inputs);

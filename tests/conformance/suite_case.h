@@ -1,4 +1,4 @@
-// One case of the ONNX backend suite: a model, its stored data, and how closely results must agree.
+// One case of the ONNX backend suite: a model, its stored data, and the tolerance of results.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,19 +13,20 @@ struct SuiteCase {
   std::string name;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // folders with input_K.pb and output_K.pb
-  std::filesystem::path light_output;     // light models: the one stored output; the input is 0/n, 1/n, …
+  std::filesystem::path light_output;  // only for light models: the stored output for the input 0/n, 1/n, …
   data::Tolerance tolerance{1e-3, 1e-7};  // the suite's default
 };
 
 std::vector<SuiteCase> FindCases(const std::filesystem::path& data);
 
 struct RunOptions {
-  bool reference = false;     // on the reference evaluators, node by node, instead of a session
-  bool random = false;        // results are random: only kind, type and dims are compared
-  bool through_onnx = false;  // exported to ONNX and imported again first
-  bool optimize = false;      // as models run by default: at level extended
+  bool reference = false;     // runs the reference evaluator instead of a session
+  bool random = false;        // compares only kind, type and dims, because the results are random
+  bool through_onnx = false;  // first exports the model to ONNX and imports it again
+  bool optimize = false;      // optimizes at level extended, which is the default for users
 };
-// Empty when every data set gives the stored results.
+// Returns an empty string if the results for all data sets agree with the stored ones, and otherwise a
+// message.
 std::string RunCase(const SuiteCase& c, const RunOptions& options);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// A minimal application: `consumer MODEL` runs the model on ones and prints its first output.
+// A minimal application: `consumer MODEL` runs the model with inputs of ones and prints the first output.
 #include <tern/tern.hpp>
 
 #include <cstdio>

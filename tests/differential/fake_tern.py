@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tern's command line on top of onnxruntime, to test the fuzzer's own plumbing.
+"""Imitates Tern's command line with onnxruntime, to test the fuzzer itself.
 
 FAKE_TERN_FAULT=value|shape|type|refuse|crash injects that fault into every answer."""
 
@@ -23,7 +23,7 @@ FAULT = os.environ.get("FAKE_TERN_FAULT", "")
 
 
 def spoil(outputs):
-    """Faults are injected only into plain tensors, and only where they are visible."""
+    """Returns the outputs with the fault. Only non-empty tensors of numpy's own numeric types are changed."""
     def change(a):
         if not isinstance(a, np.ndarray) or a.dtype.kind not in "biuf" or not a.size:
             return a
@@ -51,7 +51,8 @@ def run(options):
 
 
 def read_value(path, kind):
-    """A data file does not name its message type; the model's types determine it."""
+    """Reads a data file. The file does not name its message type, so that `kind`, the type in the model, determines
+    it."""
     data = path.read_bytes()
     if kind == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(data))

@@ -1,8 +1,9 @@
-"""Cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result open.
+"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result
+open.
 
-Each entry was decided by a plain numpy model of the specification or by its wording; the reason says
-which side is right. An engine that follows the specification differs from onnxruntime here, and one
-that copies onnxruntime does not: then the entry is stale and is removed or moved to reference_faults.py."""
+The evidence for an entry is a numpy model of the specification, or the specification's text. The reason says which
+engine is right. In these cases, an engine that follows the specification differs from onnxruntime. If Tern agrees with
+onnxruntime, the entry is stale and must be removed, or moved to reference_faults.py if only onnx.reference differs."""
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def ones(case, name, count):
 
 
 def windows(case):
-    """(size, kernel, stride, dilation) for each spatial axis."""
+    """Returns (size, kernel, stride, dilation) for each spatial axis."""
     sizes = case.args[0].shape[1:-1] if case.attrs.get("channels_last") else case.args[0].shape[2:]
     kernel = case.attrs.get("kernel_shape") or list(case.args[1].shape[2:])
     return list(zip(sizes, kernel, ones(case, "strides", len(sizes)), ones(case, "dilations", len(sizes))))
@@ -52,7 +53,7 @@ def col2im_dilated(case):
 
 
 def resize_scales(case):
-    """{axis: (input size, scale or None, target size or None)} for the axes a Resize names."""
+    """Returns a dict from each axis that a Resize names to (input size, scale or None, target size or None)."""
     x, _, scales, sizes = [*case.args, None, None, None][:4]
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     pick = lambda v, i: None if v is None or not v.size else v[i]  # noqa: E731
@@ -86,7 +87,8 @@ def resize_fraction(case):
 
 
 def resize_on_edge(case):
-    """A nearest sample within rounding of the boundary between two pixels."""
+    """Returns whether a nearest sample is so close to the boundary between two pixels that rounding decides between
+    them."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")
@@ -158,7 +160,7 @@ def is_empty(case):
 
 
 def no_spread(case):
-    """Some slice along the axes has no variance."""
+    """Returns whether the variance over the axes is 0 for some slice."""
     x = case.args[0].astype(np.float64)
     axes = tuple(case.attrs.get("axes") or (0, 2, 3))
     return bool(np.any(x.var(axis=axes) < 1e-9))
@@ -186,70 +188,70 @@ def transposed_by_vector(case):
 
 ENTRIES = [
     Known(POOLS, "onnxruntime bug: auto_pad SAME ignores dilations when it computes the pads", pool_dilated),
-    Known(POOLS, "onnxruntime bug: auto_pad SAME with a kernel smaller than the stride crops instead of padding by 0",
+    Known(POOLS, "onnxruntime bug: auto_pad SAME with a kernel smaller than the stride crops the image instead of padding by 0",
           pool_crops),
-    Known(["ConvTranspose"], "onnxruntime bug: auto_pad SAME gives less than input * stride when the kernel is smaller "
-          "than the stride", transpose_short),
-    Known(["Col2Im"], "onnxruntime bug: dilations other than 1 scatter to the wrong places unless the image has two axes",
+    Known(["ConvTranspose"], "onnxruntime bug: with auto_pad SAME, the output is smaller than input * stride if the kernel is "
+          "smaller than the stride", transpose_short),
+    Known(["Col2Im"], "onnxruntime bug: dilations other than 1 write to wrong positions unless the image has two axes",
           col2im_dilated),
-    Known(["Resize"], "onnxruntime shortcut: copies the input when no size changes, whatever the scales and coordinates",
+    Known(["Resize"], "onnxruntime shortcut: copies the input if no size changes, even if scales or coordinates would change values",
           lambda c: resize_noop(c) or resize_noop_10(c)),
-    Known(["Resize"], "onnxruntime shortcut: copies an axis whose scale is 1, though tf_crop_and_resize has a roi there and "
-          "tf_half_pixel_for_nn a shift", resize_axis_ignored),
+    Known(["Resize"], "onnxruntime shortcut: does not resample an axis whose scale is 1, although tf_crop_and_resize crops it and "
+          "tf_half_pixel_for_nn shifts it", resize_axis_ignored),
     Known(["Resize"], "onnxruntime rounds n * scale down to an integer size before it maps coordinates; ONNX's tests and "
           "reference keep the fraction", resize_fraction),
-    Known(["Resize"], "a nearest sample on the edge between two: which one depends on the precision of the coordinates",
+    Known(["Resize"], "a nearest sample lies on the boundary of two pixels: the precision of the coordinates decides which is chosen",
           resize_on_edge),
     Known(["Resize"], "onnxruntime bug: keep_aspect_ratio_policy skips axes given as negative numbers", resize_negative_axes),
-    Known(["Resize"], "onnxruntime shortcut: antialias leaves out an axis that keeps its size, though its scale is not 1",
+    Known(["Resize"], "onnxruntime shortcut: antialias skips an axis whose size does not change, although its scale is not 1",
           resize_antialias_kept),
     Known(["Resize"], "onnxruntime bug: antialias of int8 clips as if it were uint8",
           lambda c: c.attrs.get("antialias") and c.dtypes[0] == "int8"),
-    Known(["Resize"], "onnxruntime wraps an extrapolation_value that the type does not hold; ONNX's reference clips it",
+    Known(["Resize"], "onnxruntime wraps an extrapolation_value outside the range of the type; ONNX's reference clips it",
           lambda c: c.dtypes[0] == "uint8" and c.attrs.get("extrapolation_value", 0) < 0
           and c.attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"),
-    Known(["Attention"], "onnxruntime bug: no causal mask for a single query with a past, though it has several new keys",
+    Known(["Attention"], "onnxruntime bug: applies no causal mask to a single query with a past, although there are several new keys",
           attention_one_query),
     Known(["Attention"], "onnxruntime masks with the lowest float instead of -inf, which qk_matmul_output mode 2 shows",
           lambda c: c.attrs.get("qk_matmul_output_mode") == 2),
-    Known(["Gather"], "onnxruntime bug: of a slice of strings only the first is copied", gather_string_slices),
+    Known(["Gather"], "onnxruntime bug: copies only the first string of a slice of strings", gather_string_slices),
     Known(["Slice"], "onnxruntime reads an end of INT_MAX with a negative step as the beginning; the specification clamps it",
           slice_back_from_max),
-    Known(["Clip"], "onnxruntime bug: a missing bound clips infinities to the largest float", clip_unbounded),
-    Known([*REDUCTIONS, "ArgMax", "ArgMin"], "onnxruntime bug: a reduction of an empty tensor keeps the shape of its input",
+    Known(["Clip"], "onnxruntime bug: without min or max, infinities are clipped to the largest float", clip_unbounded),
+    Known([*REDUCTIONS, "ArgMax", "ArgMin"], "onnxruntime bug: the reduction of an empty tensor has the shape of its input",
           is_empty),
     Known(["Sign"], "NaN: onnxruntime gives NaN for float and double but 0 for the 16-bit floats; the specification is silent",
           lambda c: c.dtypes[0] in ("float16", "bfloat16") and bool(np.isnan(c.args[0].astype(np.float64)).any())),
-    Known(["ReduceMax", "ReduceMin"], "NaN: whether it wins depends on its place in onnxruntime; the specification is silent",
+    Known(["ReduceMax", "ReduceMin"], "NaN: in onnxruntime, the position of a NaN decides whether the result is NaN; the specification is silent",
           lambda c: has_infinity(c.args[0])),
-    Known(["QuantizeLinear"], "onnxruntime bug: values beyond 32 bits turn to integers before they saturate", quantize_huge),
-    Known(["Cast"], "onnxruntime rounds floats to 4- and 2-bit integers but truncates them to wider ones; the "
+    Known(["QuantizeLinear"], "onnxruntime bug: values beyond 32 bits are converted to integers before they saturate", quantize_huge),
+    Known(["Cast"], "onnxruntime rounds floats in a cast to 4- and 2-bit integers but truncates them in a cast to wider ones; the "
           "specification does not say", cast_rounds),
     Known(["Cast"], "onnxruntime shortcut: a cast to the same float8 type does not saturate infinities", cast_to_itself),
-    Known(["Cast"], "onnxruntime bug: a float8 of -0 casts to true", cast_minus_zero),
-    Known(["Cast", "CastLike"], "an integral float prints as 2 in onnxruntime and as 2.0 in ONNX's reference, NaN as NaN and "
-          "as nan, true as 1 and as True; the specification is silent", prints_value),
+    Known(["Cast"], "onnxruntime bug: casts a float8 with the value -0 to true", cast_minus_zero),
+    Known(["Cast", "CastLike"], "onnxruntime prints an integral float as 2, NaN as NaN and true as 1; ONNX's reference prints 2.0, "
+          "nan and True; the specification is silent", prints_value),
     Known(["RNN", "GRU", "LSTM"], "onnxruntime bug: Softplus inside a recurrent layer overflows",
           lambda c: "Softplus" in (c.attrs.get("activations") or [])),
-    Known(["Loop"], "a loop of no trips has scan outputs of length 0, and the rest of their shape is anyone's guess",
+    Known(["Loop"], "the scan outputs of a loop without iterations have length 0; the specification does not define their other dims",
           loop_without_trips),
     Known(["ai.onnx.ml.TreeEnsembleRegressor", "ai.onnx.ml.TreeEnsembleClassifier"],
-          "onnxruntime bug: base_values are left out for a target that no leaf writes", base_values),
-    Known(["ai.onnx.ml.TreeEnsemble"], "onnxruntime bug: takes post_transform 1 for LOGISTIC and 2 for SOFTMAX; the "
-          "specification numbers them the other way round", lambda c: c.attrs.get("post_transform") in (1, 2)),
-    Known(["Bernoulli"], "bug of the ONNX function body that onnxruntime runs: it gives 1 with probability 1 - p",
+          "onnxruntime bug: does not add base_values to a target that no leaf writes", base_values),
+    Known(["ai.onnx.ml.TreeEnsemble"], "onnxruntime bug: reads post_transform 1 as LOGISTIC and 2 as SOFTMAX; in the "
+          "specification, 1 is SOFTMAX and 2 is LOGISTIC", lambda c: c.attrs.get("post_transform") in (1, 2)),
+    Known(["Bernoulli"], "bug of the ONNX function body that onnxruntime runs: the result is 1 with probability 1 - p",
           lambda c: True),
     Known(["StringSplit"], "an empty string has no parts in onnxruntime and one empty part in Python's split, which the "
           "reference uses; the specification is silent", lambda c: "" in c.args[0].reshape(-1).tolist()),
-    Known(["MeanVarianceNormalization"], "onnxruntime takes the root of a variance that rounding can make negative",
+    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of a variance that rounding can make negative",
           no_spread),
     Known(["com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul"],
-          "onnxruntime bug: transA is lost when B is a vector", transposed_by_vector),
-    Known(["com.microsoft.QLinearAveragePool"], "onnxruntime bug: count_include_pad counts what ceil_mode adds beyond the pads",
+          "onnxruntime bug: ignores transA if B is a vector", transposed_by_vector),
+    Known(["com.microsoft.QLinearAveragePool"], "onnxruntime bug: count_include_pad counts positions that ceil_mode adds beyond the pads",
           lambda c: c.attrs.get("count_include_pad") and c.attrs.get("ceil_mode")),
-    Known(["com.microsoft.QLinearSoftmax"], "onnxruntime bug: a softmax of one element wraps round to 0", softmax_of_one),
+    Known(["com.microsoft.QLinearSoftmax"], "onnxruntime bug: the softmax of one element overflows to 0", softmax_of_one),
     Known(["AffineGrid"], "align_corners of a single point divides by zero; the specification is silent",
           lambda c: c.attrs.get("align_corners") and 1 in c.args[1][2:]),
-    Known(["Dropout"], "the mask of inference before opset 12 is unspecified: onnxruntime gives all false",
+    Known(["Dropout"], "before opset 12 the mask of an inference is unspecified; in onnxruntime it is all false",
           lambda c: c.opset < 12 and len(c.outputs) == 2),
 ]

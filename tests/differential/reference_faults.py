@@ -1,7 +1,7 @@
-"""Faults of onnx.reference 1.22 that `--engine reference` shows for operators without a numpy model.
+"""Lists faults of onnx.reference 1.22 that `--engine reference` shows for operators without a numpy model.
 
-onnxruntime is right in all of them, so they never excuse Tern. What the reference cannot run at all
-counts as unsupported and is not listed."""
+onnxruntime is right in all these cases, so that the list is not used when Tern is tested. Cases that onnx.reference
+cannot run count as unsupported and are not listed."""
 
 import numpy as np
 
@@ -22,10 +22,10 @@ ENTRIES = [
     fault("ReduceSumSquare", "widens int32", dtype("int32")),
     fault("Optional", "wraps the value in a list"),
     fault("Softplus", "overflows", lambda c: bool(np.any(c.args[0].astype(np.float64) > 80))),
-    fault("Cast", "takes any text for true", lambda c: c.dtypes[0] == "string" and c.attrs["to"] == 9),
-    fault("CastLike", "takes any text for true", lambda c: c.dtypes[:2] == ["string", "bool"]),
+    fault("Cast", "casts any string to true", lambda c: c.dtypes[0] == "string" and c.attrs["to"] == 9),
+    fault("CastLike", "casts any string to true", lambda c: c.dtypes[:2] == ["string", "bool"]),
     fault(["ai.onnx.ml.DictVectorizer", "ai.onnx.ml.FeatureVectorizer", "ai.onnx.ml.Normalizer", "ai.onnx.ml.Scaler"],
-          "keeps the input's type where the specification says float"),
+          "the output has the input's type instead of float, which the specification requires"),
     fault(["ai.onnx.ml.LinearClassifier", "ai.onnx.ml.SVMClassifier", "ai.onnx.ml.TreeEnsembleClassifier"],
           "differs in binary scores, post transforms and output types"),
     fault("ai.onnx.ml.LinearRegressor", "adds NaN when there are no intercepts", lambda c: "intercepts" not in c.attrs),

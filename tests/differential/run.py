@@ -14,21 +14,21 @@ from fuzz import pool, registry  # noqa: E402
 from fuzz.report import Report  # noqa: E402
 
 CHUNK = 25            # maximum number of cases per task, so that slow operators are spread over workers
-SEED_STRIDE = 10_000  # seeds one chunk may use up
+SEED_STRIDE = 10_000  # number of seeds that are reserved for one task
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default="tern", help="the command to test (default: tern)")
     parser.add_argument("--engine", choices=["tern", "reference"], default="tern",
-                        help="reference: test onnx.reference in the place of tern")
-    parser.add_argument("--cases", type=int, default=1000, help="cases that onnxruntime runs")
+                        help="reference: test the numpy models and onnx.reference instead of tern")
+    parser.add_argument("--cases", type=int, default=1000, help="number of cases, without those that onnxruntime refuses")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", default=[], metavar="OP", help="an operator, or a prefix with *")
-    parser.add_argument("--sample", metavar="FILE", help="run the case ids of a file, one a line")
+    parser.add_argument("--sample", metavar="FILE", help="run the cases of a file with one case id per line")
     parser.add_argument("--case", action="append", default=[], metavar="OP:SEED", help="run one case")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--save", default=str(HERE / "out"), metavar="DIR", help="where mismatches go")
+    parser.add_argument("--save", default=str(HERE / "out"), metavar="DIR", help="folder for mismatched cases")
     parser.add_argument("--report", metavar="FILE.json")
     parser.add_argument("--list", action="store_true", help="list the operators and stop")
     return parser.parse_args()
@@ -45,7 +45,8 @@ def select(patterns):
 
 
 def share_out(ops, cases):
-    """Cases per operator: by weight, at least one each, and exactly `cases` where that allows it."""
+    """Returns the number of cases of each operator: proportional to its weight, but at least one. The total is `cases`
+    if that is at least the number of operators."""
     total = sum(o.weight for o in ops)
     exact = {o.key: cases * o.weight / total for o in ops}
     quota = {k: max(1, int(v)) for k, v in exact.items()}
@@ -74,7 +75,8 @@ def fixed_tasks(idents):
 
 
 def known_entries(engine):
-    """Called in each worker too: an entry's predicate cannot be pickled."""
+    """Returns the known differences. Each worker calls this function too, because the predicate of an entry cannot be
+    pickled."""
     import known
     import reference_faults
     return known.ENTRIES + (reference_faults.ENTRIES if engine == "reference" else [])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the fuzzer itself; needs no tern. Run it directly or with pytest."""
+"""Tests the fuzzer itself, without tern. Run this file directly or with pytest."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from fuzz.draw import draw_case  # noqa: E402
 from run import read_sample, share_out  # noqa: E402
 
 FAKE = f"{sys.executable} {HERE / 'fake_tern.py'}"
-# One case each of plain tensors, strings, a sequence, an optional, and an empty set of inputs.
+# The cases cover tensors, strings, a sequence, an optional, and a node without inputs.
 CASES = ["Add:1", "Conv:0", "TopK:0", "StringConcat:0", "SplitToSequence:0", "OptionalHasElement:2", "Constant:0"]
 
 

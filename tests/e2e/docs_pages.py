@@ -1,4 +1,4 @@
-"""The documentation's pages as data: their blocks of code, links and names."""
+"""Reads the pages of the documentation: their code blocks, links and names."""
 
 import dataclasses
 import pathlib
@@ -10,14 +10,14 @@ GENERATED = (ROOT / "docs/reference/ops.md", ROOT / "docs/reference/passes.md")
 
 
 def pages():
-    """All pages for readers except the change log, which may name removed things."""
+    """Returns all pages except the change log, which may name removed features."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench/README.md", *sorted(ROOT.glob("examples/*/README.md")),
              *sorted(ROOT.glob("tests/*/README.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [page for page in found if page.is_file()]
 
 
 def written_pages():
-    """Pages that are written by hand, not generated."""
+    """Returns the pages that are written by hand, not generated."""
     return [page for page in pages() if page not in GENERATED]
 
 
@@ -27,7 +27,7 @@ class Block:
     line: int
     language: str
     text: str
-    intro: str  # the last line of text before it
+    intro: str  # the last line of text before the block
 
     @property
     def place(self):
@@ -35,13 +35,13 @@ class Block:
 
     @property
     def file(self):
-        """The path of the new file that the text before the block names, or None."""
+        """The path P if the line before the block is "New file `P`:", and otherwise None."""
         found = re.search(r"^New file `([^`]+)`:$", self.intro)
         return found.group(1) if found else None
 
 
 def blocks(page, language=None):
-    """The fenced blocks of a page, in order."""
+    """Returns the fenced blocks of a page, in order."""
     found, open_at, head, lines, intro = [], None, "", [], ""
     for number, line in enumerate(page.read_text().splitlines(), 1):
         if line.startswith("```") and open_at is None:
@@ -57,7 +57,7 @@ def blocks(page, language=None):
 
 
 def prose(page):
-    """A page's text without its blocks of code."""
+    """Returns a page's text without its code blocks."""
     return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.S | re.M)
 
 
@@ -70,6 +70,6 @@ def links(page):
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Returns the anchors that GitHub generates for the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}

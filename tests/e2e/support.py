@@ -20,7 +20,7 @@ def run(*args, timeout=120, **kwargs):
 
 
 class CliTest(unittest.TestCase):
-    """A test with its own scratch folder, and checks for the exit codes."""
+    """Base class of tests: creates a scratch folder and checks exit codes."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="tern_e2e_")
@@ -33,7 +33,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def json(self, *args, code=0, **kwargs):
-        """The JSON object on stdout; any other output is a failure."""
+        """Runs the command and returns the JSON object on stdout. Any other output on stdout fails the test."""
         return json.loads(self.ok(*args, code=code, **kwargs).stdout)
 
     def refused(self, *args, says=(), **kwargs):
@@ -50,7 +50,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def commands(self):
-        """The names of all commands, from the binary."""
+        """Returns the names of all commands, which the binary lists."""
         return self.ok("--commands").stdout.split()
 
     def files(self):
@@ -68,7 +68,7 @@ class CliTest(unittest.TestCase):
 
 
 def make_model(nodes, inputs, outputs, weights=None, opset=17):
-    """inputs, outputs: {name: (type, dims)}."""
+    """Returns an ONNX model. `inputs` and `outputs` are dicts from name to (type, dims)."""
     values = [[helper.make_tensor_value_info(n, t, d) for n, (t, d) in group.items()] for group in (inputs, outputs)]
     initializers = [numpy_helper.from_array(a, n) for n, a in (weights or {}).items()]
     graph = helper.make_graph(nodes, "test", *values, initializers)
@@ -79,7 +79,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
 def mlp():
-    """y = relu(x · w + b), x [N, 4], y [N, 3]; its weights as well."""
+    """Returns a model of y = relu(x · w + b), with x [N, 4] and y [N, 3], and its weights."""
     rng = np.random.default_rng(0)
     w, b = rng.standard_normal((4, 3)).astype(np.float32), rng.standard_normal(3).astype(np.float32)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="mul"), helper.make_node("Add", ["h", "b"], ["s"], name="add"),
@@ -94,6 +94,6 @@ def add(name_a="a", name_b="b", name_y="y", dtype=FLOAT, dims=("N", 2)):
 
 
 def picture_model(size=8):
-    """Mean over height and width of a picture: y [1, 3]."""
+    """Returns a model of the mean over height and width of a picture: y [1, 3, 1, 1]."""
     node = helper.make_node("GlobalAveragePool", ["image"], ["y"], name="mean")
     return make_model([node], {"image": (FLOAT, [1, 3, size, size])}, {"y": (FLOAT, [1, 3, 1, 1])})

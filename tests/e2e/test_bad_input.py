@@ -1,4 +1,5 @@
-"""Invalid models and inputs: one paragraph, exit code 2, no files written."""
+"""Tests that invalid models and inputs cause a message of one paragraph and exit code 2, and that no files are
+written."""
 
 import os
 import resource
@@ -36,7 +37,8 @@ class BadInputs(CliTest):
         self.refuse("--input", f"a={self.good}", "--input", f"b={self.npy('b.npy', np.ones((1, 3), np.float32))}", says=["'b'", "3"])
 
     def test_one_symbol_two_sizes(self):
-        """Refused if a node needs them equal, as in onnxruntime; one row broadcasts."""
+        """Two sizes of one symbol are refused if a node needs equal sizes, as in onnxruntime. A size of 1
+        broadcasts."""
         two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
         self.refuse("--input", f"a={two}", "--input", f"b={three}", says=["'b'", "is 3", "has 2"])
         self.ok("run", self.model, "--input", f"a={self.good}", "--input", f"b={two}")
@@ -153,7 +155,7 @@ class BadModels(CliTest):
     def test_a_message_beyond_protobufs_limit(self):
         path = self.dir / "large.onnx"
         path.touch()
-        os.truncate(path, 3 << 30)  # without blocks on the disk
+        os.truncate(path, 3 << 30)  # a sparse file, which occupies no blocks on the disk
 
         def little_memory():
             resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))

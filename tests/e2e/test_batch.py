@@ -1,4 +1,5 @@
-"""Overriding a fixed batch size: results per item do not change, or an error names the node that does not permit it."""
+"""Tests --batch, which overrides a fixed batch size: results per item do not change, or an error names the node that
+prevents it."""
 
 import numpy as np
 import onnx
@@ -8,7 +9,7 @@ from support import FLOAT, CliTest, add, make_model, mlp
 
 
 def head(target):
-    """Reshape to a constant shape, then a product: x [1, 2, 3], y [1, 4]."""
+    """Returns a model with a Reshape to the constant shape `target` and a matrix product: x [1, 2, 3], y [1, 4]."""
     w = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     nodes = [helper.make_node("Relu", ["x"], ["r"], name="relu"), helper.make_node("Reshape", ["r", "s"], ["f"], name="flat"),
              helper.make_node("MatMul", ["f", "w"], ["y"], name="product")]
@@ -21,7 +22,7 @@ def first_item():
 
 
 def along_items(op, **attributes):
-    """A node that works along axis 0."""
+    """Returns a model with one node that works along axis 0."""
     axis = ["axis"] if op == "CumSum" else []
     ones = ["scale"] if op == "LayerNormalization" else []
     return make_model([helper.make_node(op, ["x"] + axis + ones, ["y"], name="mix", **attributes)], {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])},
@@ -29,7 +30,7 @@ def along_items(op, **attributes):
 
 
 def merged_softmax():
-    """Softmax over the rows of all items after a Reshape."""
+    """Returns a model with a Softmax over the rows of all items, which a Reshape merges into one axis."""
     nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]), helper.make_node("Softmax", ["r"], ["s"], axis=0, name="mix"),
              helper.make_node("Reshape", ["s", "back"], ["y"])]
     return make_model(nodes, {"x": (FLOAT, [1, 3, 4])}, {"y": (FLOAT, [1, 3, 4])}, {"rows": np.array([3, 4]), "back": np.array([1, 3, 4])})
@@ -76,7 +77,7 @@ class Batch(CliTest):
 
 
 class Sizes(CliTest):
-    """Wrong sizes from the caller are reported as the caller's mistake, not as an invalid model."""
+    """Wrong sizes of inputs are reported as an invalid argument, not as an invalid model."""
 
     def test_a_batch_that_differs(self):
         path = self.save(head([1, 6]))

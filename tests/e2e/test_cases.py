@@ -1,4 +1,5 @@
-"""The runner of .case files: what --only selects, how the rest is reported, and that kernels run what is checked."""
+"""Tests the runner of .case files: what --only selects, how results are reported, and that a case fails if no kernel
+runs it."""
 
 import os
 import pathlib
@@ -27,7 +28,7 @@ class RunnerTest(CliTest):
             self.assertIn(text, done.stdout)
 
     def check_cases(self, text, passed, *says):
-        """`says`: parts of the output; any means that one case fails."""
+        """Runs the cases in `text`. `says` lists parts of the output; if it is not empty, one case must fail."""
         (self.dir / "a.case").write_text(text)
         self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
 
@@ -55,7 +56,7 @@ GELU = "op Gelu\n{loop}in x {type}[2] = 0 0\nout y {type}[2] = 0 0\n{more}end\n"
 
 
 class KernelsRun(RunnerTest):
-    """Gelu has kernels for f32 and half precision, none for f64."""
+    """These tests use Gelu because it has kernels for f32 and half precision, but none for f64."""
 
     def test_the_reference_is_not_compared_with_itself(self):
         self.check_cases(GELU.format(loop="", type="f64", more=""), 0,
@@ -64,7 +65,7 @@ class KernelsRun(RunnerTest):
         self.check_cases("Gelu : f64[5]\n", 0, "compares the reference evaluator with itself")
 
     def test_nor_are_constants_that_are_computed_ahead(self):
-        self.check_cases(GELU.format(loop="", type="f32", more="").replace("in x", "const x"), 0, "all of it is computed ahead")
+        self.check_cases(GELU.format(loop="", type="f32", more="").replace("in x", "const x"), 0, "all nodes are computed before the run")
 
     def test_the_case_may_say_so(self):
         self.check_cases(GELU.format(loop="", type="f64", more='by_reference "no f64 kernel"\n'), 1)
@@ -73,10 +74,10 @@ class KernelsRun(RunnerTest):
 
     def test_and_must_say_the_truth(self):
         self.check_cases(GELU.format(loop="", type="f32", more='by_reference "no kernel"\n'), 0,
-                         'kernels run it; by_reference "no kernel" is no longer true')
+                         'kernels run it; by_reference "no kernel" is not true')
         self.check_cases(GELU.format(loop="", type="f32", more="by_reference\n"), 0, "a.case:4: by_reference TYPE")
         self.check_cases(GELU.format(loop="foreach T f32 f16\n", type="T", more='by_reference f64 "none"\n'), 0,
-                         "'f64' is no value of the foreach around it")
+                         "'f64' is not a value of the enclosing foreach")
 
     def test_an_op_without_kernels_needs_no_word(self):
         self.check_cases("Det : f32[2,2]\n", 1)
@@ -88,13 +89,13 @@ class Lines(RunnerTest):
 
     def test_choices_of_an_attribute(self):
         self.check_cases('foreach K of Eltwise.kind but sum\nEltwise {kind="K"} : f32[3] f32[3]\nend\n', 3)
-        self.check_cases('foreach K of Eltwise.kind but none\nEltwise : f32[3]\nend\n', 0, "'none' is no choice of Eltwise.kind")
+        self.check_cases('foreach K of Eltwise.kind but none\nEltwise : f32[3]\nend\n', 0, "'none' is not a choice of Eltwise.kind")
         self.check_cases('foreach K of Eltwise.kin\nEltwise : f32[3]\nend\n', 0, "Eltwise.kin has no choices")
 
     def test_operands(self):
         self.check_cases("Clip : f32[9]~ _ f32[]=(1)\nGather : f32[5,2] i64[4]<5\nMatMul : f32[2,3] f32[3,4]! @1e-4\n"
                          "TopK : f32[9]+ i64[1]=(3) -> 2\n", 4)
-        self.check_cases("Clip : f32[9]?\n", 0, "a.case:1: 'f32[9]?' is no operand")
+        self.check_cases("Clip : f32[9]?\n", 0, "a.case:1: 'f32[9]?' is not an operand")
         self.check_cases("Clip : f32[2]=(1)\n", 0, "has 1 elements, needs 2")
 
     def test_what_is_open_at_the_end_is_an_error(self):

@@ -1,4 +1,4 @@
-"""The command and its remaining sub-commands: help, exit codes, JSON, files."""
+"""Tests the command line: help, exit codes, JSON, files, and sub-commands without a test file of their own."""
 
 import json
 import os
@@ -116,7 +116,8 @@ class Convert(CliTest):
         self.ok("verify", out, "--against", source)
 
     def test_files_are_replaced_never_written_into(self):
-        """Weights are mapped from a model's file: a process that has the old file open keeps seeing it complete."""
+        """A process may have mapped the weights of the old file. It must keep seeing the old file after the file is
+        replaced."""
         def weights(seed):
             return make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": (FLOAT, [1000])}, {"y": (FLOAT, [1000])},
                               {"w": np.random.default_rng(seed).random(1000, np.float32)})
@@ -160,7 +161,7 @@ class Convert(CliTest):
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
             code = process.wait(timeout=60)
-            if code == 0 or out.exists():  # it finished before the signal: then the file is complete
+            if code == 0 or out.exists():  # if the command finished before the signal, the file is complete
                 self.ok("run", out, "--random", 1)
                 out.unlink()
             self.assertEqual([f for f in self.files() if f not in before], [])

@@ -34,7 +34,7 @@ class Consumer(CliTest):
             np.testing.assert_allclose(np.array(words[4:], np.float32), self.want.ravel(), rtol=1e-4, atol=1e-5)
 
     def build(self):
-        """With the tools that scripts/deps installs: ninja, no make."""
+        """Builds with ninja, because scripts/deps does not install make."""
         self.call("cmake", "-G", "Ninja", "-S", ROOT / "tests/consumer", "-B", self.dir / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.call("cmake", "--build", self.dir / "build")
         return self.dir / "build/consumer"
@@ -68,7 +68,8 @@ class Consumer(CliTest):
             self.assertIn(words, done.stderr)
 
     def moved(self, model, folder, **env):
-        """Runs a program without rpath that changes to `folder`, then loads the model. Returns what it prints."""
+        """Runs a program without rpath that changes to `folder` and then loads the model. Returns what the program
+        prints."""
         lib, source, program = next(self.prefix.glob("lib*/**/libtern.so")).parent, self.dir / "moved.cc", self.dir / "moved"
         source.write_text("""#include <tern/tern.hpp>
 #include <unistd.h>

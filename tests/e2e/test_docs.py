@@ -1,4 +1,5 @@
-"""The examples of the documentation: shell blocks are run, C++ programs are compiled against an installed Tern and run."""
+"""Tests the examples of the documentation: runs shell blocks, and compiles C++ programs against an installed Tern and
+runs them."""
 
 import os
 import pathlib
@@ -14,7 +15,7 @@ BUILD = pathlib.Path(TERN).resolve().parents[1]
 
 
 class Start(CliTest):
-    """`./tern` from a checkout."""
+    """Tests the script `./tern` of a checkout."""
 
     def test_builds_what_users_need_and_no_more(self):
         for name, text in {"scripts/deps": "", "scripts/build": 'echo "built: $*"', "build/release/bin/tern": 'echo "ran: $*"'}.items():
@@ -36,7 +37,8 @@ class Start(CliTest):
 
 
 class Examples(CliTest):
-    """In a folder that looks like a checkout after a build: `./tern`, `examples/digits`, `build/release`."""
+    """Runs the examples in a folder that looks like a checkout after a build, with `./tern`, `examples/digits` and
+    `build/release`."""
 
     def checkout(self, name):
         folder = self.dir / name
@@ -48,7 +50,7 @@ class Examples(CliTest):
         return folder
 
     def run_page(self, page):
-        """Runs a page's shell blocks in order; its C++ program is app.cc."""
+        """Runs a page's shell blocks in order. The page's first C++ block is written to app.cc."""
         folder = self.checkout(page.stem)
         for block in blocks(page, "cpp")[:1]:
             (folder / "app.cc").write_text(block.text)
@@ -56,7 +58,7 @@ class Examples(CliTest):
         for block in blocks(page, "sh"):
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
             self.assertEqual(done.returncode, 0, f"{block.place}\n{block.text}\n{done.stdout}\n{done.stderr}")
-        self.assertEqual([path.name for path in set(folder.iterdir()) - before], [], f"{page.name}: written beside build/, which git ignores")
+        self.assertEqual([path.name for path in set(folder.iterdir()) - before], [], f"{page.name}: files outside build/, which git does not ignore")
 
     def test_shell_blocks_run(self):
         pages = [page for page in written_pages() if blocks(page, "sh")]

@@ -1,4 +1,4 @@
-"""C++ fragments of the documentation compile against the public headers, as C++17 and with all warnings."""
+"""Tests that C++ fragments of the documentation compile against the public headers, as C++17 and with all warnings."""
 
 import subprocess
 import unittest
@@ -21,7 +21,8 @@ class Snippets(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_function_bodies_compile(self):
-        """Each fragment is the body of a function that gets a predictor; test_docs runs complete programs."""
+        """Compiles each fragment as the body of a function with a parameter `predictor`. test_docs.py tests complete
+        programs."""
         found = [block for page in written_pages() for block in blocks(page, "cpp") if not block.file and "int main(" not in block.text]
         self.assertGreater(len(found), 5)
         self.compile(HEAD + "".join(

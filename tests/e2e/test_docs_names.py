@@ -1,4 +1,4 @@
-"""Everything that the pages name exists: links, files, identifiers, commands, options, test suites."""
+"""Tests that everything the pages name exists: links, files, identifiers, commands, options, test suites."""
 
 import functools
 import re
@@ -16,7 +16,7 @@ NAME = re.compile(r"(?:[A-Z][A-Za-z0-9]*(?:::[A-Za-z]\w*)*|k[A-Z][A-Za-z0-9]+|TE
 
 @functools.cache
 def source_words():
-    """Every identifier in the sources, tests and scripts."""
+    """Returns every identifier in the sources, tests and scripts."""
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "src", "include", "tests", "scripts", "cmake", "bench", "CMakeLists.txt", "tern"],
                            cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     words = set()
@@ -29,7 +29,7 @@ def source_words():
 
 @functools.cache
 def new_things():
-    """Files that docs/extending adds, and the identifiers in them."""
+    """Returns the files that docs/extending adds, and all identifiers in its code blocks."""
     found = [block for page in (ROOT / "docs/extending").glob("*.md") for block in blocks(page)]
     return ({block.file for block in found if block.file}, {word for block in found for word in re.findall(r"[A-Za-z_]\w*", block.text)})
 
@@ -42,7 +42,7 @@ def commands():
 
 @functools.cache
 def options():
-    """Every option of every command, and of ./tern test."""
+    """Returns every option of every command and of ./tern test."""
     text = "".join(run(command, "--help").stdout for command in commands()) + run("--help").stdout
     text += subprocess.run([sys.executable, ROOT / "scripts/run_tests", "--help"], capture_output=True, text=True, check=False).stdout
     return set(re.findall(r"--[a-z][a-z0-9-]*", text))
@@ -61,7 +61,7 @@ class Names(unittest.TestCase):
                 path, _, anchor = link.partition("#")
                 target = (page.parent / path).resolve() if path else page
                 if not target.exists():
-                    wrong.append(f"{page.relative_to(ROOT)}: {link} is not there")
+                    wrong.append(f"{page.relative_to(ROOT)}: {link} does not exist")
                 elif anchor and anchor not in anchors(target):
                     wrong.append(f"{page.relative_to(ROOT)}: {link} has no such heading")
         self.check(wrong)
@@ -79,7 +79,7 @@ class Names(unittest.TestCase):
                 if not PATH.fullmatch(span) or span in new_things()[0]:
                     continue
                 if not (any(ROOT.glob(span)) if "*" in span else (ROOT / span).exists()):
-                    wrong.append(f"{page.relative_to(ROOT)}: {span} is not there")
+                    wrong.append(f"{page.relative_to(ROOT)}: {span} does not exist")
         self.check(wrong)
 
     def test_named_code_is_there(self):
@@ -105,7 +105,7 @@ class Names(unittest.TestCase):
                 if page != ROADMAP and not there and not new:
                     wrong.append(f"{page.relative_to(ROOT)}: there is no command tern {word}")
             if page == ROADMAP:
-                wrong += [f"{ROADMAP.name}: tern {word} is there" for word in re.findall(r"`tern ([a-z]+)`", page.read_text()) if word in commands()]
+                wrong += [f"{ROADMAP.name}: tern {word} already exists" for word in re.findall(r"`tern ([a-z]+)`", page.read_text()) if word in commands()]
         self.check(wrong)
 
     def test_named_options_are_there(self):
@@ -125,7 +125,8 @@ class Names(unittest.TestCase):
         self.check(wrong)
 
     def test_graphs_are_where_a_test_reads_them(self):
-        """tests/ir/text_test.cc parses those of this page."""
+        """Only docs/architecture/ir.md may have blocks of the language "graph", because tests/ir/text_test.cc parses
+        only that page."""
         self.check([block.place for page in written_pages() for block in blocks(page, "graph") if page != ROOT / "docs/architecture/ir.md"])
 
     def test_blocks_say_what_they_are(self):
@@ -148,7 +149,8 @@ class Names(unittest.TestCase):
         self.assertEqual(re.findall(r"^\| ([a-z0-9]+) \|", table, re.M), [suite.name for suite in SUITES])
 
     def test_console_lines_name_what_can_be_built(self):
-        """`$ ninja -C build/release a b`: a and b are targets; `$ build/release/bin/x`: x is one."""
+        """In `$ ninja -C build/release a b`, a and b must be targets. In `$ build/release/bin/x`, x must be a
+        target."""
         build = TERN.rsplit("/bin/", 1)[0]
         targets = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
         wrong = []

@@ -1,4 +1,4 @@
-"""tern inspect: a model's metadata and nested graphs."""
+"""Tests how tern inspect shows a model's metadata and nested graphs."""
 
 import numpy as np
 import onnx
@@ -17,7 +17,7 @@ def described():
 
 
 def nested():
-    """If whose then branch contains a Loop."""
+    """Returns a model with an If whose then branch contains a Loop."""
     info = helper.make_tensor_value_info
     body = helper.make_graph([helper.make_node("Add", ["v", "x"], ["next"], name="step"), helper.make_node("Identity", ["on"], ["go"])], "body",
                              [info("i", TensorProto.INT64, []), info("on", TensorProto.BOOL, []), info("v", FLOAT, [2])],
@@ -64,7 +64,7 @@ class Inspect(CliTest):
                          {"choose": None, "repeat": 0, "step": 1, "once": 2})
 
     def test_an_inlined_graph(self):
-        """The shape decides about the branch: its nodes run in place of the If."""
+        """The condition depends only on a shape, so that the nodes of the chosen branch run instead of the If."""
         info = helper.make_tensor_value_info
         then = helper.make_graph([helper.make_node("Relu", ["x"], ["a"], name="kept")], "t", [], [info("a", FLOAT, [2])])
         other = helper.make_graph([helper.make_node("Neg", ["x"], ["b"], name="never")], "e", [], [info("b", FLOAT, [2])])

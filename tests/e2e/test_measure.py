@@ -1,4 +1,4 @@
-"""tern optimize --measure: times the graph that sessions run."""
+"""Tests that tern optimize --measure measures the graph that sessions run."""
 
 import numpy as np
 from onnx import helper
@@ -7,7 +7,8 @@ from support import FLOAT, CliTest, make_model
 
 
 def convolutions():
-    """Two convolutions, which level layout converts to channels last: it has two Transposes more than level extended."""
+    """Returns a model with two convolutions, which level layout converts to channels last. It then has two more
+    Transposes than at level extended."""
     rng = np.random.default_rng(0)
     weights = {"w": rng.standard_normal((32, 32, 3, 3)).astype(np.float32), "v": rng.standard_normal((32, 32, 3, 3)).astype(np.float32)}
     nodes = [helper.make_node("Conv", ["x", "w"], ["h"], pads=[1] * 4), helper.make_node("Conv", ["h", "v"], ["y"], pads=[1] * 4)]

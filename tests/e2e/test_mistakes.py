@@ -1,4 +1,4 @@
-"""Mistakes of a user: nothing is lost, guessed or silently ignored."""
+"""Tests that nothing is lost, guessed or silently ignored if a user makes a mistake."""
 
 import json
 import os
@@ -17,13 +17,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def identities(names, dims=(2,)):
-    """One input x, and an output with each of these names, equal to x."""
+    """Returns a model with one input x and an output for each of these names, which equals x."""
     nodes = [helper.make_node("Identity", ["x"], [name]) for name in names]
     return make_model(nodes, {"x": (FLOAT, list(dims))}, {name: (FLOAT, list(dims)) for name in names})
 
 
 def with_sequence():
-    """y = x [1, 3], and a sequence that holds it."""
+    """Returns a model with two outputs: y, which equals x [1, 3], and a sequence of one tensor, x."""
     nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]), helper.make_node("Identity", ["x"], ["y"])]
     model = make_model(nodes, {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])})
     model.graph.output.insert(0, helper.make_tensor_sequence_value_info("s", FLOAT, None))
@@ -31,7 +31,7 @@ def with_sequence():
 
 
 class GivenDims(CliTest):
-    """Given inputs set open dims, also those of random inputs."""
+    """The dims of given inputs determine the open dims of random inputs."""
 
     def test_bench_takes_the_batch_of_its_input(self):
         x = self.npy("x.npy", np.ones((7, 4), np.float32))
@@ -192,7 +192,7 @@ class VerifyBoth(CliTest):
 
 
 class Import(CliTest):
-    """A declaration of a file is used, or a warning names it."""
+    """Every declaration in a model file has an effect, or a warning names it."""
 
     def softmax(self, **attributes):
         nodes = [helper.make_node("Softmax", ["x"], [f"y{i}"], name=f"sm{i}", **attributes) for i in range(5)]

@@ -1,4 +1,4 @@
-"""tern optimize and tern passes: the report, the files, the switches, and that a second run changes nothing."""
+"""Tests tern optimize and tern passes: the report, the files, the options, and that a second run changes nothing."""
 
 import collections
 import contextlib
@@ -16,7 +16,8 @@ ARCHITECTURES = pathlib.Path(__file__).resolve().parents[1] / "data/architecture
 
 
 def gelu_mlp():
-    """Two matrix products around a GELU spelled out, with an Identity and a shape computation on the way."""
+    """Returns a model with two matrix products. Between them are a GELU written as small ops, an Identity and a shape
+    computation."""
     rng = np.random.default_rng(1)
     weight = lambda *dims: rng.normal(size=dims).astype(np.float32)
     nodes = [
@@ -37,7 +38,7 @@ def gelu_mlp():
 
 
 def mapped(pid, path):
-    """The fields of /proc/PID/smaps for a mapped file: field -> kB."""
+    """Returns the fields of /proc/PID/smaps for a mapped file, in kB."""
     held, here = collections.Counter(), False
     for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
         first, *rest = line.split()
@@ -136,12 +137,12 @@ class Optimize(CliTest):
             for process in processes:
                 process.stdin.write(b"1 0\n")
                 process.stdin.flush()
-                for _ in range(2):  # ready, and one round
+                for _ in range(2):  # one line when the process is ready, and one for the round
                     self.assertTrue(process.stdout.readline())
             for process in processes:
                 held = mapped(process.pid, packed)
-                self.assertGreaterEqual(held["Rss"], 8 * 1024)  # kB: both weights, mapped
-                self.assertLessEqual(held["Pss"], 0.55 * held["Rss"])  # each has half of what both hold
+                self.assertGreaterEqual(held["Rss"], 8 * 1024)  # kB; both weights are mapped
+                self.assertLessEqual(held["Pss"], 0.55 * held["Rss"])  # Pss counts half of a page that two processes share
                 self.assertEqual(held["Anonymous"], 0)
             for process in processes:
                 process.stdin.close()

@@ -1,4 +1,4 @@
-"""The scripts of cmake/ that write tern.pc and the hash of the interface of importers."""
+"""Tests the scripts of cmake/ that write tern.pc and the hash of the importers' interface."""
 
 import os
 import pathlib
@@ -17,7 +17,8 @@ class Packaging(CliTest):
         return done.stdout.strip()
 
     def pkg_config(self, prefix, lib, include="include"):
-        """Installs tern.pc where CMake would; returns the normalized folders that pkg-config names."""
+        """Writes tern.pc to the folder that CMake would install it to. Returns the normalized folders that pkg-config
+        prints."""
         folder = prefix / lib / "pkgconfig"  # lib may be absolute
         script = self.dir / "write.cmake"
         script.write_text(f"""
@@ -69,7 +70,7 @@ tern_pkg_config({folder}/tern.pc)
         output = self.interface_id(first)
         text, written = output.read_text(), output.stat().st_mtime_ns
         self.assertRegex(text, '#define TERN_INTERFACE_ID "[0-9a-f]{16}"\n')
-        self.assertEqual(self.interface_id(second).read_text(), text, "another folder, the same build")
+        self.assertEqual(self.interface_id(second).read_text(), text, "the hash does not depend on the folder")
         time.sleep(0.02)
         (first / "a.h").touch()
         self.assertEqual(self.interface_id(first).stat().st_mtime_ns, written, "nothing is rewritten, so nothing is compiled again")

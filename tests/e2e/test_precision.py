@@ -1,4 +1,4 @@
-"""--precision: what is rounded, and how it is reported."""
+"""Tests --precision: what is rounded, and what is reported."""
 
 import json
 
@@ -15,7 +15,7 @@ def product():
 
 
 def rounded(x):
-    """Rounds to bf16, nearest even."""
+    """Rounds to the nearest bf16, ties to even."""
     bits = x.view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
 
@@ -27,10 +27,10 @@ class Precision(CliTest):
         out = self.dir / "out"
         both = self.npy("x.npy", np.concatenate([np.eye(128, dtype=np.float32), x]))
         self.ok("run", self.save(model), "--input", f"x={both}", "--precision", "bf16", "--output-dir", out)
-        used, got = np.split(np.load(out / "y.npy"), [128])  # the rounded weights
+        used, got = np.split(np.load(out / "y.npy"), [128])  # `used` is the identity times the weights, which are rounded
         np.testing.assert_array_equal(used, rounded(used))
         self.assertTrue((np.abs(used - weight) < np.spacing(np.abs(weight)) * 2**16).all(), "not a neighbour in bf16")
-        np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)  # 5e-2 with every weight to nearest even
+        np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)  # the error would be 5e-2 if every weight were rounded to nearest even
         np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ used, atol=2e-5)
         self.assertGreater(np.abs(got - x @ weight).max(), 1e-3)
 

@@ -1,4 +1,4 @@
-"""tern run: inputs of every kind, outputs of every kind."""
+"""Tests tern run with inputs and outputs of every kind."""
 
 import json
 import struct
@@ -12,7 +12,7 @@ from support import FLOAT, INT64, CliTest, add, make_model, mlp, picture_model
 
 
 def png(pixels):
-    """A PNG file of an array [height, width, 3]."""
+    """Returns a PNG file of an array [height, width, 3]."""
     height, width, _ = pixels.shape
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -66,7 +66,8 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["shape"], [6, 2])
 
     def test_one_name_for_sizes_that_differ(self):
-        """By the names, the convolution's result has one row, which does not match four; by its sizes it has four."""
+        """The symbol H names two dims with different sizes. If H were one size, the convolution would have one row,
+        which does not match the four rows of `four`. With the sizes of the inputs it has four rows."""
         nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Concat", ["c", "four"], ["y"], axis=3)]
         path = self.save(make_model(nodes, {"x": (FLOAT, [1, 1, "H", 4]), "w": (FLOAT, [1, 1, "H", 1])}, {"y": (FLOAT, None)},
                                     {"four": np.zeros((1, 1, 4, 1), np.float32)}))
@@ -75,7 +76,8 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
 
     def test_dims_with_odd_names(self):
-        """Each dim_param is a distinct symbol; two inputs must agree on it; it survives each format."""
+        """Each dim_param is a symbol of its own, even if it is no identifier. Two inputs must agree on its size, and
+        each format stores it."""
         model = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {n: (FLOAT, ["batch-size", "a b"]) for n in "ab"},
                            {"y": (FLOAT, ["batch-size", "a b"])})
         path = self.save(model)

@@ -1,4 +1,4 @@
-"""Standard input and output as files, NaN results, full disks, symbolic links."""
+"""Tests standard input and output as files, NaN results, full disks and symbolic links."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The number of threads of a process, and what happens if the system refuses to create threads."""
+"""Tests the number of threads of a process, and a system that refuses to create threads."""
 
 import os
 import pathlib
@@ -15,7 +15,8 @@ from support import TERN, CliTest
 
 
 def model():
-    """Weights that are large enough to be copied and packed by several threads, for a product, a convolution and an LSTM."""
+    """Returns a model with a matrix product, a convolution and an LSTM. Its weights are so large that several threads
+    copy and pack them."""
     rng = np.random.default_rng(1)
     weights = {"w": (512, 1200), "k": (64, 3, 7, 7), "lw": (1, 1024, 1200), "lr": (1, 1024, 256)}
     nodes = [
@@ -40,7 +41,8 @@ class Threads(CliTest):
         self.model = self.save(model())
 
     def most_threads(self, *args, cores=None, under=(), env=None, tern=TERN, **kwargs):
-        """The threads of a benchmark run; threads of the pool live until its end."""
+        """Returns the largest number of threads of a benchmark run. Threads of the pool live until the end of the
+        run."""
         env = env or {**os.environ, "TERN_CORES": str(cores)}
         with subprocess.Popen([*under, tern, "bench", self.model, "--seconds", "0.5", *args], stdout=subprocess.DEVNULL,
                               env=env, **kwargs) as process:
@@ -75,7 +77,8 @@ class Threads(CliTest):
         def none():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
-        # The limit does not apply to root, and other users may have no access to the build (in root's home).
+        # The limit does not apply to root, so that root runs the test as another user. That user may have no access to
+        # the build, which may be in root's home; the test therefore copies the program.
         nobody = {"user": 65534, "extra_groups": [], "cwd": self.dir} if os.getuid() == 0 else {}
         tern = shutil.copy(TERN, self.dir / "tern")
         self.assertEqual(self.most_threads("--threads", "3", cores=4, tern=tern, **nobody), 3)

@@ -1,4 +1,4 @@
-"""tern verify --layers: compares each node with the reference evaluator."""
+"""Tests tern verify --layers, which compares each node with the reference evaluator."""
 
 import numpy as np
 from onnx import helper
@@ -7,7 +7,7 @@ from support import FLOAT, INT64, CliTest, make_model
 
 
 def network():
-    """A convolution with a fused epilogue, a sum along an axis, a loop body, a random node."""
+    """Returns a model with a convolution and its epilogue, a sum along an axis, a loop and a random node."""
     rng = np.random.default_rng(0)
     weights = {"w": rng.normal(size=(8, 3, 3, 3)).astype(np.float32), "b": rng.normal(size=8).astype(np.float32),
                "axes": np.array([2, 3]), "trips": np.array(3), "low": np.array(-1e30, np.float32)}

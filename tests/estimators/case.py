@@ -1,4 +1,4 @@
-"""One estimator to convert: its constructor, training data and converter."""
+"""Describes an estimator to convert: its constructor, training data and converter."""
 
 import dataclasses
 from collections.abc import Callable
@@ -14,11 +14,11 @@ class Case:
     make: Callable[[], object]    # the estimator, not fitted yet
     data: str                     # a key of datasets.DATA
     converter: str = "sklearn"    # a key of convert.CONVERTERS
-    zipmap: bool | None = None    # None: no classifier, or the converter's default
+    zipmap: bool | None = None    # None: not a classifier, or the converter's default applies
     options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
-    f64: bool = False             # inputs, and so the converted model, in double precision
+    f64: bool = False             # inputs and the converted model have double precision
     rtol: float = RTOL
-    atol: float = ATOL            # relative to the largest magnitude of a result, if above 1
+    atol: float = ATOL            # multiplied by the largest magnitude of a result if that exceeds 1
     why: str = ""                 # the reason for a larger tolerance
 
     def __post_init__(self):
@@ -26,7 +26,7 @@ class Case:
 
 
 def classifier(name, make, data="multi", **rest):
-    """Four models: integer and string labels, probabilities as a tensor and as ZipMap's maps."""
+    """Returns four cases: with integer and string labels, each with probabilities as a tensor and as ZipMap's maps."""
     return [Case(f"{name}.{labels}.{'zipmap' if zipmap else 'tensor'}", make, data + suffix, zipmap=zipmap, **rest)
             for labels, suffix in (("int", ""), ("text", "_text")) for zipmap in (False, True)]
 
@@ -36,7 +36,8 @@ def one(name, make, data, **rest):
 
 
 def compare(case, wanted, got, where=""):
-    """None, or the first difference. Lists are sequences, dicts are maps, arrays are tensors."""
+    """Returns None, or a sentence about the first difference. Lists are sequences, dicts are maps, arrays are
+    tensors."""
     if isinstance(wanted, list):
         if not isinstance(got, list) or len(got) != len(wanted):
             return f"{where}: {len(wanted)} items wanted, got {len(got) if isinstance(got, list) else type(got).__name__}"

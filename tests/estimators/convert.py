@@ -24,7 +24,7 @@ def sklearn(case, model, data):
 
 
 def boosted(which):
-    """Estimators of another library, alone or in a scikit-learn pipeline."""
+    """Returns a converter for estimators of LightGBM or XGBoost."""
     def convert(case, model, data):
         import onnxmltools
         from onnxmltools.convert.common.data_types import FloatTensorType
@@ -35,7 +35,7 @@ def boosted(which):
 
 
 def registered(case, model, data):
-    """For scikit-learn pipelines with LightGBM and XGBoost: registers their converters with skl2onnx."""
+    """Converts a scikit-learn pipeline with LightGBM or XGBoost. Registers their converters with skl2onnx first."""
     import lightgbm
     import xgboost
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
@@ -57,7 +57,8 @@ CONVERTERS = {"sklearn": sklearn, "lightgbm": boosted("lightgbm"), "xgboost": bo
 
 
 def accept_booleans():
-    """Works around skl2onnx 1.20, which writes booleans among the integers of HistGradientBoosting's nodes: protobuf 7 refuses them."""
+    """Works around a bug of skl2onnx 1.20: it writes booleans into lists of integers for HistGradientBoosting, which
+    protobuf 7 refuses."""
     from onnx import helper
     make = helper.make_attribute
     if make.__name__ == "with_integers":
@@ -72,7 +73,8 @@ def accept_booleans():
 
 
 def use_plain_locale(model):
-    """Sets a locale, because onnxruntime otherwise needs en_US.UTF-8, which few machines have."""
+    """Sets the locale of StringNormalizer nodes, because onnxruntime's default is en_US.UTF-8, which few machines
+    have."""
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and not any(a.name == "locale" for a in node.attribute):
             attribute = node.attribute.add()
@@ -81,7 +83,7 @@ def use_plain_locale(model):
 
 
 def to_onnx(case, data):
-    """The model of the fitted estimator."""
+    """Fits the estimator and returns its ONNX model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         accept_booleans()
@@ -94,7 +96,7 @@ def to_onnx(case, data):
 
 
 def feeds(case, data):
-    """The test rows in the form of the model's inputs."""
+    """Returns the test rows with the types of the model's inputs."""
     out = {}
     for name, x in data.test.items():
         out[name] = x.astype(np.float64) if case.f64 and x.dtype.kind == "f" else x

@@ -1,4 +1,4 @@
-"""Training and test data of the estimators. Fixed seeds: the same on every machine."""
+"""Training and test data of the estimators. The seeds are fixed, so that the data is the same on every machine."""
 
 import dataclasses
 import functools
@@ -13,10 +13,10 @@ WORDS = ("tern gull wave harbour north wind storm sand shell island ferry rope a
 
 @dataclasses.dataclass(frozen=True)
 class Data:
-    train: object               # as fit takes it
-    target: object              # None: unsupervised
-    test: dict                  # name of the model's input -> array
-    frame: bool = False         # several named inputs
+    train: object               # the first argument of fit
+    target: object              # the second argument of fit; None for unsupervised estimators
+    test: dict                  # maps the name of an input of the model to an array
+    frame: bool = False         # the model has several named inputs
 
 
 def split(x, y, name="X"):
@@ -109,7 +109,7 @@ def categories(whole=False):
 
 
 def frame():
-    """Columns of several kinds, each a separate input."""
+    """Returns a data frame with columns of several types. Each column is a separate input of the model."""
     import pandas
     rng = np.random.default_rng(23)
     rows = TRAIN + TEST

@@ -1,4 +1,5 @@
-"""Runs a model in onnxruntime and in tern on the same inputs. Results: arrays, lists for sequences, dicts for maps."""
+"""Runs a model in onnxruntime and in tern on the same inputs. A result is an array, a list for a sequence, or a dict
+for a map."""
 
 import json
 import subprocess
@@ -17,7 +18,7 @@ def by_onnxruntime(path, feeds):
 
 
 def write_input(path, x):
-    """Strings as JSON, numbers as .npy."""
+    """Writes strings to a JSON file and numbers to a .npy file. Returns its path."""
     if x.dtype.kind == "f" or x.dtype.kind == "i":
         np.save(path.with_suffix(".npy"), x)
         return path.with_suffix(".npy")
@@ -40,14 +41,14 @@ def read(value):
 
 
 def by_tern(tern, path, feeds, folder, limit, options=()):
-    """Raises RuntimeError with tern's message."""
+    """Returns the results by name. Raises RuntimeError with tern's message if tern fails."""
     command = [str(tern), "run", str(path), "--threads", "1", "--format", "json", "--output-dir", str(folder / "out"), *options]
     for name, x in feeds.items():
         command += ["--input", f"{name}={write_input(folder / name, x)}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"no end after {limit} s") from None
+        raise RuntimeError(f"tern did not end within {limit} s") from None
     if done.returncode != 0:
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()}")
     return {file.stem: read(json.loads(file.read_text())) for file in (folder / "out").iterdir()}

@@ -17,11 +17,12 @@ LIMIT = 120  # seconds for one run of tern
 
 
 def run_case(case, tern, folder):
-    """(outcome, message): passed, failed, or unavailable if there is nothing to compare with."""
+    """Returns (outcome, message). The outcome is "passed", "failed", or "unavailable" if the converter or onnxruntime
+    fails."""
     data = datasets.load(case.data)
     try:
         model = convert.to_onnx(case, data)
-    except Exception as error:  # pylint: disable=broad-except  # whatever a converter raises
+    except Exception as error:  # pylint: disable=broad-except  # a converter may raise any exception
         return "unavailable", f"no conversion: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
@@ -45,10 +46,10 @@ def run_case(case, tern, folder):
 def options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", required=True, help="the tern program")
-    parser.add_argument("--sample", type=Path, metavar="FILE", help="run the cases named in a file, one a line")
+    parser.add_argument("--sample", type=Path, metavar="FILE", help="run the cases named in a file, one per line")
     parser.add_argument("--only", default="", help="regular expression on names")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep models and results there, a folder a case")
-    parser.add_argument("--least", type=int, default=0, help="fail where fewer cases can be compared")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="folder in which models and results are stored, in a subfolder per case")
+    parser.add_argument("--least", type=int, default=0, help="fail if fewer cases can be compared")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     return parser.parse_args()
 
@@ -80,7 +81,7 @@ def main():
         if outcome != "passed":
             print(f"{'FAIL' if outcome == 'failed' else 'SKIP'} {case.name}: {message}", flush=True)
     if counts["passed"] + counts["failed"] < given.least:
-        print(f"FAIL catalogue: {counts['passed'] + counts['failed']} cases can be compared, {given.least} are promised")
+        print(f"FAIL catalogue: {counts['passed'] + counts['failed']} cases can be compared, fewer than {given.least}")
         counts["failed"] += 1
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['unavailable']} skipped")
     return int(counts["failed"] > 0 or not counts["passed"])

@@ -1,4 +1,4 @@
-"""Tests of the suite: the comparison finds differences, the catalogue is large enough."""
+"""Tests that the suite's comparison finds differences and that its catalogue is large enough."""
 
 import pathlib
 import sys

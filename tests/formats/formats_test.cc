@@ -1,5 +1,5 @@
-// Importers as separate libraries: found beside libtern, opened once, refused if their version or build
-// differs.
+// Tests importers, which are separate libraries: Tern finds them in the folder of libtern, opens them once,
+// and refuses them if their version or build differs.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

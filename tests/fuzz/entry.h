@@ -1,4 +1,5 @@
-// The entry point of a fuzz target: libFuzzer's name, or a unique name in the replay program.
+// Declares the entry point of a fuzz target. Its name is that of libFuzzer, or a unique name in the replay
+// program.
 #pragma once
 #include <cstddef>
 #include <cstdint>

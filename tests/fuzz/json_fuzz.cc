@@ -1,4 +1,4 @@
-// Tensors from JSON and from plain text.
+// Parses tensors from JSON and from plain text.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// .tern files from hostile bytes. The target corrects the checksum, so that the code after the check is
-// reached.
+// Reads .tern files from hostile bytes. The target corrects the checksum, so that the reader continues after
+// checking it.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Graphs in text form from hostile text. A graph that parses must print and parse again to the same graph.
+// Parses graphs from hostile text. A graph that parses must print as text that parses to the same graph.
 #include <cstdlib>
 #include <string_view>
 

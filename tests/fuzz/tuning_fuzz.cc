@@ -1,4 +1,4 @@
-// Records of kernel measurements.
+// Parses records of measured kernel times.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-"""Random values for hostile models: numbers at the limits of integers, memory and windows."""
+"""Draws random values for hostile models, such as numbers at the limits of integers and of memory."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -9,7 +9,7 @@ BEYOND = [0, -1, -7, 2**31, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -(2**31), -(2**6
 
 
 def _held(value):
-    """The nearest value that an attribute can represent."""
+    """Returns the nearest value that an attribute can represent."""
     if isinstance(value, list):
         return [_held(v) for v in value]
     return min(max(value, -(2**63)), 2**63 - 1) if isinstance(value, int) else value
@@ -30,7 +30,7 @@ class Draw:
         return int(self.rng.integers(low, high + 1))
 
     def number(self, wild=0.1, small=0.6):
-        """Mostly small, often large, sometimes impossible."""
+        """Returns a number that is mostly small, often large and sometimes invalid."""
         if self.chance(wild):
             return self.pick(BEYOND)
         return self.pick(SMALL) if self.chance(small) else self.pick(LARGE)
@@ -66,7 +66,7 @@ class Draw:
         return names[0] if outputs == 1 else names
 
     def image(self, channels, sizes):
-        """An image after a convolution, so that the following ops run channels-last."""
+        """Returns an image. It is mostly the output of a convolution, so that the following ops run channels-last."""
         batch = self.pick([0, 1, 1, 1, 2, 3])
         if self.chance(0.2):
             return self.input([batch, channels, *sizes])
@@ -76,7 +76,7 @@ class Draw:
         return self.node("Conv", [x, self.floats([channels, 20] + [width] * rank)], pads=[width // 2] * (2 * rank))
 
     def after(self, x, channels, rank):
-        """A convolution that reads the image."""
+        """Returns the output of a convolution of x, or sometimes x itself."""
         if self.chance(0.3):
             return x
         return self.node("Conv", [x, self.floats([40, channels] + [1] * rank)])

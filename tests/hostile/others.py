@@ -1,4 +1,4 @@
-"""Ops that select, move or scale elements by attributes and index inputs."""
+"""Models with ops other than convolutions and pooling, such as Resize, Slice and Attention."""
 
 
 

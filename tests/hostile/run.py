@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Models with extreme attributes: tern must not crash, hang or use more memory than the model's tensors take. A refusal needs a
-reason, enough models must be computed, and results must equal the reference evaluator's.
+"""Runs tern on models with extreme attributes. tern must not crash, hang or use more than 1 GB of memory. If it refuses
+a model, it must give a reason. It must compute enough models, and results must equal those of the reference evaluator.
 
-    run.py --tern build/release/bin/tern --cases 60            # of each op, from seed 0 on
-    run.py --tern build/release/bin/tern --case Conv:12        # one, in full; --keep FOLDER saves the model
-    run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # as many as that has; --update writes it anew
+    run.py --tern build/release/bin/tern --cases 60            # 60 models of each op, with seeds from 0
+    run.py --tern build/release/bin/tern --case Conv:12        # prints all about one model; --keep FOLDER saves it
+    run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # the models of the sample; --update rewrites it
 
-The sample lists for each model whether it is computed or refused; a change fails.
+The sample states for each model whether it is computed or refused. A model whose outcome differs fails.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from verdict import Answer
 
 OPS = windows.OPS | others.OPS
 CPU_S, WALL_S = 20, 300
-MEMORY = 1 << 30  # more than any result here needs; a model that needs more must be refused
+MEMORY = 1 << 30  # limit in bytes; tern must refuse a model that needs more
 
 
 def one_run(command, folder, *options):
@@ -56,7 +56,7 @@ def set_limits():
 
 
 def judge(command, name, keep=None):
-    """The name, the error or None, all answers."""
+    """Returns the name of the case, the error or None, and all answers."""
     op, seed = name.split(":")
     with np.errstate(all="ignore"):
         model = OPS[op](Draw(op, int(seed)))
@@ -82,7 +82,8 @@ def judge_one(args):
 
 
 def read_sample(path):
-    """Per op, + (computed) or - (refused) for each seed from 0 on. Keeps the leading lines of text."""
+    """Returns a dict from op to a string with + (computed) or - (refused) for each seed from 0, and the comment lines
+    of the file."""
     lines = path.read_text().splitlines()
     return dict(line.split() for line in lines if line[0] != "#"), [line for line in lines if line[0] == "#"]
 
@@ -122,17 +123,17 @@ def judge_all(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN"), required="TERN_BIN" not in os.environ)
-    parser.add_argument("--cases", type=int, default=20, help="of each op")
-    parser.add_argument("--seed", type=int, default=0, help="of the first")
-    parser.add_argument("--only", choices=OPS, metavar="OP", help="one op")
-    parser.add_argument("--case", help="OP:SEED")
-    parser.add_argument("--sample", type=pathlib.Path, help="file of what becomes of each case from seed 0 on, in place of --cases and --seed")
-    parser.add_argument("--update", action="store_true", help="write the sample anew")
+    parser.add_argument("--cases", type=int, default=20, help="number of models of each op")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first model of each op")
+    parser.add_argument("--only", choices=OPS, metavar="OP", help="run only this op")
+    parser.add_argument("--case", help="run only the model OP:SEED")
+    parser.add_argument("--sample", type=pathlib.Path, help="file with the expected outcome of each model; replaces --cases and --seed")
+    parser.add_argument("--update", action="store_true", help="write the outcomes to the sample")
     parser.add_argument("--keep", help="folder for the model of --case")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     if args.update and (args.only or not args.sample) or args.sample and args.seed:
-        parser.error("--update is for a whole --sample, which begins with seed 0")
+        parser.error("--update needs --sample without --only; --sample excludes --seed")
     return judge_one(args) if args.case else judge_all(args)
 
 

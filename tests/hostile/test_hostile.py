@@ -1,4 +1,4 @@
-"""The runner's verdicts on fake tern commands."""
+"""Tests the verdicts of run.py with scripts instead of tern."""
 
 import os
 import pathlib
@@ -19,12 +19,13 @@ from testlib import suites  # noqa: E402
 from verdict import Answer  # noqa: E402
 
 SAMPLE = HERE / "sample.txt"
-# What a script sees: run MODEL --random 3 --output-dir OUT …
+# The arguments of a script are: run MODEL --random 3 --output-dir OUT …
 REFUSE = "echo \"tern: invalid model: node 'y0_0' (Tile, onnx node #0): no while: loading '$2'\" >&2; exit 2"
 
 
 def run_with(script, *options, op="Tile"):
-    """Exit code and lines of a run over a few models of one op."""
+    """Runs run.py on a few models of one op with `script` instead of tern. Returns the exit code and the output
+    lines."""
     with tempfile.TemporaryDirectory() as folder:
         fake = pathlib.Path(folder) / "tern"
         fake.write_text(f"#!/bin/sh\n{script}\n")
@@ -46,7 +47,7 @@ class Pretenders(unittest.TestCase):
         self.assertIn("FAIL Tile: 0 of 10 computed, needs 1", lines)
 
     def test_one_op_refused_in_a_plain_run_fails(self):
-        """The result for a fake command that otherwise behaves like tern."""
+        """The script refuses models with LSTM and otherwise calls tern."""
         refuse_lstm = f"if grep -q LSTM \"$2\"; then {REFUSE}; fi\nexec \"{os.environ['TERN_BIN']}\" \"$@\""
         for op, code in (("GRU", 0), ("LSTM", 1)):
             with self.subTest(op):

@@ -7,10 +7,10 @@ import re
 import numpy as np
 
 COMPUTED, REFUSED = 0, 2  # exit codes
-LEAST_COMPUTED = 0.6  # minimum share of computed cases over all ops; about 0.7 in practice
-LEAST_OF_AN_OP = 0.1  # minimum share per op, rounded down; MaxUnpool has the fewest, about 0.2
+LEAST_COMPUTED = 0.6  # minimum share of computed models over all ops; the actual share is about 0.7
+LEAST_OF_AN_OP = 0.1  # minimum share per op, as a count rounded down; MaxUnpool has the smallest share, about 0.2
 
-# Lack of memory can occur anywhere. Every other refusal must name a node.
+# A refusal must name a node, except a lack of memory, which can occur outside of nodes.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")
@@ -25,7 +25,8 @@ class Answer:
 
 
 def bad_refusal(said, model, path):
-    """The error in a refusal's message, or None: it must state the reason, the node and the model."""
+    """Returns the error in the message of a refusal, or None. The message must state the reason, the node and the
+    model."""
     match = REFUSAL.fullmatch(said)
     if not match:
         return f"refused without a well-formed error: '{said}'"
@@ -58,7 +59,7 @@ def differs(a, b, exact):
 
 
 def fault(answers, model, path):
-    """The error in the answers of the reference, one thread and two threads, or None."""
+    """Returns the error in the answers of the reference evaluator, of one thread and of two threads, or None."""
     for who, answer in answers.items():
         if words := bad_answer(answer, model, path):
             return f"{who}: {words}"
@@ -73,7 +74,8 @@ def fault(answers, model, path):
 
 
 def unexpected(name, marks, expected):
-    """The error in the last of an op's marks, or None. expected: marks by op, None if unknown."""
+    """Returns an error if the last of an op's marks differs from the expected mark, and otherwise None. `expected` maps
+    ops to their marks, or is None if there is no sample."""
     if expected is None:
         return None
     op = name.split(":")[0]
@@ -83,7 +85,8 @@ def unexpected(name, marks, expected):
 
 
 def too_few(computed, cases, every_op):
-    """The minimum share that was not reached. computed: count by op; cases: number per op."""
+    """Returns a message for each minimum share that was not reached. `computed` has the number of computed models by
+    op. `cases` is the number of models per op."""
     found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
              if n < (least := math.floor(LEAST_OF_AN_OP * cases))]
     if every_op and (n := sum(computed.values())) < (least := math.ceil(LEAST_COMPUTED * cases * len(computed))):

@@ -1,10 +1,11 @@
-"""Convolutions and pools whose windows reach far, are large, or slide in large steps."""
+"""Models with convolutions and pooling that have large kernels, dilations or strides."""
 
 import numpy as np
 
 
 def fitting_pads(d, sizes, kernel, dilations, strides, below):
-    """Pads that permit a few windows along each axis; below: pads of pools must be smaller than a window."""
+    """Returns pads with which a few windows fit along each axis. If `below`, pads are smaller than a window, as pooling
+    requires."""
     begins, ends = [], []
     for n, k, q, s in zip(sizes, kernel, dilations, strides):
         extent = (k - 1) * q + 1
@@ -14,7 +15,7 @@ def fitting_pads(d, sizes, kernel, dilations, strides, below):
         begins.append(begin)
         ends.append(min(max(0, missing - begin), most))
         if not below and d.chance(0.1):
-            ends[-1] = missing - begin  # crops
+            ends[-1] = missing - begin  # may be negative, which crops
     return begins + ends
 
 
@@ -33,7 +34,7 @@ def window(d, kernel, below=False):
 
 
 def grouped(d):
-    """Number of groups, input channels per group, output channels per group."""
+    """Returns the number of groups, the input channels per group and the output channels per group."""
     group = d.pick([1, 1, 1, 2, 8])
     return group, d.pick([0, 1, 1, 3, 4, 16]), d.pick([0, 1, 1, 4, 16, 33])
 

@@ -1,4 +1,4 @@
-// Bodies that do not match their ops.
+// Tests bodies that do not match their ops, and limits of loops.
 #include <gtest/gtest.h>
 
 #include "ir/evaluate.h"
@@ -46,7 +46,7 @@ Result<DatumList> Evaluated(const std::string& text, const DatumList& inputs) {
   return EvaluateGraph(*graph, inputs);
 }
 
-// Neither a count nor a condition ends it.
+// This loop has no trip count, and its condition stays true.
 const char kEndless[] = R"(graph @g(%x: f32[4]) -> (%all) {
   #go: bool[] = (true)
   %last, %all = Loop(_, #go, %x) as "spin" [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %s, %s) {}]

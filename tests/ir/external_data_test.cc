@@ -1,4 +1,4 @@
-// Weights in files beside the model that change, or are replaced by links, between and during loads.
+// Tests weights in external files that change, or that links replace, between loads and during a load.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -90,8 +90,8 @@ TEST_F(ExternalData, LinksMayPointInsideTheFolderOnly) {
   EXPECT_NE(graph.status().message().find("leaves the model's folder"), std::string::npos);
 }
 
-// One thread replaces the file by a link and back. A load that succeeds must have read the file inside the
-// folder.
+// One thread alternately replaces the file by a link to a file outside of the model's folder, and by a link
+// to a file inside. A load that succeeds must have read the file inside the folder.
 TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
   Write(outside_ / "secret.bin", {42, 42});
   Write(folder_ / "good.bin", {1, 2});
@@ -105,7 +105,7 @@ TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
       else
         fs::create_symlink(outside_ / "secret.bin", next);
       fs::rename(next, folder_ / "w.bin");
-      fs::remove(next);  // rename() of a file onto another link to the same file does nothing
+      fs::remove(next);  // rename() does nothing if both names are hard links to the same file
     }
   });
   int loaded = 0, stolen = 0;

@@ -1,4 +1,5 @@
-// Declarations of a file: names of dims, value_info, kinds of attributes, initializers.
+// Tests how the importer uses declarations of a model: names of dims, value_info, kinds of attributes,
+// initializers.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +13,7 @@
 namespace tern {
 namespace {
 
-// "5" is a number, "" unknown, anything else a dim_param.
+// Sets the dims of a value. "5" is a number, "" an unknown dim, and any other text a dim_param.
 void SetDims(pb::ValueInfoProto* info, const Names& dims) {
   auto* shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
   shape->clear_dim();
@@ -37,7 +38,7 @@ struct Declared : Model {
     Describe(info, name);
     SetDims(info, dims);
   }
-  // Returns the number of import attempts; `error` receives the outcome.
+  // Returns how many attempts the import makes, and stores its message in `error`.
   int Attempts(std::string& error) const {
     int attempts = 0;
     auto graph = onnx::ImportModel(std::make_shared<pb::ModelProto>(proto), "", &attempts);
@@ -47,7 +48,7 @@ struct Declared : Model {
 };
 
 TEST(Declared, NamesThatContradictEachOtherAreDropped) {
-  Declared model;  // by the names, the convolution's result has one row, which does not match four
+  Declared model;  // if H were one size, the convolution would have one row, which does not match four
   model.Input("i", {"1", "1", "H", "4"});
   model.Input("k", {"1", "1", "H", "1"});
   model.Input("four", {"1", "1", "4", "1"});
@@ -85,7 +86,7 @@ TEST(Declared, OtherErrorsAreFoundOnce) {
   Declared rank;
   rank.Input("a", {"N"});
   rank.Add("Conv", {"a", "a"}, {"y"});
-  Declared plain;  // a contradiction, but no declaration can be its reason
+  Declared plain;  // a contradiction that dropping declarations cannot remove
   plain.Weight("w", {3}, {1, 2, 3});
   plain.Add("Add", {"x", "w"}, {"y"});
   for (const Declared* model : {&attribute, &type, &unmade, &rank, &plain}) {
@@ -105,7 +106,7 @@ TEST(Declared, TheFirstErrorOfAContradictionStands) {
   EXPECT_NE(error.find("f32[N,3]"), std::string::npos) << error;
 }
 
-// The dims of the first added input, as text.
+// Returns the dims of the first added input as text, or the message of a failed import.
 std::string DimsOf(const Declared& model) {
   auto graph = model.Import();
   return graph.ok() ? (*graph)->inputs()[1]->type.shape.ToString() : graph.status().message();
@@ -153,7 +154,7 @@ TEST(Declared, NamesOfDimsSurviveTextAndExport) {
     }
 }
 
-// Zeros for an absent zero point are only exported for an operator that is exported too.
+// The export adds a tensor of zeros for an absent zero point only if the operator itself can be exported.
 TEST(Declared, ExportWritesNoUnusedInitializers) {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%a: u8[2,3], %b: u8[3,4], %s: f32[S]) -> (%y) {
@@ -190,7 +191,7 @@ TEST(Declared, OldCastsGiveTheirTypeAsTextOrNumber) {
 }
 
 TEST(Declared, NumbersOfTheOtherKindAreReadWhereExact) {
-  Model whole;  // through a converter's Float and Int, and through Direct
+  Model whole;  // has attributes that converters read with Float and Int, and some that Direct copies
   AddAttr(whole.Add("Elu", {"x"}, {"e"}), "alpha", pb::AttributeProto::INT)->set_i(2);
   AddAttr(whole.Add("LeakyRelu", {"e"}, {"l"}), "alpha", pb::AttributeProto::INT)->set_i(3);
   AddAttr(whole.Add("Softmax", {"l"}, {"s"}), "axis", pb::AttributeProto::FLOAT)->set_f(-1);

@@ -1,4 +1,4 @@
-// The importer on invalid, unusual and hostile models.
+// Tests the importer on invalid, unusual and hostile models.
 #include <gtest/gtest.h>
 
 #include "onnx_model.h"
@@ -86,7 +86,7 @@ TEST(Import, StopsFunctionsThatMultiply) {
   EXPECT_ERROR(model, "unsupported", "nodes once its functions are inlined");
 }
 
-// Nested loops whose states grow.
+// Adds a loop that contains a loop, and so on for `depth` levels. The states grow in each iteration.
 void AddLoop(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, int depth) {
   const std::string d = StrCat(depth);
   auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)
@@ -137,7 +137,7 @@ TEST(Import, ChecksSparseTensors) {
     AddSparse(outside, 1, index)->mutable_values()->add_float_data(1);
     EXPECT_ERROR(outside, "invalid model", "is outside [0, 1000)");
   }
-  Model wrapping;  // 2^62 * 4 + 4 wraps to 4
+  Model wrapping;  // the number of bytes, 2^62 * 4 + 4, overflows to 4
   auto* s = AddSparse(wrapping, 1, int64_t{1} << 62);
   s->mutable_values()->add_float_data(1);
   s->mutable_indices()->clear_dims();
@@ -159,7 +159,7 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
   EXPECT_ERROR(model, "invalid model", "impossible dims [-3,0]");
 }
 
-// Products of some of its dims overflow.
+// The tensor is empty, but products of some of its dims overflow.
 TEST(Import, RefusesEmptyTensorsBeyondMemory) {
   Model model;
   auto* w = model.proto.mutable_graph()->add_initializer();

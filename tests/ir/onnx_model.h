@@ -1,4 +1,4 @@
-// ONNX models made by hand, for tests of the importer.
+// Builds ONNX models for tests of the importer.
 #pragma once
 #include "import/onnx/importer.h"
 #include "ir/evaluate.h"
@@ -33,7 +33,7 @@ inline pb::AttributeProto* AddAttr(pb::NodeProto* node, const char* name,
   return a;
 }
 
-// One input x, one output y, both f32[2].
+// A model with one input x and one output y, which are f32[2].
 struct Model {
   pb::ModelProto proto;
   explicit Model(int opset = 18) {
@@ -66,7 +66,7 @@ struct Model {
     for (float v : values) w->add_float_data(v);
     return w;
   }
-  // "invalid model: …", or "no error".
+  // Imports the model. Returns the error, such as "invalid model: …", or "no error".
   std::string Error() const {
     auto graph = Import();
     return graph.ok() ? "no error" : StrCat(CodeName(graph.status().code()), ": ", graph.status().message());

@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// A cache that grows along axis 2 and a hidden state of fixed size.
+// The model has two states: a cache that grows along axis 2, and a hidden state of fixed size.
 const char kModel[] =
     R"(graph @g(%new: f32[B,2,S,4], %past_k: f32[B,2,P,4], %h: f32[B,3]) -> (%y, %present_k, %h_next) {
   state %past_k -> %present_k {axis=2}
@@ -36,7 +36,8 @@ std::string ParseError(const std::string& text) {
   return graph.ok() ? "" : graph.status().message();
 }
 
-// A graph whose outputs are Identities of inputs that nothing else reads, with the types given.
+// Returns a graph with an input and an output per pair. A pair is (input, its type, output, its type). No
+// node reads the input; the output is an Identity of a further input.
 std::unique_ptr<Graph> Pairs(
     const std::vector<std::tuple<std::string, std::string, std::string, std::string>>& pairs) {
   InitOps();
@@ -190,20 +191,20 @@ TEST(FindStates, KnowsStatesOfFixedSize) {
 }
 
 TEST(FindStates, TakesTheAxisFromTheDims) {
-  // past dims, present dims, the axis; "" if they are no pair
+  // Type of the past, type of the present, and the axis, or "" if the two are not a state.
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"f32[2,B,2,P,4]", "f32[2,B,2,P+1,4]", ":3"},
-      {"f32[B,P,2,4]", "f32[?,P+S,2,4]", ":1"},       // the batch is not known any more
-      {"f32[B,2,P,4]", "f32[B,2,total,4]", ":2"},     // exactly one dim may differ
-      {"f32[B,2,past_seq,4]", "f32[?,2,?,4]", ":2"},  // the one that is a sequence
+      {"f32[B,P,2,4]", "f32[?,P+S,2,4]", ":1"},       // the present's batch is unknown
+      {"f32[B,2,P,4]", "f32[B,2,total,4]", ":2"},     // only one dim differs
+      {"f32[B,2,past_seq,4]", "f32[?,2,?,4]", ":2"},  // the name past_seq decides between two unknown dims
       {"f32[B,2,16,4]", "f32[B,2,16,4]", ":-1"},      // a cache of fixed size
-      {"f32[1,2,3,4]", "f32[1,2,4,4]", ":2"},         // exported for one length
+      {"f32[1,2,3,4]", "f32[1,2,4,4]", ":2"},         // a model that was exported for one length
       {"f32[B,2,P,4]", "f32[B+1,2,P+S,4]", ""},       // two dims grow
-      {"f32[B,2,5,4]", "f32[B,2,4,4]", ""},           // shrinks
+      {"f32[B,2,5,4]", "f32[B,2,4,4]", ""},           // a dim shrinks
       {"f32[B,2,P,4]", "f16[B,2,P+S,4]", ""},         // another element type
       {"f32[B,2,P,4]", "f32[2,P+S,4]", ""},           // another rank
-      {"f32[B,2,P,4]", "f32[*]", ""},                 // nothing known
-      {"f32[B,2,P,4]", "f32[X,2,Y,4]", ""},           // cannot tell
+      {"f32[B,2,P,4]", "f32[*]", ""},                 // the present's rank is unknown
+      {"f32[B,2,P,4]", "f32[X,2,Y,4]", ""},           // two dims differ, and no name decides
   };
   for (const auto& [past, present, axis] : cases) {
     auto graph = Pairs({{"past_0", past, "present_0", present}});

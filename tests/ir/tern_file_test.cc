@@ -46,7 +46,7 @@ TEST(TernFile, RoundTripIsExact) {
   EXPECT_TRUE(*again == *bytes) << "saving again changes the file";
 }
 
-// Constants created after nodes, removed values and inserted nodes do not affect the file.
+// The file depends only on the graph, not on the order in which nodes and constants were added or removed.
 TEST(TernFile, DoesNotTellHowTheGraphCameAbout) {
   InitOps();
   Graph graph("g");
@@ -127,7 +127,7 @@ TEST(TernFile, RefusesToSaveTypesItCannotLoad) {
   }
 }
 
-// Wherever a bit flips, the loader must notice or the graph must be the same (padding).
+// If any bit of the file flips, the loader must return an error, or, if the bit is padding, the same graph.
 TEST(TernFile, EveryFlippedBitIsNoticed) {
   auto graph = Model();
   const std::string bytes = *SaveTernBytes(*graph);
@@ -150,15 +150,15 @@ TEST(TernFile, EveryTruncationIsNoticed) {
 
 TEST(TernFile, RefusesAnotherMajorVersionAndTakesANewerMinor) {
   std::string bytes = *SaveTernBytes(*Model());
-  bytes[12] = 9;  // minor
+  bytes[12] = 9;  // the minor version
   EXPECT_TRUE(LoadTernBytes(BufferOf(bytes)).ok());
-  bytes[8] = 2;  // major
+  bytes[8] = 2;  // the major version
   auto loaded = LoadTernBytes(BufferOf(bytes));
   ASSERT_FALSE(loaded.ok());
   EXPECT_NE(loaded.status().message().find("version 2.9"), std::string::npos) << loaded.status().ToString();
 }
 
-// The file is well formed with correct checksums: only the graph is invalid.
+// The file is well formed and its checksums are correct. Only the graph is invalid.
 TEST(TernFile, RefusesAnOpWithoutItsGraphs) {
   InitOps();
   Graph g;

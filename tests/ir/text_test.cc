@@ -64,7 +64,7 @@ TEST_F(Text, RoundTripsEveryElementType) {
   })");
 }
 
-// Every bit pattern of the types up to 16 bits; selected ones of wider types.
+// Tests every bit pattern of types with up to 16 bits, and some bit patterns of wider types.
 TEST_F(Text, KeepsEveryBitOfAFloat) {
   Graph graph("g");
   for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2,
@@ -159,7 +159,7 @@ TEST_F(Text, LeavesOutLongConstantsUnlessAsked) {
   EXPECT_NE(ErrorOf(text).find("left out"), std::string::npos);
 }
 
-// Every graph that the documentation shows.
+// Parses every graph that the documentation shows.
 TEST_F(Text, ReadsTheDocumentationsGraphs) {
   std::ifstream file(TERN_DOCS "/architecture/ir.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

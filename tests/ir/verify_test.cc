@@ -65,7 +65,7 @@ TEST(Verify, NoticesAUseThatIsNoRead) {
   EXPECT_NE(VerifyGraph(g).message().find("the use list of 'x'"), std::string::npos);
 }
 
-// Finishes at once; a search through all values or uses for each node would take minutes.
+// This test takes minutes if an edit searches all values or uses.
 TEST(Verify, EditsALargeGraphInLinearTime) {
   InitOps();
   Graph g;

@@ -1,4 +1,4 @@
-"""A call in a forked child with a time limit, so that a crash or a hang costs one result only."""
+"""Calls a function in a forked child with a time limit, so that a crash or a hang affects one result only."""
 
 import multiprocessing
 import os
@@ -7,11 +7,12 @@ import signal
 
 
 class Failure(Exception):
-    """Why there is no result, in one line."""
+    """There is no result. The message is the reason, in one line."""
 
 
 def one_line(text, limit=240):
-    """Without the folders of files: those are temporary and would make every message another one."""
+    """Returns the text in one line, without the folders of paths. The folders are temporary, so that they would differ
+    in every run."""
     return re.sub(r"\s+", " ", re.sub(r"(?<![\w.])/(?:[\w.-]+/)+", "", str(text))).strip()[:limit]
 
 
@@ -32,7 +33,8 @@ def _death(code):
 
 
 def call(function, *args, limit):
-    """What `function` returns, a plain value; raises Failure where it raises, dies or takes too long."""
+    """Returns the result of `function`. Raises Failure if the function raises an exception, dies or exceeds the time
+    limit."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_target, args=(function, args, sender))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares Tern's graph optimizer with those of onnxruntime (extended level), onnxsim and onnxslim.
 
-On every model of --models and of $TERN_ZOO/models: nodes after optimisation, how far the optimised model's outputs
-are from the original's, and with --time how long both take. Exit status 1 when Tern leaves more nodes than a peer on
-any model, fails on one, changes its outputs, or makes it slower. Peers' results are kept in --cache, so that a second
-run needs only Tern. Ends with `N passed, N failed, N skipped`.
+For every model of --models and of $TERN_ZOO/models, it prints the number of nodes after optimisation and the difference
+between the outputs of the optimised and the original model. With --time, it also prints the time of both. The exit
+status is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model slower.
+The results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N failed,
+N skipped`.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def number(value, form=""):
 
 
 def peer_cell(result, model):
-    """The count, followed by `!` if the peer's model is wrong."""
+    """Returns the number of nodes, followed by `!` if the peer's model is wrong."""
     return str(result["nodes"]) + "!" * peers.is_wrong(result, model) if "nodes" in result else "-"
 
 
@@ -43,7 +44,7 @@ def line(row, model):
 
 
 def against(peer, rows, models):
-    """Tern against one peer, over the models that both optimised."""
+    """Compares Tern with one peer, over the models that both optimised."""
     both = [(r["tern"]["nodes_after"], r["exported"], r["peers"][peer]["nodes"]) for r in rows
             if "tern" in r and "nodes" in r["peers"][peer]]
     sign = Counter("fewer" if tern < other else "equal" if tern == other else "more" for tern, _, other in both)
@@ -103,7 +104,7 @@ def print_summary(summary, rows, models):
 
 
 def printable(value):
-    """JSON has no infinity."""
+    """Converts infinities and NaNs to text, because JSON has none."""
     if isinstance(value, dict):
         return {key: printable(item) for key, item in value.items()}
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -141,13 +142,13 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
     parser.add_argument("--cache", type=Path, help="the peers' results (default: peers.json in --models)")
-    parser.add_argument("--peers-only", action="store_true", help="fill the cache and end; needs no tern")
+    parser.add_argument("--peers-only", action="store_true", help="fill the cache and exit; needs no tern")
     parser.add_argument("--limit", type=int, default=60, help="seconds for one optimizer on one model")
     parser.add_argument("--run", action="store_true", help="also run both models in tern and compare")
     parser.add_argument("--time", action="store_true", help="also time both models in tern, with one thread")
-    parser.add_argument("--rounds", type=int, default=3, help="of timing both models")
-    parser.add_argument("--seconds", type=float, default=0.3, help="of one timing")
-    parser.add_argument("--noise", type=float, default=0.05, help="share of the time that is no slowdown")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds that time both models")
+    parser.add_argument("--seconds", type=float, default=0.3, help="seconds for one measurement")
+    parser.add_argument("--noise", type=float, default=0.05, help="a model may be slower by this share of its time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     if not options.cache and not options.models:

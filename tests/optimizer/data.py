@@ -1,4 +1,4 @@
-"""The models to compare on, and their inputs."""
+"""Finds the models of the comparison and their inputs."""
 
 import hashlib
 import importlib.util
@@ -14,14 +14,14 @@ from onnx import helper, numpy_helper
 
 TESTS = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-5
-# Every layer rounds to 8 or 11 bits: an activation on a rounding boundary falls either way with the order of a sum.
-# onnxruntime differs from itself by as much with and without its optimizer.
+# Larger tolerances of models whose layers round to 8 or 11 bits. The order of a sum decides how an activation near a
+# rounding boundary is rounded. onnxruntime with its optimizer differs as much from onnxruntime without it.
 LOOSER = {"mobilenet_v2_int8_qdq": 0.06, "mobilenetv2-7_fp16": 2e-3}
-OPEN_DIM = 2  # size of an unconstrained dimension
+OPEN_DIM = 2  # size of an open dim
 
 
 def _zoo_tables():
-    """tests/zoo/run.py has the settings of the published models: dims, meaningful inputs, tolerances."""
+    """Returns tests/zoo/run.py as a module. It has the settings of the published models: dims, inputs, tolerances."""
     spec = importlib.util.spec_from_file_location("zoo_run", TESTS / "zoo" / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -35,7 +35,7 @@ ZOO = _zoo_tables()
 class Model:
     name: str
     path: Path
-    published: bool  # from the zoo: random inputs if there are no stored ones
+    published: bool  # a model of the zoo; its inputs are random if none are stored
 
     @property
     def sha(self):
@@ -47,12 +47,13 @@ class Model:
 
     @property
     def invalid(self):
-        """The file violates ONNX; every engine must refuse it."""
+        """Whether the file violates ONNX, so that every engine must refuse it."""
         return self.published and self.name in ZOO.INVALID
 
 
 def models(folder, zoo):
-    """The exported architectures in `folder`, then the published models in `zoo`; either may be None."""
+    """Returns the exported architectures in `folder`, then the published models in `zoo`. `folder` and `zoo` may be
+    None."""
     found = [Model(p.parent.name, p, False) for p in sorted(folder.glob("*/model.onnx"))] if folder else []
     for path in sorted(Path(zoo, "models").rglob("*.onnx")) if zoo else []:
         found.append(Model(path.stem if path.stem != "model" else path.parent.name, path, True))
@@ -60,7 +61,7 @@ def models(folder, zoo):
 
 
 def declare(parser):
-    """The options for the tern binary and the models."""
+    """Declares the options for the tern binary and the models."""
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
     parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
@@ -68,7 +69,7 @@ def declare(parser):
 
 
 def chosen(options):
-    """The models that these options name; without any, the program ends."""
+    """Returns the models that the options select. Exits if there are none."""
     zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
     found = [m for m in models(options.models, zoo) if re.search(options.only, m.name)]
     if not found:
@@ -78,7 +79,7 @@ def chosen(options):
 
 
 def inputs(model):
-    """The ValueInfos that a caller has to feed."""
+    """Returns the ValueInfos of the inputs that a caller must feed."""
     graph = onnx.load(model.path, load_external_data=False).graph
     constants = {t.name for t in graph.initializer}
     return [i for i in graph.input if i.name not in constants]
@@ -89,7 +90,7 @@ def _numbered(folder):
 
 
 def _stored(model, names):
-    """Inputs from files beside the model: one dict per data set."""
+    """Returns the inputs that are stored in the folder of the model: one dict per data set."""
     if not model.published:
         return [dict(zip(names, map(numpy.load, _numbered(folder)), strict=True))
                 for folder in [model.path.parent, *sorted(model.path.parent.glob("data_*"))]]
@@ -114,7 +115,7 @@ def _random(value, dims, generator):
 
 
 def feeds(model):
-    """Input name -> array, one dict per data set; never empty."""
+    """Returns one dict from input name to array per data set. There is at least one data set."""
     if model.published and model.name in ZOO.FIXED_INPUTS:
         return [ZOO.FIXED_INPUTS[model.name]]
     values = inputs(model)

@@ -3,9 +3,9 @@
 
     fused_counts.py --tern build/release/bin/tern --models .cache/architectures
 
-Prints a line per export and exits with 1 where a count differs or an export is missing. Ends with
-`N passed, N failed, N skipped`. Activations are counted after
-the stage `recompose`: later ones put them into convolutions and products.
+Prints a line per export. The exit status is 1 if a count differs or an export is missing. The last line is `N passed, N
+failed, N skipped`. Activations are counted after the stage `recompose`, because later stages fuse them into
+convolutions and matrix products.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 from child import Failure
 from tern import Tern
 
-# What is counted, by the names in the report of `tern optimize`.
+# Maps the names in this file to the names of ops in the report of `tern optimize`.
 KINDS = {"Attention": "Attention", "LayerNorm": "LayerNorm", "RmsNorm": "RmsNorm", "Gelu": "Gelu",
          "swish": "Activation.swish", "rotary": "RotaryEmbedding"}
 EXPORTERS = ("torchscript", "dynamo")
@@ -25,38 +25,43 @@ SHAPES = ("static", "dynamic")
 
 @dataclass(frozen=True)
 class Expected:
-    config: str  # the configuration in tests/architectures/families that the numbers follow from
+    config: str  # the configuration in tests/architectures/families, which determines the counts
     counts: dict = field(default_factory=dict)
 
 
 def encoder(layers, config, extra_norms, extra_gelus=0):
-    """Each layer: one attention, two norms, one GELU."""
+    """Returns the counts of an encoder. Each layer has one attention, two norms and one GELU."""
     return Expected(config, {"Attention": layers, "LayerNorm": 2 * layers + extra_norms, "Gelu": layers + extra_gelus})
 
 
 def rotary_decoder(layers, config):
-    """Each layer: one attention on two rotated inputs, two norms, one gate; a norm at the end."""
+    """Returns the counts of a decoder. Each layer has one attention with rotary embeddings of queries and keys, two
+    norms and one SiLU. There is a norm at the end."""
     return Expected(config, {"Attention": layers, "RmsNorm": 2 * layers + 1, "swish": layers, "rotary": 2 * layers})
 
 
 def t5(encoder_layers, decoder_layers, config):
-    """Decoder layers also have cross-attention. A norm before each part and one after each stack."""
+    """Returns the counts of T5. A norm precedes each attention and each feed-forward network, and follows the encoder
+    and the decoder. Decoder layers have a self-attention and a cross-attention."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "RmsNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1})
 
 
 def whisper(encoder_layers, decoder_layers, config):
-    """As T5, with GELU in each layer and after the two convolutions."""
+    """Returns the counts of Whisper, which has the layers of T5, a GELU in each layer, and a GELU after each of two
+    convolutions."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "LayerNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1,
                              "Gelu": encoder_layers + decoder_layers + 2})
 
 
 def mobilevit(inverted, transformers, config):
-    """inverted: residuals per plain stage; transformers: layers per stage that ends in some.
+    """Returns the counts of MobileViT. `inverted` has the number of inverted residuals of each plain stage.
+    `transformers` has the number of transformer layers of each other stage.
 
-    Two SiLUs an inverted residual; a transformer stage has one of those, three convolutions with SiLU, its layers'
-    gates and a norm at the end; one SiLU each for the first and the last convolution.
+    An inverted residual has two SiLUs. A stage with transformer layers has one inverted residual, three convolutions
+    with SiLU, a SiLU per transformer layer and a norm at the end. The first and the last convolution of the network
+    have a SiLU each.
     """
     layers, stages = sum(transformers), len(transformers)
     return Expected(config, {"Attention": layers, "LayerNorm": 2 * layers + stages,
@@ -87,7 +92,7 @@ def counted(tern, model):
 
 
 def check(tern, folder, expected):
-    """The line to print, and whether the counts are as expected."""
+    """Returns the line to print, and whether the counts are as expected."""
     model = folder / "model.onnx"
     if not model.is_file():
         return "no such export", False
@@ -109,7 +114,7 @@ def main():
     parser.add_argument("--tern", type=Path, default=Path("build/release/bin/tern"))
     parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder of exports")
     parser.add_argument("--only", nargs="*", default=sorted(EXPECTED), choices=sorted(EXPECTED), metavar="FAMILY")
-    parser.add_argument("--limit", type=float, default=120, help="seconds a model")
+    parser.add_argument("--limit", type=float, default=120, help="seconds per model")
     args = parser.parse_args()
     tern = Tern(args.tern, args.limit)
     wrong = 0

@@ -7,13 +7,14 @@ import onnx.inliner
 
 
 def load(path):
-    """The model with its local functions inlined, so that no optimizer hides nodes in them or stops at them."""
+    """Returns the model with its local functions inlined, because nodes in functions would not be counted and some
+    optimizers do not optimize across functions."""
     model = onnx.load(path)
     return onnx.inliner.inline_local_functions(model) if model.functions else model
 
 
 def bodies(graph):
-    """A graph and its nested graphs."""
+    """Yields a graph and its nested graphs."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -26,7 +27,8 @@ def _name(node):
 
 
 def ops(model):
-    """Operator -> nodes, over all graphs and functions. A Constant is data, as an initializer is."""
+    """Returns the number of nodes by operator, over all graphs and functions. Constant nodes are data like initializers
+    and are not counted."""
     found = Counter()
     for body in [*bodies(model.graph), *(b for f in model.functions for b in bodies(f))]:
         found.update(_name(n) for n in body.node if n.op_type != "Constant")
@@ -34,5 +36,5 @@ def ops(model):
 
 
 def is_random(model):
-    """Whether two runs may differ."""
+    """Returns whether two runs may differ."""
     return any(op.startswith("Random") or op in ("Multinomial", "Bernoulli") for op in ops(model))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints which operators a peer leaves in models, and which it took away or put in, from the cache of compare.py."""
+"""Prints which operators a peer leaves in models, and which it removes or adds, from the cache of compare.py."""
 
 import argparse
 import os

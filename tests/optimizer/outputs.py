@@ -17,22 +17,24 @@ def session(path, level=LEVELS.ORT_DISABLE_ALL, save_to=None):
 
 
 def load(path):
-    """A session without onnxruntime's optimizer, if the model runs without it."""
+    """Returns a session without onnxruntime's optimizer, or with its basic level if the model does not run
+    otherwise."""
     try:
         return session(path)
-    except Exception:  # some operators have a kernel only after it ran
+    except Exception:  # some operators have no kernel before the optimizer replaces them
         return session(path, LEVELS.ORT_ENABLE_BASIC)
 
 
 def results(loaded, feeds):
-    """Output name -> value."""
+    """Returns the outputs by name."""
     wanted = {i.name for i in loaded.get_inputs()}
     values = loaded.run(None, {name: value for name, value in feeds.items() if name in wanted})
     return dict(zip((o.name for o in loaded.get_outputs()), values))
 
 
 def _arrays(value):
-    """Flattens a value to tensors: a tensor itself, the tensors of a sequence in order, a map from classes to numbers as one tensor."""
+    """Returns a list of tensors: the tensor itself, the tensors of a sequence, or one tensor with the numbers of a map,
+    sorted by key."""
     if isinstance(value, dict):
         return [numpy.asarray([value[key] for key in sorted(value)])]
     if isinstance(value, (list, tuple)):
@@ -55,8 +57,8 @@ def _error(wanted, got):
 
 
 def distance(wanted, got):
-    """The largest difference relative to the largest magnitude of its output; inf where shapes, types or NaNs
-    differ."""
+    """Returns the largest difference, relative to the largest magnitude of the output. Returns inf if shapes, types or
+    NaNs differ."""
     if set(wanted) != set(got):
         return float("inf")
     pairs = [(_arrays(wanted[name]), _arrays(got[name])) for name in wanted]

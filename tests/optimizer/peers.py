@@ -1,4 +1,4 @@
-"""Results of other optimizers, cached in a file so that they need not run again."""
+"""Runs other optimizers and caches their results in a file."""
 
 import importlib
 import importlib.metadata
@@ -20,7 +20,8 @@ WRONG = 1e-2  # an optimised model with a larger error counts as wrong
 
 
 def _onnxruntime(model, folder):
-    """onnxruntime's extended level: fusions, but no layout changes and no machine-specific operators."""
+    """Optimises with onnxruntime's extended level, which fuses but does not change layouts or use machine-specific
+    operators."""
     given, out = folder / "given.onnx", folder / "optimised.onnx"
     onnx.save(model, given)
     outputs.session(given, outputs.LEVELS.ORT_ENABLE_EXTENDED, save_to=out)
@@ -43,7 +44,7 @@ OPTIMIZERS = {"onnxruntime": _onnxruntime, "onnxsim": _onnxsim, "onnxslim": _onn
 
 
 def versions():
-    """The pinned version of each peer, whether it is installed or not: results may come from the file alone."""
+    """Returns the pinned version of each peer. A peer need not be installed if the file has all results."""
     pins = dict(line.strip().split("==") for file in PINS for line in file.read_text().splitlines() if "==" in line)
     return {peer: pins[peer] for peer in OPTIMIZERS}
 
@@ -54,9 +55,9 @@ def _require(peer, version):
     except importlib.metadata.PackageNotFoundError:
         found = "none"
     if found != version:
-        raise SystemExit(f"{peer} {version} is needed for what the cache lacks, {found} is installed; "
+        raise SystemExit(f"{peer} {version} is needed because the cache lacks a result of it, but {found} is installed; "
                          "run scripts/deps optimizer")
-    importlib.import_module(peer)  # imported here once, so that the children need not
+    importlib.import_module(peer)  # imported once here, because forked children inherit the module
 
 
 def _optimise(peer, path):
@@ -70,8 +71,8 @@ def _originals(path, all_feeds):
 
 
 def _runnable(peer, model, optimised, folder):
-    """A session of the peer's model. onnxruntime's own model counts as right if onnxruntime optimises and runs it in memory, because it
-    cannot read some of the files that it writes."""
+    """Returns a session that runs the peer's model. For the peer onnxruntime, the session optimises the original model
+    in memory, because onnxruntime cannot read some of the files that it writes."""
     if peer == "onnxruntime":
         return outputs.session(model.path, outputs.LEVELS.ORT_ENABLE_EXTENDED)
     path = Path(folder) / "optimised.onnx"
@@ -80,7 +81,7 @@ def _runnable(peer, model, optimised, folder):
 
 
 def _distance(peer, model, optimised, all_feeds):
-    """How far the optimised model's outputs are from the original's."""
+    """Returns the largest difference between the outputs of the optimised and the original model."""
     with tempfile.TemporaryDirectory() as folder:
         session = _runnable(peer, model, optimised, folder)
         pairs = zip(_originals(model.path, all_feeds), (outputs.results(session, feeds) for feeds in all_feeds))
@@ -88,7 +89,8 @@ def _distance(peer, model, optimised, all_feeds):
 
 
 def _judge(peer, model, optimised, all_feeds, limit):
-    """Quality figures of the peer's model; none if the original does not run."""
+    """Returns the error of the peer's model, or why it is broken. Returns {} if the original is random or does not
+    run."""
     if graphs.is_random(graphs.load(model.path)):
         return {}
     try:
@@ -99,7 +101,7 @@ def _judge(peer, model, optimised, all_feeds, limit):
         error = child.call(_distance, peer, model, optimised, all_feeds, limit=limit)
     except child.Failure as failure:
         return {"broken": str(failure)}
-    return {"error": error} if math.isfinite(error) else {"broken": "other shapes, types or NaNs"}
+    return {"error": error} if math.isfinite(error) else {"broken": "outputs have different shapes, types or NaNs"}
 
 
 def _measure(peer, model, all_feeds, limit):
@@ -115,7 +117,8 @@ def _measure(peer, model, all_feeds, limit):
 
 
 class Cache:
-    """File hash -> "peer version" -> result; rewritten after each model, so that an interruption loses nothing."""
+    """The file with results by hash of the model file and by "peer version". It is rewritten after each model, so that
+    an interruption loses nothing."""
 
     def __init__(self, path, limit):
         self.path, self.limit = path, limit
@@ -128,7 +131,7 @@ class Cache:
         fresh.replace(self.path)
 
     def results(self, model, all_feeds):
-        """Peer -> {nodes, ops, seconds, error | broken} or {reason}."""
+        """Returns the result of each peer: {nodes, ops, seconds, error | broken} or {reason}."""
         known = self.entries.setdefault(model.sha, {})
         keys = {peer: f"{peer} {version}" for peer, version in self.versions.items()}
         missing = [peer for peer, key in keys.items() if key not in known]
@@ -141,5 +144,5 @@ class Cache:
 
 
 def is_wrong(result, model):
-    """Whether a peer's model does not run, or its results are wrong."""
+    """Returns whether a peer's model does not run or computes wrong results."""
     return "broken" in result or result.get("error", 0.0) > max(WRONG, model.tolerance)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks guarantees of the optimizer on real models.
 
-On every model of --models and of $TERN_ZOO/models: `tern optimize` twice writes the same bytes, as .tern and as .onnx;
-optimising the result again fires no rule and changes no byte; the result gives the stored outputs, or, where none are
-stored, those of the original. Exit status 1 when anything differs. Ends with `N passed, N failed, N skipped`.
+For every model of --models and of $TERN_ZOO/models, two runs of `tern optimize` must write the same bytes, as .tern and
+as .onnx. Optimising the result again must fire no rule and change no byte. The result must compute the stored outputs,
+or those of the original if none are stored. The exit status is 1 if anything differs. The last line is `N passed, N
+failed, N skipped`.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from tern import Tern, save_inputs
 
 
 class Check:
-    """One model, with its files in `folder`."""
+    """Checks one model. Writes files to `folder`."""
 
     def __init__(self, tern, model, folder, level):
         self.tern, self.model, self.folder, self.level = tern, model, folder, level
@@ -31,7 +32,7 @@ class Check:
         a, b = ((self.folder / name).read_bytes() for name in (first, second))
         if a != b:
             place = next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-            raise Failure(f"{what}: {len(a)} and {len(b)} bytes, other from byte {place} on")
+            raise Failure(f"{what}: {len(a)} and {len(b)} bytes, which differ at byte {place}")
 
     def deterministic(self):
         for form in ("tern", "onnx"):
@@ -44,7 +45,7 @@ class Check:
         if report["rules"]:
             raise Failure(f"a second run fires {report['rules']}")
         if report["nodes_before"] != report["nodes_after"]:
-            raise Failure(f"a second run makes {report['nodes_after']} of {report['nodes_before']} nodes")
+            raise Failure(f"a second run changes the number of nodes from {report['nodes_before']} to {report['nodes_after']}")
         self.same("1.tern", "again.tern", "a second run changes the file")
 
     def results(self):
@@ -68,7 +69,7 @@ class Check:
 
 
 def check(tern, model, level):
-    """The errors; empty: none."""
+    """Returns the error, or "" if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             Check(tern, model, Path(folder), level).run()
@@ -82,7 +83,7 @@ def parse():
     data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
     parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
-    parser.add_argument("--jobs", type=int, default=2, help="models at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="number of models that are checked at the same time")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Tern's side: optimises a model, runs it, times it."""
+"""Optimises, runs and times a model with tern."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from child import Failure, one_line
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds per run in the best round of each, and the spread between the rounds of a model."""
+    """The milliseconds per run of both models in their best rounds, and the spread between rounds."""
 
     original: float
     optimised: float
@@ -47,27 +47,29 @@ class Tern:
             raise Failure(f"tern {args[0]} --json printed no JSON: {one_line(text)}") from None
 
     def optimise(self, model, out, level="extended"):
-        """Writes `out`, .onnx or .tern; returns the report with nodes_before, nodes_after, rules, ..."""
+        """Writes the optimised model to `out` (.onnx or .tern). Returns the report with nodes_before, nodes_after,
+        rules and so on."""
         report = self._object("optimize", model, "-o", out, "--level", level)
         if not Path(out).exists():
             raise Failure(f"tern optimize wrote no {Path(out).name}")
         return report
 
     def report(self, model, *options, level="extended"):
-        """The same report, without a file."""
+        """Returns the report of optimise() without writing a file."""
         return self._object("optimize", model, "--level", level, *options)
 
     def run(self, model, inputs, out):
-        """Output file -> array."""
+        """Runs the model and returns its outputs by file name."""
         self._call("run", model, *inputs, "--level", "none", "--output-dir", out)
         return {file.name: numpy.load(file) for file in sorted(out.glob("*.npy"))}
 
     def verify(self, model, stored):
-        """Raises if the unoptimised model does not give the outputs in the folder."""
+        """Runs the model without optimization. Raises Failure if its outputs differ from those in the folder
+        `stored`."""
         self._call("verify", model, "--data", stored, "--level", "none", "--threads", 1)
 
     def times(self, original, optimised, inputs, rounds, seconds):
-        """Alternates between the two, so that noise affects both equally."""
+        """Measures both models alternately, so that noise affects them equally."""
         def bench(model):
             report = self._object("bench", model, *inputs, "--threads", 1, "--level", "none", "--seconds", seconds)
             return report["latency_ms"]["p50"]
@@ -77,13 +79,13 @@ class Tern:
 
 
 def shape_options(feeds):
-    """The options that set a model's open dims to the shapes of the arrays."""
+    """Returns the options that set a model's open dims to the shapes of the arrays."""
     return [word for name, value in feeds.items() if value.shape
             for word in ("--shape", f"{name}={'x'.join(map(str, value.shape))}")]
 
 
 def save_inputs(feeds, folder):
-    """The options that feed the arrays to tern."""
+    """Stores the arrays in `folder` and returns the options that feed them to tern."""
     folder.mkdir()
     for number, value in enumerate(feeds.values()):
         numpy.save(folder / f"{number}.npy", value)

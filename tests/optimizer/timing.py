@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Times every model in Tern before and after the optimizer: no model may be slower, nor all of them together.
+"""Times every model in Tern before and after optimization. No model may become slower, and neither may their sum.
 
-One process per model, one thread, both forms alternately (`tern optimize --measure`), the best run of each. A model
-that seems slower is measured again and longer, up to --rounds times, because other programs only ever add time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
-`N passed, N failed, N skipped`.
+`tern optimize --measure` runs both forms of a model alternately, in one process with one thread. The best run of each
+form counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs on the
+machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum is
+slower. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from child import Failure, one_line
 from tern import Tern, save_inputs, shape_options
 
 
-GRAIN = 0.001  # milliseconds: overhead of reading the clock and of cache effects
+GRAIN = 0.001  # milliseconds; smaller differences may be due to the clock and the caches
 
 
 def is_slower(before, after, noise):
@@ -30,7 +31,7 @@ def in_one_process(tern, model, feeds, seconds, level):
 
 
 def with_inputs(tern, model, feeds, seconds, level):
-    """Inputs for models that do not accept random ones."""
+    """Measures a model that does not accept random inputs, with the inputs `feeds`."""
     with tempfile.TemporaryDirectory() as folder:
         optimised = Path(folder) / "optimised.tern"
         tern.optimise(model.path, optimised, level)
@@ -40,7 +41,7 @@ def with_inputs(tern, model, feeds, seconds, level):
 
 
 def measure(tern, model, options):
-    """The best runs in milliseconds, before and after."""
+    """Returns the best runs before and after optimization, in milliseconds."""
     feeds = data.feeds(model)[0]
     before = after = float("inf")
     for turn in range(options.rounds):
@@ -59,11 +60,11 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
-    parser.add_argument("--seconds", type=float, default=0.4, help="of one measurement, both forms together")
-    parser.add_argument("--rounds", type=int, default=5, help="of a model that looks slower")
-    parser.add_argument("--noise", type=float, default=0.05, help="share of the time that is no slowdown")
+    parser.add_argument("--seconds", type=float, default=0.4, help="seconds for one measurement of both forms")
+    parser.add_argument("--rounds", type=int, default=5, help="maximum number of measurements of a model that seems slower")
+    parser.add_argument("--noise", type=float, default=0.05, help="a model may be slower by this share of its time")
     parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
-    parser.add_argument("--json", type=Path, help="write what was measured to this file")
+    parser.add_argument("--json", type=Path, help="file for the measured times")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""One model: Tern's result compared with the peers and with the original."""
+"""Compares Tern's result for one model with the peers and with the original."""
 
 import tempfile
 from pathlib import Path
@@ -13,13 +13,14 @@ from tern import save_inputs, shape_options
 
 
 def node_problems(nodes, found, model):
-    """A line for each peer that has fewer nodes; peers that failed or are wrong do not count."""
+    """Returns a line for each peer with fewer nodes. Peers that failed or are wrong do not count."""
     fair = {p: r["nodes"] for p, r in found.items() if "nodes" in r and not peers.is_wrong(r, model)}
     return [f"{nodes - count} nodes more than {peer}" for peer, count in fair.items() if nodes > count]
 
 
 def _onnx_error(model, optimised, all_feeds):
-    """The difference between the optimised file and the original, both run by onnxruntime; None if it cannot run them."""
+    """Returns the difference between the outputs of the optimised and the original file in onnxruntime, or None if
+    onnxruntime cannot run the original."""
     if graphs.is_random(graphs.load(model.path)):
         return None
     try:
@@ -33,13 +34,14 @@ def _onnx_error(model, optimised, all_feeds):
 
 
 def _usual(row):
-    """The change of outputs by onnxruntime's optimizer: the effect of reordered sums in this network."""
+    """Returns text with the error of onnxruntime's optimizer, which shows the effect of reordered sums in this
+    network."""
     error = row["peers"]["onnxruntime"].get("error")
     return "" if error is None else f" (onnxruntime's optimizer: {error:.2g})"
 
 
 class Judge:
-    """Stores the options; `row` returns all results of one model as plain values."""
+    """Judges models. `row` returns all results of one model as plain values."""
 
     def __init__(self, tern, options):
         self.tern, self.options = tern, options
@@ -55,7 +57,7 @@ class Judge:
         if "failed" in row:
             row["problems"].append(row["failed"])
         elif model.invalid and "refused" not in row:
-            row["problems"].append("took a file that ONNX forbids")
+            row["problems"].append("accepts a file that violates ONNX")
         return row
 
     def _fill(self, row, model, all_feeds, folder):

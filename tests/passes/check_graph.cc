@@ -27,7 +27,7 @@ std::set<std::string> SymbolsOf(const Graph& graph) {
   return {names.begin(), names.end()};
 }
 
-// The given sizes; other sizes; some 1; some 0.
+// Returns several sizes for the symbols: the given ones, random ones, and random ones with many 1s or 0s.
 std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
   std::vector<Sizes> all = {options.symbols};
   const auto symbols = SymbolsOf(graph);
@@ -54,11 +54,12 @@ DatumList WithoutNumbers(DatumList inputs) {
 
 struct Wanted {
   std::vector<Outcome> plain;
-  std::string broken;        // the graph's declared types are wrong
-  std::vector<Outcome> odd;  // inputs that are infinite or not numbers
+  std::string broken;        // why the graph's declared types are wrong; empty if they are right
+  std::vector<Outcome> odd;  // outcomes for inputs with infinities and NaNs
 };
 
-// A computed size of 0 means "copy" to Reshape; inference ignores that.
+// Returns whether `v` is the shape of a Reshape and contains a 0, which copies a dim of the input. Inference
+// cannot know that a computed size is 0.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
@@ -94,7 +95,7 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
   return types;
 }
 
-// Sizes that the graph cannot run with are skipped.
+// Appends the outcome of the graph to `into`. Skips sizes with which the graph cannot run.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
   const Types types = CheckTypes(graph, sizes, inputs);
@@ -151,7 +152,7 @@ std::string SameKernels(const Graph& after, const std::vector<Outcome>& wanted, 
   return "";
 }
 
-// Gives every node a name; some nodes share one.
+// Returns a copy in which every node has a name. Some nodes have the same name.
 std::unique_ptr<Graph> NamedCopy(const Graph& graph) {
   auto copy = graph.Clone();
   int number = 0;
@@ -176,7 +177,8 @@ std::string UniqueNames(const Graph& graph, std::set<std::string>& names) {
   return "";
 }
 
-// Checks of the optimizer: valid result, termination, determinism.
+// Optimizes the graph. Checks that the result is valid, deterministic and does not change when it is
+// optimized again.
 std::string Optimized(const Graph& graph, const OptimizeOptions& options, std::unique_ptr<Graph>& after,
                       std::vector<std::string>& fired) {
   after = NamedCopy(graph);

@@ -10,28 +10,32 @@
 namespace tern {
 
 struct Fault {
-  std::string what;  // empty: none
+  std::string what;  // empty if there is no fault
   Level level = Level::kNone;
   std::vector<std::string> fired;  // rules and passes that changed the graph, also without a fault
   explicit operator bool() const { return !what.empty(); }
 };
 
 struct CheckOptions {
-  std::map<std::string, int64_t> symbols;  // sizes; others are 3
+  std::map<std::string, int64_t> symbols;  // sizes of symbols; other symbols have the size 3
   std::vector<std::string> disable;        // disabled rules
-  unsigned seed = 1;                       // of the data
+  unsigned seed = 1;                       // seed of the random data
 };
 
-// Optimises at every level and checks: the graph is valid; outputs have the same names, types and, on the
-// reference evaluator with several sizes, values (at level basic also for infinite and NaN inputs); two
-// optimizations give the same text; optimizing the result changes nothing; the runtime's kernels agree with
-// the evaluator. `runs` counts the compared data sets.
+// Optimises the graph at every level and checks for each level:
+//  - The result is valid.
+//  - Outputs have the same names and types.
+//  - The reference evaluator computes the same values for several sizes of symbols. At level basic it also
+//    computes the same values for infinite and NaN inputs.
+//  - Two optimizations give the same text, and optimizing the result again changes nothing.
+//  - The runtime's kernels agree with the reference evaluator.
+// `runs` receives the number of compared data sets.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
 
-// The rules without which the fault is gone.
+// Returns each rule that, if disabled, makes the fault disappear.
 std::vector<std::string> Culprits(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
-// A smaller graph with a fault at the same level.
+// Returns a smaller graph with a fault at the same level.
 std::unique_ptr<Graph> ShrinkGraph(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
 }  // namespace tern

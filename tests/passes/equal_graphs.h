@@ -8,9 +8,11 @@
 
 namespace tern {
 
-// Inputs for the graph; symbols and unknown dims get a size. Integers are small and not negative.
+// Returns random inputs for the graph, with sizes for symbols and unknown dims. Integers are small and not
+// negative.
 DatumList RandomInputs(const Graph& graph, const std::map<std::string, int64_t>& symbols, unsigned seed);
-// Empty when the outputs have the same names, types and, within the rounding of their type, elements.
+// Returns an empty string if the outputs have the same names and types, and equal elements up to rounding.
+// Otherwise returns a description of the first difference.
 std::string CompareGraphs(const Graph& before, const Graph& after,
                           const std::map<std::string, int64_t>& symbols, unsigned seed);
 

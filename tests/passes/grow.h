@@ -1,4 +1,4 @@
-// Grows a graph by random valid nodes: each new node runs on sample data and is removed if its results are
+// Adds random valid nodes to a graph. Each new node runs on sample data and is removed if its results are
 // huge or NaN.
 #pragma once
 #include <unordered_map>
@@ -12,14 +12,15 @@ namespace tern {
 
 class Grower {
  public:
-  // inputs: sample data, one per graph input.
+  // `inputs` is sample data for the graph's inputs.
   Grower(Graph& graph, Random& random, const DatumList& inputs);
 
   void Grow(int steps);
-  // Candidates for outputs: values of nodes without readers.
+  // Returns results of nodes that no node reads. They may become outputs of the graph.
   std::vector<Value*> Leaves() const;
 
-  // Adds a node; null if it is not valid or an input is null. Variants return several outputs.
+  // Adds a node and returns its output. Returns null if the node is not valid or an input is null. Ops
+  // returns several outputs.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
@@ -31,17 +32,20 @@ class Grower {
   Value* Scalar(double v, DType dtype = DType::kF32);
   Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
   Value* Weights(const Dims& dims, double low = -1, double high = 1);
-  // A node with nested graphs that the caller fills before Close; Close samples it.
+  // Open adds a node with nested graphs. The caller fills these graphs and then calls Close, which runs the
+  // node on sample data.
   Node* Open(const char* op, const std::vector<Value*>& inputs, int outputs);
   Value* Close(Node* node);
 
-  // A random f32 value with a rank in the range; null if there is none. Later values are more probable.
+  // Returns a random f32 value with a rank from low to high, or null if there is none. Later values are more
+  // probable.
   Value* Float(int low = 0, int high = 5);
-  // A value that is exact, so that discontinuous ops (comparisons, quantization) may follow.
+  // Returns a value that is computed without rounding, so that discontinuous ops (comparisons, quantization)
+  // may read it.
   Value* Exact(int low = 0, int high = 5);
-  // Something that broadcasts against x: a number, a vector, a value of the same type, x itself.
+  // Returns a value that broadcasts against x: a number, a vector, a value of the same type, or x itself.
   Value* Operand(Value* x);
-  int64_t SizeOf(const Value* v, int axis) const;  // -1: not a known number
+  int64_t SizeOf(const Value* v, int axis) const;  // -1 if the size is unknown
   double Least(const Value* v) const;
   double Greatest(const Value* v) const;
 

@@ -9,7 +9,7 @@ Value* Nested(Builder& b, const char* kind, Value* x) {
   return b.Op("Unary", {x}, {{"kind", std::string(kind)}});
 }
 
-// A condition that is constant, or depends on data.
+// Returns a condition that is a constant or depends on data.
 Value* Condition(Grower& g) {
   if (g.random().Chance(0.3)) return g.Const(Tensor::Scalar(DType::kBool, g.random().Below(2)));
   Value* x = g.Exact();
@@ -38,7 +38,8 @@ void Branch(Grower& g) {
 void Repeat(Grower& g) {
   Value* x = g.Float();
   if (!x) return;
-  // Scan outputs of zero iterations have only statically known dims.
+  // If the dims of x are not known before the run, the loop has at least one iteration, because the dims of a
+  // scan output without iterations are known only statically.
   const int least = x->type.shape.fully_known() ? 0 : 1;
   Node* node = g.Open("Loop",
                       {g.Const(Tensor::Scalar(DType::kI64, g.random().Between(least, 3))),

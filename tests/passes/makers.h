@@ -1,4 +1,5 @@
-// The building blocks of random graphs. A maker adds nodes, or nothing if the graph lacks suitable operands.
+// The building blocks of random graphs. A maker adds nodes. It adds none if the graph has no suitable
+// operands.
 #pragma once
 #include <vector>
 
@@ -7,13 +8,13 @@
 namespace tern {
 
 using Maker = void (*)(Grower&);
-// More probable makers are listed several times.
+// A maker that is listed several times is more probable.
 const std::vector<Maker>& Makers();
 
 std::vector<Maker> ElementwiseMakers();
 std::vector<Maker> ShapeMakers();
-std::vector<Maker> LayerMakers();     // products, convolutions, pools, reductions
-std::vector<Maker> FragmentMakers();  // the patterns of the recompose rules, and near misses
+std::vector<Maker> LayerMakers();     // matrix products, convolutions, pooling, reductions
+std::vector<Maker> FragmentMakers();  // patterns of the recompose rules, and graphs that almost match
 std::vector<Maker> ControlMakers();
 
 }  // namespace tern

@@ -44,7 +44,7 @@ void Power(Grower& g) {
   g.Binary("pow", x, g.Scalar(e));
 }
 
-// Two constants in a row: c * (d * x), c + (d + x), (x * c) + x …
+// Adds two operations with constants, such as c * (d * x), c + (d + x) or (x * c) + x.
 void Chain(Grower& g) {
   static const std::vector<const char*> kKinds = {"add", "sub", "mul", "min", "max"};
   static const std::vector<double> kNumbers = {0, 1, -1, 2, 0.5, 3};
@@ -57,7 +57,7 @@ void Chain(Grower& g) {
   }
 }
 
-// The same node twice, for common subexpressions; then a third use of one of them.
+// Adds the same node twice, as a common subexpression, and then a further reader of one of the two.
 void Twins(Grower& g) {
   Value* x = g.Float();
   Value *a = g.Unary("sigmoid", x), *b = g.Unary("sigmoid", x);

@@ -17,7 +17,7 @@ void Product(Grower& g) {
   if (y && g.random().Chance(0.3)) g.Op("MatMul", {y, g.Weights({n, 3})});
 }
 
-// Several products of one value.
+// Adds several matrix products that read the same value.
 void Projections(Grower& g) {
   Value* x = g.Float(2, 3);
   if (!x || g.SizeOf(x, -1) < 1) return;

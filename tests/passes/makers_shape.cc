@@ -76,7 +76,7 @@ void Join(Grower& g) {
   if (joined && g.random().Chance(0.3)) g.Op("Slice", {joined, g.Ints({0}), g.Ints({2}), g.Ints({0})});
 }
 
-// A Split and a Concat of all or some of its parts, in order or not.
+// Adds a Split and a Concat of all or some of its results, in the same or another order.
 void Pieces(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
@@ -125,7 +125,7 @@ void Again(Grower& g) {
   g.Op("Tile", {x, g.Ints(repeats)});
 }
 
-// Shape, Gather and Concat of dims, as exporters write them.
+// Adds Shape, Gather and Concat nodes that compute dims, as exporters write them.
 void ByShape(Grower& g) {
   Value* x = g.Float(2, 4);
   if (!x) return;

@@ -52,7 +52,7 @@ void Between(Graph& graph, Random& random) {
   node->SetInput(input, graph.AddNode(op, attrs, inputs, 1, node)->output(0));
 }
 
-// A size in the inputs' dims becomes a symbol, wherever it occurs.
+// Replaces a size by a symbol in the dims of all inputs.
 void OpenDim(Graph& graph, Random& random) {
   std::vector<int64_t> sizes;
   for (const Value* v : graph.inputs())

@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// Nodes that round and whose results have their own memory.
+// Returns whether the node rounds its results and stores them in memory of their own.
 bool Rounds(const Node& node) {
   static const std::set<std::string> kOps = {
       "Binary",    "Unary",   "MatMul",     "Conv",    "ConvTranspose", "Reduce",
@@ -32,8 +32,8 @@ double Largest(const Tensor& t) {
   return largest;
 }
 
-// Sums of products cancel, and err by a share of the largest one: twice that of a single operation
-// (docs/reports/accuracy.md).
+// Adds a random rounding error to each element. Terms of a sum of products may cancel, so that its error is
+// relative to the largest element: twice the rounding error of a single operation (docs/reports/accuracy.md).
 void Disturb(const Node& node, const Tensor& t, Random& random) {
   if (!IsFloat(t.dtype()) || !t.contiguous()) return;
   const double error = node.op->macs ? 2 * Rounding(t.dtype()) * Largest(t) : 0;
@@ -74,7 +74,8 @@ void Widen(const Datum& plain, const Datum& disturbed, std::vector<double>& slac
   for (double& s : slack) s += 8 * most;
 }
 
-// How far the results move when those of the nodes that round are a little off.
+// Increases `slack` to the change of the outputs when a random rounding error is added to the results of the
+// nodes for which `rounds` is true.
 Status AddSlack(const Graph& graph, const DatumList& inputs, const DatumList& plain,
                 const std::function<bool(const Node&)>& rounds, std::vector<std::vector<double>>& slack) {
   for (uint64_t seed : {1, 2, 3}) {

@@ -1,5 +1,5 @@
-// The results of a graph and their sensitivity to rounding, measured by running it again with every
-// intermediate result perturbed.
+// The outputs of a graph and their sensitivity to rounding. The sensitivity is measured by running the graph
+// again with random rounding errors in all intermediate results.
 #pragma once
 #include <map>
 #include <string>
@@ -12,18 +12,20 @@ namespace tern {
 
 struct Outcome {
   DatumList inputs, outputs;
-  std::vector<std::vector<double>> slack;  // per output and element; infinite where any value is accepted
-  // The same where f16 and bf16 may be computed in f32 (WidenHalf): Casts to them need not round.
+  std::vector<std::vector<double>> slack;  // tolerance per output and element; infinite: accepts any value
+  // The tolerance if the optimizer may compute f16 and bf16 in f32 (WidenHalf), so that Casts to them need
+  // not round.
   std::vector<std::vector<double>> wide_slack;
 };
 
 struct Strictness {
-  bool infinities = false;  // otherwise any two of infinity and NaN count as equal
-  bool halves = true;       // otherwise by wide_slack
+  bool infinities = false;  // if false, infinities and NaNs count as equal
+  bool halves = true;       // if false, wide_slack replaces slack
 };
 
 Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs);
-// Empty when the data match the outcome within its slack.
+// Returns an empty string if `got` equals the outputs of `wanted` within their slack, and otherwise a
+// message.
 std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got,
                     const Strictness& strict);
 

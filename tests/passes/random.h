@@ -1,4 +1,4 @@
-// Pseudo-random numbers from a seed, the same on every machine.
+// Pseudo-random numbers from a seed. They are the same on every machine.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,7 @@ namespace tern {
 
 class Random {
  public:
-  // Streams of neighbouring seeds are independent.
+  // The sequences of neighbouring seeds are independent.
   explicit Random(uint64_t seed) : state_(seed) { state_ = Next() ^ (seed * 0xd1342543de82ef95ull); }
 
   uint64_t Next() {

@@ -17,7 +17,7 @@ Dim AnyDim(Random& random) {
   return random.Pick(kSizes);
 }
 
-// Inputs with the shapes of typical layers, some equal.
+// Returns a graph that has only inputs. They have the shapes of typical layers, and some have equal shapes.
 std::unique_ptr<Graph> OnlyInputs(Random& random) {
   auto graph = std::make_unique<Graph>();
   std::vector<Dim> dims;
@@ -37,7 +37,8 @@ bool Runs(const Graph& graph, const std::map<std::string, int64_t>& symbols) {
   return Guard([&] { return EvaluateGraph(graph, RandomInputs(graph, symbols, 1)); }).ok();
 }
 
-// A graph of the cases with up to three changes; the last valid version.
+// Returns a graph of the rules' cases with up to three changes. Stops before the first change that makes the
+// graph invalid.
 std::unique_ptr<Graph> Changed(const SeedGraph& seed, Random& random) {
   auto parsed = ParseGraph(seed.text);
   if (!parsed.ok() || !InferGraph(**parsed).ok() || !Runs(**parsed, seed.symbols)) return nullptr;

@@ -1,5 +1,5 @@
-// Valid graphs from a seed: grown from nothing, or a graph of the rules' cases with small changes, so that
-// rules see their patterns and near misses.
+// Makes valid random graphs from a seed. A graph is built from random nodes, or it is a graph of the rules'
+// cases with small changes. Rules thus see their patterns and graphs that almost match.
 #pragma once
 #include <map>
 #include <memory>
@@ -13,18 +13,18 @@ namespace tern {
 
 struct SeedGraph {
   std::string text;
-  std::map<std::string, int64_t> symbols;  // sizes it runs with
+  std::map<std::string, int64_t> symbols;  // sizes with which the graph runs
 };
 
 struct RandomGraph {
   std::unique_ptr<Graph> graph;
   std::map<std::string, int64_t> symbols;
 };
-// The result always has a graph.
+// The graph of the result is never null.
 RandomGraph MakeRandomGraph(uint64_t seed, const std::vector<SeedGraph>& seeds);
 
-// One small change: another number, attribute, operand, a node between two others, an open dim, an input for
-// a constant. The graph may be illegal afterwards.
+// Makes one small change: changes a number, an attribute or an operand, inserts a node, makes a dim open, or
+// replaces a constant by an input. The graph may be invalid afterwards.
 void MutateGraph(Graph& graph, Random& random);
 // Clears inferred types, so that inference starts again.
 void ForgetTypes(Graph& graph);

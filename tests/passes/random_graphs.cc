@@ -1,6 +1,6 @@
-// tern_random_graphs FOLDER [--seed S] [--count N] [--print]: optimises random graphs, some of them derived
-// from the cases in the folder, and checks the optimizer's guarantees. For a failing graph it prints the
-// seed, the graph, a reduced graph that still fails, and the responsible rules.
+// tern_random_graphs FOLDER [--seed S] [--count N] [--print] optimises random graphs and checks the
+// optimizer's guarantees. Some graphs are derived from the cases in the folder. For a graph that fails, it
+// prints the seed, the graph, a reduced graph that still fails, and the responsible rules.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// tern_rules FOLDER [--only TEXT]: runs every .rule file below the folder. Every rule must have a graph where
-// it fires and one where it does not.
+// tern_rules FOLDER [--only TEXT] runs every .rule file below the folder. For every rule there must be a
+// graph in which it fires and a graph in which it does not fire.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -79,13 +79,15 @@ std::string Run(const RuleCase& c) {
   return c.fires ? CheckFires(c, **before, *after, *hits) : CheckMisses(c, *hits, context);
 }
 
-// A rule in code shows in its documentation a graph where it fires.
+// Checks the example in the documentation of a rule that is written in code: the rule must fire and must not
+// change the results.
 std::string CheckExample(const Rule& rule) {
   const auto example = RunExample(rule);
   return example.ok() ? CompareGraphs(*example->before, *example->after, {}, 1) : example.status().ToString();
 }
 
-// Names of rules that lack a firing or a non-firing graph.
+// Returns messages for rules without a graph in which they fire, or without a graph in which they do not
+// fire.
 std::vector<std::string> Untested(const std::vector<RuleCase>& cases) {
   std::set<std::pair<std::string, bool>> seen;
   for (const RuleCase& c : cases) seen.insert({c.rule, c.fires});
@@ -93,7 +95,7 @@ std::vector<std::string> Untested(const std::vector<RuleCase>& cases) {
   for (const Rule* rule : AllRules())
     for (bool fires : {true, false})
       if (!seen.count({rule->name, fires}))
-        names.push_back(StrCat(rule->name, fires ? " is never seen to fire" : " is never seen to stay off"));
+        names.push_back(StrCat(rule->name, fires ? " has no case that fires" : " has no case that misses"));
   return names;
 }
 

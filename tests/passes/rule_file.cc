@@ -28,7 +28,7 @@ std::string Random(int64_t count, unsigned seed, double low, double high, bool i
   return out.empty() ? "()" : out + ")";
 }
 
-// `i8[3,4] = rand(1)` becomes a list of numbers.
+// Replaces rand(SEED), as in `i8[3,4] = rand(1)`, by a list of numbers.
 std::string FillConstants(std::string text) {
   static const std::regex kRand(R"((\w+)\[([0-9,]*)\]\s*=\s*rand\((\d+)(?:,\s*([-0-9.]+),\s*([-0-9.]+))?\))");
   std::smatch m;
@@ -43,7 +43,7 @@ std::string FillConstants(std::string text) {
   return text;
 }
 
-// fires N=4 M=2 -> Gelu Unary:relu
+// Parses a line such as "fires N=4 M=2 -> Gelu Unary:relu", without its first word.
 Status ReadFires(const std::string& rest, RuleCase& c) {
   const size_t arrow = rest.find("->");
   if (arrow == std::string::npos) return InvalidArgument(c.place, ": expected -> and the ops that are left");

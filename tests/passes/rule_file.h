@@ -1,13 +1,15 @@
-// Reads .rule files: for each rule, graphs where it fires and graphs where it must not.
+// Reads .rule files. For each rule, they have graphs in which it must fire and graphs in which it must not
+// fire.
 //
 //   rule RecomposeGelu
 //   fires -> Gelu
 //   graph @g(%x: f32[3,5]) -> (%y) { … #w: f32[4,4] = rand(7) … }
 //   misses "is also read by"
 //   graph @g(…) …
-// After `->` come the remaining ops, in order; `Op:kind` names a kind. Before it come optional sizes of
-// symbols: `fires N=4 -> Gelu`. rand(SEED) or rand(SEED, LOW, HIGH) fills a constant. `pass NAME` tests a
-// pass that is not a rule.
+// After `->` follow the ops of the rewritten graph, in order; `Op:kind` is an op with its kind. Sizes of
+// symbols may precede `->`, as in `fires N=4 -> Gelu`. The text after `misses` is part of the reason why the
+// rule does not fire. rand(SEED) or rand(SEED, LOW, HIGH) fills a constant with random numbers. `pass NAME`
+// tests a pass that is not a rule.
 #pragma once
 #include <map>
 #include <string>
@@ -19,11 +21,11 @@ namespace tern {
 
 struct RuleCase {
   std::string place;  // file:line
-  std::string rule;   // or pass
+  std::string rule;   // name of the rule or pass
   bool is_pass = false;
   bool fires = false;
-  std::string ops;     // when it fires
-  std::string reason;  // when it does not
+  std::string ops;     // if it fires: the ops of the rewritten graph
+  std::string reason;  // if it does not fire: part of the reason
   std::map<std::string, int64_t> symbols;
   std::string graph;
 };

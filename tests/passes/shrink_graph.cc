@@ -19,7 +19,7 @@ bool DropOutput(Graph& graph, int index) {
   return true;
 }
 
-// Replaces a node by graph inputs with its results.
+// Removes a node and makes its results inputs of the graph.
 bool CutNode(Graph& graph, int index) {
   if (index >= static_cast<int>(graph.nodes().size())) return false;
   Node& node = NodeAt(graph, index);
@@ -32,7 +32,7 @@ bool CutNode(Graph& graph, int index) {
   return any;
 }
 
-// Replaces a node's result by its first operand of the same type.
+// Replaces a node's result by the node's first operand that has the same type.
 bool SkipNode(Graph& graph, int index) {
   if (index >= static_cast<int>(graph.nodes().size())) return false;
   Node& node = NodeAt(graph, index);

@@ -81,7 +81,7 @@ struct Line {
   std::string text;
 };
 
-// foreach T f32 f16: a word and what stands for it.
+// A loop `foreach T f32 f16`: a word and the values that replace it.
 struct Loop {
   std::string name;
   std::vector<std::string> values;
@@ -93,7 +93,7 @@ std::string Replaced(std::string text, const std::vector<Loop>& loops, const std
   return text;
 }
 
-// The next combination; false after the last.
+// Advances `at` to the next combination of values. Returns false after the last one.
 bool Next(const std::vector<Loop>& loops, std::vector<size_t>& at) {
   for (size_t i = loops.size(); i-- > 0;) {
     if (++at[i] < loops[i].values.size()) return true;
@@ -102,7 +102,7 @@ bool Next(const std::vector<Loop>& loops, std::vector<size_t>& at) {
   return false;
 }
 
-// The choices of an attribute: "Unary.kind".
+// Returns the choices of an attribute such as "Unary.kind".
 Result<std::vector<std::string>> ChoicesOf(const std::string& text) {
   const size_t dot = text.find('.');
   const OpDef* op = FindOp(text.substr(0, dot));
@@ -113,7 +113,7 @@ Result<std::vector<std::string>> ChoicesOf(const std::string& text) {
   return InvalidArgument(text, " has no choices");
 }
 
-// foreach NAME VALUE…, or foreach NAME of OP.ATTRIBUTE but VALUE…
+// Parses `foreach NAME VALUE…` or `foreach NAME of OP.ATTRIBUTE but VALUE…`.
 Result<Loop> ParseLoop(const std::vector<std::string>& words) {
   if (words.size() < 3) return InvalidArgument("foreach NAME VALUE…");
   Loop loop{words[1], {words.begin() + 2, words.end()}};
@@ -122,7 +122,7 @@ Result<Loop> ParseLoop(const std::vector<std::string>& words) {
   for (size_t i = 5; i < words.size(); ++i) {
     const auto found = std::find(loop.values.begin(), loop.values.end(), words[i]);
     if (words[4] != "but" || found == loop.values.end())
-      return InvalidArgument("'", words[i], "' is no choice of ", words[3]);
+      return InvalidArgument("'", words[i], "' is not a choice of ", words[3]);
     loop.values.erase(found);
   }
   return loop;
@@ -149,7 +149,7 @@ class CaseReader {
  private:
   std::string Place() const { return StrCat(std::filesystem::path(path_).filename().string(), ":", line_); }
 
-  // A line, or a block of lines that is repeated; i moves behind it.
+  // Reads a line, or a block of lines that `foreach` repeats. Advances i to the line after it.
   Status TakeNext(const std::vector<Line>& lines, size_t& i) {
     if (Words(lines[i].text).empty() || Words(lines[i].text)[0] != "foreach") return Take(lines[i++]);
     for (; i < lines.size(); ++i) {
@@ -250,7 +250,7 @@ class CaseReader {
     return {};
   }
 
-  // by_reference TYPE… "reason"
+  // Parses `by_reference TYPE… "reason"`.
   Status TakeByReference(const std::vector<std::string>& words) {
     const std::string& reason = words.back();
     if (words.size() < 2 || reason.size() < 3 || reason.front() != '"')
@@ -263,7 +263,7 @@ class CaseReader {
         known |= std::find(values.begin(), values.end(), words[w]) != values.end();
         holds |= values[at_[i]] == words[w];
       }
-      if (!known) return InvalidArgument("'", words[w], "' is no value of the foreach around it");
+      if (!known) return InvalidArgument("'", words[w], "' is not a value of the enclosing foreach");
     }
     if (holds) now_.by_reference = reason.substr(1, reason.size() - 2);
     return {};
@@ -281,10 +281,10 @@ class CaseReader {
   }
 
   std::string path_, op_, attrs_;
-  std::vector<Loop> loops_;  // around the line at hand
-  std::vector<size_t> at_;   // which value of each
-  Case now_;                 // the parts seen since the last `end`
-  bool open_ = false;        // there are some
+  std::vector<Loop> loops_;  // the loops that enclose the current line
+  std::vector<size_t> at_;   // index of the current value of each loop
+  Case now_;                 // what the lines since the last `end` define
+  bool open_ = false;        // whether there are such lines
   std::vector<Case> cases_;
   int line_ = 0;
 };

@@ -1,27 +1,29 @@
-// Test cases as data: reads .case files. A case is a node, its operands, and what it must give.
+// Reads test cases from .case files. A case is a node, its operands, and its expected results.
 //
 //   op Activation kind="leaky_relu" alpha=0.1     the op and its attributes, as in the text form of graphs
 //   in x f32[5] = -2 -1 0 3 nan                   an input; `= rand(SEED,LOW,HIGH)`: seeded random numbers
-//   const w f32[2] = 1 2                          the same, but a constant of the graph
+//   const w f32[2] = 1 2                          an input that is a constant of the graph
 //   absent                                        an optional input that is not given
-//   out y f32[5] = -0.2 -0.1 0 3 nan              an expected output; `= reference`: what the reference
-//                                                 evaluator gives
-//   tolerance 1e-4                                relative and absolute, in place of the element type's own
-//   fails "part of the message"                   in place of `out`: the graph is refused, or the run fails
-//   by_reference f16 bf16 "the reason"            no kernel runs the node, though its op has some; types: for
-//                                                 these of `foreach` only
+//   out y f32[5] = -0.2 -0.1 0 3 nan              an expected output; `= reference`: the reference evaluator
+//                                                 computes it
+//   tolerance 1e-4                                relative and absolute; replaces that of the element type
+//   fails "part of the message"                   replaces `out`: the graph is refused, or the run fails
+//   by_reference f16 bf16 "the reason"            no kernel runs the node, although its op has kernels; with
+//                                                 types, only for these values of `foreach`
 //   end
-//   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one input of each type; expected is what the reference
-//                                                 evaluator gives
+//   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one case per type, with one input; the reference evaluator
+//                                                 computes the expected output
 //   MatMul {alpha=0.5} : f32[2,3] f32[3,4]! -> 1 @1e-4
 //                                                 a case on one line: node, operands (operand.h), number of
-//                                                 outputs, tolerance; expected is what the reference gives
-//   foreach T f32 f16 bf16                        the lines up to `end` are repeated, the word T replaced
-//   foreach K of Unary.kind but not bitwise_not   the same with every choice that the op declares, less those
-//                                                 behind `but`; several such lines: all combinations
+//                                                 outputs, tolerance; the reference computes the outputs
+//   foreach T f32 f16 bf16                        repeats the lines up to `end` with T replaced by each value
+//   foreach K of Unary.kind but not bitwise_not   the values are all choices of the attribute, except those
+//                                                 after `but` (here the kinds "not" and "bitwise_not")
 //
-// A case fails where its op has kernels and the session runs the reference evaluator instead, so that the
-// reference is compared with itself; `by_reference` says that it does, and fails where it does not.
+// Several `foreach` lines in a row repeat the lines for all combinations.
+//
+// A case fails if its op has kernels but the session runs the reference evaluator, because the reference
+// would be compared with itself. `by_reference` permits this. It fails if a kernel runs the node.
 #pragma once
 #include <string>
 #include <vector>
@@ -33,24 +35,24 @@ namespace tern {
 
 struct CaseInput {
   std::string name;
-  Tensor value;  // undefined: absent
+  Tensor value;  // undefined if the input is absent
   bool constant = false;
 };
 
 struct CaseOutput {
   std::string name;
-  Tensor value;  // undefined: what the reference gives
+  Tensor value;  // undefined if the reference evaluator computes the expected output
 };
 
 struct Case {
   std::string place;  // "relu.case:7"
   std::string op;
   std::string attrs;     // "alpha=0.1, kind=…"
-  std::string operands;  // of a case on one line, as written
+  std::string operands;  // the text of the operands, for a case on one line
   std::vector<CaseInput> inputs;
   std::vector<CaseOutput> outputs;
-  std::string fails;         // expected part of an error
-  std::string by_reference;  // why no kernel runs the node; empty: one does, or the op has none
+  std::string fails;         // expected part of the error message; empty if the case must not fail
+  std::string by_reference;  // why no kernel runs the node; empty if one runs it or the op has no kernels
   double tolerance = -1;
 };
 

@@ -14,7 +14,7 @@
 namespace tern {
 namespace {
 
-// The case as a graph in text form, so that the parser is exercised too; constants are put in afterwards.
+// Returns the case as a graph in text form, so that the parser is tested too. The caller adds the constants.
 std::string GraphText(const Case& c) {
   std::string parameters, arguments, outputs;
   for (const CaseInput& in : c.inputs) {
@@ -56,7 +56,8 @@ Result<Built> Build(const Case& c) {
   return built;
 }
 
-// Of random numbers, whose sums may cancel.
+// Returns the tolerance for random operands. It is larger than for given operands, because terms of sums may
+// cancel.
 double RandomTolerance(const Case& c, DType dtype) {
   if (dtype == DType::kF32 && c.tolerance >= 0) return c.tolerance;
   if (dtype == DType::kF16) return 2e-3;
@@ -84,8 +85,8 @@ std::string Compare(const Case& c, const DatumList& got, const DatumList& wanted
 }
 
 struct Ran {
-  DatumList outputs, bound;  // in the plan's memory, in the caller's
-  std::string by_reference;  // what the reference evaluator computed in place of a kernel; empty: nothing
+  DatumList outputs, bound;  // `outputs` are in the plan's memory, `bound` in the caller's memory
+  std::string by_reference;  // why the reference evaluator ran instead of a kernel; empty if it did not
 };
 
 std::string TypesOf(const Case& c) {
@@ -95,16 +96,18 @@ std::string TypesOf(const Case& c) {
   return types;
 }
 
-// An op without kernels is the reference evaluator's by right.
+// Returns why the reference evaluator ran instead of a kernel, or an empty string. An op without any kernels
+// does not count.
 std::string ByReference(const Session& session, const Case& c) {
   for (const Fallback& fallback : session.Fallbacks())
     if (!CpuKernels().Of(fallback.op).empty())
       return StrCat("no kernel of ", fallback.op, " takes ", TypesOf(c));
   const bool folded = session.InputCount() == 0;
-  return folded && !CpuKernels().Of(c.op).empty() ? "all of it is computed ahead" : "";
+  return folded && !CpuKernels().Of(c.op).empty() ? "all nodes are computed before the run" : "";
 }
 
-// Into tensors of exactly the right size, which sanitizers guard.
+// Runs with outputs bound to tensors of exactly the right size, so that sanitizers find writes beyond their
+// end.
 Result<DatumList> RunBound(Session& session, const DatumList& like) {
   DatumList bound;
   for (size_t i = 0; i < like.size(); ++i) {
@@ -127,10 +130,10 @@ Result<Ran> RunSession(const Case& c, const Built& built, int threads) {
   return ran;
 }
 
-// The case says where the reference evaluator runs, and says it truly.
+// Checks that the case has `by_reference` if and only if the reference evaluator ran instead of a kernel.
 std::string CheckByReference(const Case& c, const std::string& found) {
   if (found.empty() == c.by_reference.empty()) return "";
-  return found.empty() ? StrCat("kernels run it; by_reference \"", c.by_reference, "\" is no longer true")
+  return found.empty() ? StrCat("kernels run it; by_reference \"", c.by_reference, "\" is not true")
                        : StrCat("compares the reference evaluator with itself: ", found,
                                 "; add a kernel, or by_reference and the reason");
 }
@@ -172,7 +175,7 @@ std::string CheckSession(const Case& c, const Built& built, const DatumList& wan
   return CheckByReference(c, got->by_reference);
 }
 
-// At every instruction set of the machine, with 1 and 2 threads.
+// Runs sessions at every instruction set of the machine, with 1 and 2 threads.
 std::string CheckSessions(const Case& c, const Built& built, const DatumList& wanted) {
   const cpu::SimdLevel best = cpu::ActiveSimd();
   std::string failure;

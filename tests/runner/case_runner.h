@@ -5,9 +5,10 @@
 
 namespace tern {
 
-// Runs a case on the reference evaluator and in sessions at every instruction set, with 1 and 2 threads;
-// directly and after a round trip through the text form and through a .tern file. Empty when all match the
-// expectation, and when kernels ran wherever the op has kernels (or as `by_reference` states).
+// Runs a case on the reference evaluator and in sessions at every instruction set, with 1 and 2 threads. Also
+// stores the graph as text and as a .tern file, which must load as the same graph. Returns an empty string if
+// all results are as expected and a kernel ran the node, unless the op has no kernels or the case has
+// `by_reference`. Otherwise returns a message.
 std::string RunCase(const Case& c);
 
 }  // namespace tern

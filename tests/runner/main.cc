@@ -1,5 +1,5 @@
-// tern_cases FOLDER [--only TEXT]: runs every .case file in the folder, each case on every engine. --only
-// selects cases whose path or name (as failures print it, with attributes) contains the text; others count as
+// tern_cases FOLDER [--only TEXT] runs every .case file in the folder. --only selects cases whose path or
+// name contains the text. The name is what a failure prints, including attributes. Other cases count as
 // skipped.
 #include <algorithm>
 #include <cstdio>

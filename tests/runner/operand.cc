@@ -14,7 +14,7 @@ namespace {
 struct Operand {
   DType dtype = DType::kInvalid;
   Dims dims;
-  std::string values;  // "1,2" of a constant that is written out
+  std::string values;  // "1,2" if the operand is =(1,2)
   bool given = false, special = false, positive = false, constant = false;
   int64_t below = 0;
 };
@@ -22,7 +22,7 @@ struct Operand {
 Result<Operand> ParseOperand(const std::string& word) {
   static const std::regex form(R"((\w+\[[0-9,]*\])(~|\+|!|<(\d+)|=\((.*)\))?)");
   std::smatch m;
-  if (!std::regex_match(word, m, form)) return InvalidArgument("'", word, "' is no operand");
+  if (!std::regex_match(word, m, form)) return InvalidArgument("'", word, "' is not an operand");
   TERN_ASSIGN(const Type type, Type::Parse(m[1].str()));
   Operand out;
   out.dtype = type.dtype;
@@ -52,11 +52,11 @@ Result<Tensor> ValueOf(const Operand& o, const std::string& word, std::mt19937& 
   if (o.given && !o.values.empty())
     for (const std::string& text : SplitText(o.values, ',')) {
       numbers.push_back(0);
-      if (!ParseDouble(text, numbers.back())) return InvalidArgument("'", text, "' is no number");
+      if (!ParseDouble(text, numbers.back())) return InvalidArgument("'", text, "' is not a number");
     }
   for (int64_t i = 0; !o.given && i < CountOf(o.dims); ++i) {
     numbers.push_back(Number(o, i, random));
-    if (o.constant) numbers.back() = std::floor(numbers.back() * 16) / 16;  // short in the graph's text
+    if (o.constant) numbers.back() = std::floor(numbers.back() * 16) / 16;  // keeps the graph's text short
   }
   if (static_cast<int64_t>(numbers.size()) != CountOf(o.dims))
     return InvalidArgument("'", word, "' has ", numbers.size(), " elements, needs ", CountOf(o.dims));

@@ -1,18 +1,18 @@
-// Operands of a case on one line.
+// Parses a case on one line. Its operands are:
 //
-//   f32[5,2]            random
-//   f32[3,4]!           random, but a constant of the graph
-//   i64[2]=(1,-1)       a constant
-//   f32[9]~             NaN, infinities and zeros are mixed in
-//   f32[7]+             above zero
-//   i64[4]<5            integers in [-5, 5)
-//   _                   absent
+//   f32[5,2]            an input with random numbers
+//   f32[3,4]!           a constant of the graph with random numbers
+//   i64[2]=(1,-1)       a constant of the graph with these numbers
+//   f32[9]~             an input with random numbers, NaNs, infinities and zeros
+//   f32[7]+             an input with random numbers above zero
+//   i64[4]<5            an input with random integers in [-5, 5)
+//   _                   an absent input
 #pragma once
 #include "case_file.h"
 
 namespace tern {
 
-// "MatMul {alpha=0.5} : f32[2,3] f32[3,4]! -> 1 @1e-4" as a case; its place is left to the caller.
+// Parses text such as "MatMul {alpha=0.5} : f32[2,3] f32[3,4]! -> 1 @1e-4". The caller sets Case::place.
 Result<Case> ParseOneLine(const std::string& text);
 
 }  // namespace tern

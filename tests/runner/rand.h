@@ -1,4 +1,4 @@
-// rand(SEED) and rand(SEED,LOW,HIGH), as constants are written in .case and .rule files.
+// Computes the numbers of rand(SEED) and rand(SEED,LOW,HIGH) in .case and .rule files.
 #pragma once
 #include <cstdint>
 #include <random>
@@ -6,9 +6,9 @@
 
 namespace tern {
 
-constexpr double kRandLow = -1, kRandHigh = 1;  // where none are given
+constexpr double kRandLow = -1, kRandHigh = 1;  // the range of rand(SEED)
 
-// Numbers in [low, high), the same on every machine.
+// Returns numbers in [low, high), which are the same on every machine.
 inline std::vector<double> RandomNumbers(int64_t count, uint64_t seed, double low, double high) {
   std::mt19937_64 random(seed);
   std::vector<double> values;

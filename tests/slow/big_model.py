@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A model with 3 GB of external data: loads mapped, converts to .tern, runs; peak resident memory stays within
-1.1x of the file.
+"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs that. The peak resident memory must
+be at most 1.1 times the size of the file.
 
-big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]. A layer is a matrix of width x width floats,
-256 MiB by default; while one is packed, its weights are in memory twice. Needs the numpy and onnx of .venv, and twice
-the size on disk.
+    big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]
+
+A layer is a matrix of width x width floats, by default 256 MiB. While a layer is packed, its weights are in memory
+twice. The test needs numpy and onnx from .venv, and twice the size of the model on disk.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def make_model(folder, layers, width):
     with open(folder / "weights.bin", "wb") as data:
         for i in range(layers):
             block = rng.standard_normal((64, width), dtype=np.float32) / width**0.5
-            for _ in range(width // 64):  # repeated rows: fast to generate, not sparse
+            for _ in range(width // 64):  # repeats random rows, which is fast and fills the file with data
                 data.write(block.tobytes())
             w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[width, width], data_location=TensorProto.EXTERNAL)
             for key, value in (("location", "weights.bin"), ("offset", str(i * layer_bytes)), ("length", str(layer_bytes))):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs every real ONNX model under $TERN_ZOO/models/onnx through Tern.
 
-Each model is compared with onnxruntime on the same random inputs (and with its stored vectors where it has some),
-then converted to .tern and back to ONNX; both results must agree with the first one.
-Ends with `N passed, N failed, N skipped`.
+Each model is compared with onnxruntime on the same random inputs, and with its stored outputs if it has some. Then it
+is converted to .tern and back to ONNX. Both converted models must give the same results. The last line is `N passed, N
+failed, N skipped`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import numpy as np
 import onnxruntime
 
 RTOL, ATOL = 1e-3, 1e-4
-# Inputs that cannot be random: symbolic dims, and meaningful integers.
+# Sizes of open dims, and inputs (below) that must not be random.
 SHAPES = {
     "nsnet2": {"dims": {"batch": 2, "frames": 7}},
     "translit_encoder": {"dims": {"batch": 2, "src": 5}},
@@ -36,36 +36,38 @@ FIXED_INPUTS = {
     "30_nested_loops": {
         "iter": np.array(1, np.int64), "cond_in": np.array(True), "x_in": np.array([1.5], np.float32),
     },
-    # Bytes of a file, the last of them padding; other values are invalid.
+    # The bytes of a file, followed by padding (256). Other numbers are invalid.
     "magika_v3_3": {
         "bytes": np.append(np.random.default_rng(1).integers(0, 256, (2, 2000)), np.full((2, 48), 256), 1).astype(np.int32),
     },
 }
 @dataclass
 class Looser:
-    """A model that needs larger tolerances than RTOL and ATOL, and why; the absolute tolerance is `share` of its largest output."""
+    """A larger tolerance than RTOL and ATOL for a model, with the reason. The absolute tolerance is `share` times the
+    largest output."""
 
     share: float
     why: str
 
 
 LOOSER_VECTORS = {
-    "mobilenetv2-7_fp32": Looser(2e-4, "stored by an older engine: onnxruntime itself is 1.6e-3 of 18.3 away from them"),
+    "mobilenetv2-7_fp32": Looser(2e-4, "an older engine computed the stored outputs; onnxruntime differs from them by 1.6e-3, the largest output is 18.3"),
 }
-# Models that must agree with the reference evaluator too, in a plain run and unoptimized: options of `tern verify`.
+# Models that are also compared with the reference evaluator, optimized and unoptimized, with the options of `tern
+# verify`.
 BY_REFERENCE = {
-    "magika_v3_3": ["--dim", "unk__214=2"],  # mean(x * x) - mean(x)^2 of nearly equal numbers: sums must be accurate
+    "magika_v3_3": ["--dim", "unk__214=2"],  # it computes mean(x * x) - mean(x)^2 of nearly equal numbers, so that sums must be accurate
 }
-# Rules that must fire, and how often.
+# The rules that must fire in a model, and how often.
 FIRES = {
     "magika_v3_3": {"RecomposeScaledLayerNorm": 2},
     "tiny_random_bert_qa_tf": {"RecomposeShiftedLayerNorm": 49},
 }
 # Files that violate ONNX. Tern must refuse them with this message, and onnxruntime must refuse them too.
 INVALID = {
-    "style_starry_night_fp16": "cannot broadcast",  # opset 7, but its Adds still use broadcast=1 axis=1 of opset 6
+    "style_starry_night_fp16": "cannot broadcast",  # the opset is 7, but its Adds have the attributes broadcast=1 axis=1 of opset 6
 }
-# Exported files that onnxruntime's own optimiser breaks: checked without its extended optimisations.
+# Models that onnxruntime's optimiser breaks when Tern has exported them. They run without its extended optimisations.
 UNOPTIMISED = {
     "tract_qlstm_3-2-3_T3_S1": "moves a Transpose behind a QuantizeLinear and gives the new node a signed output_dtype",
 }
@@ -103,7 +105,7 @@ def numbers_differ(got, wanted):
 
 
 def difference(got, wanted):
-    """The difference of tensors, sequences and maps as onnxruntime returns them; "" when they agree."""
+    """Returns a message about the first difference of tensors, sequences or maps, or "" if they agree."""
     if isinstance(wanted, (list, dict)):
         if type(got) is not type(wanted) or len(got) != len(wanted):
             return f"got {got}, wanted {wanted}"
@@ -126,7 +128,7 @@ def difference(got, wanted):
 
 
 def from_json(value):
-    """Reads sequences and maps as Tern writes them."""
+    """Converts Tern's JSON of a sequence or map to Python values."""
     if isinstance(value, list):
         return [from_json(v) for v in value]
     if isinstance(value, dict) and value.keys() == {"type", "shape", "data"}:
@@ -135,7 +137,7 @@ def from_json(value):
 
 
 def read_output(folder, name):
-    """None where nothing was written."""
+    """Returns the output that Tern wrote to `folder`, or None if it wrote none."""
     file, text = folder / (safe(name) + ".npy"), folder / (safe(name) + ".json")
     if file.exists():
         return np.load(file, allow_pickle=False)
@@ -149,7 +151,7 @@ class Model:
         self.inputs = []
 
     def prepare_inputs(self):
-        """Writes input files; returns an error text."""
+        """Writes the input files. Returns a message if this fails, and otherwise ""."""
         fixed = FIXED_INPUTS.get(self.name)
         if fixed:
             for name, array in fixed.items():
@@ -195,7 +197,7 @@ class Model:
 
 
 def stored_vectors(path):
-    """(inputs, outputs) files of stored vectors, or None."""
+    """Returns the folder with stored inputs and outputs of a model, or None."""
     stem = path.with_suffix("")
     for folder in (stem.parent / (stem.name + ".test"), path.parent):
         if (folder / "io.npz").exists() or (folder / "input_0.npy").exists():
@@ -204,7 +206,8 @@ def stored_vectors(path):
 
 
 def loose_vectors(path, folder):
-    """`name.input_0.pb` beside the model, copied to where `tern verify` expects them."""
+    """Copies files such as `name.input_0.pb` in the model's folder to a folder that `tern verify` reads. Returns that
+    folder, or None if there are no such files."""
     pairs = list(path.parent.glob(path.stem + ".input_*.pb")) + list(path.parent.glob(path.stem + ".output_*.pb"))
     if not any(".output_" in p.name for p in pairs):
         return None
@@ -216,7 +219,7 @@ def loose_vectors(path, folder):
 
 
 def vector_tolerance(name, vectors):
-    """Options for `tern verify`."""
+    """Returns the options of `tern verify` that set the tolerance."""
     if name not in LOOSER_VECTORS:
         return []
     largest = max(np.abs(np.load(file)).max() for file in vectors.glob("output_*.npy"))
@@ -224,12 +227,12 @@ def vector_tolerance(name, vectors):
 
 
 def check_invalid(model, report):
-    """Both engines refuse the file, Tern for the right reason."""
+    """Checks that both engines refuse the file, and that Tern gives the expected reason."""
     said = call([model.tern, "inspect", model.path])
-    error = "" if said.startswith("exit 2") and INVALID[model.name] in said else f"was not refused as it should be: {said}"
+    error = "" if said.startswith("exit 2") and INVALID[model.name] in said else f"was not refused with '{INVALID[model.name]}': {said}"
     try:
         model.session(model.path)
-        error = error or "onnxruntime takes it"
+        error = error or "onnxruntime accepts the file"
     except Exception:  # noqa: S110 (its message does not matter)
         pass
     report.check(f"{model.name} is refused", error)

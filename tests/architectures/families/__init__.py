@@ -1,4 +1,4 @@
-"""The table of architectures: name -> Family."""
+"""The table of architectures. FAMILIES maps a name to its Family."""
 
 from . import audio, detection, multimodal, text_decoders, text_encoders, text_seq2seq, vision
 

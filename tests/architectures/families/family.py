@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-# Sizes of the symbolic dimensions: (exported and first data set, second data set of dynamic models).
+# Each symbolic dimension has two sizes. The first is used for the export and the first data set, the second for the
+# second data set of dynamic models.
 SIZES = {"batch": (2, 3), "length": (8, 11), "target": (5, 7)}
 
 
@@ -23,7 +24,7 @@ class Family:
     inputs: tuple
     config: dict
     sizes: dict = field(default_factory=dict)  # overrides SIZES for networks that need special lengths
-    outputs: tuple = ()  # names of the results to keep; all float tensors when empty
+    outputs: tuple = ()  # names of the results to export; if empty, all float tensors are exported
     call: dict = field(default_factory=dict)  # constant keyword arguments of forward
     method: str = "forward"
 
@@ -55,7 +56,7 @@ def image(size=32, channels=3, name="pixel_values"):
 TOKENS = (ids(), mask())
 SEQ2SEQ = (ids(), mask(), ids("decoder_input_ids", "target"))
 
-# Names that nearly all text configurations accept.
+# Nearly all text configurations accept these options.
 TINY = dict(
     vocab_size=99,
     hidden_size=32,

@@ -1,4 +1,4 @@
-"""Encoders of text."""
+"""Text encoders."""
 
 from .family import Family, Input, TOKENS, boxes, ids, tiny
 

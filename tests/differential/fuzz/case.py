@@ -26,10 +26,11 @@ class Fed:
 
 @dataclass
 class Check:
-    """How outputs are compared. `scale` multiplies the absolute tolerance: roughly the size of the
-    terms summed into one output element. `off_by_one` is the share of an integer output that
-    may differ by one (True: a few places), for operators that round a float computation.
-    `shape_only` lists outputs whose values are random. `canon` maps the outputs to a form in which equal answers are identical."""
+    """How outputs are compared. `scale` multiplies the absolute tolerance; it is roughly the size of the
+    terms that are summed into one output element. `off_by_one` is the share of the elements of an integer
+    output that may differ by 1, for operators that round a float computation; True means a share of 5 %.
+    `shape_only` lists outputs whose values are random. `canon` maps the outputs to a canonical form, in which
+    equivalent outputs are equal."""
 
     scale: float = 1.0
     rtol: float | None = None
@@ -49,7 +50,7 @@ class Case:
     constants: dict
     outputs: list
     check: Check
-    args: list = field(default_factory=list)   # the main node's inputs in order, None where omitted
+    args: list = field(default_factory=list)   # the main node's inputs in order; an omitted input is None
     attrs: dict = field(default_factory=dict)
     dims: dict = field(default_factory=dict)   # declared input shapes that differ from the true ones
     domain_version: int = 1
@@ -62,7 +63,7 @@ class Case:
 
     @property
     def dtypes(self):
-        """Element types of the main node's inputs, for predicates of known differences."""
+        """Returns the element types of the main node's inputs, which predicates of known differences read."""
         return [values.name_of(a) if isinstance(a, np.ndarray) else None for a in self.args]
 
 
@@ -88,7 +89,7 @@ def _output_info(case, index):
 
 
 def make_model(case):
-    """The ONNX model of a case. Outputs have types after onnxruntime has run it."""
+    """Returns the ONNX model of a case. Its outputs have declared types only after onnxruntime has run the case."""
     inputs = [helper.make_value_info(n, values.type_of(v, case.dims.get(n))) for n, v in case.fed.items()]
     outputs = [_output_info(case, i) for i in range(len(case.outputs))]
     constants = [values.tensor_proto(v, n) for n, v in case.constants.items()]
@@ -98,7 +99,7 @@ def make_model(case):
 
 
 def attribute_text(value):
-    """An attribute's value in a note: short, since tensors and graphs can be long."""
+    """Returns an attribute's value as text for a note. Tensors and graphs are abbreviated."""
     if isinstance(value, TensorProto):
         return f"tensor {helper.tensor_dtype_to_string(value.data_type)}{list(value.dims)}"
     if isinstance(value, onnx.GraphProto):
@@ -116,7 +117,7 @@ def value_text(value):
 
 
 def describe(case):
-    """A line for a report: operator, opset, attributes and inputs."""
+    """Returns a line for a report: operator, opset, inputs and attributes."""
     attrs = " ".join(f"{k}={attribute_text(v)}" for k, v in case.attrs.items())
     inputs = " ".join(value_text(a) for a in case.args)
     version = f"{case.op.domain}@{case.domain_version}" if case.op.domain == ML else f"opset {case.opset}"

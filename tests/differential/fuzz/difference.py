@@ -1,11 +1,12 @@
-"""An explained difference: which cases it covers and why the two engines may differ there."""
+"""Describes an explained difference: which cases it covers, and why the two engines differ in them."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Known:
-    """`when(case)`: whether a case is covered. An entry that no case hits is reported as stale."""
+    """`when(case)` returns whether the entry covers a case. An entry is reported as stale if the engines agree on all
+    covered cases."""
 
     ops: list
     reason: str

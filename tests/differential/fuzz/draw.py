@@ -1,4 +1,4 @@
-"""The source of randomness a generator draws from; the same operator and seed give the same case."""
+"""The source of randomness of a generator. The same operator and seed give the same case."""
 
 import numpy as np
 from onnx import helper
@@ -8,7 +8,7 @@ from .case import Case, Check, Const, Fed
 from .registry import ML
 
 
-BIG_EVERY = 8  # one case in so many has an axis long enough for vectorized and tiled kernels
+BIG_EVERY = 8  # one of 8 cases has an axis that is long enough for vectorized and tiled kernels
 
 
 class Draw:
@@ -20,11 +20,12 @@ class Draw:
         self._draw_version()
 
     def _draw_version(self):
-        """Picks one definition of the operator, the newest most often, and an opset that uses it."""
+        """Picks one version of the operator's definition, most often the newest, and an opset that uses this
+        version."""
         in_onnx = self.op.domain == ""
         last = self.op.last if in_onnx else 99
         starts = [v for v in self.op.since if v <= last]
-        if in_onnx:  # definitions that no opset supported by onnxruntime uses
+        if in_onnx:  # omits versions that only opsets below MIN_OPSET use
             starts = [v for v, after in zip(starts, [*starts[1:], 99]) if after > kernels.MIN_OPSET]
         index = len(starts) - 1 if self.chance(0.4) else self.int(0, len(starts) - 1)
         self.since = starts[index]
@@ -35,7 +36,7 @@ class Draw:
             low = min(max(self.since, kernels.MIN_OPSET), end)
             self.opset = low if self.chance(0.5) else self.int(low, max(low, min(end, kernels.MAX_OPSET)))
 
-    # Plain choices.
+    # Numbers and choices.
 
     def chance(self, p):
         return bool(self.rng.random() < p)
@@ -44,21 +45,22 @@ class Draw:
         return int(self.rng.integers(low, high + 1))
 
     def uniform(self, low, high):
-        """A float that survives the trip through a 32-bit attribute unchanged."""
+        """Returns a number that a 32-bit float represents exactly, because attributes are 32-bit floats."""
         return float(np.float32(self.rng.uniform(low, high)))
 
     def choice(self, options):
         return options[self.int(0, len(options) - 1)]
 
     def maybe(self, value, p=0.5):
-        """The value, or None for leaving it out."""
+        """Returns the value with probability p, and otherwise None, which means that the attribute or input is
+        omitted."""
         return value if self.chance(p) else None
 
     def permutation(self, n):
         return [int(i) for i in self.rng.permutation(n)]
 
     def subset(self, options, at_least=0):
-        """Some of the options, in order."""
+        """Returns some of the options, in their order."""
         size = self.int(at_least, len(options))
         picked = sorted(self.rng.permutation(len(options))[:size])
         return [options[i] for i in picked]
@@ -69,11 +71,12 @@ class Draw:
         return 0 if self.chance(zero) else self.int(1, high)
 
     def size(self, high):
-        """1..high, or several times that in a big case."""
+        """Returns a size from 1 to high, or from 1 to 6 * high in a big case."""
         return self.int(1, high * 6 if self.big else high)
 
     def shape(self, low=0, high=4, dim=6, zero=0.03):
-        """A shape of rank low..high; now and then one of its dimensions is 0. A big case has one long dimension."""
+        """Returns a shape of rank low..high. A dimension is 0 with a probability of `zero`. A big case has one long
+        dimension."""
         shape = [self.int(1, dim) for _ in range(self.int(low, high))]
         if shape and self.big:
             shape[self.int(0, len(shape) - 1)] = self.int(16, 70)
@@ -82,20 +85,21 @@ class Draw:
         return shape
 
     def axis(self, rank):
-        """An axis in -rank..rank-1."""
+        """Returns an axis in -rank..rank-1."""
         return self.int(-rank, rank - 1)
 
     def sign_axis(self, axis, rank):
-        """The same axis, perhaps counted from the end."""
+        """Returns the same axis, with a probability of 0.4 as a negative number."""
         return axis - rank if self.chance(0.4) else axis
 
     def axes(self, rank, at_least=0):
-        """Distinct axes in any order, some of them negative."""
+        """Returns distinct axes in any order, some of them negative."""
         picked = self.permutation(rank)[: self.int(min(at_least, rank), rank)]
         return [self.sign_axis(a, rank) for a in picked]
 
     def broadcast(self, count, shape=None, low=0, high=4):
-        """`count` shapes that broadcast together, each with dimensions dropped or set to 1."""
+        """Returns `count` shapes that broadcast to one shape. One has this shape; in the others, dimensions may be
+        dropped or set to 1."""
         full = self.shape(low, high) if shape is None else list(shape)
         shapes = [self._shrink(full) for _ in range(count)]
         shapes[self.int(0, count - 1)] = full
@@ -114,21 +118,22 @@ class Draw:
         return [t for t in found if t in values.NUMPY and t not in without and (only is None or t in only)]
 
     def dtype(self, param="T", only=None, without=(), prefer="float"):
-        """One of the types the operator takes at this opset; `prefer` comes up more often."""
+        """Returns one of the types that the operator supports at this opset. `prefer` has a higher probability than
+        others."""
         found = self.types(param, only, without)
         if not found:
             return prefer
         return prefer if prefer in found and self.chance(0.35) else self.choice(found)
 
     def combo(self):
-        """The combination of types of one kernel, for operators that support only some combinations."""
+        """Returns the types of one kernel, for operators that support only some combinations of types."""
         return self.choice(kernels.combos(self.op.domain, self.op.name, self._type_opset()))
 
     def _type_opset(self):
         return self.opset if self.op.domain == "" else self.domain_version
 
     def tensor(self, dtype, shape, **how):
-        """Random contents; see fill.py for low, high, spread, special and wide."""
+        """Returns a random tensor. fill.py describes low, high, spread, special and wide."""
         return fill.tensor(self, dtype, shape, **how)
 
     def scalar(self, dtype, value):
@@ -140,7 +145,8 @@ class Draw:
     # Cases.
 
     def case(self, inputs, attrs=None, outputs=1, const=0.25, nodes=None, attr_protos=(), **check):
-        """A case of one node. `outputs` is a count, or a list with None for an output left out."""
+        """Returns a case of one node. `outputs` is the number of outputs, or a list in which None is an omitted
+        output."""
         names, fed, constants = self._place(inputs, const)
         wanted = list(range(outputs)) if isinstance(outputs, int) else outputs
         out_names = ["" if o is None else self._name("y", i) for i, o in enumerate(wanted)]
@@ -151,7 +157,7 @@ class Draw:
         return self.graph([node], fed, constants, [n for n in out_names if n], args, attrs, **check)
 
     def graph(self, nodes, fed, constants, outputs, args=(), attrs=None, functions=(), **check):
-        """A case of several nodes; values are named by the caller."""
+        """Returns a case of several nodes. The caller names the values."""
         dims = {n: self._declared_dims(v) for n, v in fed.items() if isinstance(v, np.ndarray)}
         return Case(self.op, self.seed, self.opset, nodes, fed, constants, outputs, Check(**check),
                     list(args), attrs or {}, {n: d for n, d in dims.items() if d is not None},
@@ -163,7 +169,7 @@ class Draw:
     def _place(self, inputs, const):
         """Names the inputs and decides which are fed and which are initializers."""
         names, fed, constants = [], {}, {}
-        odd = self.chance(0.05)  # names as frameworks write them
+        odd = self.chance(0.05)  # names with / and :, which TensorFlow writes
         for i, value in enumerate(inputs):
             name = "" if value is None else (f"in/{i}:0" if odd else f"x{i}")
             names.append(name)
@@ -177,7 +183,7 @@ class Draw:
         return names, fed, constants
 
     def _declared_dims(self, array):
-        """The shape a model states for an input: the true one, or one with some dimensions unknown."""
+        """Returns the declared shape of an input, in which some dimensions are symbols, or None for its true shape."""
         if self.chance(0.7) or not array.shape:
             return None
         return [f"d{self.int(0, 9)}_{i}" if self.chance(0.6) else d for i, d in enumerate(array.shape)]
@@ -189,7 +195,7 @@ def _unwrap(value):
 
 
 def _trim(names):
-    """Trailing omitted names are simply not written."""
+    """Removes empty names at the end, because a node need not list trailing omitted inputs and outputs."""
     names = list(names)
     while names and not names[-1]:
         names.pop()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass
 class Answer:
-    """status: 'ran' with outputs to compare, 'matched' or 'mismatched' if the engine compared them itself,
-    'unsupported' for a regular refusal, 'failed' for anything else."""
+    """`status` is 'ran' if the outputs are still to be compared, 'matched' or 'mismatched' if the engine compared them
+    itself, 'unsupported' if the engine reported that it does not support the case, and 'failed' for any other error."""
 
     outputs: list | None = None
     status: str = "ran"

@@ -1,4 +1,4 @@
-"""Random tensor contents for every element type."""
+"""Generates random tensors of every element type."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ WORDS = ("", "a", "b", "ab", "tern", "Tern", "naïve", "鸥", "a b", " pad ", "1
 
 
 def tensor(draw, dtype, shape, **how):
-    """`low`/`high` bound uniform values, `spread` is the deviation of normal ones, `special` the
-    chance that each element is NaN, infinite, a signed zero or denormal, and `wide` makes integers
-    cover their type now and then."""
+    """Returns a random tensor. With `low` and `high`, values are uniform in this range. Otherwise floats are normal
+    with the standard deviation `spread`. `special` is the probability that an element is NaN, infinite, a signed zero,
+    denormal or huge. With `wide`, integers sometimes cover the entire range of their type."""
     shape = tuple(int(s) for s in shape)
     if dtype == "string":
         return strings(draw, shape, **how)

@@ -13,7 +13,7 @@ from .tern_engine import Tern, write_data
 
 @dataclass
 class Verdict:
-    """status: matched, mismatched, explained, unsupported, failed or refused."""
+    """`status` is matched, mismatched, explained, unsupported, failed or refused."""
 
     ident: str
     op: str
@@ -64,7 +64,7 @@ class Judge:
             verdict.folder = str(self._store(case, expected, verdict))
 
     def _store(self, case, expected, verdict):
-        """A folder that `tern verify` accepts, with a note about the difference."""
+        """Writes the case to a folder that `tern verify` accepts, with a note about the difference."""
         folder = self.save / case.ident.replace(":", "_")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -75,7 +75,8 @@ class Judge:
 
 
 def _second_opinion(case, expected, answer):
-    """Which engine the numpy model or onnx.reference agrees with; the latter has faults, so it is only a hint."""
+    """Returns a sentence that says which engine the numpy model or onnx.reference agrees with. It is only a hint,
+    because onnx.reference has faults."""
     third = reference_engine.run(case)
     if third.status != "ran":
         return "no second opinion"

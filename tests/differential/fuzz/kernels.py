@@ -1,4 +1,4 @@
-"""Versions and types of an operator, from onnxruntime's CPU provider and the ONNX schemas."""
+"""Looks up the versions and types of an operator in onnxruntime's CPU provider and the ONNX schemas."""
 
 from collections import defaultdict
 from functools import cache
@@ -6,8 +6,8 @@ from functools import cache
 import onnx.defs
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-MAX_OPSET = 26  # the newest onnxruntime 1.31 accepts
-MIN_OPSET = 7   # the oldest it supports
+MAX_OPSET = 26  # the newest opset that onnxruntime 1.31 supports
+MIN_OPSET = 7   # the oldest opset that onnxruntime 1.31 supports
 
 
 @cache
@@ -22,7 +22,8 @@ def _table():
 
 @cache
 def since_versions(domain, name):
-    """Opsets at which the operator's definition changed, from the ONNX schemas; (1,) for contrib ones."""
+    """Returns the opsets at which the operator's definition changed, from the ONNX schemas; (1,) for operators of
+    com.microsoft."""
     found = {s.since_version for s in onnx.defs.get_all_schemas_with_history()
              if (s.domain, s.name) == (domain, name) and not s.deprecated}
     newest = {"": MAX_OPSET}.get(domain, 99)
@@ -31,7 +32,7 @@ def since_versions(domain, name):
 
 @cache
 def last_version(domain, name):
-    """The last opset that still has the operator: one less than where it was deprecated."""
+    """Returns the last opset that has the operator, which precedes the opset that deprecates it."""
     gone = [s.since_version for s in onnx.defs.get_all_schemas_with_history()
             if (s.domain, s.name) == (domain, name) and s.deprecated]
     back = max(since_versions(domain, name))
@@ -44,7 +45,7 @@ def _strip(text):
 
 @cache
 def kernel_types(domain, name, opset, param):
-    """Element types onnxruntime has a kernel for, for one type parameter, at one opset."""
+    """Returns the element types for which onnxruntime has a kernel, for one type parameter at one opset."""
     found = set()
     for low, high, types in _table().get((domain, name), ()):
         if low <= opset <= high:
@@ -54,7 +55,8 @@ def kernel_types(domain, name, opset, param):
 
 @cache
 def combos(domain, name, opset):
-    """Each kernel's types as {parameter: types}; some operators have kernels for few combinations."""
+    """Returns for each kernel a dict from type parameter to types. Some operators have kernels only for some
+    combinations."""
     return [{param: [_strip(t) for t in found] for param, found in types.items()}
             for low, high, types in _table()[domain, name] if low <= opset <= high]
 
@@ -86,7 +88,8 @@ def schema_types(domain, name, opset, param):
 
 @cache
 def types(domain, name, opset, param):
-    """Types to draw: those of the kernels, and float16 if onnxruntime inserts casts around a float kernel."""
+    """Returns the types to draw from: those of the kernels, and float16 if onnxruntime inserts casts around a float
+    kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
     if not own:  # no kernel: onnxruntime inlines the function body

@@ -1,4 +1,4 @@
-"""onnxruntime as the oracle: runs a case and records the types of its outputs."""
+"""Runs a case in onnxruntime, which is the oracle, and records the types of the outputs."""
 
 import numpy as np
 import onnx
@@ -13,7 +13,7 @@ ort.set_default_logger_severity(4)
 
 
 class Refused(Exception):
-    """onnxruntime does not run the case, so there is nothing to compare with."""
+    """onnxruntime cannot run the case, so that there are no expected outputs."""
 
 
 def _options():
@@ -30,7 +30,8 @@ def open_session(model):
 
 
 def _constant_exotics(model, case):
-    """onnxruntime's Python binding cannot feed these types, so they become initializers."""
+    """Turns inputs of exotic types into initializers, because onnxruntime's Python binding cannot feed them. Returns
+    the other feeds."""
     names = [n for n, v in case.fed.items() if values.is_exotic(v)]
     for name in names:
         if not isinstance(case.fed[name], np.ndarray):
@@ -47,7 +48,8 @@ def _exotic_name(text):
 
 
 def _cast_exotic_outputs(model, types):
-    """Casts types that the binding cannot return to float, which represents them exactly."""
+    """Adds casts to float for outputs whose types the Python binding cannot return. Float represents these types
+    exactly."""
     for i, text in enumerate(types):
         if _exotic_name(text):
             name = model.graph.output[i].name
@@ -56,7 +58,7 @@ def _cast_exotic_outputs(model, types):
 
 
 def _fits(text, result):
-    """The binding returns numbers for scalars in maps and arrays elsewhere; arrays need their true type."""
+    """Converts an output of the Python binding to an array of its true type. Scalars in maps stay Python numbers."""
     name = _exotic_name(text)
     if name:
         return np.asarray(result).astype(values.NUMPY[name])
@@ -64,7 +66,8 @@ def _fits(text, result):
 
 
 def run(case):
-    """The outputs, as plain values; sets case.output_types. Raises Refused."""
+    """Returns the outputs as plain Python values, and sets case.output_types. Raises Refused if onnxruntime cannot run
+    the case."""
     model = make_model(case)
     feeds = _constant_exotics(model, case)
     try:
@@ -76,7 +79,7 @@ def run(case):
         results = session.run(None, feeds)
     except Refused:
         raise
-    except Exception as error:  # the binding raises a dozen unrelated classes
+    except Exception as error:  # the Python binding raises many unrelated classes
         raise Refused(str(error)) from None
     case.output_types = [values.parse_type(t) for t in types]
     return [_fits(t, r) for t, r in zip(types, results)]

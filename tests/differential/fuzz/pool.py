@@ -1,7 +1,8 @@
 """Worker processes; the pool survives an engine that crashes its process.
 
-onnxruntime runs inside the worker and aborts on some inputs, so a worker announces each case
-before it runs it; when it dies, that case is recorded and a new worker continues with the next."""
+onnxruntime runs inside the worker process and aborts on some inputs. A worker therefore announces each case
+before it runs the case. If the worker dies, the pool records the announced case as refused, and a new worker
+continues with the next case."""
 
 import multiprocessing as mp
 import shutil
@@ -13,14 +14,14 @@ from multiprocessing.connection import wait
 from . import registry
 from .judge import Judge, Verdict
 
-SILENCE_S = 180     # seconds without a message after which a worker counts as stuck
+SILENCE_S = 180     # a worker that sends no message for so many seconds counts as stuck
 ATTEMPTS_PER_CASE = 12
 
 
 @dataclass
 class Task:
-    """`quota` cases of one operator that onnxruntime runs, drawn from `seed` upwards; a fixed list of
-    seeds instead has no redraws."""
+    """Runs `quota` cases of one operator, with the seeds `seed`, `seed + 1` and so on. A case that onnxruntime refuses
+    does not count towards the quota, unless `fixed`."""
 
     op: str
     seed: int
@@ -70,7 +71,7 @@ class Worker:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def remainder(self, counted):
-        """The rest of the task after the case that crashed the worker."""
+        """Returns a task for the cases after the case that crashed the worker."""
         task = self.task
         seed = self.next_seed + 1
         if task.fixed:
@@ -80,7 +81,8 @@ class Worker:
 
 
 def run(tasks, jobs, engine, known_list, save, on_verdict):
-    """Runs the tasks; `known_list` is a function, because predicates cannot be pickled."""
+    """Runs the tasks. `known_list` is a function that returns the known differences, because their predicates cannot be
+    pickled."""
     context = mp.get_context("spawn")
     queue = list(reversed(tasks))
     workers = [Worker(context, engine, known_list, save) for _ in range(max(1, min(jobs, len(tasks))))]
@@ -122,7 +124,8 @@ def _listen(worker, queue, counted, on_verdict):
 
 
 def _bury(worker, queue, counted, on_verdict, why):
-    """onnxruntime and onnx.reference run in the worker; Tern runs in its own process."""
+    """Records a crash and replaces the worker. The crash counts as one of onnxruntime, because onnxruntime runs in the
+    worker and Tern in a process of its own."""
     on_verdict(Verdict(f"{worker.task.op}:{worker.next_seed}", worker.task.op, "refused", f"onnxruntime crashed: {why}"))
     rest = worker.remainder(counted[worker])
     worker.stop()

@@ -1,5 +1,5 @@
-"""The numpy models and, for other operators, onnx.reference instead of Tern: finds faults of the
-generators and of onnxruntime."""
+"""Runs a case in the numpy models, or in onnx.reference for operators without a model, instead of in Tern.
+This finds faults of the generators and of onnxruntime."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def run(case):
             evaluator = ReferenceEvaluator(make_model(case))
             feeds = {n: values.plain(v) for n, v in case.fed.items()}
             return Answer(outputs=[_tidy(o) for o in evaluator.run(None, feeds)])
-    except Exception as error:  # it is incomplete and raises any class of exception
+    except Exception as error:  # onnx.reference is incomplete and raises exceptions of any class
         return Answer(status="unsupported", message=f"{type(error).__name__}: {error}"[:400])
 
 
@@ -33,7 +33,7 @@ def _model(case):
 
 
 def _tidy(value):
-    """Normalizes results: the evaluator sometimes returns numpy scalars and fixed-width string arrays."""
+    """Normalizes an output, because the evaluator sometimes returns numpy scalars and fixed-width string arrays."""
     if isinstance(value, (list, tuple)):
         return [_tidy(v) for v in value]
     if value is None or isinstance(value, dict):

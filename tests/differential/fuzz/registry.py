@@ -1,4 +1,5 @@
-"""The table of operators under test; a spec file registers its generators here by decorator."""
+"""The table of operators under test. A spec file registers its generators here with the decorators `op` and
+`op_each`."""
 
 import importlib
 import pathlib
@@ -23,7 +24,7 @@ class OpSpec:
 
     @property
     def key(self):
-        """How a case id and the command line name the operator."""
+        """The operator's name in a case id and on the command line."""
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     @property
@@ -35,8 +36,8 @@ OPS = {}
 
 
 def op(name, since=None, domain="", weight=1.0, last=None):
-    """Registers `generate(draw) -> Case`. `since` defaults to every version the ONNX schemas list;
-    `weight` is the operator's share of the cases, for operators with many variants."""
+    """Registers a function `generate(draw) -> Case`. `since` defaults to all versions of the operator in the ONNX
+    schemas. The number of cases is proportional to `weight`, which is larger for operators with many variants."""
 
     def register(generate):
         versions = tuple(since) if since else kernels.since_versions(domain, name)
@@ -60,7 +61,7 @@ def op_each(names, **options):
 
 
 def load_specs():
-    """Imports every file of specs/: a file's existence is its registration."""
+    """Imports every file of specs/, which registers its generators."""
     folder = pathlib.Path(__file__).resolve().parent.parent
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

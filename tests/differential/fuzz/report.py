@@ -33,14 +33,14 @@ class Report:
             self.unsupported[verdict.op][verdict.message] += 1
 
     def cases(self, op):
-        """Cases that onnxruntime ran."""
+        """Returns the number of cases that onnxruntime ran."""
         return sum(n for status, n in self.ops[op].items() if status != "refused")
 
     def totals(self):
         return {s: sum(c[s] for c in self.ops.values()) for s in STATUSES}
 
     def stale(self):
-        """Known differences that no covered case shows any more."""
+        """Returns the known differences for which the engines agree on all covered cases."""
         return [e for i, e in enumerate(self.known) if not self.hits[i] and self.agreed[i] >= STALE_AFTER]
 
     def as_json(self):
@@ -62,7 +62,8 @@ class Report:
             json.dump(self.as_json(), file, indent=1, ensure_ascii=False)
 
     def table(self):
-        """Operators that did not simply match, then the totals."""
+        """Returns a table of the operators with mismatched, unsupported or failed cases or without any case, and the
+        totals."""
         lines = [f"{'operator':48}{'cases':>7}" + "".join(f"{s:>13}" for s in STATUSES)]
         for op, counts in sorted(self.ops.items()):
             if any(counts[s] for s in ("mismatched", "unsupported", "failed")) or not self.cases(op):

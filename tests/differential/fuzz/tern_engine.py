@@ -1,4 +1,5 @@
-"""Tern's command line: `run` with .npy files if they can represent the values, otherwise `verify` with .pb."""
+"""Runs a case with Tern's command line: `tern run` with .npy files if they can represent the values, otherwise `tern
+verify` with .pb files."""
 
 import pathlib
 import re
@@ -28,11 +29,11 @@ class Tern:
         model = self.folder / "model.onnx"
         model.write_bytes(make_model(case).SerializeToString())
         npy = all(_npy_carries(v) for v in [*case.fed.values(), *expected])
-        # A canonical form or a random output needs the outputs themselves.
+        # Only `tern run` returns outputs. They are needed to compute a canonical form and to ignore random values.
         if npy:
             return self._run(case, model)
         if case.check.canon or case.check.shape_only:
-            return Answer(status="unsupported", message="outputs that neither .npy carries nor verify can judge")
+            return Answer(status="unsupported", message="the outputs cannot be stored as .npy, and `tern verify` cannot compare them")
         return self._verify(case, model, expected)
 
     def _clear(self):
@@ -91,7 +92,7 @@ def _refusal(done):
 
 
 def write_data(folder, case, expected):
-    """The test-data layout: input_K.pb in order of the graph's inputs, output_K.pb likewise."""
+    """Writes input_K.pb in the order of the graph's inputs and output_K.pb in the order of its outputs."""
     folder.mkdir(parents=True, exist_ok=True)
     for i, (name, value) in enumerate(case.fed.items()):
         (folder / f"input_{i}.pb").write_bytes(values.to_proto(value, name).SerializeToString())
@@ -103,7 +104,7 @@ def write_data(folder, case, expected):
 
 
 def verify_tolerance(case, expected):
-    """One pair of tolerances for the model: the largest of all float outputs."""
+    """Returns one pair (rtol, atol) for the model: the maximum over all float outputs."""
     def leaves(value):
         if isinstance(value, list):
             return [leaf for item in value for leaf in leaves(item)]
@@ -112,5 +113,5 @@ def verify_tolerance(case, expected):
     pairs = [tolerance(values.name_of(a), case.check) for v in expected for a in leaves(v)]
     rtol = max((p[0] for p in pairs), default=0.0)
     atol = max((p[1] for p in pairs), default=0.0)
-    # verify has no off-by-one check, so integers that may round either way get a tolerance of 1.
+    # `tern verify` has no off-by-one check, so that integers that may differ by 1 have an absolute tolerance of 1.
     return rtol, max(atol, 1.0) if case.check.off_by_one else atol

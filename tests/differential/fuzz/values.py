@@ -1,4 +1,4 @@
-"""Inputs and outputs of a model, their ONNX types, and their protobuf form."""
+"""Represents inputs and outputs of a model, and converts them to ONNX types and protobuf messages."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ EXOTIC = ("bfloat16", *FLOAT8, "float8e8m0", *TINY_INTS, "float4e2m1")
 
 @dataclass
 class Seq:
-    """A sequence of tensors; the element type is kept because the list may be empty."""
+    """A sequence of tensors. It stores the element type because the list may be empty."""
 
     dtype: str
     items: list
@@ -38,7 +38,7 @@ class Seq:
 
 @dataclass
 class Opt:
-    """An optional: `kind` is the value it holds or, when empty, an example of what it could hold."""
+    """An optional. `kind` is its value if `present`, and otherwise an example of a value of its type."""
 
     kind: object
     present: bool
@@ -56,12 +56,12 @@ def enum(name):
 
 
 def name_of(array):
-    """The ONNX name of an array's element type; any numpy string type counts as a string."""
+    """Returns the ONNX name of an array's element type. Any numpy string type counts as a string."""
     return "string" if array.dtype.kind in "OUS" else NAMES[array.dtype]
 
 
 def type_of(value, dims=None):
-    """The TypeProto of a value; `dims` replaces a tensor's own shape."""
+    """Returns the TypeProto of a value. `dims`, if given, replaces the shape of a tensor."""
     if isinstance(value, Seq):
         return helper.make_sequence_type_proto(helper.make_tensor_type_proto(enum(value.dtype), None))
     if isinstance(value, Opt):
@@ -108,7 +108,7 @@ def tensor_proto(array, name=""):
 
 
 def sequence_proto(items, name="", maps_to=None):
-    """maps_to: the element type of the values, when the items are maps."""
+    """Returns a sequence message. If the items are maps, `maps_to` is the element type of their values."""
     proto = SequenceProto(name=name)
     if items and isinstance(items[0], dict):
         proto.elem_type = SequenceProto.MAP
@@ -147,7 +147,7 @@ def optional_proto(value, name=""):
 
 
 def map_value_type(proto):
-    """The element type at the bottom of map(..) or seq(map(..)); None for other types."""
+    """Returns the element type of the values of map(..) or seq(map(..)), and None for other types."""
     if proto is None or proto.WhichOneof("value") not in ("map_type", "sequence_type"):
         return None
     if proto.HasField("sequence_type"):
@@ -156,8 +156,8 @@ def map_value_type(proto):
 
 
 def to_proto(value, name="", type_proto=None):
-    """Any value as the message of a test data file. None is an empty optional output. Maps that an engine
-    returned need the output's type."""
+    """Converts any value to the message of a test data file. The value None is an empty optional output. For maps that
+    an engine returned, `type_proto` must be the type of the output."""
     if value is None:
         return OptionalProto(name=name, elem_type=OptionalProto.UNDEFINED)
     if isinstance(value, Opt):
@@ -174,13 +174,13 @@ def to_proto(value, name="", type_proto=None):
 
 
 def as_optional(value):
-    """A value onnxruntime returned for an optional output, which it unwraps."""
+    """Wraps a value that onnxruntime returned for an optional output, because onnxruntime returns it unwrapped."""
     kind = Seq(None, value) if isinstance(value, list) else value
     return Opt(kind, value is not None)
 
 
 def plain(value):
-    """The plain Python value for run() of onnxruntime and of the reference evaluator."""
+    """Returns the plain Python value that run() of onnxruntime and of the reference evaluator expects."""
     if isinstance(value, (Seq, Map)):
         return value.items
     if isinstance(value, Opt):

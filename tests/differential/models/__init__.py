@@ -1,8 +1,9 @@
-"""Plain numpy models of operators, in double precision: the judge where onnxruntime and another engine differ.
+"""Numpy models of operators in double precision, which decide which engine is right when onnxruntime and another engine
+differ.
 
-A model follows the specification, not onnxruntime; where there is no specification (mostly com.microsoft) it
-follows onnxruntime. It returns the outputs of the case's node in order, or None for a form that it leaves to
-onnx.reference."""
+A model follows the specification. If an operator has no specification (mostly in com.microsoft), its model follows
+onnxruntime. A model returns the outputs of the case's node in order. It returns None for a case that it does not
+implement; onnx.reference then runs the case."""
 
 import importlib
 import pathlib
@@ -11,7 +12,7 @@ MODELS = {}
 
 
 def model(*keys):
-    """Registers `evaluate(case) -> outputs` for operators named as in case ids."""
+    """Registers a function `evaluate(case) -> outputs` for operators, which have the names of case ids."""
 
     def register(evaluate):
         MODELS.update(dict.fromkeys(keys, evaluate))
@@ -21,7 +22,7 @@ def model(*keys):
 
 
 def load():
-    """Imports every file of this folder: a file's existence is its registration."""
+    """Imports every file of this folder, which registers its models."""
     for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
         if path.stem != "__init__":
             importlib.import_module(f"models.{path.stem}")
@@ -29,10 +30,10 @@ def load():
 
 
 def wanted(case, outputs):
-    """The requested outputs of all possible ones."""
+    """Returns those of the possible outputs that the node has a name for."""
     return [value for name, value in zip(case.nodes[0].output, outputs) if name]
 
 
 def arguments(case, count):
-    """The node's inputs, padded with None to a fixed number."""
+    """Returns the node's inputs, padded with None to `count`."""
     return [*case.args, *[None] * count][:count]

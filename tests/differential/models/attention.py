@@ -1,4 +1,4 @@
-"""Attention in ONNX's form and in onnxruntime's older ones."""
+"""Attention operators of ONNX and of com.microsoft."""
 
 import numpy as np
 
@@ -69,7 +69,8 @@ def attention_bias(attrs, mask, used, queries, keys, past):
 
 
 def masked_attention(case, q, k, v, allowed, bias, past):
-    """onnxruntime's older operators: a filter value replaces minus infinity."""
+    """Computes attention as in com.microsoft's operators: the score of a masked key is mask_filter_value, not minus
+    infinity."""
     low = case.attrs.get("mask_filter_value", -10000.0)
     scores = q @ k.swapaxes(2, 3) * case.attrs.get("scale", 1 / np.sqrt(q.shape[-1]))
     if allowed is not None:
@@ -110,7 +111,8 @@ def multi_head_attention(case):
 
 
 def rotate(x, cos, sin, interleaved):
-    """x [..., length, size]; cos and sin [..., length, half]; elements beyond 2 * half are unchanged."""
+    """Applies a rotary embedding to x [..., length, size]. cos and sin are [..., length, half]. Elements beyond 2 *
+    half are unchanged."""
     width = 2 * cos.shape[-1]
     turned, rest = x[..., :width], x[..., width:]
     if interleaved:

@@ -1,4 +1,4 @@
-"""Loop and Scan, with onnx.reference for the body."""
+"""Loop and Scan. onnx.reference runs the body."""
 
 import numpy as np
 from onnx import helper
@@ -8,7 +8,7 @@ from . import model
 
 
 def evaluator(case, body, outer):
-    """The body as a separate model: its captures become inputs."""
+    """Returns a function that runs the body as a separate model, whose captures become inputs."""
     extra = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), None) for n, v in outer.items()]
     graph = helper.make_graph(body.node, "body", [*body.input, *extra], body.output)
     run = ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)])).run
@@ -17,7 +17,7 @@ def evaluator(case, body, outer):
 
 
 def parts(case):
-    """The node, its body, and every value of the outer graph by name."""
+    """Returns the node's attributes, a function that runs its body, and the values of its inputs."""
     node = case.nodes[0]
     values = {**case.fed, **case.constants}
     attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute}
@@ -38,7 +38,7 @@ def loop(case):
         for scan, row in zip(scans, rows):
             scan.append(np.asarray(row))
     if step == 0 and scans:
-        return None  # the shape of an output of zero iterations depends on inference
+        return None  # without iterations, the shape of a scan output depends on shape inference
     return [np.asarray(state), *[np.stack(s) for s in scans]]
 
 
@@ -60,7 +60,8 @@ def scan(case):
 
 
 def scan_batches(case, attrs, body, lengths, states, xs):
-    """Opset 8: a leading batch axis, and sequence lengths; results beyond a length are zeros."""
+    """Computes Scan of opset 8, which has a leading batch axis and sequence lengths. Results beyond a sequence's length
+    are zeros."""
     finals, out = [], np.zeros_like(xs)
     for b in range(len(xs)):
         length = xs.shape[1] if lengths is None else int(lengths[b])

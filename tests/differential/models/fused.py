@@ -32,7 +32,8 @@ def quick_gelu(case):
 
 
 def activated(case, y):
-    """The activation a fused operator names, with its parameters in either of the two spellings."""
+    """Applies the activation of a fused operator to y. Its parameters are in activation_params, or in activation_alpha
+    and activation_beta."""
     name = case.attrs.get("activation")
     params = [*(case.attrs.get("activation_params") or []), *[case.attrs.get(f"activation_{k}", 0) for k in ("alpha", "beta")]]
     return {"Relu": lambda: np.maximum(y, 0), "Sigmoid": lambda: 1 / (1 + np.exp(-y)), "Tanh": lambda: np.tanh(y),
@@ -55,7 +56,8 @@ def fused_gemm(case):
 
 
 def turned(case, x, side):
-    """transBatch moves the first axis to the last but one position before trans swaps the last two."""
+    """Returns the operand as MatMul expects it. transBatch moves the first axis to the last but one position; then
+    trans swaps the last two axes."""
     if x.ndim < 2:
         return x.astype(np.float64)
     if case.attrs.get(f"transBatch{side}"):
@@ -96,7 +98,7 @@ def gated_add(case):
 
 @model("com.microsoft.MoE")
 def mixture(case):
-    """Each row uses its top k experts, weighted by their softmax."""
+    """Computes MoE: each row uses its top k experts, weighted by the softmax of the router's scores."""
     x, router, w1, b1, w2, b2 = arguments(case, 6)
     k = case.attrs.get("k", 4)
     odds = np.exp(router.astype(np.float64) - router.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Shapes, indices and sequences."""
+"""Operators on shapes, indices and sequences."""
 
 import math
 
@@ -46,7 +46,8 @@ def tensor_scatter(case):
 
 
 def clamped(start, end, step, n):
-    """The specification's bounds: a start out of range is moved into it, unlike Python's."""
+    """Returns the range of a Slice. A start out of range is clamped as in the specification, which differs from
+    Python's slices."""
     start, end = (int(v) + n if v < 0 else int(v) for v in (start, end))
     if step > 0:
         return range(min(max(start, 0), n), min(max(end, 0), n), step)

@@ -1,4 +1,4 @@
-"""Normalisations and softmaxes in the forms onnx.reference gets wrong, and onnxruntime's fused ones."""
+"""Normalisations and softmaxes that onnx.reference computes wrongly, and fused normalisations of com.microsoft."""
 
 import math
 
@@ -8,7 +8,8 @@ from . import arguments, model, wanted
 
 
 def coerced(case, x):
-    """Before opset 13 a softmax runs over all axes from `axis` on, as rows of a matrix."""
+    """Returns x with the softmax axis last. Before opset 13, a softmax runs over all axes from `axis` on, which are
+    flattened into one."""
     if case.opset >= 13:
         return np.moveaxis(x, case.attrs.get("axis", -1), -1)
     axis = case.attrs.get("axis", 1) % x.ndim
@@ -64,7 +65,7 @@ def batch_normalization(case):
 
 
 def normalised(x, epsilon, centred):
-    """Over the last axis, to zero mean where `centred` and to unit mean square."""
+    """Normalises the last axis to a mean square of 1 and, if `centred`, to a mean of 0."""
     x = x - x.mean(axis=-1, keepdims=True) if centred else x
     return x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + epsilon)
 

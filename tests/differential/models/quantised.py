@@ -1,4 +1,4 @@
-"""com.microsoft: quantised operators, as dequantise, compute in double, quantise."""
+"""com.microsoft: quantised operators. A model dequantises the inputs, computes in double and quantises the result."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def qlinear_global_average_pool(case):
 
 
 class _Plain:
-    """A case whose input has been replaced, for the float model of the same window."""
+    """A case with another input x, for the float model of the same pooling."""
 
     def __init__(self, case, x):
         self.attrs, self.args, self.outputs = case.attrs, [x], case.outputs
@@ -95,7 +95,7 @@ def matmul_integer_to_float(case):
 
 
 def dynamic_parameters(x):
-    """The scale and zero point DynamicQuantizeLinear picks for a tensor."""
+    """Returns the scale and zero point that DynamicQuantizeLinear computes for a tensor."""
     low, high = min(0.0, float(x.min(initial=0))), max(0.0, float(x.max(initial=0)))
     scale = np.float32((high - low) / 255) or np.float32(1)
     return scale, np.uint8(np.clip(np.rint(-low / scale), 0, 255))
@@ -110,7 +110,7 @@ def dynamic_quantize_matmul(case):
 
 
 def unpacked(packed, bits):
-    """Low bits first."""
+    """Unpacks numbers of `bits` bits from bytes. The first number is in the low bits."""
     per = 8 // bits
     parts = [(packed >> (bits * i)) & (2 ** bits - 1) for i in range(per)]
     return np.stack(parts, axis=-1).reshape(*packed.shape[:-1], -1)

@@ -4,7 +4,8 @@ import numpy as np
 
 from . import arguments, model, wanted
 
-# name: (function of x, alpha, beta; default alpha; default beta); None where it takes none.
+# name: (function of x, alpha and beta; default alpha; default beta). A default is None if the function does not use the
+# parameter.
 ACTIVATIONS = {
     "Sigmoid": (lambda x, a, b: 1 / (1 + np.exp(-x)), None, None),
     "Tanh": (lambda x, a, b: np.tanh(x), None, None),
@@ -22,7 +23,8 @@ DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Ta
 
 
 def activations(case, ways):
-    """Functions of every direction; each takes a parameter off the list only if it uses one."""
+    """Returns the activation functions of each direction. A function consumes an entry of activation_alpha or
+    activation_beta only if it uses that parameter."""
     names = case.attrs.get("activations") or DEFAULTS[case.op.name] * ways
     alphas, betas = (iter(case.attrs.get(f"activation_{k}") or []) for k in ("alpha", "beta"))
     functions = []

@@ -1,4 +1,4 @@
-"""Resize and its predecessor Upsample, one axis at a time."""
+"""Resize and its predecessor Upsample, computed one axis at a time."""
 
 import math
 
@@ -11,7 +11,8 @@ NEAREST = {"round_prefer_floor": lambda v: math.ceil(v - 0.5), "round_prefer_cei
 
 
 def plan(case):
-    """{axis: (scale, integer output size, length for the coordinate transform, roi start, roi end)}."""
+    """Returns a dict from axis to (scale, integer output size, length for the coordinate transform, roi start, roi
+    end)."""
     x, roi, scales, sizes = arguments(case, 4)
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     crop = roi if roi is not None and roi.size else np.array([0.0] * len(axes) + [1.0] * len(axes))
@@ -35,7 +36,7 @@ def fitted(case, sizes, targets):
 
 
 def coordinate(form, o, n, scale, out, length, start, end):
-    """The input coordinate of output o."""
+    """Returns the input coordinate of the output element o."""
     if form == "align_corners":
         return 0.0 if length == 1 else o * (n - 1) / (length - 1)
     if form == "asymmetric":
@@ -62,7 +63,7 @@ def kernel(mode, t, a):
 
 
 def taps(case, mode, at, scale, n):
-    """(input index, weight) pairs; indices beyond the edge repeat it."""
+    """Returns pairs (input index, weight). An index beyond the edge is replaced by the index of the edge."""
     if mode == "nearest":
         return [(NEAREST[case.attrs.get("nearest_mode", "round_prefer_floor")](at), 1.0)]
     stretch = max(1.0, 1.0 / scale) if case.attrs.get("antialias") else 1.0
@@ -98,7 +99,8 @@ def resize(case):
 
 
 def stored(case, y):
-    """Integers are truncated, as onnxruntime does, except after antialiasing; the specification is silent."""
+    """Converts the result to the input's type. Integers are truncated, except after antialiasing, as in onnxruntime;
+    the specification is silent."""
     kind = case.args[0].dtype
     if kind.kind not in "iu":
         return y.astype(kind)
@@ -108,7 +110,8 @@ def stored(case, y):
 
 @model("Upsample")
 def upsample(case):
-    """Nearest takes the floor of o / scale; linear does as well and interpolates from there."""
+    """Computes Upsample. The input coordinate of output o is o / scale. Mode nearest uses its floor; mode linear
+    interpolates between its floor and the next element."""
     x = case.args[0]
     scales = case.attrs.get("scales") or case.args[1]
     y = x.astype(np.float64)

@@ -10,7 +10,8 @@ from .resize import kernel
 
 
 def reflect(v, n, corners):
-    """Mirrors a coordinate into the image: about the outer pixels' centres or about their edges."""
+    """Mirrors a coordinate into the image: at the centres of the outer pixels if `corners`, otherwise at their
+    edges."""
     low, high = (0, n - 1) if corners else (-0.5, n - 0.5)
     span = high - low
     if span == 0:
@@ -30,7 +31,8 @@ def neighbour(image, place, padding, corners):
 
 
 def sample(image, at, mode, padding, corners):
-    """One point. Cubic pads the neighbours it reads; the other modes first move the point itself inside."""
+    """Returns the value of the image at one point. Cubic mode applies the padding to each neighbour that it reads.
+    Other modes apply it to the point."""
     sizes = image.shape[1:]
     if mode not in ("cubic", "bicubic") and padding != "zeros":
         if padding == "reflection":
@@ -56,14 +58,14 @@ def grid_sample(case):
     sizes = x.shape[2:]
     y = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
     for place in itertools.product(*[range(n) for n in (x.shape[0], *grid.shape[1:-1])]):
-        point = grid[place].astype(np.float64)[::-1]  # the grid names x before y
+        point = grid[place].astype(np.float64)[::-1]  # the grid has x before y
         at = [(v + 1) / 2 * (n - 1) if corners else ((v + 1) * n - 1) / 2 for v, n in zip(point, sizes)]
         y[(place[0], slice(None), *place[1:])] = sample(x[place[0]].astype(np.float64), at, mode, padding, corners)
     return [y.astype(x.dtype)]
 
 
 def bilinear_terms(image, y, x):
-    """The four weighted corners of a point, as RoiAlign defines them near the border."""
+    """Returns the four weighted neighbours of a point. Near the border, they are as RoiAlign defines them."""
     height, width = image.shape
     if y < -1 or y > height or x < -1 or x > width:
         return [0.0]
@@ -91,6 +93,6 @@ def roi_align(case):
                                      roi[0] + (q + (j + 0.5) / grid_w) * bin_w) for i in range(grid_h) for j in range(grid_w)]
             if a.get("mode", "avg") == "avg":
                 y[r, c, p, q] = sum(map(sum, points)) / max(1, len(points))
-            else:  # the largest weighted corner, not the largest sample, as in ONNX's own tests
+            else:  # mode max: the largest weighted neighbour, not the largest sample, as in ONNX's own tests
                 y[r, c, p, q] = max(map(max, points))
     return [y.astype(x.dtype)]

@@ -9,14 +9,15 @@ from . import arguments, model
 
 @model("RegexFullMatch")
 def regex_full_match(case):
-    """RE2's classes are ASCII."""
+    """Uses re.ASCII because the character classes of RE2 are ASCII."""
     pattern = re.compile(case.attrs["pattern"], re.ASCII)
     return [np.asarray(np.vectorize(lambda s: bool(pattern.fullmatch(s)), otypes=[bool])(case.args[0]))]
 
 
 @model("StringNormalizer")
 def string_normalizer(case):
-    """Removes stopwords, optionally ignoring case; changes the case of the rest; an empty result is one ''."""
+    """Removes stopwords, optionally ignoring case, and changes the case of the remaining words. An empty result becomes
+    one ''."""
     x, a = case.args[0], case.attrs
     fold = (lambda s: s) if a.get("is_case_sensitive") else str.lower
     change = {"LOWER": str.lower, "UPPER": str.upper, "NONE": lambda s: s}[a.get("case_change_action", "NONE")]
@@ -26,7 +27,7 @@ def string_normalizer(case):
 
 
 def pool_of(case):
-    """{n-gram: its number in the pool}."""
+    """Returns a dict from n-gram to its index in the pool."""
     a = case.attrs
     pool = a.get("pool_strings") or a.get("pool_int64s")
     starts = [*a["ngram_counts"], len(pool)]

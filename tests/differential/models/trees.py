@@ -1,4 +1,4 @@
-"""ai.onnx.ml: tree ensembles, walked node by node."""
+"""ai.onnx.ml: tree ensembles, evaluated node by node."""
 
 from collections import defaultdict
 
@@ -9,12 +9,12 @@ from . import model
 
 COMPARE = {"BRANCH_LEQ": np.less_equal, "BRANCH_LT": np.less, "BRANCH_GTE": np.greater_equal, "BRANCH_GT": np.greater,
            "BRANCH_EQ": np.equal, "BRANCH_NEQ": np.not_equal}
-MODES = list(COMPARE)  # version 5 numbers them in this order
+MODES = list(COMPARE)  # in version 5, a mode is an index into this list
 AGGREGATES = ["AVERAGE", "SUM", "MIN", "MAX"]
 
 
 def numbers(attrs, name):
-    """A list of floats, or the *_as_tensor attribute that replaces it."""
+    """Returns the attribute `name`, a list of floats, or the attribute `name`_as_tensor, which may replace it."""
     value = attrs.get(f"{name}_as_tensor", attrs.get(name))
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 
@@ -64,7 +64,7 @@ def tree_ensemble_regressor(case):
 
 
 def transformed(scores, kind):
-    """Version 5 numbers them: 0 none, 1 softmax, 2 logistic."""
+    """Applies post_transform of version 5: 0 is none, 1 softmax, 2 logistic."""
     if kind == 1:
         raised = np.exp(scores - scores.max(axis=1, keepdims=True))
         return raised / raised.sum(axis=1, keepdims=True)

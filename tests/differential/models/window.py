@@ -1,4 +1,4 @@
-"""Convolutions and pools: all sliding windows."""
+"""Operators with sliding windows: convolutions and pooling."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ def listed(case, name, rank, default=1):
 
 
 def geometry(case, sizes, kernel):
-    """Strides, dilations, pads and output sizes, by the specification's formulas."""
+    """Returns strides, dilations, pads and output sizes, computed by the formulas of the specification."""
     rank = len(kernel)
     strides, dilations = listed(case, "strides", rank), listed(case, "dilations", rank)
     pads, auto = listed(case, "pads", 2 * rank, 0), case.attrs.get("auto_pad", "NOTSET")
@@ -41,11 +41,11 @@ def _steps(case, n, low, high, reach, stride):
     if not case.attrs.get("ceil_mode"):
         return room // stride + 1
     count = -(-room // stride) + 1
-    return count - 1 if (count - 1) * stride >= n + low else count  # no window starts in the high padding
+    return count - 1 if (count - 1) * stride >= n + low else count  # a window must not start in the padding at the end
 
 
 def convolve(case, x, w, group):
-    """x and w are float64; returns the sums without bias."""
+    """Returns the convolution of x and w, which are float64, without bias."""
     kernel, sizes = w.shape[2:], x.shape[2:]
     strides, dilations, pads, out = geometry(case, sizes, kernel)
     result = np.zeros((x.shape[0], w.shape[0], *out))
@@ -134,7 +134,7 @@ def transpose_geometry(case, sizes, kernel):
 
 
 def cells(at, kernel, strides, dilations, pads, sizes):
-    """The window's positions within the image, and the number of positions in image or padding."""
+    """Returns the window's positions within the image, and the number of its positions within image and padding."""
     inside, counted, rank = [], 0, len(kernel)
     for tap in positions(kernel):
         place = [a * s + t * q - pads[i] for i, (a, s, t, q) in enumerate(zip(at, strides, tap, dilations))]
@@ -145,7 +145,7 @@ def cells(at, kernel, strides, dilations, pads, sizes):
 
 
 def pool(case, reduce):
-    """Calls reduce(values [N, C, cells], places, counted) for each window and stacks the answers."""
+    """Calls reduce(values [N, C, cells], places, counted) for each window and stacks the results."""
     x = case.args[0].astype(np.float64)
     kernel, sizes = case.attrs["kernel_shape"], x.shape[2:]
     strides, dilations, pads, out = geometry(case, sizes, kernel)

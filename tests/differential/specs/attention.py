@@ -35,7 +35,7 @@ def attention(d):
 
 
 def attention_outputs(d, attrs, past):
-    """Output caches if there are input caches, and optional scores."""
+    """Returns the outputs: the caches if there are input caches, and optionally the scores."""
     scores = d.chance(0.3)
     if scores:
         attrs["qk_matmul_output_mode"] = d.maybe(d.int(0, 3))

@@ -1,4 +1,4 @@
-"""Operators of two or more inputs that broadcast and act on each element."""
+"""Elementwise operators of two or more inputs, which broadcast."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Conversion between element types."""
+"""Conversions between element types."""
 
 import numpy as np
 
@@ -6,16 +6,16 @@ from fuzz import values
 from fuzz.registry import op
 from fuzz.values import EXOTIC, FLOAT8, FLOATS, INTS, TINY_INTS, enum
 
-# Decimal text only: float-to-string is tested separately, because digits beyond the ninth are implementation-defined.
+# Strings to convert to numbers.
 NUMBERS = ("0", "1", "-1", "2.5", "-3.25", "100", "1e3", "-7")
 INTEGERS = ("0", "1", "-1", "17", "-100", "64")
 
 
 def source(d, dtype, to, shape):
-    """Values whose conversion is defined: in range for integers, no NaN into them."""
+    """Returns values whose conversion is defined. For conversions to integers, values are in range and not NaN."""
     if dtype == "string":
         return d.tensor(dtype, shape, words=INTEGERS if to in INTS or to in TINY_INTS else NUMBERS)
-    if to == "string":  # small dyadic fractions print alike everywhere
+    if to == "string":  # every engine prints multiples of 1/4 with the same digits
         low = 0 if dtype.startswith("u") else -9
         x = d.tensor("int32", shape, low=low, high=9)
         return (x * (0.25 if dtype in FLOATS else 1)).astype(values.NUMPY[dtype])
@@ -49,7 +49,7 @@ def cast(d):
     if d.since >= 24 and to == "float8e8m0":
         attrs["round_mode"] = d.maybe(d.choice(["up", "down", "nearest"]))
     x = source(d, dtype, to, d.shape())
-    if to == "float8e8m0":  # powers of two only: it has neither sign nor zero
+    if to == "float8e8m0":  # the type has only positive powers of two
         x = positive(d, dtype, x.shape)
     return d.case([x], attrs)
 

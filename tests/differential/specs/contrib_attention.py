@@ -12,7 +12,8 @@ ms = partial(op, domain=CONTRIB)
 
 
 def lengths_mask(d, batch, length):
-    """Keys in use: their number for each batch, or a row of ones and zeros."""
+    """Returns a mask of valid keys: the number of keys for each batch item, or a row of ones and zeros for each
+    item."""
     used = d.tensor("int32", [batch], low=1, high=length)
     return used if d.chance(0.5) else (np.arange(length) < used[:, None]).astype(np.int32)
 
@@ -50,7 +51,7 @@ def multi_head_attention(d):
     scores = d.maybe(d.tensor("float", [d.choice([1, batch]), d.choice([1, count]), length, total]), 0.3)
     caches = [d.tensor("float", [batch, count, past, s]) for s in (size, v_size)] if past else [None, None]
     attrs = {"num_heads": count, "scale": d.maybe(d.uniform(0.2, 1), 0.3), "mask_filter_value": d.maybe(-10000.0, 0.2),
-             # Defined only for self-attention.
+             # A causal mask is defined only for self-attention.
              "unidirectional": d.maybe(d.int(0, 1), 0.3) if keys == length else None}
     outputs = 3 if past else d.choice([1, 3])
     return d.case([query, key, value, bias, mask, scores, *caches], attrs, outputs=outputs, const=0.3, scale=10)
@@ -58,7 +59,8 @@ def multi_head_attention(d):
 
 @ms("GroupQueryAttention", weight=4)
 def group_query_attention(d):
-    """All sequences of a batch have equal lengths: results beyond the end of a shorter one are undefined."""
+    """All sequences of a batch have the same length, because results beyond the end of a shorter sequence are
+    undefined."""
     dtype = d.choice(["float", "float", "float16"])
     kv = d.int(1, 2)
     count, size, batch = kv * d.choice([1, 2, 3]), 16, d.int(1, 2)

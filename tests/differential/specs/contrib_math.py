@@ -14,7 +14,7 @@ ms_each = partial(op_each, domain=CONTRIB)
 
 
 def half(d):
-    """float16 is computed by the float kernel between casts."""
+    """Returns float or float16. onnxruntime computes float16 with the float kernel and casts."""
     return d.dtype("T", only=("float", "float16"))
 
 
@@ -42,7 +42,7 @@ def fast_gelu(d):
 
 @ms("SampleOp", weight=0.3)
 def sample_op(d):
-    """An identity that onnxruntime keeps as an example."""
+    """SampleOp is an identity, which onnxruntime has as an example of an operator."""
     return d.case([d.tensor("float", d.shape())])
 
 
@@ -89,13 +89,13 @@ def fused_matmul(d):
     if len(b) == 1:
         tb = 0
     attrs = {"transA": ta or d.maybe(0), "transB": tb or d.maybe(0), "alpha": d.maybe(d.uniform(-2, 2))}
-    if len(a) == len(b) >= 3 and a[:-2] == b[:-2] and 0 not in a and d.chance(0.3):  # onnxruntime crashes on 0
+    if len(a) == len(b) >= 3 and a[:-2] == b[:-2] and 0 not in a and d.chance(0.3):  # onnxruntime crashes if a dim is 0
         return batch_transposed(d, dtype, a, b, attrs)
     return d.case([d.tensor(dtype, transposed(d, a, ta)), d.tensor(dtype, transposed(d, b, tb))], attrs, scale=20)
 
 
 def batch_transposed(d, dtype, a, b, attrs):
-    """transBatch moves the matrix's first dimension before the batch dimensions."""
+    """With transBatch, the first dimension of the matrix precedes the batch dimensions."""
     shapes = []
     for shape, key, flip in ((a, "transBatchA", attrs["transA"]), (b, "transBatchB", attrs["transB"])):
         shape = transposed(d, shape, flip)
@@ -125,7 +125,7 @@ def inverse(d):
 def cdist(d):
     dtype = d.dtype("T", only=("float", "double"))
     width = d.int(1, 9)
-    # The expanded square loses digits where points nearly coincide.
+    # onnxruntime computes |a|^2 - 2ab + |b|^2, which loses digits if two points nearly coincide.
     inputs = [d.tensor(dtype, [d.int(1, 6), width]), d.tensor(dtype, [d.int(1, 6), width])]
     return d.case(inputs, {"metric": d.choice(["euclidean", "sqeuclidean"])}, scale=100)
 

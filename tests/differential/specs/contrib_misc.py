@@ -1,4 +1,4 @@
-"""com.microsoft: the remaining operators models come with."""
+"""com.microsoft: operators that belong to none of the other files."""
 
 from functools import partial
 

@@ -21,7 +21,7 @@ def eight(d):
 
 
 def coarse(d):
-    """A scale for which not all results saturate."""
+    """Returns a scale with which only some results saturate."""
     return scale_of(d, low=0.05, high=0.5)
 
 
@@ -39,7 +39,7 @@ def qlinear_unary(d):
     dtype = eight(d)
     attrs = {"alpha": d.maybe(d.uniform(0.01, 0.5))} if d.op.name == "QLinearLeakyRelu" else {}
     y_scale = scale_of(d, low=1 / 256, high=0.02) if d.op.name == "QLinearSigmoid" else coarse(d)
-    # onnxruntime aborts the process when the last zero point is left out.
+    # The last zero point is always present, because onnxruntime aborts the process without it.
     inputs = [full(d, dtype, d.shape(1, 4)), scale_of(d), d.maybe(zero_point(d, dtype), 0.8), y_scale, zero_point(d, dtype)]
     return d.case(inputs, attrs, const=0.6, off_by_one=True)
 
@@ -106,7 +106,7 @@ def qlinear_where(d):
 
 @ms("QLinearConv", weight=2)
 def qlinear_conv(d):
-    """onnxruntime's own form may keep the channels last."""
+    """QLinearConv of com.microsoft has an attribute channels_last."""
     left, right = "uint8", d.choice(["uint8", "int8"])
     x, w, attrs = integer_conv(d, left, right)
     if d.chance(0.5):
@@ -150,7 +150,7 @@ def matmul_integer_to_float(d):
 
 @ms("DynamicQuantizeMatMul", weight=2)
 def dynamic_quantize_matmul(d):
-    """A value of A halfway between two quantization steps may round either way."""
+    """The tolerance is large, because a value of A halfway between two quantization steps may round up or down."""
     a, b = matmul_shapes(d, dim=12, rank=3)
     a, b = (a if len(a) > 1 else [1, *a]), (b if len(b) > 1 else [*b, 1])
     right = eight(d)
@@ -166,7 +166,8 @@ def dynamic_quantize_lstm(d):
     direction = d.choice(["forward", "reverse", "bidirectional"])
     ways = 2 if direction == "bidirectional" else 1
     kind = eight(d)
-    # Weights of both signs: with positive weights only, the states amplify the quantization error of each step.
+    # The zero points make weights of both signs. If all weights were positive, the states would amplify the
+    # quantization error.
     zero = lambda: np.full([ways], 0 if kind == "int8" else 128, d.tensor(kind, []).dtype)  # noqa: E731
     weight = lambda rows: Const(full(d, kind, [ways, rows, 4 * hidden]))  # noqa: E731
     scale = lambda: Const(scale_of(d, [ways], low=0.002, high=0.01))  # noqa: E731
@@ -189,7 +190,7 @@ def matmul_nbits(d):
     packed = d.tensor("uint8", [n, blocks, block * bits // 8], low=0, high=255)
     scales = d.tensor(dtype, [n * blocks] if d.chance(0.5) else [n, blocks], low=0.01, high=0.1)
     zero = d.maybe(Const(d.tensor("uint8", [n * -(-blocks * bits // 8)], low=0, high=255)))
-    # Level 4 permits rounding A to eight bits, with an engine-specific error.
+    # Level 4 permits an engine to round A to eight bits. The error depends on the engine.
     level = d.maybe(d.choice([0, 1, 4]))
     attrs = {"K": k, "N": n, "bits": bits, "block_size": block, "accuracy_level": level}
     inputs = [d.tensor(dtype, [*d.shape(0, 2, dim=3, zero=0), d.int(1, 4), k]), Const(packed), Const(scales), zero]

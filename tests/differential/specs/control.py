@@ -1,4 +1,4 @@
-"""Operators that hold graphs: If, Loop and Scan."""
+"""Operators with nested graphs: If, Loop and Scan."""
 
 from onnx import helper
 
@@ -15,7 +15,7 @@ def node(kind, inputs, outputs, **attrs):
 
 
 def branch(d, name, dtype, outputs):
-    """A branch that uses values of the outer graph: a chain of one or two operators per output."""
+    """Returns a branch that reads values of the outer graph. It has a chain of one or two operators per output."""
     nodes = []
     for i in range(outputs):
         kind = d.choice(["Add", "Sub", "Mul"])
@@ -29,7 +29,7 @@ def if_(d):
     dtype = d.choice(["float", "int32", "int64", "double"])
     outputs = d.int(1, 2)
     then_graph, else_graph = branch(d, "then", dtype, outputs), branch(d, "else", dtype, outputs)
-    if d.chance(0.3):  # a nested If sees the outermost values too
+    if d.chance(0.3):  # a nested If reads values of the outermost graph
         inner = node("If", ["x0"], [f"else_n{i}" for i in range(outputs)], then_branch=branch(d, "in_then", dtype, outputs),
                      else_branch=branch(d, "in_else", dtype, outputs))
         else_graph = helper.make_graph([inner], "else", [], [info(f"else_n{i}", dtype) for i in range(outputs)])
@@ -44,7 +44,8 @@ def if_(d):
 
 
 def loop_body(d, dtype, scans, stops):
-    """state' = state op outer; each scan output is a function of the state; perhaps an early stop."""
+    """Returns a body that computes `state_out = state op outer`. Each scan output is a function of the state. With
+    `stops`, the body may end the loop early."""
     nodes = [node(d.choice(["Add", "Sub", "Mul"]), ["state", "outer"], ["state_out"])]
     for i in range(scans):
         nodes.append(node(d.choice(["Neg", "Abs", "Identity"]), ["state_out" if i == 0 else "state"], [f"scan{i}"]))
@@ -98,7 +99,7 @@ def scan_body(d, dtype, step):
 
 
 def scan_8(d, dtype, step, length, body):
-    """Version 8: a leading batch axis, and another name for directions."""
+    """Returns a case of version 8, which has a leading batch axis and another name for the attribute of directions."""
     batch = d.int(1, 3)
     values = {"state0": d.tensor(dtype, [batch, *step], low=-2, high=2),
               "xs": d.tensor(dtype, [batch, length, *step], low=-2, high=2)}

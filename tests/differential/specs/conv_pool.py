@@ -8,7 +8,7 @@ from fuzz.registry import op, op_each
 
 
 def window(d, rank, sizes, dilate=True, max_kernel=3):
-    """Kernel, strides and dilations, small enough that the dilated kernel fits the padded image."""
+    """Returns kernel, strides and dilations for which the dilated kernel fits into the padded image."""
     kernel = [d.int(1, min(max_kernel, n)) for n in sizes]
     strides = [d.int(1, 3) for _ in range(rank)]
     dilations = [d.int(1, 2) if dilate and d.chance(0.5) else 1 for _ in range(rank)]
@@ -17,7 +17,8 @@ def window(d, rank, sizes, dilate=True, max_kernel=3):
 
 
 def padding(d, kernel, dilations):
-    """auto_pad or pads; an explicit pad stays below the kernel, where every definition agrees."""
+    """Returns the attribute auto_pad or pads. Pads are smaller than the kernel, because engines differ for larger
+    ones."""
     auto = d.choice([None, None, None, "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
     if auto not in (None, "NOTSET"):
         return {"auto_pad": auto}
@@ -26,7 +27,7 @@ def padding(d, kernel, dilations):
 
 
 def stated(d, name, numbers):
-    """Sometimes omits an attribute of ones, which is the default."""
+    """Returns the attribute. Sometimes omits it if all its numbers are 1, which is the default."""
     return {name: None if all(n == 1 for n in numbers) and d.chance(0.5) else numbers}
 
 
@@ -133,7 +134,7 @@ def global_lp_pool(d):
 
 @op("MaxUnpool", weight=1.5)
 def max_unpool(d):
-    """Indices as MaxPool would give them: each within its own window of the larger image."""
+    """The indices are possible results of MaxPool: each lies in a different window of the larger image."""
     rank, small = d.int(1, 2), []
     small = [d.int(1, 4) for _ in range(rank)]
     kernel = [d.int(1, 3) for _ in range(rank)]
@@ -188,4 +189,4 @@ def deform_conv(d):
     attrs = {"group": group if group > 1 else None, "offset_group": offset_group if offset_group > 1 else None,
              "kernel_shape": d.maybe(kernel), "pads": pads,
              **stated(d, "strides", strides), **stated(d, "dilations", dilations)}
-    return d.case([x, w, offset, bias, mask], attrs, scale=20, rtol=1e-4, atol=1e-5)  # the weights are floats
+    return d.case([x, w, offset, bias, mask], attrs, scale=20, rtol=1e-4, atol=1e-5)  # onnxruntime computes interpolation weights in float, also for double

@@ -1,11 +1,11 @@
-"""Operators of one input that act on each element by itself."""
+"""Elementwise operators of one input."""
 
 import numpy as np
 
 from fuzz.registry import op, op_each
 from fuzz.values import FLOATS
 
-# name: (low, high, chance of special values). The bounds keep most values where the function is defined.
+# name: (low, high, probability of special values). The function is defined for most values between low and high.
 UNARY = {
     "Abs": (-9, 9, 0.1), "Neg": (-9, 9, 0.1), "Ceil": (-9, 9, 0.1), "Floor": (-9, 9, 0.1),
     "Sqrt": (-1, 9, 0.1), "Exp": (-9, 9, 0.1), "Log": (-1, 9, 0.1), "Reciprocal": (-9, 9, 0.1),
@@ -22,15 +22,15 @@ def unary(d):
     low, high, special = UNARY[d.op.name]
     dtype = d.dtype("T")
     special = special if d.chance(0.4) else 0
-    # For large |x|, argument reduction in float loses all digits.
+    # Sin, Cos and Tan have no large inputs, because argument reduction in float loses all digits of them.
     big = d.op.name in ("Sin", "Cos", "Tan")
     x = d.tensor(dtype, d.shape(), low=low, high=high, special=special, wide=True)
     if big and x.dtype.kind == "f":
         x[abs(x) > 1e4] = 1.0
-    # The smallest integer has no absolute value.
+    # The absolute value of the smallest integer is not representable.
     if d.op.name in ("Abs", "Neg") and x.dtype.kind == "i" and x.size:
         x[x == _smallest(x)] = 1
-    # onnxruntime inlines these as chains of float16 operators.
+    # onnxruntime replaces HardSwish and Mish by chains of operators, each of which rounds to float16.
     atol = 2e-2 if d.op.name in ("HardSwish", "Mish") and dtype == "float16" else None
     return d.case([x], atol=atol)
 
@@ -46,7 +46,7 @@ def sign(d):
 
 @op("Round")
 def round_(d):
-    """Includes halves, which round to even."""
+    """Some inputs are halves such as 2.5, which round to even."""
     dtype = d.dtype("T")
     x = d.tensor(dtype, d.shape(), low=-9, high=9, special=0.1)
     halves = (d.tensor("int32", x.shape) * 0.5).astype(x.dtype)
@@ -112,10 +112,10 @@ def hard_sigmoid(d):
 def shrink(d):
     attrs = {"lambd": d.maybe(d.uniform(0, 2)), "bias": d.maybe(d.uniform(-2, 2))}
     dtype = d.dtype("T")
-    if dtype not in FLOATS:  # a fractional bias with integers is not defined
+    if dtype not in FLOATS:  # for integers, the result of a fractional bias is not defined
         attrs = {k: v and float(round(v)) for k, v in attrs.items()}
     low = 0 if dtype.startswith("u") else -9
-    return d.case([d.tensor(dtype, d.shape(), low=low, high=9)], attrs, atol=2e-6)  # double is computed in float
+    return d.case([d.tensor(dtype, d.shape(), low=low, high=9)], attrs, atol=2e-6)  # onnxruntime computes double in float
 
 
 @op("Gelu")
@@ -145,5 +145,5 @@ def clip(d):
         return d.case([x], {"min": d.maybe(d.uniform(-5, 0)), "max": d.maybe(d.uniform(0, 5))})
     low, high = d.tensor(dtype, [], low=-5, high=0), d.tensor(dtype, [], low=0, high=5)
     if d.chance(0.1):
-        low, high = high, low  # the specification defines this: all become max
+        low, high = high, low  # if min > max, the specification sets all elements to max
     return d.case([x, d.maybe(low), d.maybe(high)])

@@ -1,4 +1,4 @@
-"""Reading and writing by index."""
+"""Operators that read or write elements by index."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def gather_elements(d):
 
 
 def nd_indices(d, shape, batch, lead):
-    """Index tuples into shape[batch:], with leading dims `lead`."""
+    """Returns index tuples into shape[batch:], in a tensor whose leading dims are `lead`."""
     depth = d.int(1, len(shape) - batch)
     low = [-n if d.chance(0.3) else 0 for n in shape[batch:batch + depth]]
     columns = [d.rng.integers(a, n, lead) for a, n in zip(low, shape[batch:])]
@@ -50,7 +50,7 @@ def gather_nd(d):
 
 
 def reduction(d, dtype, first, second):
-    """The reductions of a version; strings and booleans only overwrite."""
+    """Returns a reduction that the operator's version supports. Strings and booleans support only "none"."""
     options = ["none"]
     if dtype not in ("string", "bool"):
         options += ["add", "mul"] if d.since >= first else []

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fuzz.values import FLOATS
 
 
 def matmul_shapes(d, dim=8, rank=4):
-    """Two shapes MatMul accepts: vectors, matrices, or stacks that broadcast."""
+    """Returns two shapes that MatMul accepts: vectors, matrices, or batches of matrices that broadcast."""
     m, k, n = d.size(dim), d.size(dim), d.size(dim)
     left, right = d.broadcast(2, low=0, high=rank - 2)
     a, b = [*left, m, k], [*right, k, n]
@@ -76,5 +76,5 @@ def det(d):
 
 
 def well_conditioned(d, dtype, batch, n):
-    """A matrix whose inverse does not amplify rounding."""
+    """Returns a matrix whose inversion does not amplify rounding errors."""
     return (d.tensor(dtype, [*batch, n, n], low=-1, high=1) + 2 * n * np.eye(n)).astype(dtype if dtype != "float" else np.float32)

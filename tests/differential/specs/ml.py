@@ -30,12 +30,12 @@ def binarizer(d):
 
 @ml("CastMap", weight=0.5)
 def cast_map(d):
-    # onnxruntime's Python binding feeds only maps to float or int64.
+    # onnxruntime's Python binding accepts only maps whose values are float or int64.
     items = {k: d.uniform(-3, 3) for k in d.subset(list(range(6)), at_least=1)}
     attrs = {"cast_to": d.choice(["TO_FLOAT", "TO_STRING", "TO_INT64"])}
     if d.chance(0.5):
         attrs |= {"map_form": "SPARSE", "max_map": 7}
-    if attrs["cast_to"] == "TO_STRING":  # how a float prints is not defined
+    if attrs["cast_to"] == "TO_STRING":  # the digits of a printed fraction are not defined
         items = {k: float(int(v)) for k, v in items.items()}
     return d.case([Map("int64", "float", items)], attrs)
 
@@ -85,7 +85,7 @@ def imputer(d):
 
 
 def label_pairs(d, source, target):
-    """Attribute suffixes, keys, values and a default for each type LabelEncoder maps."""
+    """Returns keys of the type `source` and as many values of the type `target`, for LabelEncoder."""
     made = {"string": lambda n: [f"k{i}" for i in range(n)], "int64": lambda n: d.permutation(20)[:n],
             "float": lambda n: [float(i) + 0.5 for i in d.permutation(20)[:n]]}
     count = d.int(1, 5)

@@ -98,7 +98,7 @@ def grow(d, depth, table, tree, features, mode):
 def forest(d, features):
     names = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true")
     table = {n: [] for n in names}
-    mode = d.choice(["BRANCH_LEQ", "BRANCH_LT", None])  # None: each node its own
+    mode = d.choice(["BRANCH_LEQ", "BRANCH_LT", None])  # None: each node draws a mode of its own
     leaves = []
     for tree in range(d.int(1, 4)):
         _, found = grow(d, d.int(1, 3), table, tree, features, mode)
@@ -109,14 +109,15 @@ def forest(d, features):
 
 
 def leaf_weights(d, leaves, prefix, outputs):
-    """One or more weights for each leaf, each for one class or target."""
+    """Returns attributes with one or two weights per leaf. Each weight belongs to one class or target."""
     rows = [(t, n, d.int(0, outputs - 1), d.uniform(-1, 1)) for t, n in leaves for _ in range(d.choice([1, 1, 2]))]
     rows = list({r[:3]: r for r in rows}.values())
     return {f"{prefix}_{name}": [r[i] for r in rows] for i, name in enumerate(("treeids", "nodeids", "ids", "weights"))}
 
 
 def tree_input(d, features, dtype):
-    """Values on the grid of the thresholds, so that equality occurs, and sometimes a missing value."""
+    """Returns an input of multiples of 1/4. Thresholds are multiples of 1/4 too, so that values may equal thresholds.
+    Some inputs have NaNs, which are missing values."""
     x = np.round(d.tensor("float", [d.int(1, 6), features]) * 4) / 4
     if d.chance(0.3):
         x[d.tensor("bool", x.shape, p=0.2)] = np.nan
@@ -124,7 +125,7 @@ def tree_input(d, features, dtype):
 
 
 def as_tensors(d, attrs, dtype, base=None):
-    """Version 3 may store floats as tensors, and should for double."""
+    """Stores lists of floats as tensor attributes, which version 3 permits and double needs."""
     for name in ("nodes_values", "class_weights", "target_weights", "base_values"):
         if name in attrs:
             attrs[f"{name}_as_tensor"] = tensor_proto(np.array(attrs.pop(name), dtype=np.float64))
@@ -165,7 +166,7 @@ def tree_ensemble_classifier(d):
 
 @ml("TreeEnsemble", weight=3, since=(5,))
 def tree_ensemble(d):
-    """Version 5: interior nodes and leaves are separate, and each leaf has one target."""
+    """Returns a case of version 5, in which interior nodes and leaves are separate and each leaf has one target."""
     features, targets = d.int(1, 4), d.int(1, 3)
     dtype = d.choice(["float", "double"])
     kind = np.float32 if dtype == "float" else np.float64

@@ -11,7 +11,7 @@ def softmax(d):
     axis = d.axis(len(shape)) if d.since >= 11 else d.int(0, len(shape) - 1)
     x = d.tensor(d.dtype("T"), shape, spread=d.choice([1, 1, 30]))
     if d.op.name == "Hardmax" and d.chance(0.4):
-        x = np.round(x)  # ties go to the first
+        x = np.round(x)  # makes ties, of which Hardmax selects the first
     return d.case([x], {"axis": d.maybe(axis, 0.8)})
 
 
@@ -43,7 +43,7 @@ def layer_normalization(d):
     shape = d.shape(1, 4, dim=9, zero=0.02)
     axis = d.axis(len(shape))
     inner = shape[axis:] if axis >= 0 else shape[len(shape) + axis:]
-    if d.chance(0.15):  # scale and bias need only broadcast
+    if d.chance(0.15):  # scale and bias may have dims of 1, which broadcast
         inner = [1 if d.chance(0.5) else n for n in inner]
     attrs = {"axis": axis if axis != -1 or d.chance(0.5) else None, "epsilon": d.maybe(d.uniform(1e-5, 1e-2)),
              "stash_type": d.maybe(1)}
@@ -63,7 +63,8 @@ def rms_normalization(d):
 
 @op("SimplifiedLayerNormalization", since=(1,))
 def simplified_layer_normalization(d):
-    """onnxruntime's older name for RMS normalisation, kept in the default domain."""
+    """SimplifiedLayerNormalization is onnxruntime's name for RMS normalisation. onnxruntime defines it in the default
+    domain."""
     dtype = d.dtype("T", without=("bfloat16",))
     shape = d.shape(2, 4, dim=9, zero=0)
     attrs = {"axis": d.maybe(-1), "epsilon": d.maybe(d.uniform(1e-5, 1e-2)), "stash_type": d.maybe(1)}
@@ -77,7 +78,7 @@ def group_normalization(d):
     shape = [d.int(1, 2), groups * each, *d.shape(1, 3, zero=0)]
     attrs = {"num_groups": groups, "epsilon": d.maybe(d.uniform(1e-5, 1e-2)), "stash_type": d.maybe(1)}
     return d.case([d.tensor(dtype, shape), d.tensor(dtype, [groups * each]), d.tensor(dtype, [groups * each])],
-                  attrs, scale=100, atol=1e-5)  # stash_type 1 computes in float, whatever the type
+                  attrs, scale=100, atol=1e-5)  # with stash_type 1, double is computed in float too
 
 
 @op("MeanVarianceNormalization", since=(9, 13))
@@ -111,7 +112,7 @@ def dropout(d):
         return d.case([x], {"ratio": d.maybe(d.uniform(0, 0.9))}, outputs=outputs)
     training = d.maybe(d.scalar("bool", d.chance(0.3)))
     ratio = d.maybe(d.tensor("float", [], low=0, high=0.9), 0.7)
-    # In training the mask is drawn at random, unless nothing is dropped.
+    # In training, the mask is random if the ratio is not 0.
     random = training is not None and bool(training)
     if random and d.chance(0.5):
         ratio, random = d.scalar("float", 0), False
@@ -127,7 +128,7 @@ def _loss_inputs(d, dtype):
     weight = d.maybe(d.tensor(dtype, [classes], low=0.1, high=2))
     ignore = d.maybe(d.int(0, classes - 1), 0.3)
     if ignore is not None and d.chance(0.9) and target.size:
-        target.reshape(-1)[0] = (ignore + 1) % classes  # an all-ignored mean is 0/0
+        target.reshape(-1)[0] = (ignore + 1) % classes  # if all targets were ignored, the mean would be 0/0
     return x, target, weight, ignore
 
 

@@ -15,7 +15,7 @@ def scale_of(d, shape=(), low=0.01, high=0.2, dtype="float"):
 
 
 def zero_point(d, dtype, shape=()):
-    """Anywhere in the middle half of the range; floats and int32 allow only zero."""
+    """Returns zero points in the middle half of the type's range. For float8 and int32 they must be 0."""
     if dtype in FLOAT8 or dtype == "int32":
         return np.zeros(shape, dtype=d.tensor(dtype, []).dtype)
     low, high = int_range(dtype)
@@ -29,7 +29,7 @@ def full(d, dtype, shape):
 
 
 def granularity(d, shape):
-    """Per tensor, per axis or per block: the shape of the scale and the matching attributes."""
+    """Draws a quantization per tensor, per axis or per block. Returns the shape of the scale and the attributes."""
     kinds = ["tensor"] + (["axis"] * 2 if d.since >= 13 and shape else [])
     if d.since >= 21 and shape and 0 not in shape:  # onnxruntime divides by zero on blocks of an empty tensor
         kinds.append("block")
@@ -54,7 +54,7 @@ def quantize_linear(d):
     at, attrs = granularity(d, shape)
     x = d.tensor(kind, shape, spread=4, special=0.02 if d.chance(0.2) else 0)
     if x.dtype.kind == "f":
-        x[np.isnan(x)] = 0  # no integer represents it
+        x[np.isnan(x)] = 0  # the integer for NaN is not defined
     scale = scale_of(d, at, dtype=kind)
     zero = d.maybe(zero_point(d, target, at), 0.8)
     if zero is None and d.since >= 21 and target != "uint8":
@@ -63,8 +63,8 @@ def quantize_linear(d):
         zero = zero_point(d, target, at)
     if target in FLOAT8:
         attrs["saturate"] = d.maybe(d.int(0, 1))
-    # x/scale is sometimes exactly half, and then x*(1/scale) may round the other way.
-    # Engines that compute in float16 round the quotient, too.
+    # If x/scale is halfway between two integers, an engine that computes x*(1/scale) may round differently. Engines
+    # that compute in float16 also round the quotient.
     return d.case([x, scale, zero], attrs, off_by_one=0.3 if kind == "float16" else True)
 
 
@@ -137,7 +137,8 @@ def qlinear_conv(d):
     out = left
     x, w, attrs = integer_conv(d, left, right)
     channels = [w.shape[0]] if d.chance(0.5) else ()
-    # Zero points of a per-channel signed weight must be equal.
+    # The zero points of a weight with per-channel scales must be equal, because onnxruntime requires this for signed
+    # weights.
     weight_zero = np.zeros(channels, dtype=w.dtype) if channels or d.chance(0.3) else zero_point(d, right)
     bias = d.maybe(d.tensor("int32", [w.shape[0]], low=-2000, high=2000))
     inputs = [x, scale_of(d), zero_point(d, left), w, scale_of(d, channels), weight_zero,

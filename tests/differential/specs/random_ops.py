@@ -1,4 +1,4 @@
-"""Operators with random output: only type and shape can be compared."""
+"""Operators with random outputs, of which only type and shape can be compared."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def random_like(d):
 
 @op("Bernoulli", since=(15,), last=21, weight=0.5)
 def bernoulli(d):
-    """Probabilities of 0 and 1 leave nothing to chance."""
+    """If all probabilities are 0 or 1, the result is not random."""
     certain = d.chance(0.5)
     x = d.tensor("float", d.shape(), low=0, high=1)
     x = np.round(x) if certain else x

@@ -1,4 +1,4 @@
-"""Reductions, running totals and orderings along axes."""
+"""Reductions, cumulative sums and sorting along axes."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def reduced_values(d, dtype, shape):
 
 @op_each(REDUCTIONS, weight=1.5)
 def reduce(d):
-    # Rounding of integer means, roots and logarithms is undefined, so these use floats.
+    # Means, roots and logarithms are drawn for floats only, because the rounding of integer results is undefined.
     dtype = d.dtype("T", without=INTS if d.op.name in ROOTED else ())
     shape = d.shape(0 if d.chance(0.1) else 1, 5, zero=0.04)
     x = reduced_values(d, dtype, shape)
@@ -64,7 +64,8 @@ def cumulate(d):
 
 
 def unsorted_topk(axis):
-    """With sorted=0 the order is free, so each slice is put in order of index."""
+    """Returns a function that sorts each slice of both outputs by index, because with sorted=0 their order is
+    undefined."""
     def canon(outputs):
         values, indices = outputs
         order = np.argsort(indices, axis=axis, kind="stable")
@@ -80,15 +81,15 @@ def top_k(d):
     k = d.int(0 if d.chance(0.05) else 1, shape[axis])
     x = d.tensor(dtype, shape, low=-20, high=20)
     if d.chance(0.4):
-        x = np.round(x / 5).astype(x.dtype)  # ties go to the lower index
+        x = np.round(x / 5).astype(x.dtype)  # makes ties, of which TopK prefers the lower index
     attrs = {"axis": axis if axis != -1 or d.chance(0.5) else None}
     if d.since < 10:
         return d.case([x], {**attrs, "k": max(k, 1)}, outputs=2)
     if d.since < 11:
         return d.case([x, d.ints([k])], attrs, outputs=2)
     attrs |= {"largest": d.maybe(d.int(0, 1)), "sorted": d.maybe(d.int(0, 1), 0.3)}
-    # An unsorted answer may also keep any of several equal values, so there the values are distinct.
-    if attrs["sorted"] == 0 and x.size > 100:  # too many to be distinct in eight bits
+    # With sorted=0, TopK may return any of several equal values. All values are therefore distinct.
+    if attrs["sorted"] == 0 and x.size > 100:  # eight bits may not suffice for distinct values
         attrs["sorted"] = 1
     if attrs["sorted"] == 0:
         x = d.rng.permutation(max(x.size, 1))[: x.size].reshape(shape).astype(x.dtype)

@@ -2,22 +2,23 @@
 
 from fuzz.registry import op
 
-# Activations onnxruntime knows, with whether each takes an alpha and a beta.
+# The activations of onnxruntime. The pair says whether an activation has an alpha and whether it has a beta.
 ACTIVATIONS = {"Sigmoid": (0, 0), "Tanh": (0, 0), "Relu": (0, 0), "HardSigmoid": (1, 1), "LeakyRelu": (1, 0),
                "Elu": (1, 0), "Softsign": (0, 0), "Softplus": (0, 0), "ScaledTanh": (1, 1), "Affine": (1, 1),
                "ThresholdedRelu": (1, 0)}
 
 
 def activations(d, count):
-    """Names with the alphas and betas they consume, in order; mostly the well-behaved ones."""
+    """Returns attributes with `count` activations, at least half of them Sigmoid or Tanh on average, and their alphas
+    and betas."""
     names = [d.choice(list(ACTIVATIONS)) if d.chance(0.5) else d.choice(["Sigmoid", "Tanh"]) for _ in range(count)]
-    # Only the activations that use a parameter consume one, so the lists are as long as that.
+    # The lists of alphas and betas have an entry only for activations that use the parameter.
     alphas, betas = ([d.uniform(0.1, 0.9) for n in names if ACTIVATIONS[n][i]] for i in (0, 1))
     return {"activations": names, "activation_alpha": alphas or None, "activation_beta": betas or None}
 
 
 def common(d, gates, dtype):
-    """Attributes and inputs every recurrent operator shares."""
+    """Returns the attributes and inputs that all recurrent operators have."""
     direction = d.choice(["forward", "reverse", "bidirectional"])
     ways = 2 if direction == "bidirectional" else 1
     steps, batch, size, hidden = d.int(1, 5), d.int(1, 3), d.size(4), d.size(5)
@@ -36,7 +37,7 @@ def common(d, gates, dtype):
 
 
 def some_outputs(d, count):
-    """The requested outputs: any non-empty set."""
+    """Returns a random non-empty set of outputs to request."""
     wanted = [i if d.chance(0.6) else None for i in range(count)]
     return wanted if any(w is not None for w in wanted) else list(range(count))
 

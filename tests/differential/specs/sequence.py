@@ -96,7 +96,7 @@ def optional(d, present=None):
 
 @op("Optional")
 def optional_(d):
-    """Made from a value, or empty from a type."""
+    """Optional wraps a value, or makes an empty optional of a given type."""
     if d.chance(0.3):
         return d.case([], {"type": type_of(d.tensor("float", [2]))})
     return d.case([sequence(d, at_least=1) if d.chance(0.3) else d.tensor(d.choice(ELEMENTS), d.shape())])

@@ -16,7 +16,7 @@ def identity(d):
 
 
 def split_dims(d, total):
-    """Random factors with the given product."""
+    """Returns random factors whose product is `total`."""
     dims, rest = [], total
     while rest > 1 and d.chance(0.8):
         factors = [f for f in range(1, rest + 1) if rest % f == 0]
@@ -92,7 +92,7 @@ def concat(d):
 
 
 def cut(d, total, parts):
-    """Non-negative lengths with the given sum."""
+    """Returns `parts` non-negative lengths whose sum is `total`."""
     marks = sorted(d.int(0, total) for _ in range(parts - 1))
     return [b - a for a, b in zip([0, *marks], [*marks, total])]
 
@@ -118,7 +118,8 @@ def split(d):
 
 
 def slice_bounds(d, size):
-    """Start, end and step for one axis: in range, beyond it, negative, or stepping backwards."""
+    """Returns start, end and step for one axis. Start and end may be out of range or negative, and the step may be
+    negative."""
     step = d.choice([1, 1, 1, 2, 3, -1, -2])
     far = d.choice([0, 0, 3, 1 << 40])
     start, end = d.int(-size - far, size + far), d.int(-size - far, size + far)
@@ -148,7 +149,7 @@ def slice_(d):
 
 
 def pad_amounts(d, shape, mode):
-    """Valid pads of a mode: reflect and wrap are limited by the size of the data."""
+    """Returns valid pads. In the modes reflect and wrap, the size of the data limits them."""
     limit = {"reflect": lambda n: max(n - 1, 0), "wrap": lambda n: n}.get(mode, lambda n: 4)
     low = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]
     high = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]
@@ -289,7 +290,7 @@ def compress(d):
     shape = d.shape(1, 4, zero=0)
     axis = d.maybe(d.axis(len(shape)) if d.since >= 11 else d.int(0, len(shape) - 1), 0.7)
     length = int(np.prod(shape)) if axis is None else shape[axis]
-    condition = d.tensor("bool", [d.int(1, length)])  # elements beyond a short condition are dropped
+    condition = d.tensor("bool", [d.int(1, length)])  # elements beyond the end of the condition are dropped
     return d.case([any_tensor(d, shape), condition], {"axis": axis})
 
 

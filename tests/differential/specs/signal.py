@@ -1,4 +1,4 @@
-"""Fourier transforms and windows."""
+"""Fourier transforms and window functions."""
 
 from fuzz.case import Const
 from fuzz.registry import op, op_each
@@ -10,7 +10,7 @@ def window(d):
     size = d.scalar(d.choice(["int32", "int64"]), d.int(1 if d.chance(0.1) else 2, 20))
     kind = d.choice(["float", "float", "double"])
     attrs = {"periodic": d.maybe(d.int(0, 1)), "output_datatype": enum(kind) if kind != "float" else d.maybe(enum(kind))}
-    return d.case([size], attrs, atol=1e-6)  # the coefficients are floats, even for double
+    return d.case([size], attrs, atol=1e-6)  # onnxruntime's coefficients are floats, also for double
 
 
 @op("MelWeightMatrix")
@@ -26,7 +26,7 @@ def mel_weight_matrix(d):
 
 @op("DFT", weight=3)
 def dft(d):
-    """Any length, over any axis but the last, which holds the real and imaginary parts."""
+    """Transforms any axis except the last, which contains the real and imaginary parts. The length is arbitrary."""
     dtype = d.dtype("T1", only=("float", "double"))
     inverse, onesided = d.chance(0.4), d.chance(0.3)
     parts = 1 if onesided or (d.chance(0.4) and not inverse) else 2

@@ -1,4 +1,4 @@
-"""Operators on text."""
+"""Operators on strings."""
 
 from fuzz.registry import op
 
@@ -20,9 +20,10 @@ def string_split(d):
 
 @op("StringNormalizer")
 def string_normalizer(d):
-    """Vectors, or matrices of one row. Case folding beyond ASCII depends on the locale, so text is ASCII."""
+    """The input is a vector or a matrix of one row. Its strings are ASCII, because case folding beyond ASCII depends on
+    the locale."""
     words = ("Tern", "GULL", "the", "The", "a", "", "plover", "A b")
-    # The default locale, en_US, is not installed everywhere; "C" is.
+    # The locale is "C", because the default, en_US, is not installed on every machine.
     attrs = {"locale": "C", "case_change_action": d.maybe(d.choice(["NONE", "LOWER", "UPPER"]), 0.8),
              "is_case_sensitive": d.maybe(d.int(0, 1)),
              "stopwords": d.maybe(d.subset(["the", "The", "a", "GULL"], at_least=1))}
@@ -36,7 +37,7 @@ def regex_full_match(d):
 
 
 def ngram_pool(d, longest, words):
-    """The pool of n-grams, shortest first, with where each length starts."""
+    """Returns the pool of n-grams, sorted by length, and the index at which each length starts."""
     pool, starts = [], []
     for n in range(1, longest + 1):
         starts.append(len(pool))

@@ -1,4 +1,4 @@
-"""Resampling, regions of interest and boxes."""
+"""Operators for resampling, regions of interest and boxes."""
 
 import numpy as np
 
@@ -28,7 +28,8 @@ def resize_modes(d):
 
 
 def resize_shape(d, mode):
-    """Ranks onnxruntime resizes: any for nearest, images with one or two outer dimensions otherwise."""
+    """Returns a shape whose rank onnxruntime supports: any rank for nearest, and images with one or two outer
+    dimensions otherwise."""
     if mode == "nearest":
         return d.shape(1, 5, dim=5, zero=0)
     if mode == "cubic":
@@ -38,7 +39,7 @@ def resize_shape(d, mode):
 
 
 def resized_axes(shape, mode):
-    """Only the trailing axes change size, except for nearest."""
+    """Returns the axes whose size may change: all axes for nearest, and otherwise the trailing ones."""
     if mode == "nearest":
         return list(range(len(shape)))
     return list(range(max(0, len(shape) - (3 if len(shape) == 5 else 2)), len(shape)))
@@ -80,12 +81,13 @@ def resize(d):
     if d.since < 13 and not by_scale:
         scales = np.zeros(0, np.float32)
     inputs = [x, roi, scales if by_scale or d.since < 13 else None, None if by_scale else sizes]
-    # Interpolated integers are truncated; results near an integer may fall on either side.
+    # Interpolated integers are truncated. A result that is almost an integer may be truncated to that integer or to the
+    # one below.
     return d.case(inputs, attrs, const=0.5, off_by_one=1.0 if mode != "nearest" else 0)
 
 
 def resize_roi(d, axes, moved):
-    """Starts, then ends; the full range for an axis that keeps its size."""
+    """Returns the starts and then the ends of all axes. An axis whose size does not change has the full range."""
     starts = [d.uniform(-0.1, 0.4) if a in moved else 0.0 for a in axes]
     ends = [d.uniform(0.6, 1.1) if a in moved else 1.0 for a in axes]
     return np.array(starts + ends, np.float32)
@@ -124,7 +126,7 @@ def grid_sample(d):
     grid = d.tensor(d.choice(d.types("T2", only=("float", "double"))), [batch, *out, len(sizes)], low=-1.3, high=1.3)
     if x.dtype != grid.dtype:
         grid = grid.astype(x.dtype)
-    return d.case([x, grid], attrs, scale=20, rtol=1e-4, atol=1e-5)  # the weights are floats
+    return d.case([x, grid], attrs, scale=20, rtol=1e-4, atol=1e-5)  # onnxruntime computes interpolation weights in float, also for double
 
 
 @op("AffineGrid")
@@ -137,7 +139,7 @@ def affine_grid(d):
 
 
 def boxes(d, dtype, count, height, width, rows=None):
-    """Corners x1, y1, x2, y2 in pixels, some of them a little outside."""
+    """Returns boxes as corners x1, y1, x2, y2 in pixels. Some boxes extend beyond the image."""
     x1, y1 = (d.rng.uniform(-1, n * 0.6, count) for n in (width, height))
     x2, y2 = (a + d.rng.uniform(0.5, n, count) for a, n in ((x1, width), (y1, height)))
     return np.stack([x1, y1, x2, y2], axis=-1).astype(d.tensor(dtype, []).dtype)
@@ -177,7 +179,7 @@ def non_max_suppression(d):
         corners = np.concatenate([(low + high) / 2, high - low], axis=-1).astype(np.float32)
     elif d.chance(0.3):  # any two opposite corners define a box
         corners = corners[..., [2, 3, 0, 1]]
-    # Distinct scores: the order of equal ones is not defined.
+    # The scores are distinct, because the order of boxes with equal scores is not defined.
     total = batch * classes * count
     scores = (d.rng.permutation(total).reshape(batch, classes, count) / total).astype(np.float32)
     inputs = [np.ascontiguousarray(corners), scores, d.maybe(d.ints([d.int(0, 5)]), 0.85),

@@ -1,4 +1,4 @@
-"""LightGBM and XGBoost, by onnxmltools."""
+"""LightGBM and XGBoost, which onnxmltools converts."""
 
 import lightgbm
 import xgboost

@@ -1,4 +1,4 @@
-"""Pipelines, unions and columns of several kinds."""
+"""Pipelines, feature unions, and tables with columns of several types."""
 
 from sklearn import decomposition, ensemble, feature_selection, impute, linear_model, preprocessing, svm
 from sklearn.compose import make_column_transformer

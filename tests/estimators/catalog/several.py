@@ -1,4 +1,4 @@
-"""Meta-estimators: one per class or output, calibrated, voting, stacked."""
+"""Meta-estimators, which combine several estimators: one per class or output, calibrated, voting, stacked."""
 
 from sklearn import calibration, ensemble, linear_model, multiclass, multioutput, naive_bayes, svm, tree
 
@@ -18,7 +18,7 @@ PAIR = [("logistic", logistic()), ("tree", small_tree())]
 CASES = [
     *classifier("OneVsRestClassifier", lambda: multiclass.OneVsRestClassifier(logistic())),
     *classifier("OneVsRestClassifier.tree", lambda: multiclass.OneVsRestClassifier(small_tree()), "four"),
-    *classifier("OneVsOneClassifier", lambda: multiclass.OneVsOneClassifier(logistic()))[:2],  # integer labels
+    *classifier("OneVsOneClassifier", lambda: multiclass.OneVsOneClassifier(logistic()))[:2],  # only the cases with integer labels
     *one("OneVsRestClassifier.labels", lambda: multiclass.OneVsRestClassifier(logistic()), "labels", zipmap=False),
     *classifier("CalibratedClassifierCV.sigmoid", lambda: calibration.CalibratedClassifierCV(naive_bayes.GaussianNB(), cv=3)),
     *classifier("CalibratedClassifierCV.isotonic",

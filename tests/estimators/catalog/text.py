@@ -1,4 +1,4 @@
-"""Vectorizers of text."""
+"""Text vectorizers."""
 
 from sklearn import linear_model, naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer

@@ -1,4 +1,4 @@
-"""Clusters, outliers, decompositions, projections."""
+"""Clustering, outlier detection, decompositions, projections."""
 
 from sklearn import cluster, cross_decomposition, decomposition, ensemble, mixture, neighbors, random_projection
 
