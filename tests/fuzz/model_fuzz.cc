@@ -1,4 +1,5 @@
-// Models from hostile bytes, for the importer that the program links: the result is an error or a valid graph.
+// Models from hostile bytes, for the importer that the program links: the result is an error or a valid
+// graph.
 #include <cstdlib>
 
 #include "check_model.h"

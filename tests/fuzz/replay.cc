@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   int count = 0;
-#define TERN_FUZZ_TARGET(name) count += ReplayFolder(std::filesystem::path(argv[1]) / #name "_fuzz", Fuzz_##name);
+#define TERN_FUZZ_TARGET(name) \
+  count += ReplayFolder(std::filesystem::path(argv[1]) / #name "_fuzz", Fuzz_##name);
 #include "targets.inc"
   std::printf("%d passed, 0 failed, 0 skipped\n", count);
   return count ? 0 : 1;

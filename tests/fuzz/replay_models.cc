@@ -13,7 +13,8 @@ static int ReplayFormat(const tern::load::Format& format, const std::filesystem:
   }
   return ReplayFolder(corpus / (format.library + "_fuzz"), [&](const uint8_t* data, size_t size) {
     tern::load::ReadContext context;
-    CheckModel((*read)({"", tern::Buffer::Borrow(const_cast<uint8_t*>(data), size, nullptr), false}, context));
+    CheckModel(
+        (*read)({"", tern::Buffer::Borrow(const_cast<uint8_t*>(data), size, nullptr), false}, context));
   });
 }
 

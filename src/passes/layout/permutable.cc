@@ -241,7 +241,8 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     attrs = op->defaults;
     inputs = {inputs[0], Ints(form.view)};
   } else {
-    MoveAxes(old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
+    MoveAxes(
+        old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
     if (IsOp(old_, "Transpose")) SetAttr(attrs, "perm", form.result_perm);
     if (IsOp(old_, "MatMul")) SetAttr(attrs, "transpose_a", false);
     if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);

@@ -53,7 +53,8 @@ std::vector<Value*> EmitPermuted(Rewrite& r, const Node& node, const Permutation
     inputs[i] =
         Joined(map) && !inputs[i]->is_constant() ? read(inputs[i]) : Operand(r, inputs[i], perm, read);
   Attrs attrs = node.attrs;
-  MoveAxes(node, perm, [&](const auto& list) { return r.Ints(list); }, attrs, inputs);
+  MoveAxes(
+      node, perm, [&](const auto& list) { return r.Ints(list); }, attrs, inputs);
   return r.Ops(*node.op, attrs, inputs, static_cast<int>(node.outputs().size()));
 }
 

@@ -27,7 +27,8 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
       return ResourceExhausted("a run needs ", bytes, " more bytes for values of dynamic size; ", bytes_,
                                " are allocated, but the limit is ", limit_);
     best = blocks_.size();
-    blocks_.push_back(std::make_shared<const Buffer>(Buffer::Allocate(std::min(Rounded(bytes), limit_ - bytes_))));
+    blocks_.push_back(
+        std::make_shared<const Buffer>(Buffer::Allocate(std::min(Rounded(bytes), limit_ - bytes_))));
     bytes_ += blocks_.back()->size();
     peak_ = std::max(peak_, bytes_);
   }
