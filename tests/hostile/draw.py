@@ -54,6 +54,9 @@ class Draw:
         return name
 
     def floats(self, dims):
+        if 0 in dims:  # numpy refuses empty arrays whose other dims are huge
+            self.constants.append(TensorProto(name=f"c{len(self.constants)}", data_type=TensorProto.FLOAT, dims=dims, raw_data=b""))
+            return self.constants[-1].name
         return self.constant(self.rng.uniform(-1, 1, dims).astype(np.float32))
 
     def ints(self, numbers):
