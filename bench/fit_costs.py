@@ -32,7 +32,7 @@ TABLE = RUNTIME / "cost_rates.inc"
 def far_weights():
     """Returns kCache and kMiss of src/runtime/cost/cost_model.cc: the largest number of bytes of weights that stay in a
     cache, and the factor by which larger weights are read more slowly."""
-    match = re.search(r"kCache = (\d+) << (\d+),\s+kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
+    match = re.search(r"kCache = (\d+) << (\d+);.*?kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text(), re.DOTALL)
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
     size, shift, times = map(int, match.groups())

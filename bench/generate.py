@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, tokens per second, and the time of a
-token by length of the past.
+"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, the tokens per second, and how the time of
+a token grows with the length of the past.
 
     python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
     .venv-generate/bin/python bench/generate.py
@@ -44,8 +44,8 @@ def parse():
 
 
 def names(layers):
-    """Returns the names of the inputs of the past and of the outputs of the present, in the convention of the package
-    optimum."""
+    """Returns two lists of names, as the package optimum gives them: the inputs past_key_values.* and the outputs
+    present.*."""
     parts = [(i, kind) for i in range(layers) for kind in ("key", "value")]
     return [f"past_key_values.{i}.{kind}" for i, kind in parts], [f"present.{i}.{kind}" for i, kind in parts]
 
@@ -181,8 +181,8 @@ def at_past(spent, prompt, past):
 
 
 def summary(ours, theirs, prompt, bytes_read):
-    """Returns all figures. "percent_of_permitted" is the median time to read as many bytes as the weights have, over
-    the median time of a token. `tern generate` measures these reads between its tokens."""
+    """Returns all figures. "percent_of_permitted" is 100 times the quotient of two medians: the time to read as many
+    bytes as the weights have, divided by the time of a token. `tern generate` measures these reads between its tokens."""
     reads = ours.get("read_milliseconds")
     permitted = 1e3 / statistics.median(reads) if reads else None
     usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None
@@ -201,10 +201,10 @@ def show(found):
     number = lambda value, form="{:.1f}": "–" if value is None else form.format(value)  # noqa: E731
     print(f"the same tokens: {found['same']} of {found['tokens']}")
     for name, value in found["tokens_per_second"].items():
-        past = ", ".join(f"{number(ms, '{:.2f}')} at {length}" for length, ms in found["ms_at_past"][name].items())
-        print(f"{name:12} {value:6.1f} tokens/s; ms per token with a past of: {past}")
-    print(f"ratio {found['ratio']:.2f}; {number(found['percent_of_permitted'])} % of the "
-          f"{number(found['permitted_tokens_per_second'])} tokens/s that reading {found['weight_bytes'] / 1e6:.0f} MB of weights per token permits")
+        past = ", ".join(f"{number(ms, '{:.2f}')} ms at past {length}" for length, ms in found["ms_at_past"][name].items())
+        print(f"{name:12} {value:6.1f} tokens/s; a token takes {past}")
+    print(f"ratio {found['ratio']:.2f}; reading {found['weight_bytes'] / 1e6:.0f} MB of weights per token permits "
+          f"{number(found['permitted_tokens_per_second'])} tokens/s, of which Tern reaches {number(found['percent_of_permitted'])} %")
     print(f"plans made: {number(found['plans'], '{}')}; allocations per token: {number(found['allocations_per_token'], '{}')}")
 
 

@@ -23,8 +23,8 @@ struct PictureOptions {
 };
 
 // Reads the argument of one --input and adds its inputs to `feeds`. The argument is NAME=FILE or FILE. FILE
-// alone is allowed if the model has one input. Otherwise the file must name its inputs: a .npz or .json file
-// with names, or a .csv file with a header. The FILE - is standard input. If the format does not state a
+// alone is allowed if the model has one input, or if the file names its inputs: a .npz or .json file with
+// names, or a .csv file with a header. If FILE is "-", standard input is read. If the format does not state a
 // type, values are read as the input's type. Fails if `feeds` already contains an input of the file.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
@@ -34,8 +34,8 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
 // Adds a random tensor for each input that is not in `feeds`. The dims of these inputs must be known.
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds);
 
-// Returns the feeds in the order of the graph's inputs. First turns overridable constants that are fed into
-// inputs. Fails if a name is missing or unknown, or if a type or a dim is wrong.
+// Returns the feeds in the order of the graph's inputs. An overridable constant that is in `feeds`
+// becomes an input of the graph. Fails if a name is missing or unknown, or if a type or a dim is wrong.
 Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds);
 
 }  // namespace tern::tools

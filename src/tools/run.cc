@@ -43,6 +43,9 @@ class RunTool : public Tool {
 
  private:
   Result<DatumList> Inputs(Graph& graph, const Args& args);
+  // Prints the results and writes the files that the options ask for.
+  Status WriteResults(const Graph& g, const Destination& ins, const DatumList& inputs,
+                      const Destination& outs, Outcome& done) const;
   void Print(const Graph& graph, const Outcome& done) const;
   void PrintJson(const Graph& graph, const Outcome& done) const;
   void WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const;
@@ -170,19 +173,26 @@ Result<int> RunTool::Run(const Args& args) {
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
   Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
   engine.Warn();
+  const Status written = Guard([&] { return WriteResults(g, ins, inputs, outs, done); });
+  if (!written.ok()) return Status(written).While(StrCat("writing the results of '", path, "'"));
+  return 0;
+}
+
+Status RunTool::WriteResults(const Graph& g, const Destination& ins, const DatumList& inputs,
+                             const Destination& outs, Outcome& done) const {
   NoteNonFinite(g.outputs(), done.outputs);
   TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
   if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());
-  if (piped) {
+  if (output_dir_ == "-") {
     TERN_ASSIGN(const std::string bytes, FormatData(g.outputs(), done.outputs, format_));
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return 0;
+    return {};
   }
   if (!output_dir_.empty()) {
     TERN_ASSIGN(done.files, WriteData(outs, done.outputs, format_));
   }
   json_ ? PrintJson(g, done) : Print(g, done);
-  return 0;
+  return {};
 }
 
 }  // namespace

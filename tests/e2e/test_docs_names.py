@@ -1,6 +1,7 @@
 """Tests that everything the pages name exists: links, files, identifiers, commands, options, test suites."""
 
 import functools
+import pathlib
 import re
 import subprocess
 import sys
@@ -29,9 +30,17 @@ def source_words():
 
 @functools.cache
 def new_things():
-    """Returns the files that docs/extending adds, and all identifiers in its code blocks."""
+    """Returns the files and folders that docs/extending adds, and all identifiers in its code blocks."""
     found = [block for page in (ROOT / "docs/extending").glob("*.md") for block in blocks(page)]
-    return ({block.file for block in found if block.file}, {word for block in found for word in re.findall(r"[A-Za-z_]\w*", block.text)})
+    files = {block.file for block in found if block.file}
+    folders = {str(pathlib.Path(name).parent) for name in files} | {f"tests/fuzz/corpus/{name}_fuzz/" for name in new_formats()}
+    return files | folders, {word for block in found for word in re.findall(r"[A-Za-z_]\w*", block.text)}
+
+
+def new_formats():
+    """Returns the formats that docs/extending adds."""
+    found = [block.text for page in (ROOT / "docs/extending").glob("*.md") for block in blocks(page, "cmake")]
+    return re.findall(r"^tern_importer\((\w+)", "\n".join(found), re.M)
 
 
 @functools.cache
@@ -153,6 +162,7 @@ class Names(unittest.TestCase):
         target."""
         build = TERN.rsplit("/bin/", 1)[0]
         targets = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+        targets += "".join(f"import_{name}_test:\n" for name in new_formats())
         wrong = []
         for page in written_pages():
             for block in blocks(page, "console"):

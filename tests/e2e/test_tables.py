@@ -90,7 +90,7 @@ class Tables(CliTest):
                      says=["'age'", "row 1", "line 2", "'old'"])
         wide = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {"a": (FLOAT, ["N", 3]), "b": (FLOAT, ["N", 1])},
                           {"y": (FLOAT, ["N", 3])})
-        self.refused("run", self.save(wide), "--input", self.csv("a,b\n1,2\n"), says=["'a'", "f32[N,3]", "one column"])
+        self.refused("run", self.save(wide), "--input", self.csv("a,b\n1,2\n"), says=["'a'", "f32[N,3]", "a column"])
 
     def test_plain_text_loses_nothing_either(self):
         path = self.csv("1,,2\n", "x.txt")

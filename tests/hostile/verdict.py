@@ -10,7 +10,7 @@ COMPUTED, REFUSED = 0, 2  # exit codes
 LEAST_COMPUTED = 0.6  # minimum share of computed models over all ops; the actual share is about 0.7
 LEAST_OF_AN_OP = 0.1  # minimum share per op, as a count rounded down; MaxUnpool has the smallest share, about 0.2
 
-# A refusal must name a node, except a lack of memory, which can occur outside of nodes.
+# A refusal must name a node or a constant, except a lack of memory, which can occur outside of nodes.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")
@@ -32,10 +32,12 @@ def bad_refusal(said, model, path):
         return f"refused without a well-formed error: '{said}'"
     if match["model"] != str(path):
         return f"refused without the model's name: {said}"
-    names = {name for node in model.graph.node for name in node.output}
-    if match["node"] not in names and (match["node"] or match["kind"] != "resource exhausted"):
-        return f"refused without a node of the model: {said}"
-    return None
+    if match["node"]:
+        names = {name for node in model.graph.node for name in node.output}
+        known = match["node"].split("/")[0] in names  # a node that the optimizer made is named OUTPUT/OP
+    else:
+        known = match["kind"] == "resource exhausted" or any(f"tensor '{t.name}'" in match["why"] for t in model.graph.initializer)
+    return None if known else f"refused without a node of the model: {said}"
 
 
 def bad_answer(answer, model, path):

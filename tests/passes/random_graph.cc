@@ -33,8 +33,16 @@ std::unique_ptr<Graph> OnlyInputs(Random& random) {
   return graph;
 }
 
+// Values have at most this many elements, so that a product of two of them fits into memory.
+constexpr int64_t kMaxElements = 1 << 14;
+
+void LimitSize(const Node&, const DatumList& outputs) {
+  for (const Datum& d : outputs)
+    if (d.is_tensor() && d.tensor.size() > kMaxElements) throw std::length_error("too many elements");
+}
+
 bool Runs(const Graph& graph, const std::map<std::string, int64_t>& symbols) {
-  return Guard([&] { return EvaluateGraph(graph, RandomInputs(graph, symbols, 1)); }).ok();
+  return Guard([&] { return EvaluateGraph(graph, RandomInputs(graph, symbols, 1), LimitSize); }).ok();
 }
 
 // Returns a graph of the rules' cases with up to three changes. Stops before the first change that makes the

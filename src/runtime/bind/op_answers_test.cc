@@ -9,7 +9,8 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// An op with a kernel must not answer kNoKernel, because plans use the answers of ops with kernels.
+// kNoKernel is the answer of ops that the reference function runs: plans never ask them. An op with a kernel
+// must give a real answer.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// Returns for each axis the number of taps of each window that are inside the input. If with_padding is true,
+// Returns how many taps of each window lie inside the input, for each axis. If with_padding is true,
 // taps inside the padding count too. Returns empty lists if the output is empty.
 inline cpu::PoolDivisors PoolDivisorsOf(const cpu::ConvShape& s, const Window& window, bool with_padding) {
   cpu::PoolDivisors divisors;

@@ -16,7 +16,7 @@ class TileBound {
   // `inputs` are the indices of inputs that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // Sets the epilogue for a query with other dims. Does not allocate.
+  // Replaces the epilogue by that of another query, when the dims of the node change. Does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     tile_ = {};
     residual_ = -1;

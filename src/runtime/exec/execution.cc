@@ -15,7 +15,8 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
     arenas_.push_back(&engine_.ArenaAt(plan_->program().depth, memory));
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
-  if (const Varying* varying = plan_->varying())  // SetLength writes the contents: each execution has its own
+  // SetLength overwrites these tensors, so each execution needs its own copies.
+  if (const Varying* varying = plan_->varying())
     for (const Varying::Values& content : varying->contents)
       At(content.slot) = At(content.slot).tensor.Clone();
   engine_.fallbacks.insert(plan_->fallbacks().begin(), plan_->fallbacks().end());

@@ -14,7 +14,7 @@ class Runner {
 
   // Returns the execution of the plan for these values. Compiles the plan if no plan of the model matches.
   // Does not run the plan. length: the length of the growing states. range: the plan must serve all lengths
-  // of this range; null: only these dims.
+  // of this range. If range is null, the plan serves only the dims of `bound`.
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound, int64_t length = 0,
                              const LengthRange* range = nullptr);
   // Prepares and runs. The outputs of the result are valid until the next run.

@@ -28,9 +28,9 @@ using Packs = std::map<std::string, Pack>;  // by PackKey
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
-// Returns a hash of the attributes' names and values and of the subgraphs, because two nodes may pack the
-// same weight with different strides or factors. Leaves out the activation (activation, act_alpha, act_beta),
-// which does not affect weights.
+// Returns a hash of the node's attributes and subgraphs. It is part of the key of a pack, because two nodes
+// may pack the same weight with different strides or factors. Leaves out the activation (activation,
+// act_alpha, act_beta), which does not affect weights.
 uint64_t HashOf(const Node& node);
 
 // Gives a unique name to every constant that has no name or shares its name with another constant. PackKey

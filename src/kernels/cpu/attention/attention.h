@@ -29,9 +29,10 @@ struct AttentionShape {
   bool causal = false;
   bool guarded = false;  // a row of probabilities that is NaN becomes zeros
   bool bool_mask = false;
-  // Type of the operands of both products; scores and probabilities are f32. In bf16, values are read for
-  // pairs of keys. If the number of visible keys is odd, the next key completes the last pair with
-  // probability zero, so the values of that key must be finite. Fewer than 4 queries are computed in f32.
+  // Type of the operands of both products; scores and probabilities are f32. With bf16 operands, V is read
+  // for pairs of keys. If the number of visible keys is odd, the row of V behind the last visible key is
+  // multiplied by zero, so its elements must be finite. If there are fewer than 4 queries, the operands are
+  // f32.
   Operands operands = Operands::kF32;
   HeadStrides q, k, v, y;
   // Dims of the mask. The last dim is 0 if there is no mask. Keys beyond the last dim are masked, except that
