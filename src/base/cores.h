@@ -20,11 +20,11 @@ struct CoreCount {
 };
 CoreCount CountCores();  // computed again at each call
 
-// Returns how many cores a CPU quota allows; 0 if there is no limit. The number is rounded down, because a
-// process that exceeds its quota is stopped for the rest of the period. The limit is at least 1.
+// Returns how many cores a CPU quota allows; 0 if there is no limit. A limit is rounded down, because a
+// process that exceeds its quota is stopped until the period ends. A limit is at least 1.
 int CoresOfQuota(double quota, double period);
 
-// Returns the smallest CPU quota of the given control groups and their parents, in cores; 0: no limit.
+// Returns the smallest CPU quota of the given control groups and their parents, in cores; 0 if there is none.
 // groups: the text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
 int CoresOfGroups(const std::string& groups, const std::string& root);
 

@@ -54,7 +54,7 @@ uint32_t MaxFiniteBits(const FloatFormat& f) {
   const uint32_t all = (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
   if (f.has_infinity) return all - (1u << f.mantissa_bits);  // the largest exponent encodes infinity and NaN
   if (f.nan_is_minus_zero || !f.has_nan) return all;
-  return all - 1;  // e4m3fn: all ones is NaN
+  return all - 1;  // e4m3fn: the exponent and mantissa of all ones are NaN
 }
 
 uint32_t NanBits(const FloatFormat& f) {
@@ -201,7 +201,7 @@ uint16_t FloatToHalf(float value) {
   const uint16_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to more than 65504, the largest half
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // would round beyond 65504, the largest half
   if (magnitude < 0x38800000) {  // a subnormal half: adding 0.5 rounds and aligns the mantissa
     float m;
     std::memcpy(&m, &magnitude, 4);

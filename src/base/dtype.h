@@ -71,10 +71,9 @@ constexpr DTypeSet kAnyType = ~DTypeSet{0} & ~DTypeSet{1};
 std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
 // These functions convert bit patterns to and from float. They round to nearest even. A value beyond the
-// finite range becomes infinity in f16 and bf16. In smaller types it becomes the largest finite value if
-// `saturate` is set or the type has no NaN (f4). Otherwise it becomes infinity, or NaN if the type has no
-// infinity.
-float DecodeFloat(DType t, uint32_t bits);  // f16, bf16, fp8s, f4
+// finite range becomes infinity in f16 and bf16. In a smaller type, such a value becomes the largest finite
+// value if `saturate` is set or the type has no NaN (f4), else infinity if the type has infinity, else NaN.
+float DecodeFloat(DType t, uint32_t bits);  // t: f16, bf16, an fp8 type or f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);
 uint16_t FloatToHalf(float value);

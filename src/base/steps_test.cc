@@ -13,7 +13,8 @@
 namespace tern {
 namespace {
 
-// The variables are not atomic: every step must see the writes of the step before it.
+// The test uses variables that are not atomic, to check that every step sees the writes of the step before
+// it.
 TEST(Steps, EachSeesTheOneBefore) {
   for (int threads : {1, 2, 3, 7})
     for (int chunks : {1, 2, 3, 5, kMaxStepChunks}) {
@@ -36,7 +37,7 @@ TEST(Steps, NoStepsOrNoChunks) {
   ParallelSteps(Workers(3), 4, 0, never);
 }
 
-// Inside another loop one thread runs all chunks.
+// Inside another parallel loop, one thread runs all chunks of all steps.
 TEST(Steps, Nested) {
   std::atomic<int> total{0};
   const Workers workers(3);

@@ -89,7 +89,7 @@ class ActiveThreads {
   alignas(64) std::atomic<uint64_t> count_{0};
 };
 
-// Never destroyed: threads of the pool may still read it when the process exits.
+// Never destroyed, because threads of the pool may still read it when the process exits.
 ActiveThreads& TheActiveThreads() {
   static ActiveThreads* active_threads = new ActiveThreads();
   return *active_threads;
@@ -183,13 +183,13 @@ struct Job {
 
 class Pool {
  public:
-  // Never destroyed: threads may still wait in it when the process exits.
+  // Never destroyed, because threads may still wait in it when the process exits.
   static Pool& Get() {
     static Pool* pool = new Pool();
     return *pool;
   }
 
-  // Starts up to `count` threads. The system may refuse some or all of them: then loops have fewer helpers.
+  // Starts up to `count` threads. If the system refuses some or all of them, loops have fewer helpers.
   void EnsureThreads(int count) {
     std::lock_guard<std::mutex> lock(mutex_);
     try {

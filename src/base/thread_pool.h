@@ -21,7 +21,8 @@ class ActiveScope {
 // share the threads of the one pool.
 class Workers {
  public:
-  // 0: one thread per usable core, which is also the maximum. 1: everything runs on the calling thread.
+  // If `threads` is 0, loops use one thread per usable core, which is also the maximum. If `threads` is 1,
+  // loops run on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
   // Called inside a loop. Returns false once the calling thread must leave the loop because other threads

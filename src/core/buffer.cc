@@ -18,8 +18,8 @@ Buffer Buffer::Allocate(size_t bytes) {
   constexpr size_t kAlign = 64, kMinMapBytes = size_t{128} << 10, kMinHugePageBytes = size_t{1} << 20;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
-  // Large blocks are mapped directly: the system zeroes their pages and reclaims them when a block is freed.
-  // malloc would keep the memory of freed weights for reuse.
+  // Large blocks are mapped directly. The system then zeroes their pages, and reclaims them when a block is
+  // freed. malloc would keep the memory of freed weights for reuse.
   void* data = nullptr;
   if (rounded >= kMinMapBytes) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -19,7 +19,7 @@ class Buffer {
   // Allocates n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
   // Returns a buffer over memory that `owner` keeps alive. If `owner` is null, the caller guarantees that the
-  // memory outlives the buffer. space: the memory space of the bytes; null: host memory.
+  // memory outlives the buffer. space: the memory space of the bytes, or null for host memory.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
   // Maps an entire file for reading.
@@ -27,7 +27,7 @@ class Buffer {
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  MemorySpace* space() const { return space_; }  // null: host memory
+  MemorySpace* space() const { return space_; }  // null for host memory
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
   // False if the buffer has no owner, so that the caller must keep the memory alive.
   bool owned() const { return owner_ != nullptr; }

@@ -13,7 +13,8 @@ int HexValue(char c) {
 }
 
 // expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ;
-// factor := int | symbol | '?' | '"' any symbol '"' | f '(' e ',' e ')' | '(' e ')' | '-' factor
+// factor := integer | symbol | '"' escaped symbol '"' | '?' | '-' factor | '(' expression ')'
+//         | function '(' expression ',' expression ')'
 // `//`, `%` and capitalised function names are accepted, because exporters write expressions of Python and
 // sympy. ToString prints them as floordiv, mod, max and min.
 class DimParser {

@@ -14,7 +14,7 @@ struct Files {
   std::mutex mutex;
   std::map<uintptr_t, size_t> sizes;  // keyed by address
   static Files& Get() {
-    static auto* files = new Files();  // never destroyed: buffers may outlive every static object
+    static auto* files = new Files();  // never destroyed, because buffers may outlive static objects
     return *files;
   }
 };

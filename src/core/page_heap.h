@@ -21,8 +21,8 @@ class PageHeap {
   // because the unused bytes of the last huge page, up to kHugePage, would be too much for a small model.
   static constexpr size_t kAheadFrom = size_t{32} << 20;
 
-  // region: how many bytes of address space the heap reserves at once; 0: 1/16 of the process's limit on
-  // address space, but 64 MiB to 1 GiB.
+  // region: how many bytes of address space the heap reserves at once. If region is 0, the heap reserves 1/16
+  // of the process's limit on address space, but at least 64 MiB and at most 1 GiB.
   explicit constexpr PageHeap(size_t region) : region_(region) {}
   ~PageHeap();  // does not free blocks
   PageHeap(const PageHeap&) = delete;

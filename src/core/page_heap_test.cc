@@ -53,7 +53,7 @@ TEST(PageHeap, GoesOnInAnotherRegion) {
     ASSERT_NE(blocks.back(), nullptr) << i;
     std::memset(blocks.back(), i, 3 * kMB);
   }
-  auto* large = static_cast<char*>(heap.Allocate(40 * kMB));  // more than a region usually has
+  auto* large = static_cast<char*>(heap.Allocate(40 * kMB));  // more than the 4 MiB of a region
   ASSERT_NE(large, nullptr);
   EXPECT_TRUE(AllZero(large, 40 * kMB));
   for (int i = 0; i < 20; ++i)

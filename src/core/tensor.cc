@@ -27,7 +27,8 @@ int64_t CountOf(const Dims& dims) {
 
 Dims ContiguousStrides(const Dims& dims) {
   Dims strides(dims.size());
-  // Unsigned, because the other dims of an empty tensor may overflow. Its strides are never used.
+  // The type is unsigned, because the product of the other dims of an empty tensor may overflow. The strides
+  // of an empty tensor are never used.
   uint64_t step = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = static_cast<int64_t>(step);

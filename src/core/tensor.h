@@ -72,8 +72,8 @@ class Tensor {
 std::string Describe(DType dtype, const Dims& dims);
 
 // Return all elements in row-major order, for reference evaluators. A double represents every element of a
-// float type exactly. An int64_t represents every integer and bool, except that u64 values above INT64_MAX
-// become negative: they keep their bits.
+// float type exactly. An int64_t represents every integer and bool exactly, except u64 values above
+// INT64_MAX, which become the negative numbers with the same bits.
 std::vector<double> ToDoubles(const Tensor& t);
 std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);

@@ -42,8 +42,8 @@ struct Type {
   DType dtype = DType::kInvalid;  // element type of a tensor, or key type of a map
   Shape shape;
   std::shared_ptr<const Type> element;  // element type of a sequence or optional, or value type of a map
-  // The memory in which the value is stored; null: host memory. ToString does not print it, and operator==
-  // does not compare it.
+  // The memory in which the value is stored, or null for host memory. ToString does not print it, and
+  // operator== does not compare it.
   MemorySpace* memory = nullptr;
 
   Type();

@@ -7,13 +7,13 @@ namespace tern {
 
 struct ScoreRules {
   float repetition_penalty = 1;
-  int64_t no_repeat = 0;               // a row must not contain an n-gram of this size twice; 0: no such rule
+  int64_t no_repeat = 0;               // if not 0, a row must not contain an n-gram of this size twice
   int64_t min_length = 0;              // a row with fewer tokens, including the prompt, must not end
-  int64_t eos = -1;                    // the token that ends a row; below 0: none
-  std::vector<int64_t> allowed;        // [token]: 0 forbids the token; empty: all tokens are allowed
+  int64_t eos = -1;                    // the token that ends a row; negative if there is none
+  std::vector<int64_t> allowed;        // [token]: 0 forbids the token; if empty, all tokens are allowed
   std::vector<int64_t> first_allowed;  // [prompt][token]: as `allowed`, for the first step only
-  // Adjusts scores[r][token] for each row r of `rows`. `batch`: the number of prompts; each has rows.size() /
-  // batch adjacent rows.
+  // Adjusts scores[r][token] for each row r of `rows`. `batch`: the number of prompts. Each prompt has
+  // rows.size() / batch adjacent rows.
   void Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
 };
 

@@ -52,8 +52,9 @@ void FillGpt(Graph& g, int64_t layers) {
   EXPECT_TRUE(b.status().ok()) << b.status().ToString();
 }
 
-// Builds a decoder whose past stores all tokens so far. The logits depend on their sum, so that a wrong order
-// of the past's rows changes the result. A Concat computes the present, so that it is not appended in place.
+// Builds a decoder whose past stores all tokens so far. The logits depend on the sum of these tokens, so that
+// a wrong order of the past's rows changes the result. The decoder computes the present with a Concat, which
+// cannot append to the past in place.
 void FillSums(Graph& g) {
   Builder b(g);
   Value* ids = g.AddInput("input_ids", Index());
@@ -73,7 +74,7 @@ void FillSums(Graph& g) {
 
 struct Case {
   const char* op;
-  int64_t beams = 1, layers = 0, eos = -1;  // layers 0: the decoder of FillSums
+  int64_t beams = 1, layers = 0, eos = -1;  // if layers is 0: the decoder of FillSums
 };
 
 // Returns a graph that consists of the search. Its inputs are ids and max_length.

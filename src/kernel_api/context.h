@@ -86,7 +86,7 @@ class ResizeContext {
   // positions along the growing axis. The past and the present of a state then share one buffer, which starts
   // with the past. 0 means that past and present are separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
-  // Requests scratch memory for Run: 64-byte aligned, uninitialized.
+  // Requests scratch memory for Run. The memory is 64-byte aligned and uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }
   size_t scratch() const { return scratch_; }
 
@@ -113,7 +113,7 @@ class RunContext {
   const Workers& workers() const { return *pool; }
 
   // The plan sets these members.
-  std::vector<const Datum*> inputs;  // null where absent
+  std::vector<const Datum*> inputs;  // null for an absent input
   std::vector<Datum*> outputs;
   void* scratch_memory = nullptr;
   const Workers* pool = nullptr;

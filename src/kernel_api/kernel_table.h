@@ -51,7 +51,7 @@ struct KernelEntry {
   std::string name;                               // for profiles and reports: "cpu.conv.depthwise.f32"
   std::function<bool(const KernelQuery&)> legal;  // tests types, ranks, attributes and IsWeight
   std::function<std::unique_ptr<Kernel>()> make;
-  // The estimate if work_of and cost_of are null: a multiple of the time to move all operands once.
+  // If work_of and cost_of are null, the estimated time is `cost` times the time to move all operands once.
   double cost = 1;
   KernelAbilities can;
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add

@@ -16,7 +16,7 @@ namespace tern {
 // earlier table wins.
 struct Device {
   std::string name;               // "cpu", "cuda:0"
-  MemorySpace* memory = nullptr;  // null: host memory
+  MemorySpace* memory = nullptr;  // null for host memory
   std::vector<const KernelTable*> tables;
 };
 

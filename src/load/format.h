@@ -21,7 +21,7 @@ struct Source {
 };
 
 struct ReadContext {
-  int threads = 0;                    // the number of threads that copy weights; 0: one per core
+  int threads = 0;                    // the number of threads that copy weights; 0 means one per core
   std::vector<std::string> warnings;  // output: one sentence for each ignored property of the file
 };
 
@@ -38,7 +38,7 @@ struct Magic {
 // folder has this format if it contains `folder_file`. A file that no row matches by its contents has the
 // format of its extension.
 struct Format {
-  std::string name;                               // "ONNX": unique in the table
+  std::string name;                               // "ONNX"; unique in the table
   std::string title;                              // "an ONNX model", for messages
   std::vector<std::string> extensions = {};       // ".onnx"
   std::vector<Magic> magic = {};                  // one of these must match
@@ -55,7 +55,7 @@ struct Format {
 
 class FormatTable {
  public:
-  // A row with a reader replaces a row of the same name without one.
+  // A row with a reader replaces a row of the same name that has no reader.
   void Add(Format format);
   // Returns the row for a source, or null. Rows are tried in this order: rows with a reader that match the
   // contents, rows without a reader that match the contents, rows with a reader that match the extension,

@@ -91,13 +91,13 @@ TEST(Foreign, OtherBytesAreNotRecognised) {
 
 TEST(Formats, OnnxIsRecognisedByItsFields) {
   EXPECT_EQ(NameOf("\x08\x07\x3a\x02\x12\0"s), "ONNX");                       // version, graph
-  EXPECT_EQ(NameOf("\x3a\x02\x12\0\x08\x07"s), "ONNX");                       // in any order
+  EXPECT_EQ(NameOf("\x3a\x02\x12\0\x08\x07"s), "ONNX");                       // graph, version
   EXPECT_EQ(NameOf("\x08\x07\x12\x07pytorch\x3a\xff\xff\x7f\x0a"s), "ONNX");  // the graph is truncated
   EXPECT_EQ(NameOf("\x08\x07\xf8\x07\x01\x3a\0"s), "ONNX");                   // a field of a later version
   EXPECT_EQ(NameOf("\x08\x07\x12\x04TFL3\x3a\0"s), "ONNX");  // another format's magic in a name
   EXPECT_EQ(NameOf("\x08\x07"s), "");                        // no graph
   EXPECT_EQ(NameOf("\x08\x07\x38\x01"s), "");                // the graph is a number
-  EXPECT_EQ(NameOf("\x08\x07\x3b\x3c\x3a\0"s), "");          // groups do not occur
+  EXPECT_EQ(NameOf("\x08\x07\x3b\x3c\x3a\0"s), "");          // ONNX has no protobuf groups
 }
 
 TEST(Formats, ContentsDecideThenTheExtension) {

@@ -16,7 +16,7 @@ struct Loaded {
 };
 
 // Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. threads: the number of
-// threads that copy the weights; 0: one per core.
+// threads that copy the weights; 0 means one per core.
 Result<Loaded> LoadFile(const std::string& path, int threads = 0, const FormatTable& formats = Formats());
 // Loads a model from memory. A .tern model refers to `bytes`; readers of other formats copy the weights.
 // Fails if the model has external data.

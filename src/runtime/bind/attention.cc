@@ -149,7 +149,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of the keys and values that
-  // attention reads. These are the inputs, or past and new rows joined.
+  // cpu::ComputeAttention reads: either the inputs, or the past joined with the new rows.
   void SetStrides(const KernelQuery& query) {
     const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
@@ -222,7 +222,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   float scale_ = 0, softcap_ = 0;
   int64_t q_heads_ = 0, kv_heads_ = 0;
   bool k_out_ = false, v_out_ = false;
-  int64_t capacity_ = 0;  // maximum keys of the in-place state; 0: past and present are separate tensors
+  int64_t capacity_ = 0;  // maximum keys of the in-place state; 0 if past and present are separate tensors
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 

@@ -11,7 +11,7 @@ TEST(ConvWinograd, UnitsByShape) {
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
   // Rounding errors grow with the number of channels, so a smaller unit is chosen.
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
-  // There are few tiles. If products are fast, reading the larger weights of F(4,3) costs more than it saves.
+  // There are few tiles. If products are fast, F(4,3) loses more time with its larger weights than it saves.
   const bool fast = cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2;
   EXPECT_EQ(ConvKernelChosen({1, 7, 7, 512}, {512, 512, 3, 3}, same),
             fast ? "cpu.conv.winograd.f2x3.f32" : "cpu.conv.winograd.f4x3.f32");

@@ -20,7 +20,7 @@ Work ConvOperands(const cpu::ConvShape& s);
 // Returns the work of a 1x1 convolution over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
-// s.input is the size of x. col2im: products are written to memory before they are added to y.
+// s.input is the size of x. If col2im is set, the kernel writes products to memory before it adds them to y.
 Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im = false);
 // Returns the work of the product of the weights and the im2col matrix. The kernel generates this matrix
 // block by block.

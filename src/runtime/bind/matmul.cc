@@ -239,8 +239,8 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
   }
 
  private:
-  // Returns whether bf16 saves more time than rounding the rows of a takes. It does not if b has few columns
-  // or the rows of a are short.
+  // Returns whether bf16 saves more time than rounding the rows of a takes. Returns false if b has few
+  // columns or the rows of a are short.
   static bool PaysInBf16(const KernelQuery& q) {
     const Dims& b = q.InDims(1);
     const int64_t rows = b[b.size() - 2], columns = b.back();
@@ -274,7 +274,7 @@ std::string StrassenWhyNot(const KernelQuery& q) {
 }
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
-// Estimates the time as that of the plain product, less the expected saving.
+// Returns the estimated time of the plain product, multiplied by StrassenCost.
 double StrassenMicroseconds(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountFrom(q.InDims(0), 0, q.InDims(0).size() - 1);

@@ -9,8 +9,8 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// kNoKernel is the answer of ops that the reference function runs: plans never ask them. An op with a kernel
-// must give a real answer.
+// Ops without kernels answer kNoKernel, because plans never query them. An op with a kernel must give another
+// answer.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

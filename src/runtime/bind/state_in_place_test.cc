@@ -14,7 +14,7 @@ namespace {
 struct Case {
   int64_t batch, heads, kv_heads, fresh, size, value_size;
   const char* attrs = "";
-  const char* mask = "";  // its type; K is the number of all keys
+  const char* mask = "";  // type of the mask, or empty; K is the number of all keys
   bool stacked = false;   // keys and values are one stacked tensor
   bool packed = false;    // q, k and v are [batch, length, heads*size]
 };

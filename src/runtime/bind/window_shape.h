@@ -49,8 +49,9 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   return s;
 }
 
-// Returns the crop at the front of the output of a transposed convolution. It is the pads attribute, or half
-// of the excess over the required output size.
+// Returns how many elements a transposed convolution crops at the front of each axis. If the node specifies
+// the output size (output_shape, or auto_pad "same"), this is half of the elements beyond that size.
+// Otherwise the attribute pads specifies the crop.
 inline cpu::Spatial CropOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
   const AutoPad mode = AutoPadOf(a);
   const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;

@@ -26,7 +26,7 @@ std::optional<Cost> CostOf(const Node& node);
 // nodes.
 std::optional<Cost> CostOfFused(const Node& first, const Node& next);
 
-// Returns the op's name, with the attribute `kind` if it has one: "Binary.add", "Pool.max".
+// Returns the op's name, followed by the attribute `kind` if the node has one: "Binary.add", "Pool.max".
 std::string KindOf(const Node& node);
 
 // Returns whether a constant is a parameter of the model: a node reads the constant as weights, or as data

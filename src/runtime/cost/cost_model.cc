@@ -41,7 +41,7 @@ class CpuRatesOfIsa : public Rates {
     constexpr double kMiss = 2;          // factor for the load time of larger weights
     const RatesRow& r = RatesOf(w.algorithm);
     const double weights = w.weights * r.weight * (w.weights > kCache ? kMiss : 1);
-    // Loading weights overlaps with multiply-adds, so the longer of the two counts.
+    // Loading weights overlaps with multiply-adds, so only the longer of the two times counts.
     return 1e-3 * (std::max(w.products * r.product, weights) + w.moved * r.moved +
                    w.transformed * r.transformed + r.start);
   }

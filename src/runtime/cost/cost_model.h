@@ -9,7 +9,7 @@
 
 namespace tern {
 
-// Returns the CPU's rates. Their Microseconds() uses the instruction set that is active at its call.
+// Returns the CPU's rates. Microseconds() uses the instruction set that is active when it is called.
 const Rates& CpuRates();
 
 // Returns the algorithm and the instruction set of each row of runtime/cost/cost_rates.inc.

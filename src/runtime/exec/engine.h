@@ -27,7 +27,7 @@ class Arena {
     TERN_ASSIGN(buffer_, (memory_ ? *memory_ : HostMemory()).Allocate(bytes));
     return {};
   }
-  MemorySpace* memory() const { return memory_; }  // null: the host's
+  MemorySpace* memory() const { return memory_; }  // null for host memory
   std::byte* data() const { return buffer_.data(); }
   size_t size() const { return buffer_.size(); }
 
@@ -58,7 +58,7 @@ struct Engine {
   std::set<const Node*> fallbacks;  // nodes that the reference evaluator runs in at least one plan
 
  private:
-  std::map<std::pair<int, MemorySpace*>, std::unique_ptr<Arena>> arenas_;  // by depth and memory
+  std::map<std::pair<int, MemorySpace*>, std::unique_ptr<Arena>> arenas_;  // keyed by depth and memory
   std::map<const Program*, std::unique_ptr<Runner>> runners_;
   std::map<const Program*, std::unique_ptr<StatefulRunner>> stateful_;
 };
