@@ -119,7 +119,7 @@ void Execution::Release() {
 }
 
 Status Execution::Run(const std::vector<BoundValue>& bound) {
-  TERN_TRY(engine_.stop.Check());  // so that a loop whose body has no steps can be stopped
+  TERN_TRY(engine_.stop.Check());  // this check also stops a loop whose body has no steps
   TERN_TRY(Bind(bound));
   if (engine_.observer) {
     for (size_t i = 0; i < steps_.size(); ++i) TERN_TRY(RunObserved(steps_[i], static_cast<int>(i)));
@@ -155,7 +155,7 @@ Status Execution::RunStep(StepState& step) {
   if (status.ok()) return status;
   const std::string where = step.node().node().Describe();
   if (status.message().rfind(where, 0) == 0)
-    return status;  // inference and kernel selection have named the node already
+    return status;  // inference or kernel selection has named the node already
   return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 

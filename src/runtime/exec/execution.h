@@ -14,14 +14,14 @@ namespace tern {
 struct StepState {
   const Step* step = nullptr;
   RunContext context;
-  std::unique_ptr<Kernel> kernel;  // null: the reference evaluator
+  std::unique_ptr<Kernel> kernel;  // null if the reference evaluator runs the step
   const KernelEntry* entry = nullptr;
   const char* kernel_name = "";
   std::vector<Type> types;             // of the outputs, for the reference evaluator
-  std::optional<Choice> why;           // of a dynamic step; set only with options.explain
-  std::vector<TensorInfo> why_inputs;  // the inputs that `why` is for
+  std::optional<Choice> why;           // kernel choice of a dynamic step; set only with options.explain
+  std::vector<TensorInfo> why_inputs;  // the inputs that `why` describes
   std::unique_ptr<KernelQuery> query;  // of a varying step: SetLength updates its dims
-  Buffer larger_scratch;               // replaces the planned scratch when a length needs more
+  Buffer larger_scratch;               // replaces the planned scratch memory when a length needs more
   const PlanNode& node() const { return *step->node; }
 };
 
@@ -43,10 +43,11 @@ class Execution {
   // Returns output i, which is valid until the next Run of any plan of the same session and depth. An output
   // that is also an input shares the input's memory.
   const Datum& Output(int i) const { return At(plan_->outputs()[static_cast<size_t>(i)]); }
-  // Later runs write output i to this tensor; an undefined tensor restores the session's memory. Returns
-  // false if the output cannot be redirected; the caller must then copy.
+  // Later runs write output i to this tensor. If the tensor is undefined, later runs write output i to the
+  // session's memory again. Returns false if the output cannot be redirected. The caller must then copy it.
   bool Redirect(int i, const Tensor& tensor);
-  // Drops references to inputs, bound outputs and dynamic values, so that a cached execution holds no memory.
+  // Drops the references to inputs, bound outputs and dynamic values, so that a cached execution does not
+  // keep their memory alive.
   void Release();
 
   const std::vector<StepState>& steps() const { return steps_; }

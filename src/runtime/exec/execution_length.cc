@@ -8,7 +8,8 @@ namespace tern {
 
 Status Execution::SetLength(int64_t length, int64_t capacity) {
   if (length == length_ && capacity == capacity_) return {};
-  length_ = capacity_ = -1;  // unset until all steps are resized, so that a call after a failure resizes all
+  length_ = capacity_ =
+      -1;  // unset until all steps are resized, so that the next call repeats a failed resize
   if (const Varying* varying = plan_->varying()) {
     for (const Varying::Values& values : varying->dims) {
       Tensor& t = At(values.slot).tensor;

@@ -12,9 +12,9 @@ namespace tern {
 // error.
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs);
 
-// Turns kInvalidModel into kInvalidArgument if inputs have unknown dims: the model was valid when it was
-// loaded, so the sizes that the caller chose must be wrong. The message names these inputs with their actual
-// and declared types. Returns other errors unchanged.
+// Turns kInvalidModel into kInvalidArgument if inputs have unknown dims. The model was valid when it was
+// loaded, so the sizes that the caller chose must be wrong. The message names the inputs with unknown dims,
+// with their actual and declared types. Returns other errors unchanged.
 Status BlameInputs(Status status, const Graph& graph, const std::vector<const Datum*>& inputs);
 
 }  // namespace tern

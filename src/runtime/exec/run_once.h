@@ -7,7 +7,7 @@
 namespace tern {
 
 // Infers the types of the node's outputs. Every present input must have its type or its constant set.
-// subgraphs: infers the node's subgraphs, if it has any. Errors name the node.
+// subgraphs: infers the node's subgraphs, if the node has any. Errors name the node.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs,
                                               InferContext::SubgraphInfer subgraphs = {});
 

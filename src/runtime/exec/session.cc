@@ -31,7 +31,8 @@ std::string NamesOf(const std::vector<Value*>& values) {
 // exists.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
-  std::vector<std::pair<std::string, GraphState>> named;  // by name: a clone has different Value objects
+  std::vector<std::pair<std::string, GraphState>>
+      named;  // by name, because a clone has different Value objects
   for (const GraphState& state : found) named.emplace_back(state.input->name, state);
   const bool sole_owner = graph.use_count() == 1;
   std::shared_ptr<Graph> out = sole_owner ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
@@ -74,9 +75,10 @@ struct Session::State {
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
-  std::vector<Tensor> outputs;    // bound by the caller; undefined: not bound
-  std::vector<bool> copies;       // outputs that the plan cannot write in place: copied after the run
-  Execution* current = nullptr;   // the execution of the last run or Prepare
+  std::vector<Tensor> outputs;    // bound by the caller; undefined if not bound
+  std::vector<bool>
+      copies;  // outputs that are copied after the run, because the plan cannot write them in place
+  Execution* current = nullptr;  // the execution of the last run or Prepare
 
   const Program& program() { return engine.model->program(); }
 

@@ -37,7 +37,7 @@ struct StepInfo {
   const Node* node = nullptr;
   std::string kernel;
   bool dynamic = false;
-  const Node* next = nullptr;  // the node that the kernel fuses into this one; null: none
+  const Node* next = nullptr;  // the node that the kernel fuses into this one; null if there is none
 };
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
@@ -53,8 +53,8 @@ class Session {
   std::unique_ptr<Session> Clone() const;
 
   // The graph that runs. It never changes; reading it is thread-safe. If it was optimized and
-  // options.keep_weights is off, its constants of 16 KiB and more have type and dims but no data: the session
-  // releases each weight when its kernels have packed it.
+  // options.keep_weights is off, its constants of 16 KiB and more have type and dims but no data, because the
+  // session releases each weight when its kernels have packed it.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;
@@ -71,8 +71,8 @@ class Session {
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
   // To run without allocation, bind the inputs once, then call Run() any number of times. The session stores
-  // views of the values and does not copy their bytes: Run reads them. After a change of shape, the next Run
-  // looks up or compiles a plan.
+  // views of the values. It does not copy their bytes, so Run reads the bytes of the caller. After a change
+  // of shape, the next Run looks up or compiles a plan.
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
   // Later runs write output i to `tensor`, which must be contiguous and have the output's type and dims. The
@@ -101,7 +101,7 @@ class Session {
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();
 
-  void SetObserver(RunObserver* observer);  // null: none
+  void SetObserver(RunObserver* observer);  // null removes the observer
   // Later runs check `stop` between steps and return kCancelled when it fires. The session stays usable.
   void SetStop(const Stop& stop);
   std::vector<Fallback> Fallbacks() const;  // of all plans so far

@@ -29,7 +29,7 @@ TEST(Session, RunsManyShapesWithABoundedCache) {
   EXPECT_EQ(session->PlansMade(), 51) << "a cached plan was not found";
 }
 
-// The model is valid; the sizes that the caller chose for its unknown dims are not.
+// The model is valid, but the sizes that the caller chose for its unknown dims are invalid.
 TEST(Session, BlamesTheInputsForTheirSizes) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[?,4], %b: f32[?,4]) -> (%y) {
     %y = Binary(%x, %b) {kind="add"} as "sum"

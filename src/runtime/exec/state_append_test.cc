@@ -68,8 +68,8 @@ constexpr char kDecoder[] = R"( -> (%y, %nk, %nv) {
   %y, %nk, %nv = Attention(%q, %k, %v, _, %pk, %pv)
 })";
 
-// After 200 tokens, both states have a capacity of 256 positions. The value of 10 tokens that is then set for
-// one state needs only 64.
+// After 200 tokens, both states have a capacity of 256 positions. Then one state is set to a value of 10
+// tokens, for which a capacity of 64 would suffice.
 TEST(StateAppend, GivesAllStatesOneCapacity) {
   for (const char* alone : {"pk", "pv"}) {
     SessionAndReference both(StrCat(kInputs, kDecoder), {Empty(), Empty()});

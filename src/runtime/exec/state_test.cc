@@ -177,7 +177,7 @@ void ExpectAttentionLikeReference(int64_t batch, int threads, bool allocations) 
       ASSERT_TRUE(status.ok()) << status.ToString();
     }
     const bool grows =
-        ((run + 4) & (run + 3)) == 0;  // the past's length is a power of two: its memory is full
+        ((run + 4) & (run + 3)) == 0;  // the length of the past is a power of two, so its memory is full
     if (allocations && run > 4 && !grows) {
       EXPECT_EQ(count, 0) << "run " << run;
     }

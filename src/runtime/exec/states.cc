@@ -124,10 +124,10 @@ int64_t States::current_length() const {
   return 0;
 }
 
-// Returns whether a dim that differs between two runs grows with the length: it is the length of a state, or
-// the input covers the past and the new positions, as a mask does. Other dims do not count. For example, the
-// numbers of new positions in two runs always lie on a line over the length, but a plan for that line would
-// serve only these two runs.
+// Returns whether a dim that differs between two runs grows with the length. Such a dim is the length of a
+// state, or the number of all positions, past and new, as in a mask. Other dims do not count. For example,
+// the numbers of new positions in any two runs fit a linear function of the length, but a plan for this
+// function would serve only these two runs.
 bool States::Grows(size_t input, const LinearDim& dim) const {
   if (dim.slope != 1) return false;
   return input < is_input_.size() && is_input_[input] ? dim.base == 0 : dim.base == last_new_;
@@ -159,7 +159,7 @@ const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
 }
 
 Result<Execution*> States::Prepare(Runner& runner, const std::vector<BoundValue>& bound) {
-  planned_ = nullptr;  // a new execution may have the address of an old one
+  planned_ = nullptr;  // reset, because a new execution may have the address of an old one
   const LengthRange* range = empty() || !one_length_.empty() ? nullptr : RangeFor(bound);
   if (!range) return runner.Prepare(bound, length_);
   auto made = Guard([&] { return runner.Prepare(bound, length_, range); });
@@ -220,7 +220,7 @@ int64_t States::ReservePresents(const Plan& plan) {
 Status States::Begin(Execution& execution, DatumList& inputs) {
   if (planned_ != &execution) TERN_TRY(FindPresents(execution));
   const int64_t capacity = ReservePresents(execution.plan());
-  PointToPasts(inputs);  // memory may have moved to grow
+  PointToPasts(inputs);  // ReservePresents may have moved the memory
   TERN_TRY(execution.SetLength(length_, capacity));
   for (size_t s = 0; s < memory_.size(); ++s)
     if (execution.plan().states()[s].external) execution.BindState(static_cast<int>(s), memory_[s].present());
@@ -338,7 +338,7 @@ Result<Tensor> States::Get(const std::string& input) const {
 void States::CopyFrom(const States& other) {
   TERN_CHECK(other.pending_.size() == pending_.size(), "cannot copy ", other.pending_.size(), " states to ",
              pending_.size());
-  const bool has_last = has_last_;  // only values change: RangeFor can still use the dims of the last run
+  const bool has_last = has_last_;  // only values change, so RangeFor can still use the dims of the last run
   Reset();
   has_last_ = has_last;
   for (size_t s = 0; s < pending_.size(); ++s)

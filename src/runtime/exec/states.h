@@ -64,8 +64,8 @@ class States {
   void PointToPasts(DatumList& inputs) const;
   bool Grows(size_t input, const LinearDim& dim) const;
   const LengthRange* RangeFor(const std::vector<BoundValue>& bound);
-  // Reserves memory for the presents. Returns the capacity of all states that the plan updates in place. They
-  // have the same capacity, because a kernel receives only one.
+  // Reserves memory for the presents. Returns the capacity of the states that the plan updates in place. All
+  // these states have the same capacity, because a kernel receives only one capacity.
   int64_t ReservePresents(const Plan& plan);
   void Remember(const std::vector<BoundValue>& bound);
   Status FindPresents(const Execution& execution);
@@ -82,7 +82,8 @@ class States {
   std::string one_length_;
 
   const Execution* planned_ = nullptr;  // the execution that presents_ describes
-  // By state: the length of the present as a function of the length of the past. nullopt: known after a run.
+  // By state: the length of the present as a function of the length of the past; nullopt if the length of the
+  // present is known only after the run.
   std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;

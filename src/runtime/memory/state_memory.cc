@@ -107,7 +107,7 @@ Status StateMemory::Set(const Tensor& value) {
   if (axis_ >= 0) {
     const int64_t capacity = CapacityFor(value.dim(axis_));
     if (strided_ || capacity != capacity_) {
-      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // allocated first: this may throw
+      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // first, because this may throw
       now_ = std::move(now), next_ = std::move(next);
       capacity_ = capacity;
       strided_ = false;

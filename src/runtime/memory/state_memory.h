@@ -9,7 +9,8 @@ namespace tern {
 // "Past" is the value that a run reads, "present" the value that it writes.
 class StateMemory {
  public:
-  // axis: the axis that grows; its length starts at 0. -1: the size is fixed and the value starts as zeros.
+  // axis: the axis that grows; its length starts at 0. If axis is -1, the size is fixed and the value starts
+  // as zeros.
   StateMemory(DType dtype, Dims dims, int axis);
 
   int64_t length() const { return length_; }      // positions along the axis; 0 for a fixed size

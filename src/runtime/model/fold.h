@@ -12,7 +12,7 @@ bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much
 // larger than its inputs, or whose results exceed what remains of `budget` bytes. Returns only values that an
-// unfolded node or an output reads. Does not fold a node whose evaluation fails: if a run reaches the node,
+// unfolded node or an output reads. Does not fold a node whose evaluation fails. If a run reaches the node,
 // the run reports the failure.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 

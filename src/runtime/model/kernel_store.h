@@ -26,7 +26,7 @@ class KernelStore {
 
  private:
   using Key = std::pair<const Node*, const KernelEntry*>;
-  std::unique_ptr<Kernel> Find(const Key& key) const;  // a clone; null: not prepared yet
+  std::unique_ptr<Kernel> Find(const Key& key) const;  // a clone, or null if not prepared yet
 
   const Graph& graph_;
   PackStore& packs_;

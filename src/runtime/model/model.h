@@ -43,7 +43,7 @@ class Model {
   // reason. The result does not depend on earlier runs.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
-  Tuner* tuner() const { return tuner_.get(); }  // null: estimates alone choose the kernels
+  Tuner* tuner() const { return tuner_.get(); }  // null if only estimates choose the kernels
 
   Residency& residency() { return *residency_; }
   KernelStore& kernel_store() { return *kernel_store_; }
