@@ -25,18 +25,18 @@ using OptionText = std::string (*)(std::string_view option, std::string_view val
 std::string SettingText(std::string_view option, std::string_view value);
 
 struct SessionOptions {
-  int threads = 0;         // how many threads of the process-wide pool one run uses; 0: one per core
+  int threads = 0;         // how many threads of the process-wide pool one run uses; 0 means one per core
   int plan_cache = 8;      // cached plans per graph, one per set of input shapes
   bool reference = false;  // whether the reference evaluator runs every op
   size_t fold_budget = size_t{256} << 20;  // bytes of constants that constant folding may create
   // Cache size in bytes. If the values that one step passes to the next exceed this size, a large batch is
   // split and runs slice by slice.
   size_t value_cache = size_t{8} << 20;
-  size_t memory_limit = 0;  // bytes for intermediate values; 0: the machine's memory
+  size_t memory_limit = 0;  // bytes for intermediate values; 0 means the size of the machine's memory
   // Limit in bytes for the outputs that one Loop or Scan collects over its iterations. It stops an endless
-  // loop before the memory is full. 0: DefaultCollectLimit().
+  // loop before the memory is full. 0 means DefaultCollectLimit().
   size_t collect_limit = 0;
-  const Target* target = nullptr;  // null: the CPU
+  const Target* target = nullptr;  // null means the CPU
   Level level = Level::kNone;      // optimization level
   Precision precision = Precision::kF32;
   // Time budget in milliseconds for measuring kernels while plans are compiled, for a session and its clones
@@ -44,15 +44,15 @@ struct SessionOptions {
   int64_t tune_ms = 0;
   // The tuner measures kernels whose estimated time is at most this multiple of the lowest estimate.
   double tune_within = 3;
-  // Folder of the measurements; nullopt: DefaultCacheDir(), empty: not stored. A folder given here is read
-  // even if tune_ms is 0.
+  // Folder of the measurements. nullopt means DefaultCacheDir(). If the text is empty, measurements are
+  // neither read nor stored. A folder given here is read even if tune_ms is 0.
   std::optional<std::string> cache_dir = std::nullopt;
   // Says which inputs and outputs are states, which persist between runs. "auto" pairs past inputs with
   // present outputs by the names that common exporters use. "none" means no states. "past=present,…" lists
-  // the pairs. Empty: the states that the graph declares.
+  // the pairs. If the text is empty, the states are those that the graph declares.
   std::string states = {};
   bool explain = false;       // records why each node has its kernel, for Session::Choices()
-  bool keep_weights = false;  // weights stay in memory after kernels have packed them; training changes them
+  bool keep_weights = false;  // weights stay in memory after kernels have packed them, as training requires
 
   // Returns kInvalidArgument if a value is out of range or two options exclude each other. The message names
   // the option, its value and the allowed range.

@@ -18,7 +18,7 @@ std::vector<const void*> PackStore::OfNode::SourcesOf(const std::vector<int>& in
 // may have changed the weights after the file was read.
 Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
   const Key key = KeyOf(inputs);
-  lock_ = {};  // still held if the last packing failed
+  lock_ = {};  // unlocks the previous key, which is still locked if packing failed
   TERN_ASSIGN(lock_, store_.packing_.Acquire(key, stop_, kOtherPacks));
   found_ = Tensor();
   {

@@ -20,7 +20,7 @@ struct Pack {
   // For a loaded pack: buffers of the weights in made_from, so that their addresses are not reused.
   std::vector<Buffer> keep_alive;
 };
-using Packs = std::map<std::string, Pack>;  // by PackKey
+using Packs = std::map<std::string, Pack>;  // keyed by PackKey
 
 // Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains kPackFormat,
 // `layout`, `isa`, a hash of the node's attributes and subgraphs, and the indices and names of the inputs

@@ -160,7 +160,8 @@ TEST(Packs, WeightsThatWereSwappedInTheFileAreDetected) {
   EXPECT_TRUE(PacksOf(*ThroughFile(*packed, bytes)).empty());
 }
 
-// A weight can get other bytes under the same name: for example, the optimizer folds a factor into it.
+// A weight can get other bytes under the same name, for example if the optimizer folds a factor into the
+// weight.
 TEST(Packs, OfOtherBytesAreNotStored) {
   std::unique_ptr<Graph> packed = WithPacks(*ParseOrDie(kProduct), {Counting({3, 2})});
   Packs packs = PacksOf(*packed);

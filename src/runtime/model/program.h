@@ -16,7 +16,7 @@ using FoldedValues = std::unordered_map<const Value*, Tensor>;
 
 struct NodeProgram {
   const Node* node = nullptr;
-  std::vector<int> inputs;   // slots; -1 where absent
+  std::vector<int> inputs;   // slots; -1 for an absent input
   std::vector<int> outputs;  // slots, including those of unread outputs
   std::vector<std::unique_ptr<Program>> subgraphs;
   // For each subgraph: the values that it captures, as slots of this program.
@@ -26,8 +26,8 @@ struct NodeProgram {
 struct Program {
   const Graph* graph = nullptr;
   int depth = 0;                     // nesting: 0 for the main graph, 1 for the body of a loop in it, …
-  int input_count = 0;               // slots [0, input_count): the graph's inputs
-  int capture_count = 0;             // the next slots: values of enclosing graphs, except weights
+  int input_count = 0;               // number of the graph's inputs, which are the first slots
+  int capture_count = 0;             // number of captures that are not weights, which are the next slots
   std::vector<const Value*> values;  // by slot
   std::vector<Tensor> weights;       // by slot; undefined if the value is not a weight
   std::vector<int> outputs;          // slots of the graph's outputs

@@ -23,16 +23,16 @@ class Residency {
   Tensor Weight(int slot) const;
   std::vector<Tensor> Weights() const;  // by slot; undefined if the value is not a weight
 
-  // Returns the pack layout for all dims of a node. The outer nullopt means that it is not decided yet, the
-  // inner one that no layout serves all dims.
+  // Returns the pack layout for all dims of a node. The outer nullopt means that the layout is not decided
+  // yet. The inner nullopt means that no layout serves all dims.
   std::optional<std::optional<std::string>> DecidedPack(const Node& node) const;
   // Decides the layout unless it is decided already. Returns the decided layout.
   std::optional<std::string> DecidePack(const Node& node, const std::optional<std::string>& pack);
 
   // Records that a kernel has packed this input in this layout and never reads the weight again.
   void SetPacked(const Node& node, int input, const std::string& pack);
-  // Releases the weight of the slot if all its readers have packed it in their decided layouts and none has
-  // subgraphs. Returns whether it released the weight.
+  // Releases the weight of the slot if all its readers have packed it in their decided layouts and no reader
+  // has subgraphs. Returns whether it released the weight.
   bool Release(int slot);
   // Returns whether a weight of the node was released. If so, only kernels with the decided layout can run
   // the node.

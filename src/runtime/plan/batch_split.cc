@@ -46,7 +46,7 @@ class BatchSplitter {
 
  private:
   struct Measured {
-    int64_t items = 0;            // number of items of the batch; 0: the node cannot be split
+    int64_t items = 0;            // number of items of the batch; 0 if the node cannot be split
     std::vector<bool> has_items;  // by input: whether its outermost dim is the batch
     // values: bytes of the operands that have items. weights: bytes of the other operands.
     double values = 0, weights = 0;

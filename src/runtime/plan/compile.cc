@@ -156,7 +156,7 @@ class PlanCompiler {
 
   // Compares two layouts. In the strided layout, kernels write the inputs of a Concat directly into its
   // result with a row stride. This extends the lifetime of the result, so the strided layout is used only if
-  // it needs no more memory than the other layout.
+  // it needs at most as much memory as the other layout.
   void ChooseLayout() {
     std::vector<Draft> strided_drafts = drafts_;
     Layout strided = MakeLayout(program_.bound_count(), lowered_, strided_drafts, [&](const Draft& draft) {
@@ -168,12 +168,12 @@ class PlanCompiler {
     drafts_ = std::move(strided_drafts);
   }
 
-  // Ignores failures of Choose: MakeDraft fails in the same way and reports them.
+  // Ignores failures of Choose, because MakeDraft fails in the same way and reports them.
   void FuseNextNodes() {
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
     const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
       if (!MayFuseNext(node))
-        return nullptr;  // not measured yet, so that Choose would fix its pack layout too early
+        return nullptr;  // not measured yet, so Choose would decide the pack layout too early
       const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
       return entry.ok() ? *entry : nullptr;
     };

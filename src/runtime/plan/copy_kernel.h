@@ -13,7 +13,7 @@ class CopyKernel : public KernelOf<CopyKernel> {
  public:
   struct Part {
     size_t offset, bytes;
-    // Row length of the input and of the output in elements, for a Concat along the last axis. 0: the input
+    // Row length of the input and of the output in elements, for a Concat along the last axis. 0 if the input
     // is contiguous in the output.
     int64_t row = 0, output_row = 0;
   };

@@ -115,8 +115,8 @@ class LayoutMaker {
     return true;
   }
 
-  // Returns the input that output 0 may overwrite, or -1. This step must be the input's last reader, and no
-  // other input of the step may share its memory.
+  // Returns the input that output 0 may overwrite, or -1. This step must be the last reader of this input,
+  // and no other input of the step may share its memory.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))

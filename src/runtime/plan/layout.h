@@ -11,7 +11,7 @@ namespace tern {
 // A step that is not compiled yet.
 struct Draft {
   const PlanNode* node = nullptr;
-  const KernelEntry* entry = nullptr;  // null: the reference evaluator
+  const KernelEntry* entry = nullptr;  // null if the reference evaluator runs the node
   bool dynamic = false;                // shapes depend on data, or a value is not a numeric tensor
   bool on_state = false;               // the kernel appends to a state in place
   bool skip = false;     // needs no step: a view, or a Concat whose inputs are all in its result
@@ -19,7 +19,7 @@ struct Draft {
   std::vector<std::pair<int, size_t>> copies;  // slot of an input, byte offset in the result
   bool is_transfer = false;                    // copies its input from one memory to another
   // Row stride of output 0 in elements, if output 0 is written into the result of a Concat along the last
-  // axis. 0: contiguous.
+  // axis. 0 if output 0 is contiguous.
   int64_t row_stride = 0;
 };
 
@@ -28,13 +28,13 @@ struct Storage {
   bool external = false;  // memory of a bound input or of a state
   size_t bytes = 0;
   int first = 0, last = 0;  // lifetime: indices of drafts, inclusive
-  int parent = -1;          // the storage that contains this one, at parent_offset; -1: none
+  int parent = -1;          // the storage that contains this one, at parent_offset; -1 if there is none
   size_t parent_offset = 0;
-  MemorySpace* memory = nullptr;  // null: the host's
+  MemorySpace* memory = nullptr;  // null for host memory
 };
 
 struct Place {
-  int storage = -1;  // -1: the slot is known, dynamic or unused
+  int storage = -1;  // -1 if the slot is known, dynamic or unused
   size_t offset = 0;
 };
 
@@ -44,8 +44,8 @@ struct Layout {
 };
 
 // Computes the layout. Sets skip, is_copy, copies and row_stride of the drafts. bound: the number of inputs
-// and captures, which are the first slots. row_stride: whether a draft's kernel can write its result with a
-// row stride; null: none can.
+// and captures, which are the first slots. row_stride: returns whether a draft's kernel can write its result
+// with a row stride. If row_stride is null, all results are contiguous.
 Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
                   const std::function<bool(const Draft&)>& row_stride = nullptr);
 

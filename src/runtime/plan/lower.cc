@@ -47,7 +47,8 @@ KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, 
 
 namespace {
 
-// Outputs of a node are folded if they have at most this many bytes together. Others are computed in the run.
+// Outputs of a node are folded if they have at most this many bytes together. Larger outputs are computed in
+// the run.
 constexpr size_t kMaxFolded = size_t{1} << 20;
 
 class Lowering {
@@ -287,7 +288,7 @@ class Lowering {
     }
   }
 
-  // Ignores failures: the run reports them if it reaches the node.
+  // Ignores failures, because the run reports them if it reaches the node.
   void Evaluate(const PlanNode& node) {
     DatumList data(node.inputs.size());
     std::vector<const Datum*> pointers(node.inputs.size(), nullptr);
