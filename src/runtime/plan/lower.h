@@ -24,8 +24,8 @@ struct SlotFacts {
   // Returns whether the value is known, but a step writes it in every run. This is the copy of a refreshed
   // value in a device's memory.
   bool is_written() const { return refreshed && host_slot >= 0; }
-  // Returns whether the value is known and its data is in memory. The data of a weight that was released
-  // after packing is not.
+  // Returns whether the value is known and its data is in memory. Returns false for a weight that was
+  // released after packing.
   bool has_data() const { return known.defined() && (known.raw() || !known.bytes()); }
   // Returns whether the value is a numeric tensor with known dims, so that it can be placed in memory before
   // the run.
@@ -58,7 +58,7 @@ struct PlanInput {
 // subgraph.
 struct PlanNode {
   const NodeProgram* program = nullptr;
-  std::vector<int> inputs, outputs;        // -1: an absent input
+  std::vector<int> inputs, outputs;        // -1 for an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
   // True for a node with subgraphs that a kernel of the target computes. All inputs and outputs of such a
   // node are static.

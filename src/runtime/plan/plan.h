@@ -35,15 +35,15 @@ struct BoundValue {
 struct Step {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;
-  std::unique_ptr<Kernel> kernel;  // resized; executions run clones of it. Null: the reference evaluator
+  std::unique_ptr<Kernel> kernel;  // executions run clones of it; null if the reference evaluator runs
   const char* kernel_name = "";
-  bool dynamic = false;   // shapes depend on data: every run chooses the kernel and allocates memory
-  bool varying = false;   // depends on the length or capacity of a state: SetLength resizes the step
+  bool dynamic = false;   // shapes depend on data, so every run chooses the kernel and allocates memory
+  bool varying = false;   // depends on the length or capacity of a state, so SetLength resizes the step
   bool on_state = false;  // appends to a state in place
   std::vector<int> inputs, outputs;
   size_t scratch = 0;             // bytes
   size_t scratch_offset = 0;      // in the arena
-  MemorySpace* memory = nullptr;  // memory of the kernel's operands and scratch; null: the host's
+  MemorySpace* memory = nullptr;  // memory of the kernel's operands and scratch; null for host memory
   std::vector<Type> types;        // of the outputs, for the reference evaluator
   std::vector<bool> weights;      // by input: whether it is a weight
   std::vector<int> release;       // dynamic slots whose last reader is this step
@@ -53,15 +53,15 @@ struct Step {
 struct PlanState {
   int past = -1, present = -1;  // slots
   bool external = false;        // a step writes the present directly into the state's memory
-  bool in_place = false;        // external, and past and present share the memory: the kernel appends
+  bool in_place = false;        // external; the kernel appends to the past, whose memory the present shares
 };
 
 // Immutable once compiled.
 class Plan {
  public:
-  // Compiles a plan. bound: the graph's inputs, then its captures. range: the plan serves all lengths of the
-  // range; null: only the dims of `bound`. Fails with kUnsupported if one plan cannot serve several lengths
-  // of the graph.
+  // Compiles a plan. bound: the graph's inputs, then its captures. The plan serves all lengths of `range`. If
+  // range is null, the plan serves only the dims of `bound`. Fails with kUnsupported if one plan cannot serve
+  // all lengths of `range`.
   static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
                                                      const std::vector<BoundValue>& bound,
                                                      const LengthRange* range = nullptr);

@@ -38,7 +38,7 @@ class PlanStore {
   using Key = std::pair<const Program*, std::string>;
   std::shared_ptr<const Plan> Find(const Key& key, const Request& request);
   void Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity);
-  Status Refusal(const Key& key);  // ok: not refused
+  Status Refusal(const Key& key);  // ok if not refused
   void Refuse(const Key& key, const Status& why);
 
   mutable std::mutex mutex_;

@@ -116,7 +116,8 @@ TEST(Plan, KeepsAnInputThatIsReadLater) {
 }
 
 TEST(Plan, DoesNotOverwriteWhatAnotherInputStillReads) {
-  // %r is a view of the first row of %a: writing the sum over %a would change %r while it is read.
+  // %r is a view of the first row of %a. If the sum were written to the memory of %a, the step would change
+  // %r while it reads %r.
   const auto c = Compile(R"(graph @g(%x: f32[4,64]) -> (%y) {
     #s: i64[1] = (0)
     #e: i64[1] = (1)
@@ -218,7 +219,7 @@ TEST(Plan, OutputsMayBeInputsAndConstants) {
   for (int i = 0; i < 3; ++i) ExpectOutput(c, i);
 }
 
-// Random graphs of views, in-place ops, Concats and Splits: shared memory must not change the results.
+// Generates random graphs of views, in-place ops, Concats and Splits, in which many values share memory.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {

@@ -107,7 +107,7 @@ class State {
   size_t held_ = 0, peak_ = 0;
 };
 
-// Returns a lower bound of the peak of all orders: the most bytes that one step reads and writes.
+// Returns the most bytes that one step reads and writes. The peak of every order is at least this number.
 size_t LowerBound(const OrderProblem& p, const Links& links) {
   size_t bound = 0;
   for (const OrderStep& step : p.steps) {

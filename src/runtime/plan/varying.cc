@@ -112,7 +112,7 @@ Result<Varying> FixLength(Lowered& lowered, int64_t max_length) {
     if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, max_length)))
       continue;
     const auto values = LinearOf(elements, max_length);
-    if (!values) continue;  // not linear: computed in the run
+    if (!values) continue;  // not linear, so the run computes the elements
     facts.known = Tensor(facts.type.dtype, At(dims, max_length));
     FromLongs(At(*values, max_length), facts.known);
     facts.refreshed = true;

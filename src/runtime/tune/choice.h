@@ -23,7 +23,7 @@ struct Candidate {
   bool legal = false;
   std::string why_not;      // why the kernel is not legal; may be empty
   double estimated_us = 0;  // on one thread
-  double measured_us = 0;   // 0: not measured
+  double measured_us = 0;   // 0 if not measured
   std::vector<Work> work;   // basis of the estimate; empty if the kernel has no work_of
 };
 

@@ -33,7 +33,7 @@ RecordKey RecordKeyFor(const std::string& isa);  // for this processor; `isa` is
 using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
 RecordLines ParseRecord(std::string_view text, const RecordKey& key);
 // Returns the text of a record: fresh measurements, then the old lines of other nodes in their order. If the
-// record is full, the last lines are dropped, which are the oldest.
+// record is full, the last lines, which are the oldest, are dropped.
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
 // Returns whether the record can store a node with this key.
 bool Recordable(const std::string& node);

@@ -104,7 +104,7 @@ std::string Variable(const char* name) {
   return value ? value : "";
 }
 
-// Converts text to lower-case letters and digits. Every run of other characters becomes one dash.
+// Converts text to lower-case letters and digits. Every sequence of other characters becomes one '-'.
 std::string Slug(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -19,7 +19,7 @@ namespace {
 struct Calls {
   int slow = 0, quick = 0, alive = 0, max_alive = 0;
   int disturbed = 0;  // number of slow calls of the quick kernel, after its first call
-  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: Prepare sets `stopped`
+  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1 if Prepare sets `stopped`
 };
 Calls calls;
 std::atomic<bool> stopped{false};
