@@ -54,7 +54,7 @@ uint32_t MaxFiniteBits(const FloatFormat& f) {
   const uint32_t all = (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
   if (f.has_infinity) return all - (1u << f.mantissa_bits);  // the largest exponent encodes infinity and NaN
   if (f.nan_is_minus_zero || !f.has_nan) return all;
-  return all - 1;  // e4m3fn: the exponent and mantissa of all ones are NaN
+  return all - 1;  // e4m3fn: NaN has all bits of the exponent and the mantissa set
 }
 
 uint32_t NanBits(const FloatFormat& f) {

@@ -13,8 +13,7 @@
 namespace tern {
 namespace {
 
-// The test uses variables that are not atomic, to check that every step sees the writes of the step before
-// it.
+// The variables are not atomic, so the test passes only if every step sees the writes of the previous step.
 TEST(Steps, EachSeesTheOneBefore) {
   for (int threads : {1, 2, 3, 7})
     for (int chunks : {1, 2, 3, 5, kMaxStepChunks}) {

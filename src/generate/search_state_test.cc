@@ -74,7 +74,7 @@ void FillSums(Graph& g) {
 
 struct Case {
   const char* op;
-  int64_t beams = 1, layers = 0, eos = -1;  // if layers is 0: the decoder of FillSums
+  int64_t beams = 1, layers = 0, eos = -1;  // if layers is 0, FillSums builds the decoder
 };
 
 // Returns a graph that consists of the search. Its inputs are ids and max_length.

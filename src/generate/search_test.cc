@@ -106,8 +106,8 @@ TEST(BeamSearch, FindsTheBestSequences) {
 }
 
 TEST(BeamSearch, StopsAtEosAndPads) {
-  // The most probable token after token 1 is 3, which is eos. The sequence ends before eos. The padding is 3
-  // too.
+  // The most probable token after token 1 is 3, which is eos. The sequence ends before eos. The padding token
+  // is 3 as well.
   EXPECT_EQ(Beams(5, 1, 1, 3, {0, 1}), (std::vector<int64_t>{0, 1, 3, 3, 3}));
 }
 

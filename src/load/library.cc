@@ -107,8 +107,8 @@ Result<ReadFunction> OpenReader(const Format& format) {
 Result<ReadFunction> ReaderOf(const Format& format) {
   if (format.read) return format.read;
   static std::mutex mutex;
-  static auto* readers =
-      new std::map<std::string, ReadFunction>();  // keyed by library; libraries are never closed
+  // The readers by library name. Libraries are never closed.
+  static auto* readers = new std::map<std::string, ReadFunction>();
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto known = readers->find(format.library); known != readers->end()) return known->second;
   TERN_ASSIGN(const ReadFunction read, OpenReader(format));

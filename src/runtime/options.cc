@@ -17,7 +17,7 @@ Status CheckRanges(const SessionOptions& o, OptionText text) {
   if (o.tune_ms < 0 || o.tune_ms > kMaxTuneMs)
     return InvalidArgument(text("tune_ms", StrCat(o.tune_ms)), " is not between 0 and ", kMaxTuneMs);
   if (!(o.tune_within >= 1))
-    return InvalidArgument(text("tune_within", StrCat(o.tune_within)), " is not 1 or more");
+    return InvalidArgument(text("tune_within", StrCat(o.tune_within)), " is below 1 or not a number");
   // System calls read a path up to its first NUL, so a path with a NUL inside would open another folder.
   if (const size_t at = o.cache_dir ? o.cache_dir->find('\0') : std::string::npos; at != std::string::npos)
     return InvalidArgument(text("cache_dir", ""), " has a NUL at byte ", at, ", after '",

@@ -22,8 +22,8 @@ TEST(Options, RangesNameOptionValueAndLimits) {
   EXPECT_EQ(MessageOf({.plan_cache = 0}), "plan_cache must be at least 1, got 0");
   EXPECT_EQ(MessageOf({.tune_ms = -1}), "tune_ms -1 is not between 0 and 600000");
   EXPECT_EQ(MessageOf({.tune_ms = 600'001}), "tune_ms 600001 is not between 0 and 600000");
-  EXPECT_EQ(MessageOf({.tune_within = 0.5}), "tune_within 0.5 is not 1 or more");
-  EXPECT_EQ(MessageOf({.tune_within = std::nan("")}), "tune_within nan is not 1 or more");
+  EXPECT_EQ(MessageOf({.tune_within = 0.5}), "tune_within 0.5 is below 1 or not a number");
+  EXPECT_EQ(MessageOf({.tune_within = std::nan("")}), "tune_within nan is below 1 or not a number");
   EXPECT_EQ(MessageOf({.cache_dir = std::string("a\0b", 3)}), "cache_dir has a NUL at byte 1, after 'a'");
 }
 

@@ -25,7 +25,7 @@ class Tune(CliTest):
         found = self.explain("--cache-dir", "")
         self.assertEqual(found["tuning"], {"measured": 0, "recorded": 0, "ms": 0, "record": ""})
         reasons = {node["reason"] for node in found["explain"]}
-        self.assertLessEqual(reasons, {"the only legal one", "least estimated time"})
+        self.assertLessEqual(reasons, {"the only legal kernel", "least estimated time"})
         for node in found["explain"]:
             legal = [c for c in node["candidates"] if c["legal"]]
             self.assertEqual(node["kernel"], min(legal, key=lambda c: c["estimated_us"])["kernel"])
@@ -63,7 +63,7 @@ class Tune(CliTest):
                 if len(times) < 2:  # bf16 is not tuned on a machine without bf16 instructions
                     continue
                 least = "least measured time" if times[node["kernel"]] == min(times.values()) else "least estimated time, within 5 % of the least measured"
-                expected = (least,) if rows != "N" else (least, "best of those that pack weights for its representative dims")
+                expected = (least,) if rows != "N" else (least, "best of the kernels with the node's pack layout")
                 self.assertIn(node["reason"], expected, node)
                 if rows != "N":
                     self.assertLessEqual(0.95 * times[node["kernel"]], min(times.values()), node)

@@ -239,8 +239,8 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
   }
 
  private:
-  // Returns whether bf16 saves more time than rounding the rows of a takes. Returns false if b has few
-  // columns or the rows of a are short.
+  // Returns whether bf16 saves more time than rounding the rows of `a` takes. Returns false if `b` has few
+  // columns or the rows of `a` are short.
   static bool PaysInBf16(const KernelQuery& q) {
     const Dims& b = q.InDims(1);
     const int64_t rows = b[b.size() - 2], columns = b.back();

@@ -9,8 +9,7 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// Ops without kernels answer kNoKernel, because plans never query them. An op with a kernel must give another
-// answer.
+// Ops without kernels answer kNoKernel, because plans never query them. Ops with kernels must not.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

@@ -81,8 +81,8 @@ template <class T> class SvmRows : public KernelOf<T> {
   cpu::SupportVectors vectors_;  // refers to packed_
   int64_t rows_ = 0, block_ = 1;
   bool as_is_ = true;
-  size_t similar_at_ = 0, x_at_ = 0,
-         thread_bytes_ = 0;  // offsets in the scratch memory of a thread, and the size of that memory
+  size_t similar_at_ = 0, x_at_ = 0;  // offsets in the scratch memory of a thread
+  size_t thread_bytes_ = 0;           // size of the scratch memory of a thread
 };
 
 class SvmClasses : public SvmRows<SvmClasses> {

@@ -206,8 +206,8 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
   int64_t targets_ = 1, rows_ = 0, width_ = 0, block_ = 1;
   Aggregate aggregate_ = Aggregate::kSum;
   bool as_is_ = true;
-  size_t votes_at_ = 0, x_at_ = 0,
-         thread_bytes_ = 0;  // offsets in the scratch memory of a thread, and the size of that memory
+  size_t votes_at_ = 0, x_at_ = 0;  // offsets in the scratch memory of a thread
+  size_t thread_bytes_ = 0;         // size of the scratch memory of a thread
 };
 
 template <class T, class Output> void AddTrees(KernelTable& table, const char* op, const char* name) {

@@ -49,9 +49,9 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   return s;
 }
 
-// Returns how many elements a transposed convolution crops at the front of each axis. If the node specifies
-// the output size (output_shape, or auto_pad "same"), this is half of the elements beyond that size.
-// Otherwise the attribute pads specifies the crop.
+// Returns how many elements a transposed convolution crops at the front of each axis. If the node has an
+// output_shape, or auto_pad is same_upper or same_lower, the crop is half of the elements that exceed the
+// output size. Otherwise the crop is the value of pads, or 0 if auto_pad is valid.
 inline cpu::Spatial CropOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
   const AutoPad mode = AutoPadOf(a);
   const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;

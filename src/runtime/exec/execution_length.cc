@@ -8,8 +8,8 @@ namespace tern {
 
 Status Execution::SetLength(int64_t length, int64_t capacity) {
   if (length == length_ && capacity == capacity_) return {};
-  length_ = capacity_ =
-      -1;  // unset until all steps are resized, so that the next call repeats a failed resize
+  // Unset until all steps are resized. If a resize fails, the next call therefore resizes all steps again.
+  length_ = capacity_ = -1;
   if (const Varying* varying = plan_->varying()) {
     for (const Varying::Values& values : varying->dims) {
       Tensor& t = At(values.slot).tensor;

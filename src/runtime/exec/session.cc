@@ -31,8 +31,9 @@ std::string NamesOf(const std::vector<Value*>& values) {
 // exists.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
-  std::vector<std::pair<std::string, GraphState>>
-      named;  // by name, because a clone has different Value objects
+  // The states with the names of their inputs. Names identify inputs, because a clone has other Value
+  // objects.
+  std::vector<std::pair<std::string, GraphState>> named;
   for (const GraphState& state : found) named.emplace_back(state.input->name, state);
   const bool sole_owner = graph.use_count() == 1;
   std::shared_ptr<Graph> out = sole_owner ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
@@ -76,9 +77,8 @@ struct Session::State {
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
   std::vector<Tensor> outputs;    // bound by the caller; undefined if not bound
-  std::vector<bool>
-      copies;  // outputs that are copied after the run, because the plan cannot write them in place
-  Execution* current = nullptr;  // the execution of the last run or Prepare
+  std::vector<bool> copies;       // by output: whether Run copies it to the bound tensor after the steps
+  Execution* current = nullptr;   // the execution of the last run or Prepare
 
   const Program& program() { return engine.model->program(); }
 

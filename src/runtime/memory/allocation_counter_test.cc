@@ -9,8 +9,7 @@
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<int> allocations{0};
-std::atomic<int> until_failure{
-    -1};  // calls of operator new before the one that fails; negative if none fails
+std::atomic<int> until_failure{-1};  // calls of operator new before the failing call; negative if none fails
 
 void Count() {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);

@@ -160,8 +160,7 @@ TEST(Packs, WeightsThatWereSwappedInTheFileAreDetected) {
   EXPECT_TRUE(PacksOf(*ThroughFile(*packed, bytes)).empty());
 }
 
-// A weight can get other bytes under the same name, for example if the optimizer folds a factor into the
-// weight.
+// The bytes of a weight can change while its name stays, for example if the optimizer folds a factor into it.
 TEST(Packs, OfOtherBytesAreNotStored) {
   std::unique_ptr<Graph> packed = WithPacks(*ParseOrDie(kProduct), {Counting({3, 2})});
   Packs packs = PacksOf(*packed);

@@ -11,7 +11,7 @@ namespace tern {
 // A step that is not compiled yet.
 struct Draft {
   const PlanNode* node = nullptr;
-  const KernelEntry* entry = nullptr;  // null if the reference evaluator runs the node
+  const KernelEntry* entry = nullptr;  // null for a dynamic step, a transfer or the reference evaluator
   bool dynamic = false;                // shapes depend on data, or a value is not a numeric tensor
   bool on_state = false;               // the kernel appends to a state in place
   bool skip = false;     // needs no step: a view, or a Concat whose inputs are all in its result

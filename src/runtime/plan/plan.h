@@ -35,7 +35,8 @@ struct BoundValue {
 struct Step {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;
-  std::unique_ptr<Kernel> kernel;  // executions run clones of it; null if the reference evaluator runs
+  // The resized kernel, which executions clone. Null for a dynamic step and for the reference evaluator.
+  std::unique_ptr<Kernel> kernel;
   const char* kernel_name = "";
   bool dynamic = false;   // shapes depend on data, so every run chooses the kernel and allocates memory
   bool varying = false;   // depends on the length or capacity of a state, so SetLength resizes the step

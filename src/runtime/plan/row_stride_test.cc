@@ -93,8 +93,7 @@ TEST(RowStride, EveryKernelThatCan) {
                           {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
                           {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}}};
   std::set<std::string> tried, able;
-  // FFT kernels that differ only in their tile size count as one kernel, because testing one of them is
-  // enough.
+  // FFT kernels that differ only in their tile size count as one kernel. Testing one of them is enough.
   const auto family = [](const std::string& name) {
     return std::regex_replace(name, std::regex("\\.fft\\.\\d+"), ".fft");
   };

@@ -41,11 +41,11 @@ void PutBestFirst(std::vector<Measured>& times) {
 }  // namespace
 
 const char* TextOf(Reason reason) {
-  constexpr const char* kTexts[] = {"the only legal one",
+  constexpr const char* kTexts[] = {"the only legal kernel",
                                     "least estimated time",
                                     "least measured time",
                                     "least measured time, from the record",
-                                    "best of those that pack weights for its representative dims",
+                                    "best of the kernels with the node's pack layout",
                                     "least estimated time, within 5 % of the least measured"};
   return kTexts[static_cast<int>(reason)];
 }

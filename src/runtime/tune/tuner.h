@@ -72,11 +72,10 @@ class Tuner {
   bool MayRetry() const;
   void Write(std::chrono::milliseconds timeout);
 
-  const int64_t
-      budget_ms_;         // for all measurements of a session and its clones; if 0, only the record is used
-  const double within_;   // candidates are kernels whose estimate is at most this multiple of the lowest
-  const bool store_;      // whether measurements are stored on disk
-  const bool fast_bf16_;  // Target::fast_bf16()
+  const int64_t budget_ms_;  // for a session and its clones together; if 0, only the record is used
+  const double within_;      // candidates are kernels whose estimate is at most this multiple of the lowest
+  const bool store_;         // whether measurements are stored on disk
+  const bool fast_bf16_;     // Target::fast_bf16()
   const RecordKey key_;
   std::string path_;
   CancellableMutex measuring_;
