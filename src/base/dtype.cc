@@ -22,7 +22,7 @@ static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCoun
 // The bit layout of a float type of 16 bits or less. From high to low: sign, exponent, mantissa.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;       // as an all-ones exponent with zero mantissa
+  bool has_infinity;       // encoded with an exponent of all ones and a mantissa of zero
   bool nan_is_minus_zero;  // the "uz" formats: the bits of -0 are the only NaN
   bool has_nan;
 };
@@ -161,7 +161,7 @@ uint32_t EncodeFloat(DType t, double value, bool saturate) {
   const uint32_t sign = std::signbit(value) ? 1u << (f.exponent_bits + f.mantissa_bits) : 0;
   if (std::isnan(value))
     return f.nan_is_minus_zero ? NanBits(f) : (f.has_nan ? NanBits(f) | sign : NanBits(f));
-  const bool wide = t == DType::kF16 || t == DType::kBF16;  // these overflow to infinity, as in IEEE 754
+  const bool wide = t == DType::kF16 || t == DType::kBF16;  // overflows to infinity, as in IEEE 754
   const uint32_t limit = MaxFiniteBits(f);
   uint32_t bits = std::isinf(value) ? 0x7fffffff : RoundMagnitude(f, std::fabs(value));
   if (bits > limit) {

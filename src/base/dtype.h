@@ -55,7 +55,7 @@ bool IsComplex(DType t);
 // size of n std::string objects.
 size_t BytesOf(DType t, size_t n);
 
-// Sets of types for op declarations: bit i represents DType i.
+// A set of types, for op declarations. Bit i represents DType i.
 using DTypeSet = uint32_t;
 constexpr DTypeSet SetOf(DType t) { return DTypeSet{1} << static_cast<int>(t); }
 constexpr DTypeSet SetRange(DType a, DType b) { return (SetOf(b) << 1) - SetOf(a); }

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kPollInterval{5};
 
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what) {
-  std::optional<IdleScope> idle_scope;  // frees this core for the thread that it waits for
+  std::optional<IdleScope> idle_scope;  // frees the core of this thread while it waits
   while (!free()) {
     if (!idle_scope) idle_scope.emplace();
     if (const Status status = stop.Check(); !status.ok())

@@ -1,4 +1,4 @@
-// Runs short dependent steps in one parallel loop: threads stay in the loop from the first step to the last.
+// Runs short dependent steps in one parallel loop. Threads stay in the loop from the first step to the last.
 #pragma once
 #include <cstdint>
 

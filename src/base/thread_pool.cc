@@ -212,7 +212,7 @@ class Pool {
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // before sleeping_ is read, because Sleep writes sleeping_ before it reads epoch_
+    epoch_.fetch_add(1);  // must precede the next line, because Sleep writes sleeping_ before it reads epoch_
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
     const int wake =
@@ -258,7 +258,7 @@ class Pool {
   }
 
   void Loop() {
-    self.active_depth = 1;  // ActiveScopes must not count this thread, because HelperEnters does
+    self.active_depth = 1;  // ActiveScopes must not count this thread, because HelperEnters counts it
     SpinTime spin_time;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);

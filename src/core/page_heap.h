@@ -46,8 +46,8 @@ class PageHeap {
 
   const size_t region_;
   std::mutex mutex_;
-  char *next_ = nullptr, *mapped_ = nullptr, *end_ = nullptr;  // in the current region
-  size_t mapped_bytes_ = 0;                                    // mapped in all regions
+  char *next_ = nullptr, *mapped_ = nullptr, *end_ = nullptr;  // addresses in the current region
+  size_t mapped_bytes_ = 0;                                    // number of bytes mapped in all regions
 };
 
 // Allocates zeroed, 64-byte aligned memory for packed weights and states. Throws std::bad_alloc.

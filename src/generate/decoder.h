@@ -13,8 +13,8 @@ using Tokens = std::vector<int32_t>;
 using ScoreRows = std::vector<std::vector<float>>;
 
 // A row is a prompt with the tokens generated so far. The pasts (keys and values) of all rows are states of
-// the decoder's graph. Append copies pasts only if parents[i] != i for some row i. Otherwise Append and Step
-// allocate no memory.
+// the decoder's graph. Append copies the past of row parents[i] to row i if parents[i] != i. If no row is
+// copied, Append and Step allocate no memory.
 class Decoder {
  public:
   // Each prompt becomes `copies` equal, adjacent rows. Rows grow up to max_length tokens.

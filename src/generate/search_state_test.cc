@@ -113,7 +113,7 @@ std::vector<int64_t> Found(Session& session, const DatumList& fed) {
   return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
 }
 
-// The reference evaluator has no states: it passes the pasts as inputs and outputs of the decoder.
+// The reference evaluator has no states. It passes the pasts as inputs and outputs of the decoder.
 TEST(SearchState, MatchesTheReferenceEvaluator) {
   const Case cases[] = {{"GreedySearch"},        {"GreedySearch", 1, 2}, {"GreedySearch", 1, 1, 4},
                         {"BeamSearch", 4},       {"BeamSearch", 1, 1},   {"BeamSearch", 5, 2},

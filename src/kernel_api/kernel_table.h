@@ -57,10 +57,10 @@ struct KernelEntry {
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// Returns the estimated time of a legal kernel on one thread. Uses can.work_of and the table's rates if
-// work_of is set. Otherwise uses can.cost_of if it is set. Otherwise returns `cost` times the time to move
-// all operands once. The unit is a microsecond on the processor that the rates were measured on, not on this
-// machine.
+// Returns the estimated time of a legal kernel on one thread. This is the time of can.work_of at the table's
+// rates. If work_of is null, it is the result of can.cost_of. If both are null, it is `cost` times the time
+// to move all operands once. The unit is a microsecond on the processor that the rates were measured on, not
+// on this machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
 // Returns the abilities that kernel class T declares with static members: WorkOf, CostOf, WhyNot, kInPlace,

@@ -25,7 +25,7 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  // Devices in order of preference: a node runs on the first device with a legal kernel. The last device is
+  // Devices in order of preference. A node runs on the first device with a legal kernel. The last device is
   // the host, which also runs reference evaluators.
   const std::vector<Device>& devices() const { return devices_; }
   // Returns the kernels of an op on all devices, in the order of devices().

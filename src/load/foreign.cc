@@ -143,8 +143,8 @@ void AddNoModels(FormatTable& t) {
 
 }  // namespace
 
-// The first row that matches wins, so specific formats come first: a PyTorch checkpoint is also a zip
-// archive.
+// The first row that matches wins, so specific formats come first. For example, PyTorch comes before zip,
+// because a PyTorch checkpoint is also a zip archive.
 void AddForeignFormats(FormatTable& table) {
   AddTensorFlow(table);
   AddTorch(table);

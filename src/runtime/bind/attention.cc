@@ -36,7 +36,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
     // Inputs 4 and 5 are the same tensor.
     if (q.attrs().Bool("stacked")) return (past == 4 || past == 5) && present == 1;
-    if (q.OutType(2) == DType::kInvalid) return false;  // needs present_v
+    if (q.OutType(2) == DType::kInvalid) return false;  // appending needs present_v
     return (past == 4 && present == 1) || (past == 5 && present == 2);
   }
 

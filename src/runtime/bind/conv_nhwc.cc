@@ -55,7 +55,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
   static bool Bf16Storage(const KernelQuery& q, int operand) {
     if (kOperands != Operands::kBf16) return false;
-    if (operand == 0) return q.InDims(1)[1] % 2 == 0;  // channels of a group
+    if (operand == 0) return q.InDims(1)[1] % 2 == 0;  // the number of channels of a group must be even
     return Bf16Result(q, operand);
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {

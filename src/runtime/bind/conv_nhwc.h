@@ -82,7 +82,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   TileBound tile_;
 };
 
-// Registers T. Its static members declare its abilities: see AbilitiesOf.
+// Registers T. The static members of T declare its abilities (see AbilitiesOf).
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry = EntryOf<T>(op, name, T::Legal);
   entry.can.row_stride = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };

@@ -29,7 +29,7 @@ template <cpu::WinogradUnit kUnit, Operands kOperands = Operands::kF32>
 class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transforms<kUnit, kOperands>> {
  public:
   using Base = NhwcKernel<WinogradConv, Transforms<kUnit, kOperands>>;
-  static constexpr int64_t kMaxPacked = int64_t{32} << 20;  // dwords
+  static constexpr int64_t kMaxPacked = int64_t{32} << 20;  // in dwords
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
 
   static std::string WhyNot(const KernelQuery& q) {

@@ -298,7 +298,8 @@ class ByTable : public Kernel {
 
   std::unique_ptr<Kernel> Clone() const override {
     auto copy = std::make_unique<ByTable>(*this);
-    if (table_.tensor.defined()) copy->table_ = table_.tensor.Clone();  // Run writes the table
+    // Each clone needs its own table, because Run writes the table.
+    if (table_.tensor.defined()) copy->table_ = table_.tensor.Clone();
     return copy;
   }
 

@@ -121,7 +121,7 @@ void RunInPlace(Kernel& kernel, const Graph& graph, const DatumList& feeds, cons
     const auto at = std::find(graph.inputs().begin(), graph.inputs().end(), v) - graph.inputs().begin();
     inputs.push_back(v ? feeds[static_cast<size_t>(at)] : Datum());
     if (i < 4 || !v) continue;
-    if (i == 4 || v != node.input(4)) {  // otherwise keys and values are one tensor
+    if (i == 4 || v != node.input(4)) {  // input 5 may be the same tensor as input 4
       caches.emplace_back(inputs.back().tensor, capacity);
       outputs.push_back(caches.back().View(query.OutDims(i - 3)));
     }

@@ -8,15 +8,15 @@
 
 namespace tern {
 
-// Sets the epilogue of the PanelProduct that computes a node's result. The result is one matrix: its columns
-// are the last dim, its rows all other dims.
+// Sets the epilogue of the PanelProduct that computes a node's result. The result is one matrix.
+// Its columns are the last dim, and its rows are all other dims.
 class TileBound {
  public:
   TileBound() = default;
   // `inputs` are the indices of inputs that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // Replaces the epilogue by that of another query, when the dims of the node change. Does not allocate.
+  // Replaces the epilogue by the epilogue of a query with other dims. Does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     tile_ = {};
     residual_ = -1;
@@ -41,7 +41,7 @@ class TileBound {
            (first < 0 || q.InDims(first) == q.OutDims(0));
   }
 
-  // Sets the epilogue of p for this run. Does not change the bias of p.
+  // Sets the epilogue of `p` for this run. Does not change the bias of `p`.
   void Fill(const RunContext& c, cpu::PanelProduct& p) {
     const float* bias = p.tile.bias;
     p.tile = tile_;

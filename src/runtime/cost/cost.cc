@@ -40,7 +40,7 @@ std::optional<double> Bytes(const Node& n) {
 // strings are not.
 bool IsReal(DType t) { return IsFloat(t) || IsComplex(t) || (IsInt(t) && BitWidth(t) <= 16); }
 
-// Returns whether the node reads this input as a parameter: see IsParameter.
+// Returns whether the node reads this input as a parameter (see IsParameter).
 bool ReadsParameter(const Node& node, int input) {
   if (node.op->HasRole(input, Port::Role::kWeight)) return true;
   return node.op->HasRole(input, Port::Role::kData) && !node.op->Is(kReadsDims) && !node.outputs().empty() &&

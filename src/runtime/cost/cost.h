@@ -29,9 +29,9 @@ std::optional<Cost> CostOfFused(const Node& first, const Node& next);
 // Returns the op's name, followed by the attribute `kind` if the node has one: "Binary.add", "Pool.max".
 std::string KindOf(const Node& node);
 
-// Returns whether a constant is a parameter of the model: a node reads the constant as weights, or as data
-// for a floating-point or quantized result. Settings of ops (axes, shapes, indices, bounds) and operands of
-// integer shape arithmetic are not parameters.
+// Returns whether a constant is a parameter of the model. A parameter is a constant that a node reads as
+// weights, or as data for a floating-point or quantized result. Settings of ops (axes, shapes, indices,
+// bounds) and operands of integer shape arithmetic are not parameters.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

@@ -67,8 +67,8 @@ TEST(ControlFlow, AnEndlessLoopStopsAtTheCollectLimit) {
   }
 }
 
-// The loop's inputs are constants. Nevertheless, only a run may execute the loop: creating the session,
-// constant folding and compilation must not.
+// The loop's inputs are constants. Nevertheless, only a run may execute the loop. Creating the session,
+// constant folding and compilation must not execute it.
 TEST(ControlFlow, AnEndlessLoopIsCancelledAndTheSessionStaysUsable) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%go: bool[]) -> (%last) {
     #x: f32[4] = (1, 2, 3, 4)

@@ -20,7 +20,7 @@ struct StepState {
   std::vector<Type> types;             // of the outputs, for the reference evaluator
   std::optional<Choice> why;           // kernel choice of a dynamic step; set only with options.explain
   std::vector<TensorInfo> why_inputs;  // the inputs that `why` describes
-  std::unique_ptr<KernelQuery> query;  // of a varying step: SetLength updates its dims
+  std::unique_ptr<KernelQuery> query;  // query of a varying step; SetLength updates its dims
   Buffer larger_scratch;               // replaces the planned scratch memory when a length needs more
   const PlanNode& node() const { return *step->node; }
 };

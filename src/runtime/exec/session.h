@@ -22,7 +22,7 @@ struct MemoryReport {
   size_t weights = 0;  // constants of the graph, in mapped files or in memory
   size_t folded = 0;   // results of constant folding
   size_t packed = 0;   // weights in the layouts that kernels read
-  size_t arena = 0;    // intermediate values of static size: maximum over the plans
+  size_t arena = 0;    // intermediate values of static size, for the largest plan so far
   size_t dynamic = 0;  // blocks for values of dynamic size
   size_t dynamic_peak = 0;
 };
@@ -83,9 +83,9 @@ class Session {
   // input. Then the caller must keep this memory valid too.
   const Datum& Output(int i) const;
 
-  // States (GraphState) are pairs of an input and an output that callers neither feed nor read: each run
-  // reads the value that the previous run wrote. A growing state starts empty; a state of fixed size starts
-  // as zeros. Each clone has its own states.
+  // States (GraphState) are pairs of an input and an output that callers neither feed nor read. Each run
+  // reads the value that the previous run wrote. A growing state starts empty, and a state of fixed size
+  // starts as zeros. Each clone has its own states.
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
   int64_t StateLength() const;  // current length of the growing states; 0 if none grows
@@ -94,7 +94,8 @@ class Session {
   // Sets a state to a copy of the value. A growing state accepts any length, but Run fails if the lengths of
   // growing states differ.
   Status SetState(const std::string& input, const Tensor& value);
-  Result<Tensor> GetState(const std::string& input) const;  // a copy; fails before the first run
+  // Returns a copy of a state. Fails if neither a run nor SetState has set it since the last ResetState.
+  Result<Tensor> GetState(const std::string& input) const;
   // Copies the values of all states from another session with the same states.
   Status CopyStates(const Session& other);
 

@@ -243,7 +243,7 @@ Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
   };
   for (size_t s = 0; s < memory_.size(); ++s) {
     if (execution.plan().states()[s].external) continue;
-    const Tensor dense = present_of(s).tensor.Contiguous();  // no step has written it to the state
+    const Tensor dense = present_of(s).tensor.Contiguous();  // no step has written the present to the state
     memory_[s].Reserve(length_of(s), false);
     if (dense.bytes()) std::memcpy(memory_[s].present().data(), dense.raw(), dense.bytes());
   }

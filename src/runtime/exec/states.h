@@ -77,7 +77,7 @@ class States {
   std::vector<bool> is_input_, is_output_;
   bool begun_ = false;               // a run has succeeded since the last Reset
   std::vector<StateMemory> memory_;  // by state; Reset does not free it
-  std::vector<Tensor> pending_;      // by state: values of Set calls before begun_
+  std::vector<Tensor> pending_;      // by state: value of a Set call while begun_ is false
   int64_t length_ = 0;
   std::string one_length_;
 

@@ -107,7 +107,8 @@ Status StateMemory::Set(const Tensor& value) {
   if (axis_ >= 0) {
     const int64_t capacity = CapacityFor(value.dim(axis_));
     if (strided_ || capacity != capacity_) {
-      Buffer now = BufferFor(capacity), next = BufferFor(capacity);  // first, because this may throw
+      // Both buffers are allocated before a member changes, because an allocation may throw.
+      Buffer now = BufferFor(capacity), next = BufferFor(capacity);
       now_ = std::move(now), next_ = std::move(next);
       capacity_ = capacity;
       strided_ = false;
@@ -120,8 +121,8 @@ Status StateMemory::Set(const Tensor& value) {
   return {};
 }
 
-// A row consists of several contiguous runs of positions: one run per index of the dims between `axis` and
-// axis_.
+// The positions of a row are contiguous only within a `run`. A row has one run per index of the dims between
+// `axis` and axis_.
 void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
   const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
   TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);

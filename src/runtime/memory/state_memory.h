@@ -55,7 +55,7 @@ class StateMemory {
   const int axis_;
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
-  Buffer now_, next_;  // now_: the past; next_: the present, unless strided
+  Buffer now_, next_;  // now_: the past; next_: the present if not strided
   Buffer spare_;       // one row, for MoveRows
   Tensor past_;
 };

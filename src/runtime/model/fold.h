@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// Returns whether the node can be folded if its inputs are constant: it is deterministic and has neither side
-// effects nor subgraphs.
+// Returns whether the node can be folded if its inputs are constant. Such a node is deterministic and has
+// neither side effects nor subgraphs.
 bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much

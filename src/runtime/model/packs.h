@@ -41,8 +41,8 @@ void NameConstants(Graph& graph);
 // constants share a name. A pack from the same file as its weights was verified when the file was read. Other
 // packs are verified here by checksum.
 Packs PacksOf(const Graph& graph);
-// Removes the packs of the graph and adds those of `packs` that were packed from the graph's constants. Call
-// NameConstants first. Returns the number of packs added.
+// Removes the packs of the graph. Then adds each pack of `packs` that was packed from the graph's constants.
+// Call NameConstants first. Returns the number of packs added.
 int SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// A graph prepared for compilation: values are numbered as slots; dead and folded nodes are removed.
+// A graph prepared for compilation. Its values are numbered as slots. Dead and folded nodes are removed.
 // Immutable. All plans of the graph share it.
 #pragma once
 #include <memory>

@@ -95,8 +95,8 @@ class PlanCompiler {
     return inputs;
   }
 
-  // Returns whether the node runs as a dynamic step: its shapes depend on data, or it has subgraphs and no
-  // kernel, or only the host can run it.
+  // Returns whether the node runs as a dynamic step. It does if its shapes depend on data, if it has
+  // subgraphs and no kernel, or if only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
     if (node.has_kernel) return false;
     bool dynamic =

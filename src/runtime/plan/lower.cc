@@ -232,7 +232,7 @@ class Lowering {
     return {};
   }
 
-  // Sets the kind and dtype of the outputs of a node with subgraphs to the declared ones. The dims are known
+  // Sets the outputs of a node with subgraphs to their declared kind and dtype. The dims are known
   // only at run time.
   Status Declare(const PlanNode& node) {
     for (size_t i = 0; i < node.outputs.size(); ++i)

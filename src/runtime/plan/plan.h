@@ -78,8 +78,8 @@ class Plan {
   const std::vector<Datum>& slots() const { return slots_; }
   const std::vector<int>& outputs() const { return outputs_; }  // slots
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
-  // Returns the slot in which the host can read a known value. This is the slot itself, unless its data is in
-  // a device's memory.
+  // Returns the slot in which the host can read a known value. If the data of `slot` is in a device's memory,
+  // this is another slot, else `slot` itself.
   int host_slot(int slot) const { return host_slots_[static_cast<size_t>(slot)]; }
   bool is_placed(int slot) const { return placed_[static_cast<size_t>(slot)]; }  // has a storage
   const Layout& layout() const { return layout_; }

@@ -45,8 +45,8 @@ PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lo
   return s;
 }
 
-// Returns whether the kernel of `producer` can append to the state in place: the kernel supports this, and no
-// other step reads past or present.
+// Returns whether the kernel of `producer` can append to the state in place. The kernel must support this,
+// and no other step may read past or present.
 bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draft>& drafts,
                const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;

@@ -126,7 +126,7 @@ size_t LowerBound(const OrderProblem& p, const Links& links) {
 std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bound, size_t below) {
   using Entry = std::pair<std::pair<size_t, size_t>, size_t>;  // peak, remaining steps, index of the state
   std::vector<State> states;
-  std::map<std::vector<uint64_t>, size_t> least;  // peak by the set of steps done
+  std::map<std::vector<uint64_t>, size_t> least;  // lowest peak, by the set of steps that have run
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   const auto add = [&](State state) {
     state.RunFree(bound);

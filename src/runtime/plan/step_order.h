@@ -17,7 +17,7 @@ struct OrderStep {
 struct OrderProblem {
   std::vector<OrderStep> steps;
   std::vector<size_t> bytes;   // per block
-  std::vector<bool> live_out;  // per block: alive to the end
+  std::vector<bool> live_out;  // per block: whether it is alive after the last step
 };
 
 // Returns the peak of live bytes. During a step, the blocks that it reads and the blocks that it writes are

@@ -71,7 +71,7 @@ class TransferMaker {
     if (constant) TERN_TRY(CopyConstant(facts));
     if (!facts.varying.empty()) lowered_.varying.dims.push_back({copy, facts.varying});
     lowered_.slots.push_back(std::move(facts));
-    if (!constant) AddStep(slot, copy);  // copies the value in every run, also if it is known but varies
+    if (!constant) AddStep(slot, copy);  // copies the value in every run, because it can change
     copies_[key] = copy;
     slot = copy;
     return {};

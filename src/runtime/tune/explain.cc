@@ -60,7 +60,7 @@ Choice Explain(const Node& node, const KernelQuery& query, const Target& target,
   });
   const bool only = choice.candidates.size() < 2 || !choice.candidates[1].legal;
   if (reason == Reason::kEstimated && only) choice.reason = Reason::kOnly;
-  double lowest = 0, chosen_us = 0;  // measured times: the lowest, and that of `chosen`
+  double lowest = 0, chosen_us = 0;  // measured times: the lowest time, and the time of `chosen`
   for (const Candidate& c : choice.candidates) {
     if (c.measured_us > 0 && (lowest == 0 || c.measured_us < lowest)) lowest = c.measured_us;
     if (c.kernel == chosen.name) chosen_us = c.measured_us;

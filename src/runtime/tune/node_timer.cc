@@ -27,8 +27,10 @@ void FillRandom(Tensor& t) {
   }
 }
 
-// Loads the bytes into the cache.
+// Read stores its sum here, so that the compiler does not remove the loads.
 std::atomic<unsigned> sink;
+
+// Loads the bytes into the cache.
 void Read(const std::byte* data, size_t bytes) {
   unsigned sum = 0;
   for (size_t i = 0; i < bytes; i += 64) sum += static_cast<unsigned>(data[i]);
@@ -47,7 +49,7 @@ NodeTimer::NodeTimer(const KernelQuery& query, const Workers& workers, const Tim
 bool NodeTimer::Allocate() {
   if (bytes_ > limits_.memory) return false;
   if (flush_.size() > 0) return true;
-  inputs_.clear();  // an earlier call may have failed half-way for lack of memory
+  inputs_.clear();  // an earlier call may have filled some of these lists before it ran out of memory
   outputs_.clear();
   generated_.clear();
   for (int i = 0; i < query_.InputCount(); ++i) {

@@ -1,5 +1,5 @@
 // A tuning record holds measurements as text on disk. There is one file per processor, instruction set and
-// version of the kernels. The file is untrusted: lines that cannot be parsed are ignored.
+// version of the kernels. The file is untrusted, so lines that cannot be parsed are ignored.
 #pragma once
 #include <chrono>
 #include <map>
