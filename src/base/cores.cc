@@ -63,7 +63,7 @@ bool NamesCpu(const std::string& controllers) {
 // Counts the cores in the affinity mask of the main thread. The mask of the calling thread is not used,
 // because a server may have pinned that thread.
 int AllowedCores() {
-  for (size_t sets = 1; sets <= 64; sets *= 2) {  // the kernel's mask may need more than one cpu_set_t
+  for (size_t sets = 1; sets <= 64; sets *= 2) {  // the system's mask may need more than one cpu_set_t
     std::vector<cpu_set_t> set(sets);
     const size_t bytes = sets * sizeof(cpu_set_t);
     if (sched_getaffinity(getpid(), bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());

@@ -22,8 +22,8 @@ Status CheckPrompts(EvalContext& c, int64_t max_length) {
   if (ids.dim(1) > max_length)
     return InvalidArgument("prompts of ", ids.dim(1), " tokens are longer than max_length, ", max_length);
   if (c.Has("attention_mask") && c.In("attention_mask").dims() != ids.dims())
-    return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(), " for input_ids ",
-                           ids.Describe());
+    return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(),
+                           ", must have the dims of input_ids, ", ids.Describe());
   return {};
 }
 
@@ -83,7 +83,8 @@ Status Decoder::CheckPasts() const {
     const Dims& d = subgraph_->StateDims(i);
     if (d[0] != 2 || d[1] != rows || d[2] != attrs_.heads || d[3] != length || d[4] != attrs_.head_size)
       return InvalidModel("the decoder's past ", i, " is ", Describe(attrs_.past_type, d), " after ", length,
-                          " tokens");
+                          " tokens, must be [2,", rows, ",", attrs_.heads, ",", length, ",", attrs_.head_size,
+                          "]");
   }
   return {};
 }
@@ -91,7 +92,8 @@ Status Decoder::CheckPasts() const {
 Status Decoder::ReadLogits(const Tensor& t, ScoreRows& scores) const {
   const auto rows = static_cast<int64_t>(rows_.size());
   if (t.rank() != 3 || t.dim(0) != rows || t.dim(1) < 1)
-    return InvalidModel("the decoder's logits are ", t.Describe(), " for ", rows, " rows");
+    return InvalidModel("the decoder's logits are ", t.Describe(), ", must be [", rows,
+                        ",length,vocabulary]");
   const int64_t vocabulary = attrs_.words < 0 ? t.dim(2) : attrs_.words;
   if (vocabulary > t.dim(2) || vocabulary < 1)
     return InvalidModel("the vocabulary has ", vocabulary, " tokens, but the decoder's logits are ",
@@ -121,7 +123,7 @@ Status Decoder::Step(ScoreRows& scores) {
   TERN_TRY(CheckPasts());
   const Datum& logits = subgraph_->Output(0);
   if (!logits.is_tensor() || !IsFloat(logits.tensor.dtype()))
-    return InvalidModel("the decoder's logits are ", logits.Describe());
+    return InvalidModel("the decoder's logits are ", logits.Describe(), ", must be a float tensor");
   return ReadLogits(logits.tensor, scores);
 }
 

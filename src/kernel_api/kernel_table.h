@@ -25,7 +25,8 @@ struct KernelAbilities {
   std::function<double(const KernelQuery&)> cost_of;  // microseconds
   // Returns the reason why the kernel is not legal for a query, for reports. The text may be empty.
   std::function<std::string(const KernelQuery&)> why_not;
-  // Output 0 may overwrite an input of the same type and dims. Used only for ops with the trait kInPlace.
+  // Whether output 0 may overwrite an input of the same type and dims. Used only for ops with the trait
+  // kInPlace.
   bool in_place = true;
   // Name of the layout that the kernel packs its weights in. Kernels of one op with equal `pack` share packed
   // weights, so they must pack the same bytes for the same attributes. An empty name means that the kernel

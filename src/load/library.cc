@@ -17,7 +17,7 @@ namespace tern::load {
 namespace {
 
 // Returns the absolute path of the file that is mapped at an address, or an empty string. The path comes from
-// the kernel, so it contains no symbolic links and does not depend on the current folder or on argv[0].
+// the system, so it contains no symbolic links and does not depend on the current folder or on argv[0].
 std::string MappedFile(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   std::ifstream maps("/proc/self/maps");

@@ -32,8 +32,8 @@ void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<
   }
 }
 
-// An operand as a batch of matrices. A vector is one row (a) or one column (b). The operand refers to dims
-// that it does not own.
+// An operand as a batch of matrices. A vector is one row as the left operand and one column as the right
+// operand. The struct refers to dims that it does not own.
 struct Operand {
   BatchDims batch;
   int64_t rows = 1, columns = 1;

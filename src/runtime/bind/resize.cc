@@ -31,7 +31,8 @@ ResizeFilter FilterOf(const Attrs& a) {
 
 bool HasScales(const KernelQuery& q) { return q.Has(2) && CountOf(q.InDims(2)) > 0; }
 
-// Crops and aspect-preserving sizes are left to the reference evaluator.
+// Returns whether kernels support the node. The reference evaluator runs crops, aspect-preserving sizes and
+// empty tensors.
 bool Supported(const KernelQuery& q) {
   if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" ||
       !RankFits(q.InDims(0)))

@@ -27,7 +27,8 @@ class ViaF32Kernel : public AdapterKernel {
 // hold for converted copies: work estimates, why_not and in_place.
 KernelEntry ViaF32Entry(const KernelEntry& f32);
 
-// Registers T, and T through ViaF32Entry for f16 and bf16. T::Legal must not depend on constant data.
+// Registers T, and registers it again through ViaF32Entry, for f16 and bf16. T::Legal must not depend on
+// constant data.
 template <class T>
 void AddWithHalf(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
   KernelEntry plain = EntryOf<T>(op, name, T::Legal, cost);

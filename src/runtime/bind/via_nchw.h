@@ -48,7 +48,8 @@ template <class T> class ViaNchw : public ViaNchwKernel {
   { return IsChannelsLast(q) ? T::WhyNot(NchwQuery(q).query) : "needs channels last"; }
 };
 
-// Registers T, which must not accept channels_last, and T through adapters for f16, bf16 and channels_last.
+// Registers T, and registers it again through adapters for f16, bf16 and channels_last. T must not accept
+// channels_last.
 template <class T>
 void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
   constexpr double kTransposing = 20;  // if T has no WorkOf, any native channels-last kernel is preferred

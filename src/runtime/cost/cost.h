@@ -7,7 +7,7 @@
 namespace tern {
 
 // A multiply-accumulate is one MAC and two FLOPs. Any other arithmetic operation, including transcendental
-// functions, is one FLOP per element. Moving data takes no FLOPs. Bytes are those of inputs, weights and
+// functions, is one FLOP per element. Moving data takes no FLOPs. Bytes are the sizes of inputs, weights and
 // outputs, each counted once. Views have no bytes. Ops that read a part of an input (Gather, Slice) count
 // only that part.
 struct Cost {

@@ -36,7 +36,7 @@ struct Row {
   std::vector<Dims> sizes;
 };
 
-// Sizes for which different kernels are the fastest: 1 and 512 rows, small and large images, batches.
+// The fastest kernel differs between the sizes of a row: 1 and 512 rows, small and large images, batches.
 const Row kRows[] = {
     {"f32[N,512]", {512, 512}, "MatMul(%x, %w)", {{1, 512}, {512, 512}, {33, 512}}},
     {"f32[N,L,128]", {128, 256}, "MatMul(%x, %w)", {{1, 1, 128}, {2, 300, 128}}},

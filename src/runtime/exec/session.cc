@@ -362,8 +362,9 @@ std::vector<std::string> Session::Warnings() const {
   if (!state_->engine.options.reference)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];
   std::vector<std::string> counts;
-  for (const auto& [op, count] : ops) counts.push_back(StrCat(op, " ", count));
-  if (!ops.empty()) out.push_back("run by the slow reference evaluator: " + Join(counts, ", "));
+  for (const auto& [op, count] : ops) counts.push_back(StrCat(op, " (", count, ")"));
+  if (!ops.empty())
+    out.push_back("the slow reference evaluator runs nodes without a kernel: " + Join(counts, ", "));
   return out;
 }
 

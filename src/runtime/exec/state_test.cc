@@ -107,7 +107,7 @@ TEST(State, GrowsByALengthThatDependsOnData) {
   EXPECT_EQ(session->StateLength(), 3);
 }
 
-// The graph computes the sum of all rows so far, and their number with Shape.
+// The graph computes the sum of all rows so far. It counts the rows with Shape.
 constexpr char kGrowing[] = R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%sum, %count, %present) {
   state %past -> %present {axis=0}
   #axes: i64[1] = (0)

@@ -234,7 +234,8 @@ Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
   for (size_t s = 0; s < memory_.size(); ++s) {
     if (presents_[s]) continue;
     if (!present_of(s).is_tensor())
-      return InvalidArgument("state '", Past(s).name, "' becomes ", present_of(s).Describe());
+      return InvalidArgument("state '", Past(s).name, "' becomes ", present_of(s).Describe(),
+                             ", not a tensor");
     TERN_TRY(CheckPresent(s, present_of(s).tensor.dtype(), present_of(s).tensor.dims()));
   }
   const auto length_of = [&](size_t s) {

@@ -13,7 +13,7 @@ class Runner;
 
 // Owns one StateMemory per GraphState. Plans read a state as an input and write its next value as an output.
 // Not thread-safe. "Past" is the value that a run reads, "present" the value that it writes. A run calls
-// Feed, then Prepare if the previous execution does not match, Begin, Execution::Run and End.
+// Feed, Begin, Execution::Run and End. It calls Prepare after Feed if the previous execution does not match.
 class States {
  public:
   explicit States(const Program& program);

@@ -143,8 +143,8 @@ TEST(FuseNext, InBf16) {
   EXPECT_EQ(FusedSteps(net, options), 1) << "the pooled value is stored as bf16";
 }
 
-// Compilation chooses kernels twice, and another session may measure kernels between the two choices. The
-// kernel that accepted the fusion must run.
+// A kernel for the next test. Compilation chooses kernels twice, and another session may measure kernels
+// between the two choices. The test checks that the kernel that accepted the fusion runs.
 class WritesZeros : public KernelOf<WritesZeros> {
  public:
   Status Run(RunContext& c) override {
@@ -171,8 +171,8 @@ TEST(FuseNext, TheKernelThatFusesRuns) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.both");
 }
 
-// When FuseNext runs, only nodes that may fuse are measured. FuseNext must not decide the kernels of other
-// nodes.
+// A kernel for the next test. When FuseNext runs, only nodes that may fuse are measured. The test checks that
+// FuseNext does not decide the kernels of other nodes.
 template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
  public:
   static constexpr const char* kPack = kSlow ? "test.slow" : "test.quick";

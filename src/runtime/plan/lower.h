@@ -21,8 +21,8 @@ struct SlotFacts {
   int host_slot = -1;      // of a known value in a device's memory: the slot with the value in host memory
 
   bool is_known() const { return known.defined(); }
-  // Returns whether the value is known, but a step writes it in every run. This is the copy of a refreshed
-  // value in a device's memory.
+  // Returns whether the value is known, but a step writes it in every run. Such a value is the copy of a
+  // refreshed value in a device's memory.
   bool is_written() const { return refreshed && host_slot >= 0; }
   // Returns whether the value is known and its data is in memory. Returns false for a weight that was
   // released after packing.

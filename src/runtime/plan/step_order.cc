@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// The exact search visits at most kMaxStates states, and fewer if states times steps exceed kMaxWork. This
+// The exact search visits at most kMaxStates states, and at most kMaxWork / (number of steps) states. This
 // limits its time and memory.
 constexpr size_t kMaxStates = 1000, kMaxWork = 100'000;
 

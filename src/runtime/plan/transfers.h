@@ -17,9 +17,10 @@ struct Transfers {
   std::vector<std::unique_ptr<NodeProgram>> programs;
 };
 
-// Assigns each value to the memory of the kernel that writes it. Inserts a copy where a step reads a value of
-// another memory, at most one per value and memory. Copies outputs of the graph to host memory. Copies
-// constants immediately. drafts: one for each node of `lowered`, in order.
+// Assigns each value to the memory of the kernel that writes it. Inserts a copy where a step reads a value
+// that is in another memory. Inserts at most one copy per value and memory. The plan also copies outputs of
+// the graph to host memory. Constants are copied during this call. drafts: one per node of `lowered`, in
+// order.
 Status AddTransfers(const Target& target, Lowered& lowered, std::vector<Draft>& drafts, Transfers& transfers);
 
 // Returns the kernel that copies between two memories.

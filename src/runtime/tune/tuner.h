@@ -20,8 +20,9 @@ struct TuneReport {
   Status read, written;     // errors of reading and writing the record
 };
 
-// Returns the key of a measurement. It consists of the op, attributes, hash of the subgraphs, types, dims,
-// which operands are weights, threads and precision.
+// Returns the key of a measurement. It contains the op, its attributes, a hash of the subgraphs, and the
+// types and dims of operands and results. It also says which operands are weights, and contains the number of
+// threads and the precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
 // A model has one tuner, which its sessions share. Thread-safe. One session measures at a time. Find and
