@@ -35,11 +35,11 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // its layout costs are used; null: the costs of a generic CPU
+  const Target* target = nullptr;  // provides the layout costs; if null, the costs are those of a generic CPU
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
   std::vector<std::string> enable;         // names of rules marked on_request that run
-  std::string stop_after;                  // the name of the last stage to run; empty: all stages run
+  std::string stop_after;                  // the name of the last stage to run; if empty, all stages run
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests

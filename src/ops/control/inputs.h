@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// Fails if an input is absent, because the body needs all of them. The inputs before number `from` are not
+// Fails if an input is absent, because the body needs all its inputs. The inputs before number `from` are not
 // checked.
 inline Status RequireInputs(const InferContext& c, int from = 0) {
   for (int i = from; i < c.InputCount(); ++i)

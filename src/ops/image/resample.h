@@ -62,8 +62,8 @@ struct Tap {
   int64_t position;
   double weight;
 };
-// Returns the taps, which are the input elements and their weights, that contribute to an input position.
-// Fails if the filter is much wider than the input.
+// Returns the taps for an input position, which may be a fraction. The result at that position is the sum of
+// the taps' elements times their weights. Fails if the filter is much wider than the input.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

@@ -17,12 +17,12 @@ struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
   int operands;
-  bool has_bias;  // i32, in units of the product of the operands' scales
+  bool has_bias;  // the bias is i32, in units of the product of the operands' scales
 
   int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
 };
-const QuantizedForm* QuantizedFormOf(std::string_view op);  // null: not a quantized op
+const QuantizedForm* QuantizedFormOf(std::string_view op);  // null if `op` is not a quantized op
 
 constexpr DTypeSet kQuantized =
     SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI16) | SetOf(DType::kU16);
