@@ -30,7 +30,8 @@ def _best_ratios(report):
 
 
 def ratios(report):
-    """Returns an SVG with the best peer's time over Tern's for each model, as one bar per number of threads."""
+    """Returns an SVG with the best peer's time divided by Tern's time for each model, as one bar per number of
+    threads."""
     models = _best_ratios(report)
     threads = sorted({row["threads"] for row in report["rows"]})
     top = max([1.0, *(r for by in models.values() for r in by.values())]) * 1.05
