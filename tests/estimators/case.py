@@ -14,7 +14,7 @@ class Case:
     make: Callable[[], object]    # the estimator, not fitted yet
     data: str                     # a key of datasets.DATA
     converter: str = "sklearn"    # a key of convert.CONVERTERS
-    zipmap: bool | None = None    # None: not a classifier, or the converter's default applies
+    zipmap: bool | None = None    # None if the estimator is not a classifier, or to use the converter's default
     options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
     f64: bool = False             # inputs and the converted model have double precision
     rtol: float = RTOL

@@ -304,7 +304,7 @@ def check_conversions(model, wanted, folder, report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
-    parser.add_argument("--only", default="", help="part of a file name")
+    parser.add_argument("--only", default="", help="run only the models whose file names contain this text")
     options = parser.parse_args()
     zoo = os.environ.get("TERN_ZOO")
     if not zoo:
