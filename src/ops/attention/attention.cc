@@ -26,9 +26,9 @@ struct Attention {
     v("softcap", softcap, "if positive, scores become softcap·tanh(scores/softcap)");
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "the stage that the output 'scores' contains");
-    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0: q has rank 4");
+    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0 means that q has rank 4");
     v("kv_heads", kv_heads,
-      "heads of k and v if they are [batch, length, heads*size]; 0: k and v have rank 4");
+      "heads of k and v if they are [batch, length, heads*size]; 0 means that k and v have rank 4");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
     v("guarded", guarded, "a query whose keys are all masked gives zeros, not NaN");
     v("joint", joint,

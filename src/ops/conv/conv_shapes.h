@@ -16,13 +16,14 @@ struct ConvAttrs {
 
  protected:
   template <class V> void VisitWindow(V& v, const char* what_pads_mean) {
-    v("strides", strides, "one per spatial axis; empty: 1");
+    v("strides", strides, "one per spatial axis; empty means 1");
     v("pads", pads, what_pads_mean);
-    v("dilations", dilations, "one per spatial axis; empty: 1");
+    v("dilations", dilations, "one per spatial axis; empty means 1");
   }
   template <class V> void VisitGroup(V& v) {
     v("group", group, "number of channel groups, convolved separately");
-    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads are computed from sizes; `none`: pads as given");
+    v.Enum("auto_pad", auto_pad, kAutoPadNames,
+           "how pads are computed from sizes; `none` means the given pads");
   }
 };
 

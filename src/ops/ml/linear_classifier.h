@@ -16,7 +16,7 @@ struct LinearClassifier {
     v("coefficients", coefficients,
       "the coefficients of the linear functions: one row per function, one column per feature");
     v("intercepts", intercepts,
-      "one per row of coefficients; empty: zeros. With one row and two classes, a positive score selects the second class");
+      "one per row of coefficients; empty means zeros. With one row and two classes, a positive score selects the second class");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
