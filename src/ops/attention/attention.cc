@@ -91,7 +91,7 @@ struct Rows {
 struct Operand {
   const char* port;
   int64_t heads;                  // heads of the entire input
-  int64_t first = 0, count = -1;  // count -1: all heads
+  int64_t first = 0, count = -1;  // a count of -1 means all heads
 };
 
 struct Operands {
@@ -123,7 +123,7 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
 }
 
 // The half of a stacked past [2, batch, heads, length, size] that is read: index 0 contains the keys, index 1
-// the values. kAll: the past is not stacked.
+// the values. kAll means that the past is not stacked.
 enum class Half { kAll, kKeys, kValues };
 
 Result<Rows> Past(EvalContext& c, const char* port, Half half) {

@@ -161,7 +161,7 @@ std::optional<double> Macs(const Node& n) {
   return *elements / *input * (*w + *r);
 }
 
-// For OpDef::typical_dim: one sequence of one step.
+// For OpDef::typical_dim. The typical input is one sequence of one step.
 int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
   const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
   return length_or_batch ? 1 : kSizeOfWeights;

@@ -134,10 +134,12 @@ TERN_RULE(FoldPadIntoConv) {
 }
 
 TERN_RULE(FoldPadIntoPool) {
-  return Rule{.summary = "Pad then Pool is a Pool with pads: zeroes for averages, -inf for maxima",
-              .roots = {"Pool"},
-              .apply = FoldIntoPool,
-              .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
+  return Rule{
+      .summary =
+          "Pad with zeroes then an average Pool, or Pad with -inf then a max Pool, is a Pool with pads",
+      .roots = {"Pool"},
+      .apply = FoldIntoPool,
+      .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
   #p: i64[6] = (0, 0, 1, 0, 0, 1)
   %y = Pool(Pad(%x, #p)) {kind="average", kernel=[3]}
 })"};

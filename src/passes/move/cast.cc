@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// True if the op only moves elements of its first input. Views do not count: they move no data.
+// True if the op only moves elements of its first input. Views do not count, because they move no data.
 bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
 
 using Amount = Movement::Amount;

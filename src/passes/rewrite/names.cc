@@ -11,7 +11,8 @@ namespace {
 // True if the op computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
 bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
-// 2: computes multiply-accumulates, 1: other arithmetic, 0: moves data or casts.
+// Returns 2 if the op computes multiply-accumulates, 1 if it does other arithmetic, and 0 if it moves data or
+// casts.
 int WorkClass(const OpDef& op) { return Multiplies(op) ? 2 : op.MovesData() || op.name == "Cast" ? 0 : 1; }
 
 void Collect(const Graph& graph, std::vector<Node*>& nodes) {
