@@ -46,8 +46,8 @@ Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) 
   return Shape(std::move(out));
 }
 
-// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…]. per_tap: the number of
-// values per tap.
+// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…]. `per_tap` is the number
+// of values per tap.
 Status CheckPerTap(const DeformConv& op, InferContext& c, const char* port, int64_t per_tap, const Shape& y) {
   const Shape &s = c.ShapeOf(port), &w = c.ShapeOf("w");
   if (!c.Has(port) || !s.ranked || !w.ranked || !y.ranked) return {};

@@ -111,7 +111,7 @@ void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) {
   c.OutLongs("y", dims, {y.begin(), y.end()});
 }
 
-// T: double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
+// T is double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
 // integer type.
 template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
   const Tensor &ta = c.In("a"), &tb = c.In("b");

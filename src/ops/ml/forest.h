@@ -40,7 +40,7 @@ struct Forest {
   int64_t leaves() const { return leaf_start.empty() ? 0 : static_cast<int64_t>(leaf_start.size()) - 1; }
 };
 
-// The accumulated votes of a row for one target. given: there is at least one vote.
+// The accumulated votes of a row for one target. `given` is true if there is at least one vote.
 struct VoteSum {
   double sum = 0;
   bool given = false;

@@ -21,7 +21,8 @@ struct LinearClassifier {
   }
 };
 
-// Sizes derived from the attributes. rows: the number of linear functions. width: the number of features.
+// Sizes derived from the attributes. `rows` is the number of linear functions, `width` is the number of
+// features.
 struct LinearLayout {
   int64_t classes = 0, rows = 0, width = 0;
   bool binary() const { return rows == 1 && classes == 2; }

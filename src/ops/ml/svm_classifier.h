@@ -24,8 +24,9 @@ struct SVMClassifier : SvmModel {
 
 struct SvmLayout {
   int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
-  bool pairwise = false;       // otherwise the model is linear
-  std::vector<int64_t> start;  // pairwise: index of the first support vector of each class, then their total
+  bool pairwise = false;       // false if the model is linear
+  std::vector<int64_t> start;  // if pairwise, the index of the first support vector of each class, then the
+                               // number of support vectors
 };
 
 // Derives the layout from the attributes, and checks them.

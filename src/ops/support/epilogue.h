@@ -36,7 +36,7 @@ void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims,
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
 // For OpDef::flops: one per element for the bias and one for the residual. An activation counts as many FLOPs
-// as its own op.
+// as the op that computes only this activation.
 std::optional<double> EpilogueFlops(const Node& node);
 
 }  // namespace tern

@@ -62,8 +62,8 @@ std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutatio
   return order;
 }
 
-// A Transpose that permutes the factors from the order `first` to the order `second`. `before` is the dims of
-// its input. Factors that stay adjacent form one dim.
+// A Transpose that permutes the factors from the order `first` to the order `second`. `before` has the dims
+// of the Transpose's input. Factors that stay adjacent form one dim.
 struct Move {
   std::vector<Dim> before;
   Permutation perm;

@@ -20,8 +20,8 @@ struct LastForm {
   std::vector<bool> spread;      // operands to expand to full rank and then permute, because they broadcast
   std::vector<Permutation> out;  // permutation of each result; empty if the result is unchanged
   std::vector<int> out_axes;     // number of channel axes of each result
-  Permutation result_perm;       // for a Transpose: its new attribute perm
-  std::vector<int64_t> view;     // for a view: the target of the new Reshape
+  Permutation result_perm;       // if the node is a Transpose, its new attribute perm
+  std::vector<int64_t> view;     // if the node is a view, the target of the new Reshape
 };
 
 // Maps a value to its number of channel axes, where that is not 1. The caller fills the map in graph order.

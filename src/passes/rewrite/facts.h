@@ -43,7 +43,8 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind);
 // The attribute `kind`, or "".
 std::string KindName(const Node& node);
 
-// For Conv, ConvTranspose and MatMul: true if the node has neither a residual nor an activation.
+// True if the node has neither a residual nor an activation. The node must be a Conv, ConvTranspose or
+// MatMul.
 bool NoEpilogue(const Node& node);
 
 // True if v has one reader and is not an output of any graph.

@@ -65,7 +65,7 @@ class Match {
 // A cheap check before MatchAt. Returns false when the root and its operands already rule out a match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// Why a pattern does not match: the reason of the attempt that matched the most nodes.
+// Says why a pattern does not match. The reason is that of the attempt that matched the most nodes.
 struct MatchFailure {
   int depth = -1;  // the number of nodes that matched
   std::string reason;
