@@ -20,7 +20,9 @@ import sys
 
 import numpy as np
 
-FIXED = {"move", "transpose"}  # other kernels contain these algorithms, and their counts are too correlated with the kernels' other counts to be fitted
+# These algorithms run inside other kernels. Their counts are too correlated with the other counts of those kernels to be
+# fitted.
+FIXED = {"move", "transpose"}
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1

@@ -29,7 +29,7 @@ class Plan:
     precision: str = "fp32"
     rounds: int = 7
     seconds: float = 0.4  # per engine and round
-    runs: int = 2000  # maximum per round
+    runs: int = 2000  # maximum number per round
     base: pathlib.Path | None = None  # another tern, measured as the peer "base"
     clock: str = "latency_ms"  # or "processor_ms", which other programs on the machine affect less
     single: bool = False  # also measures Tern on one thread, as a separate engine

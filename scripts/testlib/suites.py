@@ -157,7 +157,7 @@ def e2e(context):
 
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
-    context.prepare("scripts/build", context.preset, "kernels_bench")  # not in a plain build
+    context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 

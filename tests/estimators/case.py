@@ -18,7 +18,7 @@ class Case:
     options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
     f64: bool = False             # inputs and the converted model have double precision
     rtol: float = RTOL
-    atol: float = ATOL            # multiplied by the largest magnitude of a result if that exceeds 1
+    atol: float = ATOL            # multiplied by the largest magnitude of a result if this magnitude exceeds 1
     why: str = ""                 # the reason for a larger tolerance
 
     def __post_init__(self):

@@ -16,7 +16,7 @@ struct RnnCell {
   int64_t features, hidden;
   const double *w, *r, *b, *p;
   std::vector<RnnActivation> functions;
-  double clip;  // inputs of functions 0 and 1 are clamped to [-clip, clip]; 0: no clamping
+  double clip;  // inputs of functions 0 and 1 are clamped to [-clip, clip]; 0 means no clamping
   bool linear_before_reset, input_forget;
 
   // Replaces h and c (lstm only) by the next state.

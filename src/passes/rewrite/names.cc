@@ -41,7 +41,8 @@ void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<Replace
   };
   std::vector<Node*> products;
   for (Node* node : made) {
-    if (replaced.empty() || node->name != replaced[0].name) continue;  // copied from a nested graph
+    // A node that was copied from a nested graph keeps its name.
+    if (replaced.empty() || node->name != replaced[0].name) continue;
     const std::string kind = KindName(*node);
     const bool found = take(*node, [&](const ReplacedNode& r) { return r.op == node->op && r.kind == kind; });
     if (!found && Multiplies(*node->op)) products.push_back(node);
