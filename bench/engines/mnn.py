@@ -1,4 +1,4 @@
-"""MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
+"""Runs MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
 
 import os
 import pathlib

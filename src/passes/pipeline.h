@@ -20,7 +20,8 @@ struct Pass {
   std::string summary;
   Level level = Level::kBasic;
   std::function<Result<int>(Graph&, PassContext&)> run;  // returns the number of changes
-  std::string stage = "";  // the pass runs in this stage only; if empty, in all stages of its level or above
+  // The name of the only stage that runs the pass. If it is empty, all stages of its level or above run it.
+  std::string stage = "";
 };
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();

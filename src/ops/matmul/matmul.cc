@@ -23,8 +23,8 @@ struct MatMul {
   }
 };
 
-// An operand as a batch of matrices. A vector is one row if it is a, and one column if it is b; the result
-// does not have that axis.
+// An operand as a batch of matrices. If the left operand is a vector, it is one row. If the right operand is
+// a vector, it is one column. The result has no axis for this row or column.
 struct Operand {
   std::vector<Dim> batch;
   Dim rows, columns;

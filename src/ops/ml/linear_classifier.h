@@ -1,4 +1,5 @@
-// LinearClassifier: one linear function per class; outputs the class with the largest score, and the scores.
+// LinearClassifier: evaluates one linear function per class. Returns the class with the largest score, and
+// the scores.
 #pragma once
 #include <algorithm>
 

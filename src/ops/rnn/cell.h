@@ -9,8 +9,9 @@ namespace tern {
 
 enum class RnnKind : uint8_t { kRnn, kGru, kLstm };
 
-// Weights of one direction: w [gates*hidden, features]; r [gates*hidden, hidden]; the biases b of w, then of
-// r [2*gates*hidden]; the peepholes p in the order i o f [3*hidden].
+// Weights of one direction. w is [gates*hidden, features] and r is [gates*hidden, hidden]. b is
+// [2*gates*hidden] and contains the biases of w, then those of r. p is [3*hidden] and contains the peepholes
+// in the order i o f.
 struct RnnCell {
   RnnKind kind;
   int64_t features, hidden;

@@ -1,4 +1,4 @@
-"""Worker processes; the pool survives an engine that crashes its process.
+"""Runs cases in a pool of worker processes. The pool survives an engine that crashes its process.
 
 onnxruntime runs inside the worker process and aborts on some inputs. A worker therefore announces each case
 before it runs the case. If the worker dies, the pool records the announced case as refused, and a new worker
