@@ -1,5 +1,6 @@
 // The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose), applied before rounding: y =
-// activation(sums + residual). It replaces three nodes by one, with one pass over memory.
+// activation(sums + residual). One node with an epilogue replaces three nodes and needs only one pass over
+// memory.
 #pragma once
 #include <cstdint>
 

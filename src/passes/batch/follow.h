@@ -9,8 +9,8 @@ namespace tern {
 
 class BatchFollower {
  public:
-  // `symbol` is the name of the batch dim in types. It replaces the size `old_size`, and later has the value
-  // `new_size`.
+  // In types, the symbol named `symbol` replaces the batch size `old_size`. `new_size` is the value that the
+  // symbol gets later.
   BatchFollower(std::string symbol, int64_t old_size, int64_t new_size)
       : symbol_(std::move(symbol)), old_size_(old_size), new_size_(new_size) {}
 
