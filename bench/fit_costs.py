@@ -160,7 +160,7 @@ def fit(args):
         ratios = fit_isa([s for s in samples if s["isa"] == isa], table)
         for kernel, list_ in sorted(ratios.items()):
             low, middle, high = np.quantile(list_, [0.1, 0.5, 0.9])
-            print(f"{isa} {kernel}: {len(list_)} layers, estimate over measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
+            print(f"{isa} {kernel}: {len(list_)} layers, estimate divided by measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
     print(text[:text.index("TERN_RATES")], end="")  # the header comment
     for (algorithm, isa), r in table.items():
         product, weight, moved, transformed, start = (f"{x:.4g}" for x in r)
