@@ -30,12 +30,13 @@ def _best_ratios(report):
 
 
 def ratios(report):
-    """Returns an SVG with the best peer's time over Tern's for each model, as one bar per number of threads."""
+    """Returns an SVG with the best peer's time divided by Tern's time for each model, as one bar per number of
+    threads."""
     models = _best_ratios(report)
     threads = sorted({row["threads"] for row in report["rows"]})
     top = max([1.0, *(r for by in models.values() for r in by.values())]) * 1.05
     scale = WIDTH / top
-    parts, y = [_text(8, 18, f"Best peer's time over Tern's, {report['precision']} (right of the line: Tern is faster)", size=13)], 34
+    parts, y = [_text(8, 18, f"Best peer's time divided by Tern's time, {report['precision']} (right of the line: Tern is faster)", size=13)], 34
     for k, count in enumerate(threads):
         parts += [f'<rect x="{LEFT + 90 * k}" y="{y - 8}" width="10" height="8" fill="{COLOURS[k % len(COLOURS)]}"/>',
                   _text(LEFT + 90 * k + 14, y, f"{count} thread{'s' if count > 1 else ''}")]
@@ -63,7 +64,7 @@ def _panel(series, engines, cores, x0, y0):
     points = [(p["size"], name, p["engines"][name]["ms"]) for p in series["points"] for name in engines
               if figures.ok(p["engines"].get(name))]
     sizes = sorted({p["size"] for p in series["points"]})
-    parts = [_text(x0, y0 - 8, f"{series['model']}: ms over {series['axis']}", size=12),
+    parts = [_text(x0, y0 - 8, f"{series['model']}: ms against {series['axis']}", size=12),
              f'<rect x="{x0}" y="{y0}" width="{width}" height="{height}" fill="none" stroke="#999"/>']
     if not points:
         return parts

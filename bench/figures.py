@@ -8,14 +8,14 @@ import numpy as np
 METHOD = 2  # version of the method that docs/reports/performance.md describes; figures of different versions are not comparable
 QUICK = (3, 0.15)  # rounds, and seconds per engine and round
 NOISE = 0.05  # if the spread is larger, the rounds are repeated
-LASTING = 0.5  # ms; if the best peer takes at least as long, its call overhead is negligible
+LASTING = 0.5  # ms; the call overhead of a peer is negligible if the best peer takes at least this long
 COMPUTE_BOUND = 80  # a model is compute-bound if it reaches this percentage of the multiply-add peak on one thread
 EXACT = 5e-3  # tolerance in fp32, relative to an output's largest magnitude
 # The tolerance in bf16 is ROUNDED[0] * (error of rounding only weights and inputs in fp32) + ROUNDED[1]. The factor is
 # 3 because values between layers are rounded too. The summand is 2^-8 for each of the last four steps, because no later
 # sum averages out their rounding.
 ROUNDED = (3, 2**-6)
-TELLING = 0.5  # with a larger tolerance, a comparison is inconclusive
+TELLING = 0.5  # if the tolerance is larger, a comparison is inconclusive
 
 
 def worst_error(got, wanted):
@@ -54,7 +54,8 @@ def timing(rounds):
     """Returns the best and the median latency. `rounds` is a list of latencies per round. `spread` says by which
     fraction the best latency of the median round exceeds the best latency of all rounds.
 
-    The clock of processor time may return 0 for a run of a microsecond; then the spread is 0."""
+    The spread is 0 if the best latency is 0, because the clock of processor time may return 0 for a run of a
+    microsecond."""
     bests = [min(latencies) for latencies in rounds]
     best = min(bests)
     return {"ms": best, "median_ms": statistics.median(x for latencies in rounds for x in latencies),
@@ -77,7 +78,8 @@ def start_ms(result):
 
 
 def ratio(results, peer):
-    """Returns the peer's time over Tern's: above 1, Tern is faster. Returns None if the peer or Tern has no time."""
+    """Returns the peer's time divided by Tern's time, which is above 1 if Tern is faster. Returns None if the peer or
+    Tern has no time."""
     if not ok(results.get("tern")) or not ok(results.get(peer)):
         return None
     return results[peer]["ms"] / results["tern"]["ms"]
@@ -97,8 +99,8 @@ def spread(results):
 
 
 def summary(rows, peers):
-    """Returns the geometric means over all rows of Tern's ratio to each peer, and of its ratio to the best peer of each
-    row."""
+    """Returns geometric means over all rows: one of the ratios to each peer, and one of the ratios to the best peer of
+    each row."""
     against = {peer: [r for r in (ratio(row["engines"], peer) for row in rows) if r] for peer in peers}
     best = [r for r in (ratio(row["engines"], best_peer(row["engines"])) for row in rows) if r]
     return {"models": len(rows), "compared": len(best), "best": geomean(best), "worst_model": min(best, default=math.nan),
@@ -115,8 +117,8 @@ def percent_of_peak(flops, ms, peak_gflops, threads):
 
 
 def over_single(row):
-    """Returns two speedups of several threads over one thread: that of Tern, measured in the same rounds, and that of a
-    loop of multiply-adds. A speedup is None if it was not measured."""
+    """Returns two speedups of several threads relative to one thread: the speedup of Tern, measured in the same rounds,
+    and the speedup of a loop of multiply-adds. A speedup is None if it was not measured."""
     several, single = row["engines"].get("tern"), row.get("single")
     gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
     one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
@@ -124,8 +126,8 @@ def over_single(row):
 
 
 def reads_over_single(row):
-    """Returns the speedup of several threads over one for a loop that only reads memory, or None if it was not
-    measured."""
+    """Returns the speedup of several threads relative to one thread for a loop that only reads memory, or None if it
+    was not measured."""
     one, many = row.get("read_gb_per_s"), row.get("read_gb_per_s_threads")
     return many / one if one and many and row["threads"] > 1 else None
 
@@ -138,22 +140,23 @@ def permitted(row):
 
 
 def compute_bound(row, alone=None):
-    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. Its time on one thread
-    is in row["single"] or in `alone`, the row of a measurement with one thread; one sufficient time is enough."""
+    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. The time on one thread
+    is in row["single"], in `alone` (the row of a measurement with one thread), or in both. If both are present, it is
+    enough that one of them reaches this percentage."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
     return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
                percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):
-    """Returns whether a point of a series has more threads than cores; Tern then uses one thread per core. `cores` is 0
-    if unknown."""
+    """Returns whether a point of a series has more threads than cores. In this case Tern uses one thread per core.
+    `cores` is 0 if unknown."""
     return axis == "threads" and 0 < cores < size
 
 
 def step(point, before, engine, axis):
-    """Returns the time per item at `point` over that at `before`, the previous size. If the axis is the number of
-    threads, returns the ratio of the times. Returns None if a time is missing."""
+    """Returns the time per item at `point` divided by the time per item at `before`, the previous size. If the axis is
+    the number of threads, returns the ratio of the times. Returns None if a time is missing."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
         return None
     growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]

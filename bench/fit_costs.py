@@ -2,12 +2,12 @@
 """Fits the rates of src/runtime/cost/cost_rates.inc to this machine.
 
     fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    appends measurements of every kernel of every layer to FILE
-    fit_costs.py fit FILE…                                              prints the table, and the errors of its estimates
+    fit_costs.py fit FILE…                                              prints the table of rates, and the errors of the estimates
 
-The estimated time of a kernel is a sum of counts, each times a rate of the kernel's algorithm. The counts are bytes
-moved, elements transformed, 1 for the start, and either products or bytes of weights, whichever takes longer. The rates
-are the solution of a non-negative least-squares problem. Measure on a quiet machine, one thread, one instruction set at
-a time. Needs numpy."""
+The estimated time of a kernel is a sum of terms. Each term is a count times a rate of the kernel's algorithm. The
+counts are bytes moved, elements transformed, 1 for the start, and either products or bytes of weights, whichever takes
+longer. The rates are the solution of a non-negative least-squares problem. Measure on a machine without other load, on
+one thread, with one instruction set at a time. The program needs numpy."""
 
 import argparse
 import collections
@@ -20,7 +20,9 @@ import sys
 
 import numpy as np
 
-FIXED = {"move", "transpose"}  # other kernels contain these algorithms, and their counts are too correlated with the kernels' other counts to be fitted
+# These algorithms run inside other kernels. Their counts are too correlated with the other counts of those kernels to be
+# fitted.
+FIXED = {"move", "transpose"}
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1
@@ -95,10 +97,10 @@ def parts(sample, table):
 
 
 def fit_once(samples, table, near, bounded=True):
-    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns each
-    sample's estimate over its measurement, with the rates before the fit."""
+    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns for each
+    sample its estimate divided by its measurement. The estimate uses the rates before the fit."""
     seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
-    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer samples than 8 are too few
+    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer than 8 samples do not determine the rates
     at = {name: i * WIDTH for i, name in enumerate(algorithms)}
     rows = np.zeros((len(samples), len(at) * WIDTH))
     times = np.array([s["us"] * 1e3 for s in samples])
@@ -114,8 +116,8 @@ def fit_once(samples, table, near, bounded=True):
             known[i] += counts[0] * floor + counts[1] * rates[1]
             counts[1] = 0  # memory bandwidth does not depend on the kernel
             rows[i, at[name]:at[name] + WIDTH] += counts
-    # Dividing by the root of time times estimate gives an estimate that is twice too long and one that is twice too
-    # short the same error.
+    # Errors are divided by sqrt(time * estimate). An estimate that is twice the time then has the same weighted error
+    # as an estimate that is half the time.
     weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))
     scale = np.maximum(1e-30, np.abs(rows).max(0))
     found = not_negative_least_squares(rows / scale * weight[:, None], (times - known) * weight) / scale
@@ -158,7 +160,7 @@ def fit(args):
         ratios = fit_isa([s for s in samples if s["isa"] == isa], table)
         for kernel, list_ in sorted(ratios.items()):
             low, middle, high = np.quantile(list_, [0.1, 0.5, 0.9])
-            print(f"{isa} {kernel}: {len(list_)} layers, estimate over measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
+            print(f"{isa} {kernel}: {len(list_)} layers, estimate divided by measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
     print(text[:text.index("TERN_RATES")], end="")  # the header comment
     for (algorithm, isa), r in table.items():
         product, weight, moved, transformed, start = (f"{x:.4g}" for x in r)
@@ -173,7 +175,7 @@ def main():
     one.add_argument("--tern", required=True)
     one.add_argument("--isa", required=True, choices=["base", "avx2", "avx512", "neon"])
     one.add_argument("--precision", default="fp32")
-    one.add_argument("--budget", default=60000, type=int, help="milliseconds for a model")
+    one.add_argument("--budget", default=60000, type=int, help="milliseconds for measuring the kernels of a model")
     one.add_argument("--samples", required=True)
     one.add_argument("models", nargs="+")
     one.set_defaults(run=measure)

@@ -32,14 +32,14 @@ def parse():
     parser.add_argument("--tern", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "tern")
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / ".cache" / "generate" / "gpt2.onnx",
                         help="created if missing")
-    parser.add_argument("--exporter", choices=("legacy", "dynamo"), default="legacy", help="of torch.onnx")
+    parser.add_argument("--exporter", choices=("legacy", "dynamo"), default="legacy", help="the exporter of torch.onnx to use")
     parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=0, help="of the weights")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random weights")
     parser.add_argument("--tokens", type=int, default=1000)
     parser.add_argument("--prompt", default="464", help="token ids, separated by commas")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds per engine; the best one counts")
-    parser.add_argument("--json", type=pathlib.Path, help="file for everything measured")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds per engine, of which the best one counts")
+    parser.add_argument("--json", type=pathlib.Path, help="write all measurements to this file")
     return parser.parse_args()
 
 
@@ -155,7 +155,7 @@ def allocations(command, library):
 
 
 def allocations_per_token(tern, model, prompt, threads, folder):
-    """Returns the heap allocations per token while the past grows from 600 to 1,000 tokens; the memory of the states
+    """Returns the heap allocations per token while the past grows from 600 to 1,000 tokens. The memory of the states
     has a constant size in this range."""
     library = folder / "count_allocations.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(HERE / "count_allocations.c"), "-o", str(library)], check=True)
@@ -199,7 +199,7 @@ def summary(ours, theirs, prompt, bytes_read):
 
 def show(found):
     number = lambda value, form="{:.1f}": "–" if value is None else form.format(value)  # noqa: E731
-    print(f"the same tokens: {found['same']} of {found['tokens']}")
+    print(f"equal tokens: {found['same']} of {found['tokens']}")
     for name, value in found["tokens_per_second"].items():
         past = ", ".join(f"{number(ms, '{:.2f}')} ms at past {length}" for length, ms in found["ms_at_past"][name].items())
         print(f"{name:12} {value:6.1f} tokens/s; a token takes {past}")
@@ -215,7 +215,7 @@ def better(best, run):
 def main():
     chosen = parse()
     if not chosen.tern.exists():
-        sys.exit(f"there is no {chosen.tern}; build it, or name another")
+        sys.exit(f"{chosen.tern} does not exist; build it, or name another binary with --tern")
     if not chosen.model.exists():
         export(chosen.model, chosen.layers, chosen.seed, chosen.exporter)
     prompt = [int(word) for word in chosen.prompt.split(",")]

@@ -15,7 +15,7 @@ import rounding
 from process import Engine, Failure
 
 SINGLE = "single"  # Tern on one thread, measured in the same rounds as Tern on several threads
-MORE_GOES = 2  # the rounds are repeated at most so many times
+MORE_GOES = 2  # the rounds are repeated at most this many times
 REST = 0.05  # seconds to wait after an engine with several threads, so that its threads stop spinning
 
 
@@ -29,7 +29,7 @@ class Plan:
     precision: str = "fp32"
     rounds: int = 7
     seconds: float = 0.4  # per engine and round
-    runs: int = 2000  # maximum per round
+    runs: int = 2000  # maximum number per round
     base: pathlib.Path | None = None  # another tern, measured as the peer "base"
     clock: str = "latency_ms"  # or "processor_ms", which other programs on the machine affect less
     single: bool = False  # also measures Tern on one thread, as a separate engine
@@ -117,7 +117,7 @@ def play_round(engines, plan, results):
 
 def start_again(engines, job, folder, plan, results):
     """Starts each engine a second time and stores the better of its two start times. The order is reversed, because in
-    the first starts a later engine ran beside earlier engines, which occupied memory."""
+    the first starts a later engine started while earlier engines occupied memory."""
     for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)

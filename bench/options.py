@@ -32,17 +32,17 @@ def positive(text):
 
 def parser(summary):
     made = argparse.ArgumentParser(description=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--peers", type=peers_in, help=f"engines separated by commas, of {', '.join(PEERS)}; none: only Tern is measured")
+    made.add_argument("--peers", type=peers_in, help=f"engines separated by commas, of {', '.join(PEERS)}; with `none`, only Tern is measured")
     made.add_argument("--rounds", type=positive, default=7)
-    made.add_argument("--seconds", type=float, default=0.4, help="per engine and round")
+    made.add_argument("--seconds", type=float, default=0.4, help="seconds per engine and round")
     made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
-                      help="processor: processor time, for one thread on a shared machine")
-    made.add_argument("--quick", action="store_true", help="{} rounds of {} seconds".format(*figures.QUICK))
-    made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
+                      help="`processor` measures processor time, for one thread on a shared machine")
+    made.add_argument("--quick", action="store_true", help="run {} rounds of {} seconds".format(*figures.QUICK))
+    made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the tern binary to measure")
     made.add_argument("--base", type=pathlib.Path, help="another tern binary to measure; it never counts as the best peer")
     made.add_argument("--cache", type=pathlib.Path, default=zoo.default_cache(), help="the zoo's folder (TERN_BENCH_CACHE)")
-    made.add_argument("--json", type=pathlib.Path, help="file for everything measured")
-    made.add_argument("--svg", type=pathlib.Path, help="file for a chart")
+    made.add_argument("--json", type=pathlib.Path, help="write all measurements to this file")
+    made.add_argument("--svg", type=pathlib.Path, help="write a chart to this file")
     made.set_defaults(precision="fp32")
     return made
 
@@ -57,7 +57,7 @@ def finish(chosen):
         chosen.peers = (*chosen.peers, "base")
     for binary in filter(None, (chosen.tern, chosen.base)):
         if not binary.exists():
-            sys.exit(f"there is no {binary}; build it, or name another")
+            sys.exit(f"{binary} does not exist; build it, or name another binary")
     return chosen
 
 

@@ -2,9 +2,10 @@
 """Writes the measurements into docs/reports/performance.md, so that no figure there is typed by hand.
 
 This program replaces the sections between the lines <!-- NAME --> and <!-- end --> of that file. All other text is
-written by hand. The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new output
-of bench/compare --json, --growth of bench/growth --json, which replaces the stored figures. For --threads,
-bench/compare measures Tern alone on several threads. --check only reports whether the document is up to date.
+written by hand. The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new files of
+bench/compare --json, and --growth names a new file of bench/growth --json. A new file replaces the stored figures. For
+--threads, bench/compare measures Tern alone on several threads. --check only reports whether the document is up to
+date.
 """
 
 import argparse
@@ -210,7 +211,7 @@ def render(stored, docs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for part in PARTS:
-        parser.add_argument(f"--{part}", type=pathlib.Path, help="JSON of a new measurement")
+        parser.add_argument(f"--{part}", type=pathlib.Path, help="the JSON file of a new measurement")
     parser.add_argument("--docs", type=pathlib.Path, default=DOCS, help="folder of the document")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file is out of date")
     options = parser.parse_args()
@@ -219,7 +220,7 @@ def main():
     stored.update({part: rounded(json.loads(getattr(options, part).read_text())) for part in PARTS if getattr(options, part)})
     for part in PARTS:
         if part in stored and stored[part].get("method") != figures.METHOD:
-            sys.exit(f"{part} was measured by method {stored[part].get('method')}, the document describes {figures.METHOD}: measure it again")
+            sys.exit(f"{part} was measured by method {stored[part].get('method')}, but the document describes method {figures.METHOD}; measure it again")
     files = {"performance.json": json.dumps(stored, indent=None, separators=(",", ":")).replace('{"model"', '\n{"model"') + "\n",
              **render(stored, options.docs)}
     stale = [name for name, text in files.items() if not (options.docs / name).exists() or (options.docs / name).read_text() != text]

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 MOST, LEAST_SHARE = 4, 0.03  # at most four kernels are listed, each with at least 3 % of the time
-BEYOND_CACHES = 64e6  # data of a step with at least so many bytes is no longer in a cache in the next run
+BEYOND_CACHES = 64e6  # if a step reads and writes at least this many bytes, they are no longer in a cache in the next run
 
 
 def by_kernel(nodes):

@@ -88,10 +88,10 @@ def make(network, cache, dynamic=False):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=pathlib.Path, default=default_cache(), help="folder for the models (TERN_BENCH_CACHE)")
-    parser.add_argument("--models", default="", help="regular expression on names")
-    parser.add_argument("--dynamic", action="store_true", help="with open batch and length, for bench/growth")
+    parser.add_argument("--models", default="", help="export only the networks whose names match this regular expression")
+    parser.add_argument("--dynamic", action="store_true", help="export with open dims for batch and length, for bench/growth")
     parser.add_argument("--published", type=pathlib.Path, help="folder of published models (TERN_ZOO/models/onnx)")
-    parser.add_argument("--again", action="store_true", help="export networks again that are already in the index")
+    parser.add_argument("--again", action="store_true", help="also export networks that are already in the index")
     return parser.parse_args()
 
 

@@ -1,5 +1,5 @@
-# Defines the target GTest::gtest. It is the installed library. When cross-compiling, it is compiled from the sources
-# that Debian's package googletest installs.
+# Defines the target GTest::gtest, which is the installed library. When cross-compiling, the library is instead compiled
+# from the sources that Debian's package googletest installs.
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(GTest REQUIRED)
 elseif(NOT TARGET tern_gtest)

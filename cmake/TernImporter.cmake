@@ -5,8 +5,8 @@ include(GNUInstallDirs)
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
-  # CMake does not see that the -Wl option below reads the archives, so LINK_DEPENDS makes a changed archive link the
-  # target again.
+  # CMake does not see that the -Wl option below reads the archives. LINK_DEPENDS therefore lists them, so that a
+  # changed archive links the target again.
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${archives})
   list(JOIN archives "," archives)
   target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")

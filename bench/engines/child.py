@@ -3,8 +3,8 @@
 usage: child.py ENGINE JOB.json
 
 Uses the protocol of `tern bench --rounds`. The process writes a JSON line when it is ready. Then it reads lines
-'RUNS SECONDS' from standard input and writes a JSON line with latencies for each. If it fails, it writes a JSON line
-with "error".
+'RUNS SECONDS' from standard input. For each line, it runs the model and writes a JSON line with latencies. If it fails,
+it writes a JSON line with "error".
 """
 
 import importlib
@@ -45,7 +45,7 @@ def read_job(path):
 
 
 def measure(run, runs, seconds):
-    """Wall-clock and processor time of each run, in ms."""
+    """Returns the wall-clock time and the processor time of each run, in ms."""
     latency, processor, start = [], [], time.perf_counter()
     while len(latency) < runs and (not latency or time.perf_counter() - start < seconds):
         spent, begin = time.process_time(), time.perf_counter()

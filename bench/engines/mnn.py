@@ -1,4 +1,4 @@
-"""MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
+"""Runs MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
 
 import os
 import pathlib
@@ -39,7 +39,7 @@ def _variable(value):
     value = value.astype(np.int32) if value.dtype == np.int64 else value
     kind = {"float32": MNN.expr.float, "int32": MNN.expr.int}[value.dtype.name]
     made = MNN.expr.placeholder(list(value.shape), MNN.expr.NCHW, kind)
-    made.write(value)  # copies the array; MNN.expr.const would point to it instead
+    made.write(value)  # copies the array, whereas MNN.expr.const would only point to the array
     return made
 
 

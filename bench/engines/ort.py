@@ -1,4 +1,4 @@
-"""onnxruntime with its default settings; inputs and outputs are bound once."""
+"""Runs onnxruntime with its default settings. Inputs and outputs are bound once."""
 
 import onnxruntime
 

@@ -1,4 +1,4 @@
-"""openvino with the latency hint, in the requested precision."""
+"""Runs openvino with the latency hint, in the requested precision."""
 
 import openvino
 

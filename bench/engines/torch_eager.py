@@ -1,4 +1,4 @@
-"""torch in eager mode, on the network that the ONNX file was exported from."""
+"""Runs torch in eager mode, on the network that the ONNX file was exported from."""
 
 import torch
 

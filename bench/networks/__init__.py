@@ -1,4 +1,4 @@
-"""The networks that the benchmark runs, one file per family; each has a table NETWORKS."""
+"""The networks that the benchmark runs, one file per family. Each file has a table NETWORKS."""
 
 import importlib
 

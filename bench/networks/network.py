@@ -27,7 +27,7 @@ class Network:
     build: Callable[[], torch.nn.Module]
     inputs: tuple
     outputs: tuple = ("output",)
-    gain: float = 2.0  # variance of a weight times its fan-in: 2 before ReLU, 1 where a norm follows
+    gain: float = 2.0  # product of a weight's variance and its fan-in: 2 before ReLU, 1 before a norm
     dynamo: bool = False  # export with torch's dynamo exporter instead of the TorchScript exporter
     for_growth: bool = False  # used by bench/growth only, not by bench/compare
 

@@ -157,7 +157,7 @@ def e2e(context):
 
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
-    context.prepare("scripts/build", context.preset, "kernels_bench")  # not in a plain build
+    context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
@@ -246,8 +246,8 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-# onnxruntime must run at least this many cases, in a full run and in the sample. A test in tests/estimators checks both
-# numbers.
+# onnxruntime must run at least this many cases, in a full run and in the sample. A test in tests/estimators checks
+# ESTIMATORS and ESTIMATORS_SAMPLE.
 ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16
 
 
@@ -293,7 +293,7 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # they take most of the time and test rounding, not the instruction set
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests take most of the time and test rounding, not the instruction set
 
 
 def aarch64_full(context):

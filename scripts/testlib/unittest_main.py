@@ -1,6 +1,6 @@
 """Runs the unittest files (test_*.py) of a folder and prints the project's summary line last.
 
-usage: unittest_main.py FOLDER [FILE] [--verbose]    FILE: a test file of the folder without .py
+usage: unittest_main.py FOLDER [FILE] [--verbose]    FILE is a test file of the folder, without .py
 """
 
 import pathlib
@@ -57,7 +57,7 @@ class Result(unittest.TestResult):
 
     def addUnexpectedSuccess(self, test):
         self.failed.add(test.id())
-        say("FAIL", test.id(), "was expected to fail, and passed")
+        say("FAIL", test.id(), "was expected to fail, but passed")
 
 
 def main():

@@ -45,8 +45,8 @@ bool ConvertsHalf(const OpDef& op) {
 }
 
 // Returns the builder calls that a declaration lacks although the answer that AddOp derives may be wrong.
-// .KeepsScale is not among them: the derived answer is "yes" only for ops that move data, for which it is
-// always right.
+// .KeepsScale is not among them, because the derived answer is "yes" only for ops that move data, and for
+// these ops it is always right.
 std::vector<std::string> Undeclared(const OpDef& op) {
   std::vector<std::string> missing;
   if ((op.WeightInput() >= 0 || op.Is(kEpilogue)) && !op.macs.given()) missing.push_back(".Macs");

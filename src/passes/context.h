@@ -23,13 +23,14 @@ class PassContext {
   std::set<std::string> disabled;        // names of rules and passes that do not run
   std::set<std::string> only;            // names; when not empty, only these rules and passes run
   std::set<std::string> requested;       // names of rules marked on_request that run
-  std::string why_rule, why_node;        // --why-not RULE@NODE
+  std::string why_rule, why_node;        // RULE and NODE of --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
   double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations
   LayoutCosts layout_costs;              // the costs of the target
   bool eager = false;                    // apply all legal changes, even where they cost more
-  bool halves_are_wide = false;          // WidenHalf has run: rules may not emit f16 or bf16 nodes
-  std::function<void(const std::string& name)> after_change;  // called when `name` changed the graph
+  bool halves_are_wide = false;  // WidenHalf has run, so rules may not emit nodes that compute in f16 or bf16
+  // Called after the rule or pass `name` changed the graph.
+  std::function<void(const std::string& name)> after_change;
 
   bool Enabled(const std::string& name) const {
     return only.empty() ? disabled.count(name) == 0 : only.count(name) != 0;
@@ -49,7 +50,7 @@ class PassContext {
   bool Spend() { return --budget_ > 0; }
   bool exhausted() const { return budget_ <= 0; }
 
-  // Asks is true if --why-not names this rule and node. Answer stores the reason for the report.
+  // Asks returns true if --why-not names this rule and node. Answer stores the reason for the report.
   bool Asks(const Rule& rule, const Node& node) const;
   void Answer(const Node& node, const std::string& reason);
   const std::vector<WhyNot>& answers() const { return answers_; }

@@ -185,7 +185,7 @@ const std::vector<Pass>& AllPasses() {
 const std::vector<Stage>& AllStages() {
   static const auto* stages = new std::vector<Stage>{
       {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
-      {"widen", Level::kLayout, {}},  // early, so that values folded into weights are not rounded to f16
+      {"widen", Level::kLayout, {}},  // runs early, so that values folded into weights are not rounded to f16
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},

@@ -20,7 +20,8 @@ struct Pass {
   std::string summary;
   Level level = Level::kBasic;
   std::function<Result<int>(Graph&, PassContext&)> run;  // returns the number of changes
-  std::string stage = "";  // the pass runs in this stage only; if empty, in all stages of its level or above
+  // The name of the only stage that runs the pass. If it is empty, all stages of its level or above run it.
+  std::string stage = "";
 };
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();
@@ -35,11 +36,11 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // its layout costs are used; null: the costs of a generic CPU
+  const Target* target = nullptr;  // provides the layout costs; if null, the costs are those of a generic CPU
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
   std::vector<std::string> enable;         // names of rules marked on_request that run
-  std::string stop_after;                  // the name of the last stage to run; empty: all stages run
+  std::string stop_after;                  // the name of the last stage to run; if empty, all stages run
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests

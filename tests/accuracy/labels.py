@@ -60,7 +60,7 @@ def main():
     if not pictures:
         sys.exit(f"no pictures in {zoo / 'data/imagenet'}")
     failed = 0
-    print("| model | labels as in fp32 | right | right in fp32 | largest move of a score |\n|---|---|---|---|---|")
+    print("| model | labels as in fp32 | right | right in fp32 | largest change of a score |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.models:
             model = str(pathlib.Path(folder) / f"{name}.tern")

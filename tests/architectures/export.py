@@ -75,10 +75,10 @@ def jobs(families, options):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
-    parser.add_argument("--only", default="", help="regular expression on family names")
+    parser.add_argument("--only", default="", help="export only the families whose names match this regular expression")
     parser.add_argument("--exporter", nargs="+", choices=EXPORTERS, default=EXPORTERS)
     parser.add_argument("--shape", nargs="+", choices=SHAPES, default=SHAPES)
-    parser.add_argument("--limit", type=int, default=240, help="seconds for one export")
+    parser.add_argument("--limit", type=int, default=240, help="time limit of one export, in seconds")
     parser.add_argument("--retry", action="store_true", help="repeat exports that failed before")
     return parser.parse_args()
 

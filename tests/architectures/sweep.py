@@ -88,9 +88,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", required=True, help="the tern program")
     parser.add_argument("--models", type=Path, required=True, help="folder that export.py filled")
-    parser.add_argument("--only", default="", help="regular expression on family names")
-    parser.add_argument("--limit", type=int, default=60, help="seconds for one run of tern")
-    parser.add_argument("--report", type=Path, help="write the results as JSON")
+    parser.add_argument("--only", default="", help="run only the families whose names match this regular expression")
+    parser.add_argument("--limit", type=int, default=60, help="time limit of one run of tern, in seconds")
+    parser.add_argument("--report", type=Path, help="write the results to this file as JSON")
     parser.add_argument("--strict", action="store_true", help="also fail on unsupported models")
     return parser.parse_args()
 

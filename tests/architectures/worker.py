@@ -37,7 +37,7 @@ def _axes(family, dynamic):
 def _export_torchscript(net, path, dynamic):
     names = [i.name for i in net.family.inputs]
     axes = {name: found for name, found in zip(names, _axes(net.family, dynamic)) if found}
-    # Dynamic axes of outputs are not named: the exporter infers them.
+    # Dynamic axes of outputs are not named, because the exporter infers them.
     torch.onnx.export(net, network.inputs(net.family, 0), path, dynamo=False, input_names=names,
                       output_names=net.output_names, dynamic_axes=axes or None)
 

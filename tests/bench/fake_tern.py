@@ -27,7 +27,7 @@ if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))
     sys.exit(0)
 
-import numpy as np  # noqa: E402  imported late: the code above runs often and does not need it
+import numpy as np  # noqa: E402  imported late, because the code above runs often and does not need numpy
 
 if os.environ.get("FAKE_DIES"):
     sys.exit("tern: made up to fail")

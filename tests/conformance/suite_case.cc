@@ -103,7 +103,7 @@ std::vector<SuiteCase> FindCases(const fs::path& data) {
                 file,
                 {},
                 file.parent_path() / (file.stem().string() + "_output_0.pb")};
-    if (c.name == "light_densenet121") c.tolerance.relative = 2e-3;  // from the suite's own list
+    if (c.name == "light_densenet121") c.tolerance.relative = 2e-3;  // the tolerance in the suite's list
     cases.push_back(std::move(c));
   }
   return cases;

@@ -200,7 +200,7 @@ ENTRIES = [
           "tf_half_pixel_for_nn shifts it", resize_axis_ignored),
     Known(["Resize"], "onnxruntime rounds n * scale down to an integer size before it maps coordinates; ONNX's tests and "
           "reference keep the fraction", resize_fraction),
-    Known(["Resize"], "a nearest sample lies on the boundary of two pixels: the precision of the coordinates decides which is chosen",
+    Known(["Resize"], "a nearest sample lies on the boundary of two pixels, so that the precision of the coordinates decides which pixel is chosen",
           resize_on_edge),
     Known(["Resize"], "onnxruntime bug: keep_aspect_ratio_policy skips axes given as negative numbers", resize_negative_axes),
     Known(["Resize"], "onnxruntime shortcut: antialias skips an axis whose size does not change, although its scale is not 1",

@@ -21,10 +21,11 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default="tern", help="the command to test (default: tern)")
     parser.add_argument("--engine", choices=["tern", "reference"], default="tern",
-                        help="reference: test the numpy models and onnx.reference instead of tern")
+                        help="`reference` tests the numpy models and onnx.reference instead of tern")
     parser.add_argument("--cases", type=int, default=1000, help="number of cases, without those that onnxruntime refuses")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", action="append", default=[], metavar="OP", help="an operator, or a prefix with *")
+    parser.add_argument("--only", action="append", default=[], metavar="OP",
+                        help="test only this operator, or only the operators that begin with a prefix (PREFIX*)")
     parser.add_argument("--sample", metavar="FILE", help="run the cases of a file with one case id per line")
     parser.add_argument("--case", action="append", default=[], metavar="OP:SEED", help="run one case")
     parser.add_argument("--jobs", type=int, default=2)

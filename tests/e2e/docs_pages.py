@@ -35,7 +35,7 @@ class Block:
 
     @property
     def file(self):
-        """The path P if the line before the block is "New file `P`:", and otherwise None."""
+        """Returns the path P if the line before the block is "New file `P`:", else None."""
         found = re.search(r"^New file `([^`]+)`:$", self.intro)
         return found.group(1) if found else None
 

@@ -1,7 +1,7 @@
-"""The examples of docs/extending, built into Tern as a contributor would and run.
+"""Builds the examples of docs/extending into Tern, as a contributor would, and runs them.
 
 The sources of the checkout are linked into a scratch folder, and the examples are added to them. Only the new files and the generated
-tables (cmake/collect.cmake) are compiled; the rest comes from the tested build.
+tables (cmake/collect.cmake) are compiled. All other objects come from the tested build.
 """
 
 import functools
@@ -23,14 +23,15 @@ from support import FLOAT, TERN, CliTest, make_model
 
 BUILD = pathlib.Path(TERN).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
-# A module of the examples -> its list of sources, the macro that is collected, and a file whose compiler flags the new files use.
+# Maps a module to the target that lists its sources, the macro that the build collects, the kind of the table, and a
+# file whose compiler flags the new files use.
 TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
           "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
           "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
           "src/import/onnx": ("tern_import_onnx", "TERN_CONVERTERS", "converters", "src/import/onnx/ops/elementwise.cc"),
           "src/load": ("tern_load", "TERN_FORMAT", "formats", "src/load/tern_format.cc"),
           "src/tools": ("tern", "TERN_TOOL", "tools", "src/tools/convert.cc")}
-# A program or library -> the modules that it links, among those.
+# Maps a program or library to the modules that it links. Only modules to which an example adds files are listed.
 PROGRAMS = {"bin/tern_rules": ["src/ops", "src/passes"],
             "bin/tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
             "lib/libtern.so": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/load"],
@@ -55,7 +56,7 @@ def compile_commands():
 
 
 def module_of(name):
-    """The module that compiles a new file: format.cc is part of libtern, and tests are programs."""
+    """Returns the module that compiles a new file. A format.cc is part of libtern, and a test is a program."""
     parts = name.split("/")
     if name.endswith("_test.cc"):
         return "tests"
@@ -65,12 +66,12 @@ def module_of(name):
 
 
 def importers():
-    """The formats that the examples add."""
+    """Returns the formats that the examples add."""
     return [name.split("/")[2] for name in new_files() if name.startswith("src/import/") and name.endswith("/library.cc")]
 
 
 def flags_of(command):
-    """A compiler's command without its files."""
+    """Returns a compiler command without its source and object files."""
     words, kept = iter(command), []
     for word in words:
         if word in ("-o", "-c"):
@@ -91,7 +92,7 @@ class Extending(CliTest):
             (self.dir / name).write_text(block.text)
 
     def compile(self, module, source, command):
-        """Compiles with another file's command, but this folder's sources."""
+        """Compiles `source` with the compiler command of another file. Headers are read from the scratch folder."""
         made = self.objects.setdefault(module, [])
         target = self.dir / f"{module.replace('/', '_')}_{len(made)}.o"
         words = [word.replace(f"-I{ROOT}/src", f"-I{self.dir}/src") for word in flags_of(command)]
@@ -111,7 +112,7 @@ class Extending(CliTest):
                 self.compile(module, self.dir / name, command)
 
     def compile_tables(self):
-        """Generates the tables of the sources, with the new ones."""
+        """Generates and compiles the tables of all sources, including the new ones."""
         for module, (target, macro, kind, like) in TABLES.items():
             listed = (BUILD / module / f"{target}_{kind}.sources").read_text().split()
             listed = [line.replace(f"{ROOT}/", f"{self.dir}/") for line in listed]
@@ -137,7 +138,8 @@ class Extending(CliTest):
         return program
 
     def in_place_of(self, word):
-        """An argument of a linker command, with libraries of the build replaced by those of this folder."""
+        """Returns an argument of a linker command. A library of the build is replaced by the library of the scratch
+        folder."""
         if word.startswith("-Wl,-rpath,"):
             return word.replace(str(BUILD), str(self.dir))
         return str(self.dir / word) if re.fullmatch(r"lib/libtern\w*\.so[.0-9]*", word) else word
@@ -158,7 +160,7 @@ class Extending(CliTest):
         return done.stdout
 
     def write_cases(self, language, folder):
-        """The blocks of a language as files of a folder."""
+        """Writes the code blocks of a language to files in `folder`, and returns the folder."""
         found = [block for page in PAGES for block in blocks(page, language)]
         self.assertTrue(found, language)
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +169,7 @@ class Extending(CliTest):
         return folder
 
     def check_model(self, tern):
-        """Models with the new operators give correct results, and the new op runs on its kernel."""
+        """Checks that models with the new operators compute correct results, and that the new op runs on its kernel."""
         nodes = [helper.make_node("Snake", ["x"], ["s"], name="snake", domain="com.example", alpha=2.0),
                  helper.make_node("LogCosh", ["s"], ["y"], domain="com.example")]
         model = make_model(nodes, {"x": (FLOAT, [5])}, {"y": (FLOAT, [5])})
@@ -202,7 +204,7 @@ class Extending(CliTest):
         self.assertEqual(json.loads(self.call(tern, "symbols", digits, "--json")), {"symbols": ["N"]})
 
     def test_every_source_is_a_new_file(self):
-        """All C++ on these pages is compiled by a test."""
+        """Checks that every C++ block on these pages is a new file, so that a test compiles it."""
         wrong = [block.place for page in PAGES for block in blocks(page, "cpp") if not block.file]
         self.assertEqual(wrong, [])
 

@@ -77,8 +77,9 @@ class Threads(CliTest):
         def none():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
-        # The limit does not apply to root, so that root runs the test as another user. That user may have no access to
-        # the build, which may be in root's home; the test therefore copies the program.
+        # The limit does not apply to root. If root runs this test, the program therefore runs as another
+        # user. That user may have no access to the build, which may be in root's home, so the test copies the
+        # program.
         nobody = {"user": 65534, "extra_groups": [], "cwd": self.dir} if os.getuid() == 0 else {}
         tern = shutil.copy(TERN, self.dir / "tern")
         self.assertEqual(self.most_threads("--threads", "3", cores=4, tern=tern, **nobody), 3)

@@ -14,11 +14,11 @@ class Case:
     make: Callable[[], object]    # the estimator, not fitted yet
     data: str                     # a key of datasets.DATA
     converter: str = "sklearn"    # a key of convert.CONVERTERS
-    zipmap: bool | None = None    # None: not a classifier, or the converter's default applies
+    zipmap: bool | None = None    # None if the estimator is not a classifier, or to use the converter's default
     options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
     f64: bool = False             # inputs and the converted model have double precision
     rtol: float = RTOL
-    atol: float = ATOL            # multiplied by the largest magnitude of a result if that exceeds 1
+    atol: float = ATOL            # multiplied by the largest magnitude of a result if this magnitude exceeds 1
     why: str = ""                 # the reason for a larger tolerance
 
     def __post_init__(self):

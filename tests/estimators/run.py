@@ -47,9 +47,9 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", required=True, help="the tern program")
     parser.add_argument("--sample", type=Path, metavar="FILE", help="run the cases named in a file, one per line")
-    parser.add_argument("--only", default="", help="regular expression on names")
+    parser.add_argument("--only", default="", help="run only the cases whose names match this regular expression")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="folder in which models and results are stored, in a subfolder per case")
-    parser.add_argument("--least", type=int, default=0, help="fail if fewer cases can be compared")
+    parser.add_argument("--least", type=int, default=0, help="fail if fewer cases than this number can be compared")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     return parser.parse_args()
 

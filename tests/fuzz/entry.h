@@ -1,5 +1,5 @@
-// Declares the entry point of a fuzz target. Its name is that of libFuzzer, or a unique name in the replay
-// program.
+// Declares the entry point of a fuzz target. The entry point has the name that libFuzzer expects, or a unique
+// name in the replay program.
 #pragma once
 #include <cstddef>
 #include <cstdint>

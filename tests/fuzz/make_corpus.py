@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the small seed corpora: make_corpus.py TERN_BINARY ONNX_DATA_FOLDER. Run once; the results are committed."""
+"""Makes the small seed corpora, which are committed. usage: make_corpus.py TERN_BINARY ONNX_DATA_FOLDER"""
 
 import io
 import pathlib

@@ -1,5 +1,5 @@
-// Models from hostile bytes, for the importer that the program links: the result is an error or a valid
-// graph.
+// Imports models from hostile bytes, with the importer that the program links. The result must be an error or
+// a valid graph.
 #include <cstdlib>
 
 #include "check_model.h"

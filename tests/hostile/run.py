@@ -3,7 +3,7 @@
 a model, it must give a reason. It must compute enough models, and results must equal those of the reference evaluator.
 
     run.py --tern build/release/bin/tern --cases 60            # 60 models of each op, with seeds from 0
-    run.py --tern build/release/bin/tern --case Conv:12        # prints all about one model; --keep FOLDER saves it
+    run.py --tern build/release/bin/tern --case Conv:12        # prints everything about one model; --keep FOLDER saves it
     run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # the models of the sample; --update rewrites it
 
 The sample states for each model whether it is computed or refused. A model whose outcome differs fails.

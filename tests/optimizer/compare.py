@@ -2,10 +2,10 @@
 """Compares Tern's graph optimizer with those of onnxruntime (extended level), onnxsim and onnxslim.
 
 For every model of --models and of $TERN_ZOO/models, it prints the number of nodes after optimisation and the difference
-between the outputs of the optimised and the original model. With --time, it also prints the time of both. The exit
-status is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model slower.
-The results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N failed,
-N skipped`.
+between the outputs of the optimised and the original model. With --time, it also prints the time of both models. The
+exit status is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model
+slower. The results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N
+failed, N skipped`.
 """
 
 import argparse
@@ -141,9 +141,9 @@ def compare(models, cache, options):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
-    parser.add_argument("--cache", type=Path, help="the peers' results (default: peers.json in --models)")
+    parser.add_argument("--cache", type=Path, help="the file of the peers' results (default: peers.json in --models)")
     parser.add_argument("--peers-only", action="store_true", help="fill the cache and exit; needs no tern")
-    parser.add_argument("--limit", type=int, default=60, help="seconds for one optimizer on one model")
+    parser.add_argument("--limit", type=int, default=60, help="time limit of one optimizer on one model, in seconds")
     parser.add_argument("--run", action="store_true", help="also run both models in tern and compare")
     parser.add_argument("--time", action="store_true", help="also time both models in tern, with one thread")
     parser.add_argument("--rounds", type=int, default=3, help="number of rounds that time both models")

@@ -65,7 +65,7 @@ def declare(parser):
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
     parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
-    parser.add_argument("--only", default="", help="regular expression on model names")
+    parser.add_argument("--only", default="", help="use only the models whose names match this regular expression")
 
 
 def chosen(options):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the fused ops that Tern finds in exports of known architectures with the number in the architectures.
+"""Compares the number of fused ops that Tern finds in exports of known architectures with the number that the
+architecture has.
 
     fused_counts.py --tern build/release/bin/tern --models .cache/architectures
 
@@ -114,7 +115,7 @@ def main():
     parser.add_argument("--tern", type=Path, default=Path("build/release/bin/tern"))
     parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder of exports")
     parser.add_argument("--only", nargs="*", default=sorted(EXPECTED), choices=sorted(EXPECTED), metavar="FAMILY")
-    parser.add_argument("--limit", type=float, default=120, help="seconds per model")
+    parser.add_argument("--limit", type=float, default=120, help="time limit per model, in seconds")
     args = parser.parse_args()
     tern = Tern(args.tern, args.limit)
     wrong = 0

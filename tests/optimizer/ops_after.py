@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
     parser.add_argument("--cache", type=Path, required=True, help="file that compare.py filled")
     parser.add_argument("--peer", choices=peers.OPTIMIZERS, default="onnxruntime")
-    parser.add_argument("only", help="regular expression on model names")
+    parser.add_argument("only", help="show only the models whose names match this regular expression")
     options = parser.parse_args()
     cache = peers.Cache(options.cache, limit=60)
     for model in data.models(options.models, os.environ.get("TERN_ZOO")):

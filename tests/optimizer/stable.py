@@ -82,7 +82,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
-    parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
+    parser.add_argument("--limit", type=int, default=120, help="time limit of one call of tern, in seconds")
     parser.add_argument("--jobs", type=int, default=2, help="number of models that are checked at the same time")
     return parser.parse_args()
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Times every model in Tern before and after optimization. No model may become slower, and neither may their sum.
+"""Times every model in Tern before and after optimization. No model may become slower, and the sum of all times may not
+grow.
 
 `tern optimize --measure` runs both forms of a model alternately, in one process with one thread. The best run of each
 form counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs on the
-machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum is
-slower. The last line is `N passed, N failed, N skipped`.
+machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum grows.
+The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -63,8 +64,8 @@ def parse():
     parser.add_argument("--seconds", type=float, default=0.4, help="seconds for one measurement of both forms")
     parser.add_argument("--rounds", type=int, default=5, help="maximum number of measurements of a model that seems slower")
     parser.add_argument("--noise", type=float, default=0.05, help="a model may be slower by this share of its time")
-    parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
-    parser.add_argument("--json", type=Path, help="file for the measured times")
+    parser.add_argument("--limit", type=int, default=120, help="time limit of one call of tern, in seconds")
+    parser.add_argument("--json", type=Path, help="write the measured times to this file")
     return parser.parse_args()
 
 

@@ -155,7 +155,7 @@ Value* Grower::Operand(Value* x) {
       return Scalar(random_.Pick(kNumbers));
     case 2:
       return x;
-    case 3:  // a vector along the last axis; case 4 is one along the channels
+    case 3:  // a vector along the last axis; in case 4, the vector is along the channels
       if (rank >= 1 && SizeOf(x, -1) > 0) return Weights({SizeOf(x, -1)}, 0.5, 2);
       break;
     case 4:

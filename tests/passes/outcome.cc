@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// Returns whether the node rounds its results and stores them in memory of their own.
+// Returns whether the node rounds its results and stores them in memory that no other value shares.
 bool Rounds(const Node& node) {
   static const std::set<std::string> kOps = {
       "Binary",    "Unary",   "MatMul",     "Conv",    "ConvTranspose", "Reduce",

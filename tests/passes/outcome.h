@@ -12,7 +12,8 @@ namespace tern {
 
 struct Outcome {
   DatumList inputs, outputs;
-  std::vector<std::vector<double>> slack;  // tolerance per output and element; infinite: accepts any value
+  // The tolerance per output and element. If it is infinite, any value is accepted.
+  std::vector<std::vector<double>> slack;
   // The tolerance if the optimizer may compute f16 and bf16 in f32 (WidenHalf), so that Casts to them need
   // not round.
   std::vector<std::vector<double>> wide_slack;

@@ -61,7 +61,7 @@ std::vector<SeedGraph> ReadSeeds(const std::string& folder) {
 void Explain(uint64_t seed, const RandomGraph& made, const CheckOptions& options, const Fault& fault) {
   std::string culprits;
   for (const std::string& name : Culprits(*made.graph, options, fault)) culprits += " " + name;
-  std::printf("FAIL --seed %llu --count 1 at level %s: %s\n  gone without:%s\n",
+  std::printf("FAIL --seed %llu --count 1 at level %s: %s\n  the fault disappears without:%s\n",
               static_cast<unsigned long long>(seed), LevelName(fault.level), fault.what.c_str(),
               culprits.empty() ? " (no single rule)" : culprits.c_str());
   const auto small = ShrinkGraph(*made.graph, options, fault);

@@ -24,8 +24,8 @@ struct RuleCase {
   std::string rule;   // name of the rule or pass
   bool is_pass = false;
   bool fires = false;
-  std::string ops;     // if it fires: the ops of the rewritten graph
-  std::string reason;  // if it does not fire: part of the reason
+  std::string ops;     // if the rule must fire, the ops of the rewritten graph
+  std::string reason;  // if the rule must not fire, a part of the reason
   std::map<std::string, int64_t> symbols;
   std::string graph;
 };

@@ -6,7 +6,7 @@
 //   absent                                        an optional input that is not given
 //   out y f32[5] = -0.2 -0.1 0 3 nan              an expected output; `= reference`: the reference evaluator
 //                                                 computes it
-//   tolerance 1e-4                                relative and absolute; replaces that of the element type
+//   tolerance 1e-4                                relative and absolute; replaces the type's default
 //   fails "part of the message"                   replaces `out`: the graph is refused, or the run fails
 //   by_reference f16 bf16 "the reason"            no kernel runs the node, although its op has kernels; with
 //                                                 types, only for these values of `foreach`
@@ -23,7 +23,8 @@
 // Several `foreach` lines in a row repeat the lines for all combinations.
 //
 // A case fails if its op has kernels but the session runs the reference evaluator, because the reference
-// would be compared with itself. `by_reference` permits this. It fails if a kernel runs the node.
+// would be compared with itself. `by_reference` permits this. A case with `by_reference` fails if a kernel
+// runs the node.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs that. The peak resident memory must
-be at most 1.1 times the size of the file.
+"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs the .tern file. The peak resident
+memory must be at most 1.1 times the size of the file.
 
     big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]
 

@@ -67,7 +67,8 @@ FIRES = {
 INVALID = {
     "style_starry_night_fp16": "cannot broadcast",  # the opset is 7, but its Adds have the attributes broadcast=1 axis=1 of opset 6
 }
-# Models that onnxruntime's optimiser breaks when Tern has exported them. They run without its extended optimisations.
+# Models that onnxruntime's optimiser breaks when Tern has exported them. These models run without the
+# extended optimisations of onnxruntime.
 UNOPTIMISED = {
     "tract_qlstm_3-2-3_T3_S1": "moves a Transpose behind a QuantizeLinear and gives the new node a signed output_dtype",
 }
@@ -304,7 +305,7 @@ def check_conversions(model, wanted, folder, report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
-    parser.add_argument("--only", default="", help="part of a file name")
+    parser.add_argument("--only", default="", help="run only the models whose file names contain this text")
     options = parser.parse_args()
     zoo = os.environ.get("TERN_ZOO")
     if not zoo:

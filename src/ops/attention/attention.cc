@@ -26,9 +26,9 @@ struct Attention {
     v("softcap", softcap, "if positive, scores become softcap·tanh(scores/softcap)");
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "the stage that the output 'scores' contains");
-    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0: q has rank 4");
+    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0 means that q has rank 4");
     v("kv_heads", kv_heads,
-      "heads of k and v if they are [batch, length, heads*size]; 0: k and v have rank 4");
+      "heads of k and v if they are [batch, length, heads*size]; 0 means that k and v have rank 4");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
     v("guarded", guarded, "a query whose keys are all masked gives zeros, not NaN");
     v("joint", joint,
@@ -91,7 +91,7 @@ struct Rows {
 struct Operand {
   const char* port;
   int64_t heads;                  // heads of the entire input
-  int64_t first = 0, count = -1;  // count -1: all heads
+  int64_t first = 0, count = -1;  // a count of -1 means all heads
 };
 
 struct Operands {
@@ -123,7 +123,7 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
 }
 
 // The half of a stacked past [2, batch, heads, length, size] that is read: index 0 contains the keys, index 1
-// the values. kAll: the past is not stacked.
+// the values. kAll means that the past is not stacked.
 enum class Half { kAll, kKeys, kValues };
 
 Result<Rows> Past(EvalContext& c, const char* port, Half half) {

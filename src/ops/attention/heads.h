@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// Returns the split shape of an input in either layout: four dims, some of which may be unknown. heads: the
-// number of heads, which the packed layout requires; 0 if it is unknown.
+// Returns the split shape of an input in either layout: four dims, some of which may be unknown. `heads` is
+// the number of heads, or 0 if it is unknown. The packed layout requires it.
 Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads);
 // JointShapes returns the split shapes of q, k and v that one input contains: [batch, length, (q_heads +
 // 2*kv_heads)*size].

@@ -12,8 +12,8 @@ struct RotaryEmbedding {
   template <class V> void Visit(V& v) {
     v("interleaved", interleaved,
       "pairs are adjacent features; otherwise feature i is paired with i + size/2");
-    v("size", size, "number of leading features of a head that are rotated; 0: all");
-    v("heads", heads, "heads of x if it is [batch, length, heads*size]; 0: x has rank 4");
+    v("size", size, "number of leading features of a head that are rotated; 0 means all");
+    v("heads", heads, "heads of x if it is [batch, length, heads*size]; 0 means that x has rank 4");
   }
 };
 

@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// Fails if an input is absent, because the body needs all of them. The inputs before number `from` are not
+// Fails if an input is absent, because the body needs all its inputs. The inputs before number `from` are not
 // checked.
 inline Status RequireInputs(const InferContext& c, int from = 0) {
   for (int i = from; i < c.InputCount(); ++i)
@@ -13,7 +13,7 @@ inline Status RequireInputs(const InferContext& c, int from = 0) {
   return {};
 }
 
-// Returns the only element of input i, such as a condition. what: the name of the input, for the message.
+// Returns the only element of input i, such as a condition. `what` is the name of the input, for the message.
 inline Result<int64_t> OneElement(const EvalContext& c, int i, const char* what) {
   if (c.In(i).size() != 1) return InvalidArgument(what, " must have one element, got ", c.In(i).Describe());
   return LoadLong(c.In(i), 0);

@@ -8,7 +8,9 @@ namespace {
 
 struct Loop : NoAttrs {};
 
-constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: iteration, condition, states
+// The inputs of the node are trip_count, condition, states. The inputs of the body are iteration, condition,
+// states.
+constexpr int kFirstState = 2;
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 

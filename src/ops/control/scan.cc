@@ -12,10 +12,12 @@ struct Scan {
   template <class V> void Visit(V& v) {
     v("scan_inputs", scan_inputs,
       "number of scan inputs, which are the last inputs; the inputs before them are states");
-    v("input_axes", input_axes, "axis to scan, per scan input; empty: all 0");
-    v("output_axes", output_axes, "axis to stack along, per scan output; empty: all 0");
-    v("input_reverse", input_reverse, "1: scan from the end, per scan input; empty: none");
-    v("output_reverse", output_reverse, "1: stack from the end, per scan output; empty: none");
+    v("input_axes", input_axes, "axis to scan, per scan input; empty means 0 for all");
+    v("output_axes", output_axes, "axis to stack along, per scan output; empty means 0 for all");
+    v("input_reverse", input_reverse,
+      "per scan input, 1 means that it is scanned from the end; empty means 0 for all");
+    v("output_reverse", output_reverse,
+      "per scan output, 1 means that it is stacked from the end; empty means 0 for all");
   }
 };
 

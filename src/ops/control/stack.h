@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). empty: the type and dims of the
-// result if there is no slice.
+// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). `empty` is the type of the result
+// if there is no slice.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
 // Collects the outputs of all iterations of a body until they are stacked. The number of iterations may be
 // unknown, so Add fails if the total size exceeds CollectLimit() of the context.

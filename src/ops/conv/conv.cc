@@ -14,7 +14,7 @@ namespace {
 struct Conv : ConvAttrs, ChannelOrder {
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty: 0");
+    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty means 0");
     VisitGroup(v);
     VisitChannels(v);
     epilogue.Visit(v);

@@ -16,18 +16,19 @@ struct ConvAttrs {
 
  protected:
   template <class V> void VisitWindow(V& v, const char* what_pads_mean) {
-    v("strides", strides, "one per spatial axis; empty: 1");
+    v("strides", strides, "one per spatial axis; empty means 1");
     v("pads", pads, what_pads_mean);
-    v("dilations", dilations, "one per spatial axis; empty: 1");
+    v("dilations", dilations, "one per spatial axis; empty means 1");
   }
   template <class V> void VisitGroup(V& v) {
     v("group", group, "number of channel groups, convolved separately");
-    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads are computed from sizes; `none`: pads as given");
+    v.Enum("auto_pad", auto_pad, kAutoPadNames,
+           "how pads are computed from sizes; `none` means the given pads");
   }
 };
 
-// Checks the ranks, and that `group` divides the first dim of w. channels: "output" or "input", the channels
-// that this dim counts, for the message.
+// Checks the ranks, and that `group` divides the first dim of w. `channels` names the channels that this dim
+// counts, "output" or "input", for the message.
 Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char* channels);
 // Checks x's channels against w [M, C/group, kernel…].
 Status CheckGroupChannels(int64_t group, const Shape& x, const Shape& w);
@@ -39,16 +40,16 @@ struct Plane {
   int64_t input_size, kernel_size, output_size;
 };
 
-// For one tap, one row of window positions along the last axis. In row `row`, the tap at position i is over
+// For one tap, one row of window positions along the last axis. In row `row`, the tap at position i reads
 // element start + i * stride of the tensor that the window slides over, if i is in `range`. At other
-// positions the tap is over padding.
+// positions the tap reads padding.
 struct TapRow {
   int64_t tap, row, start;
   TapRange range;
 };
-// Calls f for every tap and every row of window positions, except rows in which the tap is over padding only.
-// positions: the number of window positions along each axis. over: the dims of the tensor that the window
-// slides over. No dim may be 0.
+// Calls f for every tap and every row of window positions, except rows in which the tap reads only padding.
+// `positions` is the number of window positions along each axis. `over` has the dims of the tensor that the
+// window slides over. No dim may be 0.
 template <class F>
 void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positions, const Dims& over, F&& f) {
   const int outer = static_cast<int>(over.size()) - 1;
@@ -83,8 +84,8 @@ template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, i
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }
 
-// For OpDef::macs. Each output element needs one MAC per element of a filter. weights: the index of the input
-// that contains the filters [M, C/group, kernel…].
+// For OpDef::macs. Each output element needs one MAC per element of a filter. `weights` is the index of the
+// input that contains the filters [M, C/group, kernel…].
 std::function<CountRule> ConvMacs(int weights);
 // For OpDef::typical_dim. The typical input is one image, of 32 by 32 pixels if filters have one tap. For
 // larger filters the result is 0 (no typical size), because the best layout differs between small and large

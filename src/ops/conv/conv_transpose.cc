@@ -17,10 +17,11 @@ struct ConvTranspose : ConvAttrs, ChannelOrder {
   std::vector<int64_t> output_padding, output_shape;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "cropped from the result: all begins, then all ends; empty: 0");
-    v("output_padding", output_padding, "number of elements added at the end of each spatial axis; empty: 0");
+    VisitWindow(v, "cropped from the result: all begins, then all ends; empty means 0");
+    v("output_padding", output_padding,
+      "number of elements added at the end of each spatial axis; empty means 0");
     v("output_shape", output_shape,
-      "spatial sizes of the result, which determine the pads; empty: pads determine the sizes");
+      "spatial sizes of the result, which determine the pads; empty means that the pads determine the sizes");
     VisitGroup(v);
     VisitChannels(v);
     epilogue.Visit(v);

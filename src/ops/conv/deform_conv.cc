@@ -13,9 +13,9 @@ struct DeformConv {
   std::vector<int64_t> strides, pads, dilations;
   int64_t group = 1, offset_group = 1;
   template <class V> void Visit(V& v) {
-    v("strides", strides, "one per spatial axis; empty: 1");
-    v("pads", pads, "all begins, then all ends; empty: 0");
-    v("dilations", dilations, "one per spatial axis; empty: 1");
+    v("strides", strides, "one per spatial axis; empty means 1");
+    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("dilations", dilations, "one per spatial axis; empty means 1");
     v("group", group, "number of channel groups, convolved separately");
     v("offset_group", offset_group, "number of input channel groups with separate offsets");
   }
@@ -46,8 +46,8 @@ Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) 
   return Shape(std::move(out));
 }
 
-// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…]. per_tap: the number of
-// values per tap.
+// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…]. `per_tap` is the number
+// of values per tap.
 Status CheckPerTap(const DeformConv& op, InferContext& c, const char* port, int64_t per_tap, const Shape& y) {
   const Shape &s = c.ShapeOf(port), &w = c.ShapeOf("w");
   if (!c.Has(port) || !s.ranked || !w.ranked || !y.ranked) return {};

@@ -8,8 +8,8 @@
 namespace tern {
 
 // Computes kind(a, b) on symbolic elements. A result element that has no expression is unknown. Returns
-// nullopt if the function has no symbolic form, or if the sizes of a and b do not broadcast. integers:
-// division truncates; otherwise a quotient is known only if it is exact.
+// nullopt if the function has no symbolic form, or if the sizes of a and b do not broadcast. If `integers` is
+// true, division truncates. If it is false, a quotient is known only if it is exact.
 std::optional<Content> BinaryContent(BinaryKind kind, const Content& a, const Content& b, bool integers);
 
 }  // namespace tern

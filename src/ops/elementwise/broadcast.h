@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// Visits the elements of a result with dims `out` in row-major order. `in`: the dims of an operand. Next
+// Visits the elements of a result with dims `out` in row-major order. `in` has the dims of an operand. Next
 // returns the row-major index of the operand's element that the current result element reads, and advances to
 // the next result element.
 class BroadcastWalk {

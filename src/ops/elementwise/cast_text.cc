@@ -20,7 +20,7 @@ template <class T> std::string Positional(T v) {
 }
 
 // Formats like numpy 2.4: positional with at least one decimal from 1e-4 to below `limit`, else scientific.
-// v: the number to print. exact: the value of the element, which is compared with 1e-4 and `limit`.
+// `v` is the number to print. `exact` is the value of the element, which is compared with 1e-4 and `limit`.
 template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";

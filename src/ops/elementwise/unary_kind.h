@@ -7,8 +7,8 @@
 namespace tern {
 
 const std::vector<const char*>& UnaryNames();  // in the order of UnaryKind
-// Computes the function of a float. kNot and kBitwiseNot are not allowed: they are functions of bools and
-// integers.
+// Computes the function of a float. kNot and kBitwiseNot are not allowed, because they are functions of bools
+// and integers.
 double UnaryValue(UnaryKind kind, double x);
 
 }  // namespace tern

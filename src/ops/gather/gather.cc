@@ -88,7 +88,7 @@ std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
 }  // namespace
 
 TERN_OP(Gather) {
-  return OpDef::Of<Gather>("slices of x along axis, selected by indices (negative: from the end)")
+  return OpDef::Of<Gather>("slices of x along axis, selected by indices (negative ones count from the end)")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)

@@ -11,10 +11,10 @@ struct DecoderAttrs {
   int64_t eos = -1, pad = 0, no_repeat = 0, words = -1, layers = 0, heads = 0, head_size = 0;
   DType index_type = DType::kI32, past_type = DType::kF32;
   template <class V> void Visit(V& v) {
-    v("eos", eos, "the token that ends a sequence; negative: none");
+    v("eos", eos, "the token that ends a sequence; negative means that there is no such token");
     v("pad", pad, "the token that pads finished sequences at the end and short prompts at the start");
-    v("no_repeat", no_repeat, "n-grams of this length may not repeat; 0: no limit");
-    v("words", words, "size of the vocabulary; negative: the number of logits");
+    v("no_repeat", no_repeat, "n-grams of this length may not repeat; 0 means no limit");
+    v("words", words, "size of the vocabulary; negative means the number of logits");
     v("layers", layers, "number of layers, each with a past");
     v("heads", heads, "number of heads of a past");
     v("head_size", head_size, "size of a head of a past");

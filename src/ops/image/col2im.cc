@@ -8,9 +8,9 @@ namespace {
 struct Col2Im {
   std::vector<int64_t> dilations, pads, strides;
   template <class V> void Visit(V& v) {
-    v("dilations", dilations, "distance between elements of a block; empty: 1");
-    v("pads", pads, "border of the image, all begins, then all ends; empty: 0");
-    v("strides", strides, "distance between blocks; empty: 1");
+    v("dilations", dilations, "distance between elements of a block; empty means 1");
+    v("pads", pads, "border of the image, all begins, then all ends; empty means 0");
+    v("strides", strides, "distance between blocks; empty means 1");
   }
 };
 

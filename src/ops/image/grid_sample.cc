@@ -45,7 +45,7 @@ Status Infer(const GridSample&, InferContext& c) {
 }
 
 struct Tap {
-  int64_t position;  // -1: outside the image
+  int64_t position;  // -1 if the tap is outside the image
   double weight;
 };
 

@@ -39,15 +39,15 @@ struct ResizeAxis {
   int64_t input = 0, output = 0;
   double scale = 1;
   double begin = 0, end = 1;
-  bool sized = false;  // the output length is given; otherwise it is computed from the scale
+  bool sized = false;  // true if the output length is given, false if it is computed from the scale
 
   bool identity() const {
     return input == output && scale > 1 - 1e-9 && scale < 1 + 1e-9 && begin == 0 && end == 1;
   }
 };
 
-// Returns the axes with those that shrink first, so that no intermediate result is larger than both input and
-// output.
+// Returns the order in which the axes are resampled. Axes that shrink come first, so that no intermediate
+// result is larger than both input and output.
 std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
 
 // Returns the input position of output position x. It is computed in single precision, so that ties are
@@ -62,8 +62,8 @@ struct Tap {
   int64_t position;
   double weight;
 };
-// Returns the taps, which are the input elements and their weights, that contribute to an input position.
-// Fails if the filter is much wider than the input.
+// Returns the taps for an input position, which may be a fraction. The result at that position is the sum of
+// the taps' elements times their weights. Fails if the filter is much wider than the input.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

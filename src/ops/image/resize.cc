@@ -35,7 +35,7 @@ struct Resize {
     v.Enum(
         "aspect", aspect, {"stretch", "not_larger", "not_smaller"},
         "stretch: sizes are exact; not_larger, not_smaller: sizes are limits, and the aspect ratio does not change");
-    v("axes", axes, "the dims that roi, scales and sizes refer to; empty: all");
+    v("axes", axes, "the dims that roi, scales and sizes refer to; empty means all");
   }
 };
 

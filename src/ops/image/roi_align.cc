@@ -20,7 +20,8 @@ struct RoiAlign {
     v.Enum("mode", mode, {"avg", "max"}, "how the samples of a bin are combined");
     v("height", height, "number of bins along y");
     v("width", width, "number of bins along x");
-    v("sampling_ratio", sampling_ratio, "samples per bin along each side; 0: computed from the bin's size");
+    v("sampling_ratio", sampling_ratio,
+      "samples per bin along each side; 0 means that the number is computed from the bin's size");
     v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
     v("half_pixel", half_pixel, "shift coordinates by half a pixel");
   }

@@ -23,8 +23,8 @@ struct MatMul {
   }
 };
 
-// An operand as a batch of matrices. A vector is one row if it is a, and one column if it is b; the result
-// does not have that axis.
+// An operand as a batch of matrices. If the left operand is a vector, it is one row. If the right operand is
+// a vector, it is one column. The result has no axis for this row or column.
 struct Operand {
   std::vector<Dim> batch;
   Dim rows, columns;
@@ -111,7 +111,7 @@ void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) {
   c.OutLongs("y", dims, {y.begin(), y.end()});
 }
 
-// T: double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
+// T is double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
 // integer type.
 template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
   const Tensor &ta = c.In("a"), &tb = c.In("b");

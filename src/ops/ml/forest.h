@@ -21,13 +21,14 @@ struct Forest {
   Tensor member;
 
   template <class V> void Visit(V& v) {
-    v("roots", roots, "the root node of each tree; negative: leaf -1 - root");
+    v("roots", roots, "the root node of each tree; negative means leaf -1 - root");
     v("feature", feature, "the feature that each node tests");
     v("mode", mode, "the test: 0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=, 6 is in a set");
     v("value", value, "the threshold of each node");
-    v("true_child", true_child, "the next node if the test is true; negative: leaf -1 - child");
+    v("true_child", true_child, "the next node if the test is true; negative means leaf -1 - child");
     v("false_child", false_child, "the next node if the test is false");
-    v("missing_true", missing_true, "per node, 1: the test of NaN is true; empty: 0 for all nodes");
+    v("missing_true", missing_true,
+      "per node, 1 means that the test of NaN is true; empty means 0 for all nodes");
     v("leaf_start", leaf_start, "index of the first vote of each leaf, then the number of votes");
     v("vote_target", vote_target, "the target of each vote");
     v("vote_weight", vote_weight, "the weight of each vote");
@@ -39,7 +40,7 @@ struct Forest {
   int64_t leaves() const { return leaf_start.empty() ? 0 : static_cast<int64_t>(leaf_start.size()) - 1; }
 };
 
-// The accumulated votes of a row for one target. given: there is at least one vote.
+// The accumulated votes of a row for one target. `given` is true if there is at least one vote.
 struct VoteSum {
   double sum = 0;
   bool given = false;

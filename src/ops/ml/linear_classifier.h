@@ -1,4 +1,5 @@
-// LinearClassifier: one linear function per class; outputs the class with the largest score, and the scores.
+// LinearClassifier: evaluates one linear function per class. Returns the class with the largest score, and
+// the scores.
 #pragma once
 #include <algorithm>
 
@@ -16,12 +17,13 @@ struct LinearClassifier {
     v("coefficients", coefficients,
       "the coefficients of the linear functions: one row per function, one column per feature");
     v("intercepts", intercepts,
-      "one per row of coefficients; empty: zeros. With one row and two classes, a positive score selects the second class");
+      "one per row of coefficients; empty means zeros. With one row and two classes, a positive score selects the second class");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
 
-// Sizes derived from the attributes. rows: the number of linear functions. width: the number of features.
+// Sizes derived from the attributes. `rows` is the number of linear functions, `width` is the number of
+// features.
 struct LinearLayout {
   int64_t classes = 0, rows = 0, width = 0;
   bool binary() const { return rows == 1 && classes == 2; }

@@ -13,8 +13,8 @@ void Softmax(double* row, size_t count) {
   for (size_t i = 0; i < count; ++i) row[i] /= sum;
 }
 
-// Computes softmax over the scores whose magnitude exceeds kZero. The other scores are not part of the sum:
-// they are multiplied by exp(-top) and divided by the sum.
+// Computes softmax over the scores whose magnitude exceeds kZero. The other scores are not part of the sum.
+// They are multiplied by exp(-top) and divided by the sum.
 void SoftmaxZero(double* row, size_t count) {
   constexpr double kZero = 1e-7;
   const double top = *std::max_element(row, row + count), shrink = std::exp(-top);

@@ -15,7 +15,7 @@ struct SvmModel {
     v("gamma", gamma, "factor inside poly, rbf and sigmoid");
     v("coef0", coef0, "constant term of poly and sigmoid");
     v("degree", degree, "exponent of poly");
-    v("vectors", vectors, "support vectors, concatenated; empty: a linear model");
+    v("vectors", vectors, "support vectors, concatenated; empty means a linear model");
     v("coefficients", coefficients, "weights of the support vectors, or of the features of a linear model");
     v("rho", rho, "constant terms");
   }

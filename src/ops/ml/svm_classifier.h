@@ -15,8 +15,8 @@ struct SVMClassifier : SvmModel {
   template <class V> void Visit(V& v) {
     SvmModel::Visit(v);
     labels.Visit(v);
-    v("per_class", per_class, "number of support vectors of each class; empty: a linear model");
-    v("prob_a", prob_a, "slopes that convert a pair's score to a probability; empty: no probabilities");
+    v("per_class", per_class, "number of support vectors of each class; empty means a linear model");
+    v("prob_a", prob_a, "slopes that convert a pair's score to a probability; empty means no probabilities");
     v("prob_b", prob_b, "offsets that belong to prob_a");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
@@ -24,8 +24,9 @@ struct SVMClassifier : SvmModel {
 
 struct SvmLayout {
   int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
-  bool pairwise = false;       // otherwise the model is linear
-  std::vector<int64_t> start;  // pairwise: index of the first support vector of each class, then their total
+  bool pairwise = false;       // false if the model is linear
+  std::vector<int64_t> start;  // if pairwise, the index of the first support vector of each class, then the
+                               // number of support vectors
 };
 
 // Derives the layout from the attributes, and checks them.

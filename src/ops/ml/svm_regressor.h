@@ -9,7 +9,7 @@ struct SVMRegressor : SvmModel {
   bool one_class = false;
   template <class V> void Visit(V& v) {
     SvmModel::Visit(v);
-    v("supports", supports, "number of support vectors; 0: a linear model");
+    v("supports", supports, "number of support vectors; 0 means a linear model");
     v("one_class", one_class, "the result is 1 if the sum is positive, else -1");
   }
 };

@@ -34,7 +34,7 @@ inline std::vector<double> BaseOf(const TreeEnsemble& op) {
   return {op.base.begin(), op.base.end()};
 }
 
-// round_f32: the sum is rounded to f32 after each vote.
+// If `round_f32` is true, the sum is rounded to f32 after each vote.
 inline void AddVote(Aggregate how, VoteSum& s, double v, bool round_f32) {
   if (how == Aggregate::kMin)
     s.sum = s.given ? std::min(s.sum, v) : v;

@@ -44,7 +44,8 @@ class Decider {
                  std::all_of(t.begin(), t.end(), [&](int64_t v) { return v == t[0]; });
   }
 
-  // votes: one per class; the function modifies them. scores: one per class, with capacity for at least two.
+  // `votes` has one entry per class, and the function modifies the entries. `scores` receives one score per
+  // class, and has capacity for at least two.
   Decision Decide(VoteSum* votes, double* scores) const {
     const int64_t classes = op_.labels.count();
     return classes > 2 ? Many(votes, scores) : classes == 2 ? Two(votes, scores) : One(votes[0], scores);

@@ -11,8 +11,8 @@ struct MaxUnpool {
   std::vector<int64_t> kernel, strides, pads;
   template <class V> void Visit(V& v) {
     v("kernel", kernel, "window size of the pooling, one per spatial axis");
-    v("strides", strides, "strides of the pooling; empty: 1");
-    v("pads", pads, "pads of the pooling: all begins, then all ends; empty: 0");
+    v("strides", strides, "strides of the pooling; empty means 1");
+    v("pads", pads, "pads of the pooling: all begins, then all ends; empty means 0");
   }
 };
 

@@ -24,7 +24,7 @@ struct IntegerBounds {
   float low, high;
 };
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
-BoundsAttrs ActivationOf(const Attrs& attrs);  // attrs: of QConv or QMatMul
+BoundsAttrs ActivationOf(const Attrs& attrs);  // attrs are those of a QConv or QMatMul
 
 // QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
 // zero points.

@@ -9,7 +9,7 @@ namespace {
 struct QConv : ConvAttrs {
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty: 0");
+    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty means 0");
     VisitGroup(v);
     bounds.Visit(v);
   }

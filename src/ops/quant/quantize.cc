@@ -18,9 +18,10 @@ struct Quantize {
   template <class V> void Visit(V& v) {
     v("axis", axis, "the axis along which scales vary");
     v("block_size", block_size,
-      "number of consecutive elements along the axis that share a scale; 0: one scale, or one per index of the axis");
-    v("to", to, "result type; invalid: zero_point's type, or u8");
-    v("precision", precision, "type that x / scale is rounded to first; invalid: f32, or f64 if x is f64");
+      "number of consecutive elements along the axis that share a scale; 0 means one scale, or one per index of the axis");
+    v("to", to, "result type; invalid means zero_point's type, or u8");
+    v("precision", precision,
+      "type that x / scale is rounded to first; invalid means f32, or f64 if x is f64");
     v("saturate", saturate, "fp8: results out of range become the largest finite value, not infinity or NaN");
   }
 };

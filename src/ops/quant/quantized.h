@@ -17,12 +17,12 @@ struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
   int operands;
-  bool has_bias;  // i32, in units of the product of the operands' scales
+  bool has_bias;  // the bias is i32, in units of the product of the operands' scales
 
   int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
 };
-const QuantizedForm* QuantizedFormOf(std::string_view op);  // null: not a quantized op
+const QuantizedForm* QuantizedFormOf(std::string_view op);  // null if `op` is not a quantized op
 
 constexpr DTypeSet kQuantized =
     SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI16) | SetOf(DType::kU16);
@@ -41,7 +41,7 @@ struct BoundsAttrs {
 };
 
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
-// Returns the axis of an operand along which its scales may vary. nullopt: the operand has one scale.
+// Returns the axis of an operand along which its scales may vary. nullopt if the operand has one scale.
 std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand);
 // True for a scalar or a vector with one element.
 bool IsSingle(const Shape& shape);
@@ -58,11 +58,11 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
 }
 
 // For OpDef::flops: two per dequantized element, three per element of the result, one more for a bias and one
-// for an activation, plus `real`. real: the FLOPs of the op on real numbers, without its
-// multiply-accumulates; {}: none.
+// for an activation, plus `real`. `real` counts the FLOPs of the op on real numbers without its
+// multiply-accumulates. If `real` is empty, it counts none.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
-// Declares an op with one operand. real: FLOPs of the op on real numbers.
+// Declares an op with one operand. `real` is as in QuantizedFlops.
 template <class T>
 OpDef QuantizedFunction(const char* summary, std::function<CountRule> real, Answer<AxisRule> axes) {
   return typename OpDef::Builder<T>(summary)

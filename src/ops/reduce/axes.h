@@ -19,7 +19,7 @@ inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int 
 }
 
 // Returns the dims after a reduction along the masked axes: if axis 1 is masked, [2,3,4] becomes [2,1,4] with
-// `keep`, else [2,4]. T: Dim or int64_t.
+// `keep`, else [2,4]. T is Dim or int64_t.
 template <class T>
 std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
   std::vector<T> out;
@@ -41,8 +41,8 @@ struct AxisView {
       if (static_cast<int>(i) > axis) inner *= dims[i];
     }
   }
-  // Calls f for each line along the axis, with the offset of its first element. The elements of a line have
-  // stride `inner`.
+  // Calls f for each line along the axis, with the offset of the line's first element. The elements of a line
+  // have stride `inner`.
   template <class F> void EachLine(F f) const {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);

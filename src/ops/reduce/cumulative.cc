@@ -29,7 +29,7 @@ Status Infer(const Cumulative&, InferContext& c) {
   return {};
 }
 
-// T: double for floats; uint64_t for integers, which wrap.
+// T is double for floats, and uint64_t for integers, which wrap.
 template <class T, class Load, class Store>
 void Run(const Cumulative& op, const AxisView& view, const Tensor& x, Tensor& y, Load load, Store store) {
   view.EachLine([&](int64_t first) {

@@ -29,8 +29,8 @@ struct Reduce {
   }
 };
 
-// Returns a mask of the reduced axes, or nullopt if the axes are not known yet. absent: the node has no input
-// `axes`.
+// Returns a mask of the reduced axes, or nullopt if the axes are not known yet. `absent` is true if the node
+// has no input `axes`.
 Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes,
                                                 bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
@@ -209,7 +209,7 @@ Status Reference(const Reduce& op, EvalContext& c) {
 }
 
 // Items are independent if the outermost axis is not reduced. Without axes, either all axes are reduced or
-// none; the function returns false for both.
+// none. The function returns false in both cases.
 bool Batch(BatchItems& b) {
   const Tensor* axes = b.Known(1);
   if (!axes || axes->size() == 0) return false;

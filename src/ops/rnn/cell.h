@@ -9,14 +9,15 @@ namespace tern {
 
 enum class RnnKind : uint8_t { kRnn, kGru, kLstm };
 
-// Weights of one direction: w [gates*hidden, features]; r [gates*hidden, hidden]; the biases b of w, then of
-// r [2*gates*hidden]; the peepholes p in the order i o f [3*hidden].
+// Weights of one direction. w is [gates*hidden, features] and r is [gates*hidden, hidden]. b is
+// [2*gates*hidden] and contains the biases of w, then those of r. p is [3*hidden] and contains the peepholes
+// in the order i o f.
 struct RnnCell {
   RnnKind kind;
   int64_t features, hidden;
   const double *w, *r, *b, *p;
   std::vector<RnnActivation> functions;
-  double clip;  // inputs of functions 0 and 1 are clamped to [-clip, clip]; 0: no clamping
+  double clip;  // inputs of functions 0 and 1 are clamped to [-clip, clip]; 0 means no clamping
   bool linear_before_reset, input_forget;
 
   // Replaces h and c (lstm only) by the next state.

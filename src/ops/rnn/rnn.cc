@@ -25,12 +25,12 @@ struct Rnn {
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"rnn", "gru", "lstm"}, "the cell");
     v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "direction of time");
-    v("hidden_size", hidden_size, "size of the state; 0: the last dim of r");
+    v("hidden_size", hidden_size, "size of the state; 0 means the last dim of r");
     v("activations", activations,
-      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: sigmoid for gates, else tanh");
-    v("activation_alpha", activation_alpha, "one per activation; empty: each function's default");
-    v("activation_beta", activation_beta, "one per activation; empty: each function's default");
-    v("clip", clip, "inputs of the activations f and g are clamped to [-clip, clip]; 0: no clamping");
+      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty means sigmoid for gates, else tanh");
+    v("activation_alpha", activation_alpha, "one per activation; empty means each function's default");
+    v("activation_beta", activation_beta, "one per activation; empty means each function's default");
+    v("clip", clip, "inputs of the activations f and g are clamped to [-clip, clip]; 0 means no clamping");
     v("linear_before_reset", linear_before_reset, "gru: the reset gate is applied after the product with r");
     v("input_forget", input_forget, "lstm: the forget gate is 1 - the input gate");
   }
@@ -161,7 +161,7 @@ std::optional<double> Macs(const Node& n) {
   return *elements / *input * (*w + *r);
 }
 
-// For OpDef::typical_dim: one sequence of one step.
+// For OpDef::typical_dim. The typical input is one sequence of one step.
 int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
   const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
   return length_or_batch ? 1 : kSizeOfWeights;

@@ -7,7 +7,7 @@ namespace {
 
 struct CenterCropPad {
   std::vector<int64_t> axes;
-  template <class V> void Visit(V& v) { v("axes", axes, "the dims that shape refers to; empty: all"); }
+  template <class V> void Visit(V& v) { v("axes", axes, "the dims that shape refers to; empty means all"); }
 };
 
 Result<std::vector<int>> Axes(const CenterCropPad& op, int rank, size_t count) {

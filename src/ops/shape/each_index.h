@@ -4,7 +4,7 @@
 
 namespace tern {
 
-// Calls f(flat, index) for each index below dims. flat: the number of the index in row-major order.
+// Calls f(flat, index) for each index below dims. `flat` is the number of the index in row-major order.
 template <class F> void EachIndex(const Dims& dims, F f) {
   const int64_t count = CountOf(dims);
   Dims at(dims.size(), 0);

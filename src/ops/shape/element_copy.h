@@ -19,8 +19,8 @@ void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, con
 // Copies `count` consecutive elements.
 void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int64_t count);
 
-// y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements of y with a negative source are unchanged.
-// sources has one list per dim, as long as y's dim.
+// Sets y[i, j, …] to x[sources[0][i], sources[1][j], …]. An element of y with a negative source is unchanged.
+// `sources` has one list per dim, which is as long as y's dim.
 void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources);
 
 // Sets all elements of `to` to element `source` of `from`.

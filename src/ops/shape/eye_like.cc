@@ -8,7 +8,7 @@ struct EyeLike {
   DType dtype = DType::kInvalid;
   int64_t k = 0;
   template <class V> void Visit(V& v) {
-    v("dtype", dtype, "the output's type; invalid: x's type");
+    v("dtype", dtype, "the output's type; invalid means x's type");
     v("k", k, "which diagonal: y[i, i + k] = 1");
   }
 };

@@ -67,7 +67,8 @@ Status Infer(const Pad&, InferContext& c) {
 }
 
 // The padding of one dim. Negative pads crop first: `kept` elements remain, from `first` on, and the border
-// is computed from them. lead: the width of the border before them. total: the size of the result.
+// is computed from them. `lead` is the width of the border before these elements, `total` is the size of the
+// result.
 struct Border {
   int64_t first, kept, lead, total;
 };

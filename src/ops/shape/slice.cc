@@ -35,7 +35,7 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
 }
 
 // CountForward and CountBackward return the number of elements of a slice with a positive or negative step as
-// an expression. It is unknown if a sign is unknown.
+// an expression. The number is unknown if a sign is unknown.
 Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
   if (start.NonNegative())

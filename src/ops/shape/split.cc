@@ -14,7 +14,7 @@ struct Split {
   template <class V> void Visit(V& v) {
     v("axis", axis, "negative counts from the end");
     v("num_outputs", num_outputs,
-      "without sizes: number of equal parts, of which the last may be smaller; 0: one per output");
+      "without sizes: number of equal parts, of which the last may be smaller; 0 means one per output");
   }
 };
 

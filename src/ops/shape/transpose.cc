@@ -9,7 +9,7 @@ namespace {
 struct Transpose {
   std::vector<int64_t> perm;
   template <class V> void Visit(V& v) {
-    v("perm", perm, "dim i of y is dim perm[i] of x; empty: reverse all dims");
+    v("perm", perm, "dim i of y is dim perm[i] of x; empty means that the order of dims is reversed");
   }
 };
 

@@ -38,7 +38,7 @@ void Chirp(std::vector<Complex>& x, bool inverse) {
   std::vector<Complex> chirp(n), a(m), b(m);
   for (size_t k = 0; k < n; ++k) {
     const auto square =
-        static_cast<double>(k * k % (2 * n));  // the angle is periodic; reducing k² keeps it exact
+        static_cast<double>(k * k % (2 * n));  // k² is reduced modulo the period, so that the angle is exact
     chirp[k] = std::polar(1.0, (inverse ? 1 : -1) * std::numbers::pi * square / static_cast<double>(n));
     a[k] = x[k] * chirp[k];
     b[k] = std::conj(chirp[k]);

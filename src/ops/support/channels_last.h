@@ -32,7 +32,7 @@ struct ChannelOrder {
     return first.ranked ? Shape(ToOwnLayout(first.dims)) : first;
   }
 
-  // first: the dims as [N, C, spatial…].
+  // `first` has the dims in the order [N, C, spatial…].
   template <class T> std::vector<T> ValuesToChannelsFirst(std::vector<T> values, const Dims& first) const {
     return channels_last && first.size() > 2 ? Swapped(values, first[0], Plane(first), first[1]) : values;
   }

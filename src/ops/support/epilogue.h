@@ -1,5 +1,6 @@
 // The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose), applied before rounding: y =
-// activation(sums + residual). It replaces three nodes by one, with one pass over memory.
+// activation(sums + residual). One node with an epilogue replaces three nodes and needs only one pass over
+// memory.
 #pragma once
 #include <cstdint>
 
@@ -36,7 +37,7 @@ void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims,
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
 // For OpDef::flops: one per element for the bias and one for the residual. An activation counts as many FLOPs
-// as its own op.
+// as the op that computes only this activation.
 std::optional<double> EpilogueFlops(const Node& node);
 
 }  // namespace tern

@@ -44,8 +44,9 @@ bool Differ(const Dim& a, const Dim& b);
 // Returns one of two sizes that must be equal: preferably a number, otherwise an expression.
 Dim MoreSpecific(const Dim& a, const Dim& b);
 
-// Returns the result type of products. Floats must have equal types, and the result has this type. Integers
-// of equal types of 32 bits or more give this type; others give i32, or i64 if one has 64 bits.
+// Returns the result type of products. Floats must have equal types, and the result has this type. For
+// integers of the same type with at least 32 bits, the result has this type. For other integers, the result
+// is i64 if one of them has 64 bits, else i32.
 Result<DType> ProductType(DType a, DType b);
 
 }  // namespace tern

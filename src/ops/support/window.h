@@ -40,7 +40,7 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
 Status CheckKernel(const std::vector<Dim>& kernel);
 
 // ValidOutputs returns the output positions [first, last) along one axis for which a tap reads an element
-// inside the input. tap: the index of the tap times the dilation.
+// inside the input. `tap` is the index of the tap times the dilation.
 struct TapRange {
   int64_t first, last;
 };

@@ -95,7 +95,7 @@ class Parser {
       high = 1;
     else if (!Counts(low, high))
       return atom;
-    Take('?');  // lazy: no effect, because FullMatch does not depend on it and Find returns the longest match
+    Take('?');  // "a*?" equals "a*", because FullMatch ignores laziness and Find returns the longest match
     if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
       return Error("bad repetition: from ", low, " to ", high, " times");
     if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition cannot be repeated");

@@ -28,7 +28,7 @@ struct RegexTree {
   Kind kind = Kind::kEmpty;
   RegexSet set;
   RegexAssert condition = RegexAssert::kTextStart;
-  int64_t low = 0, high = 0;  // least and most repetitions of a kRepeat; negative high: no limit
+  int64_t low = 0, high = 0;  // least and most repetitions of a kRepeat; a negative `high` means no limit
   std::vector<RegexTree> parts;
 };
 

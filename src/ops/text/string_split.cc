@@ -11,9 +11,10 @@ struct StringSplit {
   std::string delimiter;
   int64_t max_splits = -1;
   template <class V> void Visit(V& v) {
-    v("delimiter", delimiter, "empty: any run of blanks is a delimiter, and blanks at the ends are ignored");
+    v("delimiter", delimiter,
+      "if empty, any run of blanks is a delimiter, and blanks at the ends are ignored");
     v("max_splits", max_splits,
-      "maximum number of splits, after which the remaining text is one part; negative: no limit");
+      "maximum number of splits, after which the remaining text is one part; negative means no limit");
   }
 };
 

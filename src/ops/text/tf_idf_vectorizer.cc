@@ -25,7 +25,7 @@ struct TfIdfVectorizer {
     v("places", places, "the column of each n-gram");
     v("pool_ints", pool_ints, "the n-grams of integers, concatenated");
     v("pool_texts", pool_texts, "the n-grams of strings, concatenated");
-    v("weights", weights, "per n-gram; empty: all 1");
+    v("weights", weights, "per n-gram; empty means 1 for all");
   }
   size_t pool_size() const { return pool_texts.empty() ? pool_ints.size() : pool_texts.size(); }
 };

@@ -10,7 +10,7 @@ namespace {
 // A sum or product of a value and a constant.
 struct Term {
   Value *value = nullptr, *constant = nullptr;
-  bool adds = false;      // true: add or sub, false: mul or div
+  bool adds = false;      // true for add and sub, false for mul and div
   bool inverse = false;   // the constant is subtracted, or is the divisor
   bool reversed = false;  // the term is constant - value
 };

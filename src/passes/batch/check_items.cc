@@ -23,8 +23,8 @@ bool BatchFollower::ReadsBatch(const Value* v) const {
          std::any_of(v->content->begin(), v->content->end(), [&](const Dim& d) { return Holds(d); });
 }
 
-// The batch size may be part of a target shape. As data, or as an index, it would change the results of
-// items.
+// A node may read the batch size as a part of a target shape. If it read the batch size as data or as an
+// index, the results of items would change.
 Status BatchFollower::CheckReads(const Node& node) const {
   constexpr std::string_view kTakesDims[] = {"Reshape", "Expand", "Tile",   "Slice",     "Pad",
                                              "Resize",  "Split",  "Random", "AffineGrid"};
@@ -35,7 +35,7 @@ Status BatchFollower::CheckReads(const Node& node) const {
   return CannotAdapt(node, "its result would depend on the batch size");
 }
 
-// A node whose inputs contain no items may repeat one value for all items, or compute dims.
+// Checks a node whose inputs contain no items. It may repeat one value for all items, or compute dims.
 Status BatchFollower::CheckMade(const Node& node) const {
   const auto holds = [&](const Value* v) { return HoldsValue(v); };
   if (std::none_of(node.outputs().begin(), node.outputs().end(), holds)) {

@@ -223,7 +223,7 @@ Status BatchFollower::Adapt(Node& node) {
 
 // Simplifies dims of the result that inference leaves as expressions of the batch:
 // - If a Slice keeps all items, its dim min(1000000000, batch) becomes batch.
-// - If a Reshape keeps the batch as dim 0, one other dim may be such an expression. It is a quotient of
+// - If a Reshape keeps the batch as dim 0, one other dim may be such an expression. This dim is a quotient of
 //   element counts, which does not depend on the batch.
 void BatchFollower::SimplifyDims(const Node& node) const {
   if (node.op->name != "Slice" && node.op->name != "Reshape") return;

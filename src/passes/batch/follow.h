@@ -9,8 +9,8 @@ namespace tern {
 
 class BatchFollower {
  public:
-  // `symbol` is the name of the batch dim in types. It replaces the size `old_size`, and later has the value
-  // `new_size`.
+  // In types, the symbol named `symbol` replaces the batch size `old_size`. `new_size` is the value that the
+  // symbol gets later.
   BatchFollower(std::string symbol, int64_t old_size, int64_t new_size)
       : symbol_(std::move(symbol)), old_size_(old_size), new_size_(new_size) {}
 
@@ -25,15 +25,15 @@ class BatchFollower {
   bool Holds(const Type& type) const;
 
  private:
-  // The dim of a shape that contains the batch: dims[index] = count * batch.
+  // Says which dim of a shape contains the batch: dims[index] = count * batch.
   struct Axis {
     size_t index;
     Dim count;
     bool operator==(const Axis& other) const { return index == other.index && count == other.count; }
   };
-  std::optional<Axis> AxisOf(const Shape& shape) const;   // nullopt unless exactly one dim contains the batch
-  std::optional<Axis> AxisOf(const Type& type) const;     // for a sequence or optional: of its elements
-  std::optional<Dims> OldDims(const Shape& shape) const;  // with old_size_ in place of the batch
+  std::optional<Axis> AxisOf(const Shape& shape) const;  // nullopt unless exactly one dim contains the batch
+  std::optional<Axis> AxisOf(const Type& type) const;  // for a sequence or optional: the axis of its elements
+  std::optional<Dims> OldDims(const Shape& shape) const;  // the dims with old_size_ in place of the batch
   // The number of elements that are outer to the batch in memory: the product of the dims before the dim that
   // contains the batch, times the outer factor of that dim (see outside_).
   std::optional<Dim> OuterCountOf(const Shape& shape) const;
@@ -66,8 +66,9 @@ class BatchFollower {
 
   std::string symbol_;
   int64_t old_size_, new_size_;
-  // For dims of size count * batch: maps the count to its factor that is outer to the batch. [197 * batch] is
-  // either a flattened [batch, 197], with outer factor 1, or a flattened [197, batch], with outer factor 197.
+  // For a dim of size count * batch, outside_ maps count to the factor of count that is outer to the batch in
+  // memory. [197 * batch] is either a flattened [batch, 197], with outer factor 1, or a flattened [197,
+  // batch], with outer factor 197.
   std::map<std::string, Dim> outside_{{"1", 1}};
 };
 

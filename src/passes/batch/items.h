@@ -6,13 +6,13 @@
 
 namespace tern {
 
-constexpr int kNoItems = -1;  // in place of an axis: the value is the same for all items
+constexpr int kNoItems = -1;  // instead of an axis, if the value is the same for all items
 
 // A node and, for each input, the axis that contains the batch. The axis may contain further dims: a Reshape
 // of [batch, 3, 4] to [batch*3, 4] merges the batch with the rows.
 struct ItemQuery {
   const Node& node;
-  std::vector<int> axes;  // per input; kNoItems: the input is absent or the same for all items
+  std::vector<int> axes;  // per input; kNoItems if the input is absent or the same for all items
 
   bool Has(int i) const { return node.input(i) != nullptr; }
   int Axis(int i) const { return Has(i) ? axes[static_cast<size_t>(i)] : kNoItems; }
@@ -28,9 +28,9 @@ struct ItemQuery {
   Status OnlyIn(std::initializer_list<int> may) const;
 };
 
-// Returns, for each output, the axis that contains the items in the same order, or kNoItems if the output
-// depends on no item. The error says why items would not be independent. Must not be called for views,
-// control flow and nodes without items in their inputs.
+// Returns, for each output, the axis that contains the items, in the same order as in the inputs, or kNoItems
+// if the output depends on no item. The error says why items would not be independent. Must not be called for
+// views, control flow and nodes without items in their inputs.
 Result<std::vector<int>> OutputItemAxes(const ItemQuery& query);
 
 // The elements of a small integer value; nullopt if an element is not known.

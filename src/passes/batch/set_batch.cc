@@ -21,7 +21,7 @@ void AddSymbols(const Graph& graph, std::set<std::string>& names) {
     for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
 }
 
-// A symbol for the batch that the model does not use.
+// Returns a name for the symbol of the batch. The model does not use this name.
 std::string FreshSymbol(const Graph& graph) {
   std::set<std::string> taken;
   AddSymbols(graph, taken);

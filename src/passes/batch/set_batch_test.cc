@@ -112,8 +112,8 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
-// These nodes work along the axis that contains the items, also where a Reshape has merged it with another
-// axis.
+// These nodes work along the axis that contains the items, also where a Reshape has merged this axis with
+// another one.
 TEST(SetBatch, RefusesNodesThatMixItems) {
   const std::pair<const char*, const char*> bodies[] = {
       {"#a: i64[] = (0) %y = CumSum(%x, #a) as \"mix\"", "it works along axis 0, which contains the items"},

@@ -7,9 +7,11 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMaxIterations = 8;
-constexpr int64_t kMaxNodes = 32;  // of all iterations together; a loop with more nodes is not unrolled
-constexpr size_t kFirstState =
-    2;  // Loop has inputs trip_count, condition, states; its body has iteration, condition, states
+// A loop is not unrolled if all its iterations together have more nodes.
+constexpr int64_t kMaxNodes = 32;
+// The inputs of a Loop are trip_count, condition, states. The inputs of its body are iteration, condition,
+// states.
+constexpr size_t kFirstState = 2;
 
 bool Given(const Value* v) { return v != nullptr; }
 

@@ -23,8 +23,8 @@ size_t HashOf(const Tensor& t) {
   return Mix(hash, std::hash<std::string_view>()(bytes.substr(bytes.size() - kEnd)));
 }
 
-// True if nodes of the node's subgraphs must not start to read values of enclosing graphs: a kernel for a
-// Fused node sees only the body.
+// True if nodes of the node's subgraphs must not start to read values of enclosing graphs. This holds for
+// Fused, because its kernel sees only the body.
 bool IsClosed(const Node& node) { return node.op->name == "Fused"; }
 
 class ConstantSharer {

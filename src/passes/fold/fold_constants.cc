@@ -15,7 +15,8 @@ constexpr size_t kSmall =
 bool Eligible(const Node& node) {
   const bool reads =
       std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v; });
-  return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // folding it would enlarge the weights
+  // A Dequantize is not folded, because its result is larger than the quantized weights.
+  return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");
 }
 
 // True if the value is read as weights only, directly or through views and transposes.

@@ -23,8 +23,8 @@ std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
 }
 
 // The fused op runs at the position of the Add. If `other` is produced between `maker` and the Add, the input
-// of `maker` must stay alive until the Add, instead of its output. False if that input is larger than the
-// output and has no other reader.
+// of `maker` must stay alive until the Add, instead of the output of `maker`. False if this input is larger
+// than the output and has no other reader.
 bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
   if (!other->producer || other->graph != &r.graph()) return true;
   if (LaterThan(r.root(), &maker, other->producer).value_or(false)) return true;

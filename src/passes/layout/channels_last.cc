@@ -3,9 +3,9 @@
 //
 // - A crossing costs one read and one write of each element. It costs 0 if only dims of size 1 move, or if
 //   the model already transposes the value between the two layouts.
-// - A convolution with channels first costs some bytes per FLOP (LayoutCosts): channels-last kernels save
-//   about a third of its time, and in the time of 100 FLOPs a core moves about 30 bytes. The cost is higher
-//   if a group has few output channels, because each im2col copy then serves few operations.
+// - A convolution with channels first costs some bytes per FLOP (LayoutCosts), because channels-last kernels
+//   save about a third of the convolution's time. In the time of 100 FLOPs, a core moves about 30 bytes. The
+//   cost is higher if a group has few output channels, because each im2col copy then serves few operations.
 // - A pool with channels first costs half the bytes of its input, because it cannot vectorize along
 //   channels.
 // - A MatMul with a transposed left operand costs half the bytes of that operand.
@@ -89,7 +89,7 @@ class Chooser {
  private:
   struct Candidate {
     LastForm form;
-    int number;  // of its node in the cut
+    int number;  // the number of its node in the cut
   };
 
   void FindForms() {

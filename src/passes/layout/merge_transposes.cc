@@ -19,7 +19,7 @@ struct Factor {
 std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
   std::vector<Factor> factors;
   int i = 0, j = 0;
-  Dim a, b;  // the factors of from[i] and to[j] that are not yet listed; unknown: the entire dim
+  Dim a, b;  // the factors of from[i] and to[j] that are not yet listed; if unknown, the entire dim
   while (true) {
     if (a.unknown()) {
       while (i < from.rank() && from[i].Is(1)) ++i;
@@ -62,8 +62,8 @@ std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutatio
   return order;
 }
 
-// A Transpose that permutes the factors from the order `first` to the order `second`. `before` is the dims of
-// its input. Factors that stay adjacent form one dim.
+// A Transpose that permutes the factors from the order `first` to the order `second`. `before` has the dims
+// of the Transpose's input. Factors that stay adjacent form one dim.
 struct Move {
   std::vector<Dim> before;
   Permutation perm;

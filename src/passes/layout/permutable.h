@@ -16,12 +16,12 @@ Permutation ToLast(int rank, int channel_axes);
 struct LastForm {
   int channel_axes = 1;
   Permutation perm;              // permutation of the operand that determines the layout
-  std::vector<Permutation> in;   // permutation of each operand; empty: unchanged
+  std::vector<Permutation> in;   // permutation of each operand; empty if the operand is unchanged
   std::vector<bool> spread;      // operands to expand to full rank and then permute, because they broadcast
-  std::vector<Permutation> out;  // permutation of each result; empty: unchanged
+  std::vector<Permutation> out;  // permutation of each result; empty if the result is unchanged
   std::vector<int> out_axes;     // number of channel axes of each result
-  Permutation result_perm;       // for a Transpose: its new attribute perm
-  std::vector<int64_t> view;     // for a view: the target of the new Reshape
+  Permutation result_perm;       // if the node is a Transpose, its new attribute perm
+  std::vector<int64_t> view;     // if the node is a view, the target of the new Reshape
 };
 
 // Maps a value to its number of channel axes, where that is not 1. The caller fills the map in graph order.

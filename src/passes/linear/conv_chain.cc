@@ -141,7 +141,7 @@ bool MergeMatMul(Rewrite& r) {
 
 TERN_RULE(MergePointwiseConvAfterConv) {
   return Rule{.summary = "Conv then 1x1 Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // results may differ where inf - inf occurs
+              .level = Level::kExtended,  // because results may differ if inf - inf occurs
               .roots = {"Conv"},
               .apply = MergeAfter,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -152,7 +152,7 @@ TERN_RULE(MergePointwiseConvAfterConv) {
 
 TERN_RULE(MergePointwiseConvBeforeConv) {
   return Rule{.summary = "1x1 Conv then Conv is one Conv, where that is less work",
-              .level = Level::kExtended,  // results may differ where inf - inf occurs
+              .level = Level::kExtended,  // because results may differ if inf - inf occurs
               .roots = {"Conv"},
               .apply = MergeBefore,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -164,7 +164,7 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 TERN_RULE(MergeMatMulIntoConv) {
   return Rule{
       .summary = "a MatMul after a Conv and a Transpose to channels last is folded into the Conv's weights",
-      .level = Level::kExtended,  // results may differ where inf - inf occurs
+      .level = Level::kExtended,  // because results may differ if inf - inf occurs
       .roots = {"MatMul"},
       .apply = MergeMatMul,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

@@ -137,7 +137,7 @@ bool Reorder(Rewrite& r) {
 TERN_RULE(MergeMatMuls) {
   return Rule{
       .summary = "two MatMuls by constant matrices are one MatMul by their product, where that is less work",
-      .level = Level::kExtended,  // results may differ where inf - inf occurs
+      .level = Level::kExtended,  // because results may differ if inf - inf occurs
       .roots = {"MatMul"},
       .apply = MergeConstants,
       .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
@@ -148,7 +148,7 @@ TERN_RULE(MergeMatMuls) {
 
 TERN_RULE(ReorderMatMulChain) {
   return Rule{.summary = "a product of three matrices is computed in the cheaper order",
-              .level = Level::kExtended,  // results may differ where inf - inf occurs
+              .level = Level::kExtended,  // because results may differ if inf - inf occurs
               .roots = {"MatMul"},
               .apply = Reorder,
               .example = R"(graph @g(%a: f32[64,8], %b: f32[8,64], %c: f32[64,8]) -> (%y) {

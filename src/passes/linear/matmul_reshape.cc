@@ -1,4 +1,5 @@
-// Removes Reshapes that flatten the batch before a MatMul and restore it after: MatMul accepts any rank.
+// Removes Reshapes that flatten the batch before a MatMul and restore it after the MatMul, because MatMul
+// accepts any rank.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -42,7 +43,7 @@ bool Unwrap(Rewrite& r) {
 TERN_RULE(RemoveReshapesAroundMatMul) {
   return Rule{
       .summary =
-          "a Reshape to a matrix before a MatMul and the Reshape back are removed: MatMul takes any rank",
+          "a Reshape to a matrix before a MatMul and the Reshape back are removed, because MatMul accepts any rank",
       .roots = {"Reshape"},
       .apply = Unwrap,
       .example = R"(graph @g(%x: f32[5,7,4], %w: f32[4,3]) -> (%y) {

@@ -72,8 +72,8 @@ bool FoldIntoConv(Rewrite& r) {
   const bool quantized = IsOp(conv, "QConv");
   const auto zero = quantized && conv.input(2) ? ScalarOf(conv.input(2)) : 0.0;
   if (!zero || BorderOf(*pad) != zero) return r.Skip("the border is not zero");
-  // A Conv multiplies a border that a Pad has made, but not its own pads. This differs if a weight is not
-  // finite, because 0 * inf is NaN.
+  // A Conv multiplies weights by a border that a Pad has made, but not by its own pads. The results differ if
+  // a weight is not finite, because 0 * inf is NaN.
   const Value* w = conv.input(1);
   if (quantized ? !AllFinite(w) || !AllFinite(conv.input(4))
                 : IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
@@ -134,10 +134,12 @@ TERN_RULE(FoldPadIntoConv) {
 }
 
 TERN_RULE(FoldPadIntoPool) {
-  return Rule{.summary = "Pad then Pool is a Pool with pads: zeroes for averages, -inf for maxima",
-              .roots = {"Pool"},
-              .apply = FoldIntoPool,
-              .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
+  return Rule{
+      .summary =
+          "Pad with zeroes then an average Pool, or Pad with -inf then a max Pool, is a Pool with pads",
+      .roots = {"Pool"},
+      .apply = FoldIntoPool,
+      .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
   #p: i64[6] = (0, 0, 1, 0, 0, 1)
   %y = Pool(Pad(%x, #p)) {kind="average", kernel=[3]}
 })"};

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// True if the op only moves elements of its first input. Views do not count: they move no data.
+// True if the op only moves elements of its first input. Views do not count, because they move no data.
 bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
 
 using Amount = Movement::Amount;
@@ -17,7 +17,8 @@ bool MovesWithoutRepeating(const OpDef& op) {
 }
 
 int Bits(DType t) { return BitWidth(t); }
-// True if elements are smaller than a byte. They are not faster to move, because kernels address bytes.
+// True if elements are smaller than a byte. Such elements are not faster to move, because kernels address
+// bytes.
 bool Packed(DType t) { return Bits(t) < 8; }
 
 // Rewrites cast(move(x)) as move(cast(x)), for a cast to fewer bits.

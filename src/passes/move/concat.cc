@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing so few elements
+constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing this many elements
 
 // True for an elementwise op with one operand, or with several operands that broadcast.
 bool IsElementwise(const Node& node) {

@@ -21,7 +21,8 @@ bool OneScale(const Node& node);
 // constant.
 bool Saturates(const Node& quantize, double low, double high);
 
-// The producer of v if it is a Dequantize of 8 or 16 bits to f32 with f32 scales, not in blocks; else null.
+// The producer of v if it is a Dequantize of 8 or 16 bits to f32, with f32 scales that are not per block;
+// else null.
 const Node* PlainDequantize(const Value* v);
 // True for a Quantize from f32 to 8 or 16 bits with one f32 scale.
 bool IsPlainQuantize(const Node& node);

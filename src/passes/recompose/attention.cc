@@ -52,7 +52,7 @@ Probabilities ReadProbabilities(Value* v) {
 // The keys, one per row of [..., length, size], are factor * Transpose(base, perm).
 struct Keys {
   Value* base = nullptr;
-  std::vector<int64_t> perm;  // empty: identity
+  std::vector<int64_t> perm;  // empty for the identity
   double factor = 1;
 };
 

@@ -125,8 +125,8 @@ bool RecomposeScaledLayerNormAt(Rewrite& r) {
 TERN_RULE(RecomposeShiftedLayerNorm) {
   return Rule{
       .summary =
-          "x * root + (beta - mean * root) with root = gamma / sqrt(variance + epsilon) is LayerNorm: "
-          "TensorFlow and Keras write it so",
+          "x * root + (beta - mean * root) with root = gamma / sqrt(variance + epsilon) is LayerNorm, "
+          "as TensorFlow and Keras write it",
       .level = Level::kExtended,
       .roots = {"Binary:add", "Binary:sub"},
       .apply = RecomposeShiftedLayerNormAt,
@@ -141,8 +141,8 @@ TERN_RULE(RecomposeShiftedLayerNorm) {
 
 TERN_RULE(RecomposeScaledLayerNorm) {
   return Rule{.summary =
-                  "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma: Flax "
-                  "writes it so",
+                  "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma, as "
+                  "Flax writes it",
               .level = Level::kExtended,
               .roots = {"Binary:mul"},
               .apply = RecomposeScaledLayerNormAt,

@@ -73,7 +73,8 @@ bool Widens(const Match& m) {
 
 TERN_RULE(RemoveCastsAroundLayerNorm) {
   return Rule{
-      .summary = "Casts around a LayerNorm are removed: LayerNorm computes f16 and bf16 in f32 itself",
+      .summary =
+          "Casts around a LayerNorm are removed, because LayerNorm computes f16 and bf16 in f32 itself",
       .level = Level::kExtended,
       .match = {"%w = Cast(%x) shared  %n = LayerNorm(%w) {@all}  %y = Cast(%n)"},
       .emit = "%y = LayerNorm(%x) {@all}",
@@ -81,11 +82,12 @@ TERN_RULE(RemoveCastsAroundLayerNorm) {
 }
 
 TERN_RULE(RemoveCastsAroundRmsNorm) {
-  return Rule{.summary = "Casts around a RmsNorm are removed: RmsNorm computes f16 and bf16 in f32 itself",
-              .level = Level::kExtended,
-              .match = {"%w = Cast(%x) shared  %n = RmsNorm(%w) {@all}  %y = Cast(%n)"},
-              .emit = "%y = RmsNorm(%x) {@all}",
-              .when = Widens};
+  return Rule{
+      .summary = "Casts around a RmsNorm are removed, because RmsNorm computes f16 and bf16 in f32 itself",
+      .level = Level::kExtended,
+      .match = {"%w = Cast(%x) shared  %n = RmsNorm(%w) {@all}  %y = Cast(%n)"},
+      .emit = "%y = RmsNorm(%x) {@all}",
+      .when = Widens};
 }
 
 // True for a scale or bias [C,1,1] after the Transpose that moves the channels back to axis 1.

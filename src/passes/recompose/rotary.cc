@@ -141,7 +141,7 @@ struct Product {
   Value *part = nullptr, *angle = nullptr;
 };
 
-// Both orders of the operands of a product. Empty if v is not a product or has other readers.
+// Returns the operands of a product in both orders. Empty if v is not a product or has other readers.
 std::vector<Product> OperandOrders(Value* v) {
   const Node* n = OnlyUse(v) ? MadeBy(v, "Binary", "mul") : nullptr;
   if (!n) return {};

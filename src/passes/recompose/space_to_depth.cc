@@ -189,7 +189,7 @@ TERN_RULE(RecomposeFocus) {
 TERN_RULE(FuseChannelOrderIntoConv) {
   return Rule{
       .summary =
-          "a Gather that reorders channels before a Conv is removed: the weights are reordered instead",
+          "a Gather that reorders channels before a Conv is removed, and the weights are reordered instead",
       .level = Level::kExtended,
       .roots = {"Conv"},
       .apply = FuseChannelOrderAt,

@@ -73,7 +73,7 @@ TERN_RULE(RemoveExpandBeforeBroadcast) {
 TERN_RULE(RemoveViewBeforeBroadcast) {
   return Rule{.summary =
                   "a Reshape, Unsqueeze or Squeeze that only adds or removes leading dims of 1 of an operand "
-                  "is removed: broadcasting ignores these dims",
+                  "is removed, because broadcasting ignores these dims",
               .roots = {"Binary", "Where"},
               .apply = RemoveViewBeforeBroadcast,
               .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) {

@@ -61,7 +61,7 @@ size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis
 struct Run {
   Part part;
   size_t count = 0;
-  bool own = true;  // all of its values are Slices without other readers
+  bool own = true;  // true if all values of the run are Slices without other readers
 };
 
 // The longest run that starts at input `first`; its count is 0 when this input is not a part of a tensor

@@ -12,7 +12,7 @@ namespace tern {
 // size 1 is 0. LinearIndex returns nullopt if v is not provably linear.
 using Strides = std::vector<Dim>;
 std::optional<Strides> LinearIndex(const Value* v);
-// For an index tensor v of GatherND, whose last axis contains index tuples: returns the strides of v[i, j, …,
+// v is an index tensor of GatherND, whose last axis contains index tuples. Returns the strides of v[i, j, …,
 // k] for each k. nullopt if v is neither a constant nor a Concat, or if it is not provably linear.
 std::optional<std::vector<Strides>> LinearTuples(const Value* v);
 

@@ -1,4 +1,4 @@
-// Reads and emits parts of a tensor along one axis, which Slice or Split makes.
+// Reads and emits the parts that a Slice or Split along one axis makes of a tensor.
 #pragma once
 #include <optional>
 #include <vector>
@@ -26,7 +26,7 @@ struct Part {
   bool CoversAll() const;  // true if the part is all of x
 };
 // Returns v as a part of a tensor, if v is made by a Slice along one axis with step 1, or by a Split. nullopt
-// otherwise, or if sizes are not known.
+// for other values, or if sizes are not known.
 std::optional<Part> ReadPart(const Value* v);
 
 // Sizes of values along an axis; nullopt if one size is not known.

@@ -129,7 +129,7 @@ TERN_RULE(MergeReduceView) {
   return Rule{
       .summary =
           "a Reshape, Flatten, Squeeze or Unsqueeze that only drops or restores the reduced dims of the "
-          "reduction or global pooling before it is removed: the reduction toggles keep_dims instead",
+          "reduction or global pooling before it is removed, and the reduction toggles keep_dims instead",
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeReduceView,
       .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
@@ -138,7 +138,7 @@ TERN_RULE(MergeReduceView) {
 TERN_RULE(MoveViewBeforeSoftmax) {
   return Rule{.summary =
                   "a view that only drops or restores the reduced dims of a reduction, with a Softmax "
-                  "between the two, is removed: the reduction toggles keep_dims instead",
+                  "between the two, is removed, and the reduction toggles keep_dims instead",
               .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
               .apply = MoveViewBeforeSoftmax,
               .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) {

@@ -19,8 +19,8 @@ bool CountsIn(const Dim& d, const Shape& shape) {
 }
 
 // Emits a Reshape of x, the input of the first view, with the computed target of the second view. If a
-// computed size i is 0 at run time, it means "copy dim i of the input", and the input is now x. That is right
-// if dim i of x has this size. Otherwise allow_zero is set, so that 0 means 0.
+// computed size i is 0 at run time, it means "copy dim i of the input", and the input is now x. This copy is
+// right if dim i of x has the computed size. If it has another size, allow_zero is set, so that 0 means 0.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;

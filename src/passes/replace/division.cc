@@ -25,11 +25,13 @@ bool Invertible(const Match& m) {
 }  // namespace
 
 TERN_RULE(ReplaceDivByConstant) {
-  return Rule{.summary = "x / c is x * (1 / c): exact where c is a power of two, else within one rounding",
-              .level = Level::kExtended,
-              .match = {"%y = %x / #c"},
-              .emit = "%y = %x * (1 / #c)",
-              .when = Invertible};
+  return Rule{
+      .summary =
+          "x / c is x * (1 / c), which is exact if c is a power of two, and else differs by at most one rounding",
+      .level = Level::kExtended,
+      .match = {"%y = %x / #c"},
+      .emit = "%y = %x * (1 / #c)",
+      .when = Invertible};
 }
 TERN_RULE(ReplaceMulOfReciprocal) {
   return Rule{.summary = "a * (1 / b) is a / b",

@@ -82,7 +82,7 @@ TERN_RULE(ReplaceNeutralByExpand) {
 TERN_RULE(RemoveExpandOfMask) {
   return Rule{
       .summary =
-          "an Expand of a mask is removed: Attention broadcasts the mask over batch, heads and queries",
+          "an Expand of a mask is removed, because Attention broadcasts the mask over batch, heads and queries",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = RemoveExpandOfMask,

@@ -12,8 +12,8 @@ namespace tern {
 bool IsConstantNode(const Node& node);
 // The cost of evaluating a constant node in arithmetic operations. Outputs with unknown dims count as 0.
 double WorkOf(const Node& node);
-// Nodes with more work are not folded: the run computes them with kernels, while the reference evaluators do
-// only about 1e8 operations a second.
+// Nodes with more work are not folded, because the reference evaluators do only about 1e8 operations a
+// second. The run computes these nodes with kernels, which are faster.
 constexpr double kMaxConstantWork = 5e8;
 // The outputs of a constant node; nullopt when an output is not a tensor.
 Result<std::optional<std::vector<Tensor>>> EvaluateConstantNode(const Node& node);

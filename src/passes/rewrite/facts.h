@@ -1,4 +1,5 @@
-// Predicates on values and nodes for rules. Pointers may be null: the answer is then false, null or nullopt.
+// Predicates on values and nodes for rules. Pointers may be null. The answer for a null pointer is false,
+// null or nullopt.
 #pragma once
 #include <optional>
 #include <string>
@@ -21,8 +22,8 @@ bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
 // True for a finite constant without zeros and subnormal numbers.
 bool AllNormal(const Value* v);
-// True if (x + a) + b may differ from x + sum because adding a large `a` rounds x. For example,
-// (x + 12582912) - 12582912 rounds x to the nearest integer.
+// True if (x + a) + b may differ from x + sum, where sum = a + b, because adding a large `a` rounds x. For
+// example, (x + 12582912) - 12582912 rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
 // The same for constant tensors. Uses the largest magnitude in a and b and the smallest magnitude in sum.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
@@ -42,7 +43,8 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind);
 // The attribute `kind`, or "".
 std::string KindName(const Node& node);
 
-// For Conv, ConvTranspose and MatMul: true if the node has neither a residual nor an activation.
+// True if the node has neither a residual nor an activation. The node must be a Conv, ConvTranspose or
+// MatMul.
 bool NoEpilogue(const Node& node);
 
 // True if v has one reader and is not an output of any graph.

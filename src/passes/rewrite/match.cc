@@ -107,8 +107,8 @@ class Matcher {
     return fits;
   }
 
-  // True if a number of the pattern would match a constant that raises the rank of the result, such as one of
-  // shape [1,1] beside a vector.
+  // True if a number of the pattern would match a constant that raises the rank of the result. An example is
+  // a constant of shape [1,1] beside a vector.
   static bool LiteralRaisesRank(const PatternNode& p, const Node& node) {
     const auto is_literal = [](const PatternOperand& o) { return o.kind == Kind::kLiteral; };
     if (std::none_of(p.inputs.begin(), p.inputs.end(), is_literal)) return false;

@@ -16,11 +16,11 @@ class Match {
 
   // These functions look up a variable of the pattern by its name. They CHECK that the pattern has the
   // variable.
-  Value* At(std::string_view name) const;  // null: an optional input that is absent
+  Value* At(std::string_view name) const;  // null for an optional input that is absent
   bool Has(std::string_view name) const { return At(name) != nullptr; }
   const Type& TypeOf(std::string_view name) const { return At(name)->type; }
   const Shape& ShapeOf(std::string_view name) const { return At(name)->type.shape; }
-  int Rank(std::string_view name) const { return ShapeOf(name).rank(); }  // -1: unknown
+  int Rank(std::string_view name) const { return ShapeOf(name).rank(); }  // -1 if the rank is unknown
   DType DTypeOf(std::string_view name) const { return At(name)->type.dtype; }
   const Tensor& operator[](std::string_view name) const;  // a constant's data
   // The producer of the value, which must be a node of the pattern.
@@ -33,11 +33,12 @@ class Match {
   std::vector<int64_t> Ints(std::string_view name) const;
   const Attrs& AttrsOf(std::string_view set) const;  // the attributes that {@set} matched
 
-  // For `compute`: define the constants and attributes that the replacement names.
+  // `compute` calls these functions to define the constants and attributes that the replacement names.
   void Set(std::string name, Tensor constant);
   void SetAttr(std::string name, AttrValue value);
 
-  // For `when`: returns false and stores the reason for --why-not.
+  // `when` returns Skip("reason") to refuse the match. Skip returns false and stores the reason for
+  // --why-not.
   template <class... A> bool Skip(const A&... reason) const {
     if (why_) *why_ = StrCat(reason...);
     return false;
@@ -51,7 +52,7 @@ class Match {
   friend class Emitter;
   const Pattern* pattern_;
   std::vector<Value*> values_;         // by Pattern::values
-  std::vector<bool> bound_;            // by Pattern::values: the value is set
+  std::vector<bool> bound_;            // by Pattern::values; true if the value is set
   std::vector<AttrValue> attributes_;  // by Pattern::attributes
   std::vector<bool> attribute_bound_;
   std::vector<Attrs> attr_sets_;
@@ -61,10 +62,10 @@ class Match {
   std::string* why_ = nullptr;
 };
 
-// Cheap check: false when the root and its operands already rule out a match.
+// A cheap check before MatchAt. Returns false when the root and its operands already rule out a match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// Why a pattern does not match: the reason of the attempt that matched the most nodes.
+// Says why a pattern does not match. The reason is that of the attempt that matched the most nodes.
 struct MatchFailure {
   int depth = -1;  // the number of nodes that matched
   std::string reason;

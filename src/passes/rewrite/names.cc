@@ -11,7 +11,8 @@ namespace {
 // True if the op computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
 bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
-// 2: computes multiply-accumulates, 1: other arithmetic, 0: moves data or casts.
+// Returns 2 if the op computes multiply-accumulates, 1 if it does other arithmetic, and 0 if it moves data or
+// casts.
 int WorkClass(const OpDef& op) { return Multiplies(op) ? 2 : op.MovesData() || op.name == "Cast" ? 0 : 1; }
 
 void Collect(const Graph& graph, std::vector<Node*>& nodes) {
@@ -40,7 +41,8 @@ void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<Replace
   };
   std::vector<Node*> products;
   for (Node* node : made) {
-    if (replaced.empty() || node->name != replaced[0].name) continue;  // copied from a nested graph
+    // A node that was copied from a nested graph keeps its name.
+    if (replaced.empty() || node->name != replaced[0].name) continue;
     const std::string kind = KindName(*node);
     const bool found = take(*node, [&](const ReplacedNode& r) { return r.op == node->op && r.kind == kind; });
     if (!found && Multiplies(*node->op)) products.push_back(node);

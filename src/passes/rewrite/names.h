@@ -26,8 +26,8 @@ void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<ReplacedNode>& replaced);
 
 // Makes all node names in the graph and its nested graphs unique. Among nodes with the same name, the node
-// with the most arithmetic keeps the name; of several such nodes, the last one keeps it. The other nodes get
-// their op's name as a suffix, and a number if the suffix does not make the name unique: "conv1",
+// with the most arithmetic keeps the name. Of several such nodes, the last one keeps the name. The other
+// nodes get their op's name as a suffix, and a number if the suffix does not make the name unique: "conv1",
 // "conv1/Transpose", "conv1/Transpose_2". Nodes without a name stay without one.
 void MakeNamesUnique(Graph& graph);
 

@@ -28,21 +28,22 @@ struct PatternOperand {
   };
   Kind kind = Kind::kAny;
   bool optional = false;
-  int variable = -1;  // kAny, kConstant: index into Pattern::values; kAttribute: into Pattern::attributes
+  int variable = -1;  // index into Pattern::values (kAny, kConstant) or Pattern::attributes (kAttribute)
   double literal = 0;
   int node = -1, output = 0;  // kNode: the statement and its output that produce the value
 };
 
 struct PatternAttr {
   std::string name;
-  std::optional<AttrValue> value;  // the required value; nullopt: any value, which is stored in `variable`
-  int variable = -1;               // index into Pattern::attributes
+  // The required value. If it is nullopt, any value matches and is stored in `variable`.
+  std::optional<AttrValue> value;
+  int variable = -1;  // index into Pattern::attributes
 };
 
 struct PatternNode {
-  const OpDef* op = nullptr;  // null: `%y = %x`, in replacements only
+  const OpDef* op = nullptr;  // null for `%y = %x`, which occurs in replacements only
   std::vector<PatternOperand> inputs;
-  std::vector<int> outputs;  // index into Pattern::values; -1: unnamed
+  std::vector<int> outputs;  // index into Pattern::values; -1 if the output is unnamed
   std::vector<PatternAttr> attrs;
   int all_attrs = -1;  // index into Pattern::attr_sets
   bool commutative = false;

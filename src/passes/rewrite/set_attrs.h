@@ -1,4 +1,5 @@
-// Sets attributes that an op is known to have. CHECKs that they exist: a failure is a bug in the rule.
+// Sets attributes that an op is known to have. CHECKs that they exist, because a missing attribute is a bug
+// in the rule.
 #pragma once
 #include "ir/builder.h"
 

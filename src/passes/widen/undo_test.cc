@@ -18,7 +18,7 @@ namespace {
 // How the operands of a node are made.
 struct Form {
   DType half = DType::kF16;
-  Shape shape;            // of every operand in half precision
+  Shape shape;            // the shape of every operand in half precision
   bool optional = false;  // optional inputs are present
   bool casts = false;     // the node works in f32, between Casts from and to half precision
 };

@@ -63,8 +63,8 @@ class Widener {
     return InferNode(node);
   }
 
-  // Returns v in f32. If v is a Cast of an f32 value, returns that value: the model only needs the Cast to
-  // call a half-precision op.
+  // Returns v in f32. If v is a Cast of an f32 value, returns that value, because the model needs the Cast
+  // only to call a half-precision op.
   Value* ToF32(Value* v) {
     if (Value* exact = BeforeCast(v)) return exact;
     Value*& f32 = f32_[v];

@@ -1,12 +1,13 @@
-// f16 and bf16 are storage types here: kernels compute in f32.
+// Widens f16 and bf16 nodes to f32. Kernels compute in f32 and use f16 and bf16 only for storage.
 #pragma once
 #include "passes/context.h"
 
 namespace tern {
 
-// Makes nodes that compute in f16 or bf16 compute in f32. Values are rounded at outputs and at Casts of the
-// model only. Inputs and outputs keep their types, also in nested graphs. Data that is only moved keeps its
-// half-precision type until a node computes with it. Returns the number of nodes that changed.
+// Makes nodes that compute in f16 or bf16 compute in f32. Values are rounded to half precision only at the
+// model's outputs and at its Casts. Inputs and outputs keep their types, also in nested graphs. Data that is
+// only moved keeps its half-precision type until a node computes with it. Returns the number of nodes that
+// changed.
 Result<int> WidenHalf(Graph& graph, PassContext& context);
 
 }  // namespace tern

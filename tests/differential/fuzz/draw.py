@@ -98,8 +98,8 @@ class Draw:
         return [self.sign_axis(a, rank) for a in picked]
 
     def broadcast(self, count, shape=None, low=0, high=4):
-        """Returns `count` shapes that broadcast to one shape. One has this shape; in the others, dimensions may be
-        dropped or set to 1."""
+        """Returns `count` shapes that broadcast to one shape. One of them equals that shape. In the other
+        shapes, dimensions may be dropped or set to 1."""
         full = self.shape(low, high) if shape is None else list(shape)
         shapes = [self._shrink(full) for _ in range(count)]
         shapes[self.int(0, count - 1)] = full

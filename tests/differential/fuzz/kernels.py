@@ -92,7 +92,7 @@ def types(domain, name, opset, param):
     kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
-    if not own:  # no kernel: onnxruntime inlines the function body
+    if not own:  # without a kernel, onnxruntime inlines the function body
         return tuple(t for t in allowed if not t.startswith("complex"))
     if allowed:
         own = tuple(t for t in own if t in allowed)

@@ -1,4 +1,4 @@
-"""Worker processes; the pool survives an engine that crashes its process.
+"""Runs cases in a pool of worker processes. The pool survives an engine that crashes its process.
 
 onnxruntime runs inside the worker process and aborts on some inputs. A worker therefore announces each case
 before it runs the case. If the worker dies, the pool records the announced case as refused, and a new worker
@@ -124,8 +124,8 @@ def _listen(worker, queue, counted, on_verdict):
 
 
 def _bury(worker, queue, counted, on_verdict, why):
-    """Records a crash and replaces the worker. The crash counts as one of onnxruntime, because onnxruntime runs in the
-    worker and Tern in a process of its own."""
+    """Records a crash and replaces the worker. The crash counts as a crash of onnxruntime, because onnxruntime runs in
+    the worker, whereas Tern runs in a separate process."""
     on_verdict(Verdict(f"{worker.task.op}:{worker.next_seed}", worker.task.op, "refused", f"onnxruntime crashed: {why}"))
     rest = worker.remainder(counted[worker])
     worker.stop()

@@ -110,8 +110,8 @@ def stored(case, y):
 
 @model("Upsample")
 def upsample(case):
-    """Computes Upsample. The input coordinate of output o is o / scale. Mode nearest uses its floor; mode linear
-    interpolates between its floor and the next element."""
+    """Computes Upsample. The input coordinate of output o is o / scale. Mode nearest reads the element at the
+    floor of this coordinate. Mode linear interpolates between that element and the next one."""
     x = case.args[0]
     scales = case.attrs.get("scales") or case.args[1]
     y = x.astype(np.float64)

@@ -93,6 +93,6 @@ def roi_align(case):
                                      roi[0] + (q + (j + 0.5) / grid_w) * bin_w) for i in range(grid_h) for j in range(grid_w)]
             if a.get("mode", "avg") == "avg":
                 y[r, c, p, q] = sum(map(sum, points)) / max(1, len(points))
-            else:  # mode max: the largest weighted neighbour, not the largest sample, as in ONNX's own tests
+            else:  # mode max returns the largest weighted neighbour, not the largest sample, as in ONNX's own tests
                 y[r, c, p, q] = max(map(max, points))
     return [y.astype(x.dtype)]

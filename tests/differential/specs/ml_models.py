@@ -98,7 +98,7 @@ def grow(d, depth, table, tree, features, mode):
 def forest(d, features):
     names = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true")
     table = {n: [] for n in names}
-    mode = d.choice(["BRANCH_LEQ", "BRANCH_LT", None])  # None: each node draws a mode of its own
+    mode = d.choice(["BRANCH_LEQ", "BRANCH_LT", None])  # if None, each node draws its mode
     leaves = []
     for tree in range(d.int(1, 4)):
         _, found = grow(d, d.int(1, 3), table, tree, features, mode)

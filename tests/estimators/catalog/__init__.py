@@ -1,4 +1,4 @@
-"""All tested estimators. One module per family; each has CASES."""
+"""Lists all tested estimators. There is one module per family. Each module has a list CASES."""
 
 from . import boosting, linear, neighbours, pipelines, preprocessing, several, svm, text, trees, unsupervised
 
