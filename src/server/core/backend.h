@@ -34,8 +34,8 @@ class BackendInstance {
 class BackendModel {
  public:
   virtual ~BackendModel() = default;
-  // Fills in what the configuration leaves open: inputs, outputs, max_batch_size. Refuses what contradicts the
-  // model.
+  // Fills in what the configuration leaves open: inputs, outputs, max_batch_size. Refuses what contradicts
+  // the model.
   virtual Status Complete(ModelConfig& config) = 0;
   virtual Result<std::unique_ptr<BackendInstance>> CreateInstance() = 0;
   virtual size_t MemoryBytes() const = 0;

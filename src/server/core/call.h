@@ -38,8 +38,9 @@ class Call : public std::enable_shared_from_this<Call> {
   const std::atomic<bool>* cancel_flag() const { return &cancelled_; }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
 
-  // For the core: `action` runs on Cancel, on the cancelling thread; at once if the call is cancelled already.
-  // Replaces the previous action. An empty function removes it, and waits while the previous one runs.
+  // For the core: `action` runs on Cancel, on the cancelling thread; at once if the call is cancelled
+  // already. Replaces the previous action. An empty function removes it, and waits while the previous one
+  // runs.
   void OnCancel(std::function<void()> action);
 
  protected:

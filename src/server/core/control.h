@@ -1,5 +1,5 @@
-// What front ends can ask of the server besides inference. The repository, settings and shared memory implement
-// these interfaces.
+// What front ends can ask of the server besides inference. The repository, settings and shared memory
+// implement these interfaces.
 #pragma once
 #include <atomic>
 #include <map>
@@ -39,8 +39,9 @@ struct SharedMemoryRegion {
 class SharedMemoryControl {
  public:
   virtual ~SharedMemoryControl() = default;
-  virtual Status Register(const std::string& name, const std::string& key, uint64_t offset, uint64_t bytes) = 0;
-  virtual Status Unregister(const std::string& name) = 0;  // empty: all
+  virtual Status Register(const std::string& name, const std::string& key, uint64_t offset,
+                          uint64_t bytes) = 0;
+  virtual Status Unregister(const std::string& name) = 0;                             // empty: all
   virtual Result<std::vector<SharedMemoryRegion>> List(const std::string& name) = 0;  // empty: all
   // Returns memory of a region; the region stays mapped while the buffer is held.
   virtual Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) = 0;
@@ -62,7 +63,7 @@ class SettingsControl {
 // Called by the front end for each finished request.
 struct AccessRecord {
   std::string_view protocol, method, target, model, version, request_id, error;
-  int status = 0;  // of HTTP, or of gRPC
+  int status = 0;                   // of HTTP, or of gRPC
   uint64_t received = 0, sent = 0;  // bytes
   std::chrono::nanoseconds duration{0};
   const TraceContext* trace = nullptr;
@@ -81,7 +82,7 @@ class Observability {
 struct Limits {
   uint64_t body_bytes = uint64_t{64} << 20;  // of a request, after decompression
   int json_depth = 100;
-  size_t tensors = 1024;       // per request
+  size_t tensors = 1024;  // per request
   size_t connections = 4096;
   uint64_t queued_bytes = uint64_t{1} << 30;  // of all requests that are queued or run
 };

@@ -53,8 +53,8 @@ struct Request {
   std::chrono::microseconds timeout{0};  // in the queue; 0: the model's default
   SequenceInfo sequence;
   TraceContext trace;
-  Clock::time_point arrived;   // when the first byte of the request arrived
-  bool empty_final = false;    // asks for a last response without outputs that is marked final
+  Clock::time_point arrived;  // when the first byte of the request arrived
+  bool empty_final = false;   // asks for a last response without outputs that is marked final
 };
 
 struct Response {

@@ -1,5 +1,5 @@
-// What the scheduler and the front ends know of a model. The repository fills it from config.pbtxt, from YAML,
-// or from the model itself. Plain data: it knows no file format.
+// What the scheduler and the front ends know of a model. The repository fills it from config.pbtxt, from
+// YAML, or from the model itself. Plain data: it knows no file format.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace tern::server {
 struct TensorConfig {
   std::string name;
   DType dtype = DType::kInvalid;
-  Dims dims;                    // without the batch dim if max_batch_size > 0; -1: any size
-  std::optional<Dims> reshape;  // the dims that the back end gets or gives in place of `dims`
-  bool optional = false;        // inputs only
-  bool ragged = false;          // inputs only: items of a batch may differ in size (allow_ragged_batch)
+  Dims dims;                        // without the batch dim if max_batch_size > 0; -1: any size
+  std::optional<Dims> reshape;      // the dims that the back end gets or gives in place of `dims`
+  bool optional = false;            // inputs only
+  bool ragged = false;              // inputs only: items of a batch may differ in size (allow_ragged_batch)
   std::vector<std::string> labels;  // outputs only: for the classification extension
 };
 
@@ -79,15 +79,21 @@ struct SequenceConfig {
 
 struct EnsembleStep {
   std::string model;
-  std::string version;                            // empty: the latest
-  std::map<std::string, std::string> inputs;      // the step's input -> the ensemble's tensor
-  std::map<std::string, std::string> outputs;     // the step's output -> the ensemble's tensor
+  std::string version;                         // empty: the latest
+  std::map<std::string, std::string> inputs;   // the step's input -> the ensemble's tensor
+  std::map<std::string, std::string> outputs;  // the step's output -> the ensemble's tensor
 };
 
 // batch_input of Triton: an additional input that the server computes from the batch.
 struct BatchInput {
-  enum class Kind { kElementCount, kAccumulatedElementCount, kAccumulatedElementCountWithZero, kMaxElementCountAsShape,
-                    kItemShape, kItemShapeFlatten } kind = Kind::kElementCount;
+  enum class Kind {
+    kElementCount,
+    kAccumulatedElementCount,
+    kAccumulatedElementCountWithZero,
+    kMaxElementCountAsShape,
+    kItemShape,
+    kItemShapeFlatten
+  } kind = Kind::kElementCount;
   std::vector<std::string> targets;
   DType dtype = DType::kInvalid;
   std::vector<std::string> sources;
@@ -114,7 +120,8 @@ struct ModelConfig {
   LatencyGoal goal;
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
-  std::string json;  // the complete configuration, as GET …/config returns it
+  std::string json;   // the complete configuration, as GET …/config returns it
+  std::string proto;  // the same as a serialized message inference.ModelConfig
 
   const TensorConfig* FindInput(std::string_view input) const;
   const TensorConfig* FindOutput(std::string_view output) const;

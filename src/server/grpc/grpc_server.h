@@ -9,7 +9,7 @@ namespace tern::server {
 
 struct GrpcOptions {
   ListenOptions listen;
-  std::chrono::milliseconds keepalive_time{0};   // 0: the server sends no pings
+  std::chrono::milliseconds keepalive_time{0};  // 0: the server sends no pings
   std::chrono::milliseconds keepalive_timeout{20'000};
   std::chrono::milliseconds max_connection_age{0};  // 0: no limit
   std::chrono::milliseconds max_connection_age_grace{10'000};
@@ -18,7 +18,8 @@ struct GrpcOptions {
 
 class GrpcServer {
  public:
-  static Result<std::unique_ptr<GrpcServer>> Start(Loops& loops, ServerContext& context, const GrpcOptions& options);
+  static Result<std::unique_ptr<GrpcServer>> Start(Loops& loops, ServerContext& context,
+                                                   const GrpcOptions& options);
   virtual ~GrpcServer() = default;
   virtual int port() const = 0;
   virtual void Drain(std::chrono::milliseconds limit) = 0;

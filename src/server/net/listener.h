@@ -18,8 +18,8 @@ struct ListenOptions {
   std::string address = "0.0.0.0";  // or "unix:/path"
   int port = 0;                     // 0: the system chooses one
   TlsOptions tls;
-  std::string alpn;            // protocols offered by TLS, in order of preference: "h2,http/1.1"
-  size_t connections = 4096;   // limit; a connection beyond it is closed at once
+  std::string alpn;           // protocols offered by TLS, in order of preference: "h2,http/1.1"
+  size_t connections = 4096;  // limit; a connection beyond it is closed at once
 };
 
 // A protocol's connection. The listener owns it until it calls the function `done` that it was created with.
@@ -30,8 +30,8 @@ class Connection {
   virtual void Drain() = 0;
 };
 
-using ConnectionFactory = std::function<std::shared_ptr<Connection>(Loop& loop, std::unique_ptr<Stream> stream,
-                                                                    std::function<void()> done)>;
+using ConnectionFactory = std::function<std::shared_ptr<Connection>(
+    Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done)>;
 
 class Listener {
  public:

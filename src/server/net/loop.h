@@ -36,7 +36,7 @@ class Loop {
   uint64_t After(std::chrono::milliseconds delay, std::function<void()> function);
   void Cancel(uint64_t timer);
 
-  void Run();   // until Stop
+  void Run();  // until Stop
   void Stop();
   bool OnThread() const;
 

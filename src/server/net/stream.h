@@ -15,8 +15,8 @@ class Stream {
   enum class Outcome { kDone, kWouldBlock, kClosed };
   virtual ~Stream() = default;  // closes the socket
   virtual int fd() const = 0;
-  // Reads at most `size` bytes. `read` is the number; kDone implies read > 0. With TLS, call until kWouldBlock:
-  // decrypted bytes may be left without an event.
+  // Reads at most `size` bytes. `read` is the number; kDone implies read > 0. With TLS, call until
+  // kWouldBlock: decrypted bytes may be left without an event.
   virtual Outcome Read(void* data, size_t size, size_t& read) = 0;
   // Writes as much as the socket takes. `written` may be less than the sum of the parts.
   virtual Outcome Write(const iovec* parts, int count, size_t& written) = 0;

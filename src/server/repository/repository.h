@@ -22,7 +22,7 @@ struct RepositoryOptions {
   std::chrono::seconds poll_interval{15};
   std::vector<std::string> load_at_start;  // with kExplicit; "*": all
   int load_threads = 2;
-  bool strict = false;  // a model that cannot be loaded at the start is an error of Start
+  bool strict = false;         // a model that cannot be loaded at the start is an error of Start
   std::string backend_folder;  // of plug-ins; empty: beside the program
   bool auto_complete = true;
 };
@@ -32,8 +32,8 @@ class Repository : public RepositoryControl {
  public:
   static Result<std::unique_ptr<Repository>> Start(const RepositoryOptions& options, Scheduler& scheduler,
                                                    Registry& registry);
-  virtual bool AllReady() const = 0;                      // every model of the start is loaded, or has failed
-  virtual void Stop(std::chrono::milliseconds limit) = 0; // unloads all
+  virtual bool AllReady() const = 0;  // every model of the start is loaded, or has failed
+  virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all
 };
 
 }  // namespace tern::server

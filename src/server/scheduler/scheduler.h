@@ -27,8 +27,8 @@ class Scheduler {
   // An ensemble: its steps are found in `models` when a request arrives.
   virtual Result<std::shared_ptr<ModelVersion>> AddEnsemble(ModelConfig config, std::string version,
                                                             const Registry& models) = 0;
-  // Refuses new requests of a version (kUnavailable) and returns when its accepted ones are answered, or after
-  // `limit`. Those that are left then are answered with kUnavailable.
+  // Refuses new requests of a version (kUnavailable) and returns when its accepted ones are answered, or
+  // after `limit`. Those that are left then are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 
