@@ -22,6 +22,10 @@ const char* CodeName(Code code) {
       return "internal error";
     case Code::kCancelled:
       return "cancelled";
+    case Code::kUnavailable:
+      return "unavailable";
+    case Code::kAlreadyExists:
+      return "already exists";
   }
   return "?";
 }

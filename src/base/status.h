@@ -22,6 +22,8 @@ enum class Code {
   kResourceExhausted,
   kInternal,   // a bug in Tern
   kCancelled,  // the caller ended the run, or its deadline passed
+  kUnavailable,    // not now: it is loading, shutting down or overloaded
+  kAlreadyExists,
 };
 
 const char* CodeName(Code code);
@@ -88,6 +90,9 @@ template <class... A> [[gnu::always_inline]] inline Status IoError(const A&... a
 }
 template <class... A> [[gnu::always_inline]] inline Status NotFound(const A&... a) {
   return MakeStatus(Code::kNotFound, {TextPiece(a)...});
+}
+template <class... A> [[gnu::always_inline]] inline Status Unavailable(const A&... a) {
+  return MakeStatus(Code::kUnavailable, {TextPiece(a)...});
 }
 template <class... A> [[gnu::always_inline]] inline Status ResourceExhausted(const A&... a) {
   return MakeStatus(Code::kResourceExhausted, {TextPiece(a)...});

@@ -1,0 +1,105 @@
+// What front ends can ask of the server besides inference. The repository, settings and shared memory
+// implement these interfaces.
+#pragma once
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/core/registry.h"
+
+namespace tern::server {
+
+struct IndexEntry {
+  std::string name, version;
+  ModelState state = ModelState::kUnknown;
+  std::string reason;
+};
+
+struct LoadOptions {
+  std::string config;                        // JSON in place of the model's configuration; empty: none
+  std::map<std::string, std::string> files;  // contents by "<version>/<file>", in place of the model's folder
+};
+
+class RepositoryControl {
+ public:
+  virtual ~RepositoryControl() = default;
+  virtual std::vector<IndexEntry> Index(bool ready_only) = 0;
+  // These wait until the model is loaded or unloaded. Fail with kUnavailable unless models are controlled
+  // explicitly.
+  virtual Status Load(const std::string& model, const LoadOptions& options) = 0;
+  virtual Status Unload(const std::string& model, bool dependents) = 0;
+};
+
+struct SharedMemoryRegion {
+  std::string name, key;
+  uint64_t offset = 0, bytes = 0;
+};
+
+class SharedMemoryControl {
+ public:
+  virtual ~SharedMemoryControl() = default;
+  virtual Status Register(const std::string& name, const std::string& key, uint64_t offset,
+                          uint64_t bytes) = 0;
+  virtual Status Unregister(const std::string& name) = 0;                             // empty: all
+  virtual Result<std::vector<SharedMemoryRegion>> List(const std::string& name) = 0;  // empty: all
+  // Returns memory of a region; the region stays mapped while the buffer is held.
+  virtual Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) = 0;
+};
+
+// Settings with string values, such as those of the trace extension: name -> values.
+using Settings = std::map<std::string, std::vector<std::string>>;
+
+class SettingsControl {
+ public:
+  virtual ~SettingsControl() = default;
+  // model: empty for the server's own.
+  virtual Result<Settings> Trace(const std::string& model) = 0;
+  virtual Result<Settings> SetTrace(const std::string& model, const Settings& changes) = 0;
+  virtual std::map<std::string, ParameterValue> Log() = 0;
+  virtual Status SetLog(const std::map<std::string, ParameterValue>& changes) = 0;
+};
+
+// Called by the front end for each finished request.
+struct AccessRecord {
+  std::string_view protocol, method, target, model, version, request_id, error;
+  int status = 0;                   // of HTTP, or of gRPC
+  uint64_t received = 0, sent = 0;  // bytes
+  std::chrono::nanoseconds duration{0};
+  const TraceContext* trace = nullptr;
+  const CallTimes* times = nullptr;  // null: not an inference
+};
+
+class Observability {
+ public:
+  virtual ~Observability() = default;
+  virtual bool wants_access_log() const = 0;
+  virtual void OnRequest(const AccessRecord& record) = 0;
+  virtual std::string PrometheusText() = 0;
+};
+
+// Limits on what a client can send. Each has its own error message.
+struct Limits {
+  uint64_t body_bytes = uint64_t{64} << 20;  // of a request, after decompression
+  int json_depth = 100;
+  size_t tensors = 1024;  // per request
+  size_t connections = 4096;
+  uint64_t queued_bytes = uint64_t{1} << 30;  // of all requests that are queued or run
+};
+
+// Everything that a front end uses. All of it outlives the front ends.
+struct ServerContext {
+  std::string name = "tern";
+  std::string version;
+  Registry* models = nullptr;
+  RepositoryControl* repository = nullptr;
+  SharedMemoryControl* shared_memory = nullptr;  // null: off
+  SettingsControl* settings = nullptr;
+  Observability* observability = nullptr;
+  Limits limits;
+  std::atomic<bool> ready{false};     // all models of the start are loaded, and the server does not shut down
+  std::atomic<bool> draining{false};  // SIGTERM: accepted requests are answered, new ones are refused
+  std::atomic<uint64_t> queued_bytes{0};
+};
+
+}  // namespace tern::server

@@ -1,0 +1,68 @@
+// Requests and responses, independent of any protocol.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/buffer.h"
+#include "core/tensor.h"
+#include "server/core/parameter.h"
+
+namespace tern::server {
+
+using Clock = std::chrono::steady_clock;
+
+// A tensor in the form of the v2 protocol's binary data: row-major, little-endian, without padding. BOOL has
+// one byte per element. BYTES (DType::kString) has a uint32 length before the bytes of each element.
+struct WireTensor {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  Dims dims;
+  Buffer bytes;  // may share the memory into which a connection received the request
+};
+
+struct RequestedOutput {
+  std::string name;
+  int classification = 0;  // > 0: the largest so many values as strings "value:index[:label]", per batch item
+  Buffer destination;      // shared memory that the output is written to; undefined: memory of the server
+};
+
+// A sequence of requests to a stateful model.
+struct SequenceInfo {
+  std::string id;  // empty: the request belongs to no sequence. Numbers are written in decimal
+  bool numeric = true;
+  bool start = false;
+  bool end = false;
+};
+
+// W3C trace context of the caller. trace_id is empty if the request is not traced.
+struct TraceContext {
+  std::string trace_id;   // 32 hexadecimal digits
+  std::string parent_id;  // 16 hexadecimal digits
+  bool sampled = false;
+};
+
+struct Request {
+  std::string id;  // the client's own, returned in responses; may be empty
+  std::vector<WireTensor> inputs;
+  std::vector<RequestedOutput> outputs;  // empty: all outputs of the model
+  Parameters parameters;                 // those that the server itself does not use
+  uint64_t priority = 0;                 // 1 is the highest; 0: the model's default
+  std::chrono::microseconds timeout{0};  // in the queue; 0: the model's default
+  SequenceInfo sequence;
+  TraceContext trace;
+  Clock::time_point arrived;  // when the first byte of the request arrived
+  bool empty_final = false;   // asks for a last response without outputs that is marked final
+};
+
+struct Response {
+  Status status;                             // if it is an error, there are no outputs, and `final` is true
+  std::chrono::milliseconds retry_after{0};  // > 0: when the client may try again
+  std::vector<WireTensor> outputs;           // those with a destination have no bytes here
+  Parameters parameters;
+  bool final = true;
+};
+
+}  // namespace tern::server

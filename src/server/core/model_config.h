@@ -1,0 +1,134 @@
+// What the scheduler and the front ends know of a model. The repository fills it from config.pbtxt, from
+// YAML, or from the model itself. Plain data: it knows no file format.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace tern::server {
+
+struct TensorConfig {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  Dims dims;                        // without the batch dim if max_batch_size > 0; -1: any size
+  std::optional<Dims> reshape;      // the dims that the back end gets or gives in place of `dims`
+  bool optional = false;            // inputs only
+  bool ragged = false;              // inputs only: items of a batch may differ in size (allow_ragged_batch)
+  std::vector<std::string> labels;  // outputs only: for the classification extension
+};
+
+enum class TimeoutAction { kReject, kDelay };
+
+struct QueuePolicy {
+  TimeoutAction timeout_action = TimeoutAction::kReject;
+  std::chrono::microseconds default_timeout{0};  // 0: none
+  bool allow_timeout_override = false;
+  uint32_t max_queue_size = 0;  // requests; 0: no limit
+};
+
+struct BatchingConfig {
+  std::vector<int> preferred_batch_sizes;
+  std::chrono::microseconds max_queue_delay{0};
+  bool preserve_ordering = false;
+  uint64_t priority_levels = 0;
+  uint64_t default_priority = 0;
+  QueuePolicy default_policy;
+  std::map<uint64_t, QueuePolicy> priority_policies;
+  std::vector<int> allowed_batch_sizes;  // a batch is padded to the next of these; empty: any size
+};
+
+// The latency goal that an operator states. With one, batch sizes and delays follow from measured times, and
+// a request that cannot meet the goal is refused at once.
+struct LatencyGoal {
+  std::chrono::microseconds p99{0};  // 0: none
+};
+
+enum class SequenceStrategy { kDirect, kOldest };
+
+struct ControlInput {
+  enum class Kind { kStart, kReady, kEnd, kCorrelationId } kind = Kind::kStart;
+  std::string name;
+  DType dtype = DType::kInvalid;
+  double false_value = 0, true_value = 1;  // kCorrelationId: unused
+};
+
+struct StateConfig {
+  std::string input, output;
+  DType dtype = DType::kInvalid;
+  Dims dims;
+  bool zero_initial = true;  // else initial_file holds the first value
+  std::string initial_file;
+};
+
+struct SequenceConfig {
+  SequenceStrategy strategy = SequenceStrategy::kDirect;
+  std::chrono::microseconds max_idle{1'000'000};
+  std::vector<ControlInput> controls;
+  std::vector<StateConfig> states;
+  int max_candidates = 0;  // kOldest
+  bool preserve_ordering = false;
+  std::vector<int> preferred_batch_sizes;
+  std::chrono::microseconds max_queue_delay{0};
+  bool iterative = false;
+};
+
+struct EnsembleStep {
+  std::string model;
+  std::string version;                         // empty: the latest
+  std::map<std::string, std::string> inputs;   // the step's input -> the ensemble's tensor
+  std::map<std::string, std::string> outputs;  // the step's output -> the ensemble's tensor
+};
+
+// batch_input of Triton: an additional input that the server computes from the batch.
+struct BatchInput {
+  enum class Kind {
+    kElementCount,
+    kAccumulatedElementCount,
+    kAccumulatedElementCountWithZero,
+    kMaxElementCountAsShape,
+    kItemShape,
+    kItemShapeFlatten
+  } kind = Kind::kElementCount;
+  std::vector<std::string> targets;
+  DType dtype = DType::kInvalid;
+  std::vector<std::string> sources;
+};
+// batch_output of Triton: an output that is split by the sizes of an input's items.
+struct BatchOutput {
+  std::vector<std::string> targets;
+  std::vector<std::string> sources;
+};
+
+struct ModelConfig {
+  std::string name;
+  std::string platform, backend;
+  int max_batch_size = 0;  // 0: the model has no batch dim
+  std::vector<TensorConfig> inputs, outputs;
+  int instances = 1;
+  int threads = 0;  // of one execution; 0: the scheduler decides
+  std::optional<BatchingConfig> batching;
+  std::optional<SequenceConfig> sequence;
+  std::vector<EnsembleStep> ensemble;
+  std::vector<BatchInput> batch_inputs;
+  std::vector<BatchOutput> batch_outputs;
+  bool decoupled = false;
+  LatencyGoal goal;
+  std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> metric_tags;
+  std::string json;   // the complete configuration, as GET …/config returns it
+  std::string proto;  // the same as a serialized message inference.ModelConfig
+
+  const TensorConfig* FindInput(std::string_view input) const;
+  const TensorConfig* FindOutput(std::string_view output) const;
+};
+
+// "FP32" for DType::kF32, and back; kInvalid for an unknown name. Types without a v2 name give "".
+const char* WireName(DType dtype);
+DType WireType(std::string_view name);
+
+}  // namespace tern::server

@@ -1,0 +1,37 @@
+// One version of a model that is loaded: its configuration, its queue, its statistics.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "server/core/call.h"
+#include "server/core/model_config.h"
+#include "server/core/statistics.h"
+
+namespace tern::server {
+
+// Thread-safe.
+class ModelVersion {
+ public:
+  virtual ~ModelVersion() = default;
+
+  const ModelConfig& config() const { return config_; }
+  const std::string& version() const { return version_; }
+  ModelStatistics& statistics() { return statistics_; }
+
+  // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
+  // if that is faster. The call gets at least one response, also if this version is unloaded meanwhile.
+  virtual void Submit(std::shared_ptr<Call> call) = 0;
+  virtual size_t MemoryBytes() const = 0;
+  virtual size_t Pending() const = 0;  // requests in the queue
+
+ protected:
+  ModelVersion(ModelConfig config, std::string version)
+      : config_(std::move(config)), version_(std::move(version)) {}
+
+ private:
+  const ModelConfig config_;
+  const std::string version_;
+  ModelStatistics statistics_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,38 @@
+// The models that the server can run now. Reading never waits for a load.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/core/model_version.h"
+
+namespace tern::server {
+
+// Versions compare as numbers if both are numbers, else as text.
+bool VersionLess(const std::string& a, const std::string& b);
+
+enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
+const char* StateName(ModelState state);  // "READY"
+
+// Thread-safe. Find takes no lock: it reads a snapshot that writers replace.
+class Registry {
+ public:
+  // Returns a version; an empty `version` means the latest that is ready. Fails with kNotFound for an unknown
+  // model ("Request for unknown model: 'm' is not found") and with kUnavailable for a version that is not
+  // ready.
+  Result<std::shared_ptr<ModelVersion>> Find(std::string_view model, std::string_view version = {}) const;
+  // Versions that are ready, in ascending order; empty for an unknown model.
+  std::vector<std::shared_ptr<ModelVersion>> Versions(std::string_view model) const;
+  std::vector<std::shared_ptr<ModelVersion>> All() const;
+
+  // Replaces all versions of a model at once. An empty list removes the model.
+  void Publish(const std::string& model, std::vector<std::shared_ptr<ModelVersion>> versions);
+
+ private:
+  using Snapshot = std::map<std::string, std::vector<std::shared_ptr<ModelVersion>>, std::less<>>;
+  std::mutex writers_;
+  std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();  // read and replaced atomically
+};
+
+}  // namespace tern::server

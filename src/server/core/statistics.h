@@ -1,0 +1,75 @@
+// Counts and durations per model version, for the statistics extension, for Prometheus and for `tern top`.
+#pragma once
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "server/core/call.h"
+
+namespace tern::server {
+
+struct Duration {
+  uint64_t count = 0;
+  uint64_t ns = 0;
+};
+
+// A histogram of durations whose buckets grow by a constant factor: from 1 µs to 100 s, with 5 % resolution.
+class LatencyHistogram {
+ public:
+  static constexpr int kBuckets = 384;
+  void Add(std::chrono::nanoseconds duration);
+  uint64_t count() const;
+  uint64_t sum_ns() const { return sum_ns_.load(std::memory_order_relaxed); }
+  // Upper end of the bucket that holds this quantile, in ns; 0 if the histogram is empty.
+  uint64_t Quantile(double q) const;
+  // Number of durations that are at most `ns`, rounded up to the end of a bucket.
+  uint64_t CountUpTo(uint64_t ns) const;
+
+ private:
+  std::array<std::atomic<uint64_t>, kBuckets> buckets_{};
+  std::atomic<uint64_t> sum_ns_{0};
+};
+
+enum class Phase { kRequest, kParse, kQueue, kInput, kCompute, kOutput };
+inline constexpr int kPhases = 6;
+enum class FailReason { kRejected, kCancelled, kBackend, kOther };
+inline constexpr int kFailReasons = 4;
+
+struct BatchStatistics {
+  Duration input, compute, output;
+};
+
+// A consistent copy, as the statistics extension returns it.
+struct StatisticsSnapshot {
+  uint64_t last_inference_ms = 0;  // since the epoch
+  uint64_t inference_count = 0, execution_count = 0;
+  Duration success, fail, queue, compute_input, compute_infer, compute_output;
+  std::map<int, BatchStatistics> batches;  // by batch size
+  std::array<uint64_t, kFailReasons> failures{};
+  uint64_t cpu_ns = 0;  // processor time of executions
+};
+
+// Thread-safe.
+class ModelStatistics {
+ public:
+  // When a call gets its final response, before the response is sent. items: the size of its batch dim, 1
+  // without one.
+  void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
+  void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
+  // After an execution. cpu: processor time of all threads that it used.
+  void AddExecution(int batch_size, std::chrono::nanoseconds input, std::chrono::nanoseconds compute,
+                    std::chrono::nanoseconds output, std::chrono::nanoseconds cpu);
+  StatisticsSnapshot Snapshot() const;
+  const LatencyHistogram& histogram(Phase phase) const { return histograms_[static_cast<size_t>(phase)]; }
+
+ private:
+  mutable std::mutex mutex_;
+  StatisticsSnapshot totals_;
+  std::array<LatencyHistogram, kPhases> histograms_;
+};
+
+}  // namespace tern::server

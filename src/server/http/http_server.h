@@ -1,0 +1,32 @@
+// The HTTP/1.1 front end: the v2 protocol with Triton's extensions.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/core/control.h"
+#include "server/net/listener.h"
+
+namespace tern::server {
+
+struct HttpOptions {
+  ListenOptions listen;
+  std::string cors_origin;        // the value of Access-Control-Allow-Origin; empty: no CORS headers
+  bool metrics = false;           // also serve GET /metrics on this port
+  std::chrono::seconds idle{75};  // a connection without a request is closed after this time
+};
+
+class HttpServer {
+ public:
+  static Result<std::unique_ptr<HttpServer>> Start(Loops& loops, ServerContext& context,
+                                                   const HttpOptions& options);
+  virtual ~HttpServer() = default;
+  virtual int port() const = 0;
+  virtual void Drain(std::chrono::milliseconds limit) = 0;
+};
+
+// Serves only GET /metrics.
+Result<std::unique_ptr<HttpServer>> StartMetricsServer(Loops& loops, ServerContext& context,
+                                                       const ListenOptions& listen);
+
+}  // namespace tern::server

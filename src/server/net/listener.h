@@ -1,0 +1,52 @@
+// Accepts connections on every loop (SO_REUSEPORT), or on a UNIX socket.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/net/loop.h"
+#include "server/net/stream.h"
+
+namespace tern::server {
+
+struct TlsOptions {
+  std::string certificate, key;  // PEM files; empty: no TLS
+  std::string client_ca;         // PEM file; if set, clients must present a certificate of this authority
+};
+
+struct ListenOptions {
+  std::string address = "0.0.0.0";  // or "unix:/path"
+  int port = 0;                     // 0: the system chooses one
+  TlsOptions tls;
+  std::string alpn;           // protocols offered by TLS, in order of preference: "h2,http/1.1"
+  size_t connections = 4096;  // limit; a connection beyond it is closed at once
+};
+
+// A protocol's connection. The listener owns it until it calls the function `done` that it was created with.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  // The server drains: finish the requests that were accepted, then close.
+  virtual void Drain() = 0;
+};
+
+using ConnectionFactory = std::function<std::shared_ptr<Connection>(
+    Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done)>;
+
+class Listener {
+ public:
+  static Result<std::unique_ptr<Listener>> Start(Loops& loops, const ListenOptions& options,
+                                                 ConnectionFactory factory);
+  ~Listener();  // closes all connections
+  int port() const;
+  size_t connections() const;
+  // Stops accepting; calls Connection::Drain on every connection; returns when none is left or after `limit`.
+  void Drain(std::chrono::milliseconds limit);
+
+ private:
+  struct State;
+  explicit Listener(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tern::server
