@@ -273,6 +273,45 @@ TEST_F(HttpTest, DisconnectCancels) {
   hold->Release();
 }
 
+TEST_F(HttpTest, DisconnectOfTlsAndOfHalfAConnection) {
+  const TestCertificates files;
+  auto hold = Add(Config("hold"), Mode::kHold);
+  Start();
+  // A client that closes its half after inline requests gets all its answers.
+  TestClient half(server->port());
+  half.Send(Post("/v2/models/echo/infer", kSmall) + Get("/v2/health/live"));
+  half.CloseWrite();
+  const std::string all = half.ReadAll();
+  EXPECT_NE(all.find(kSmallReply), all.npos);
+  EXPECT_NE(all.find("{\"live\":true}"), all.npos);
+  server.reset();
+  options.listen.tls.certificate = files.Path("server.pem");
+  options.listen.tls.key = files.Path("server.key");
+  Start();
+  TestClient client(server->port());
+  {
+    TestTls tls(client, files);
+    tls.Send(Post("/v2/models/hold/infer", kSmall));
+    ASSERT_TRUE(Eventually([&] { return hold->submitted == 1; }));
+  }
+  client.Close();
+  EXPECT_TRUE(Eventually([&] { return hold->cancelled == 1; }));
+  hold->Release();
+}
+
+TEST_F(HttpTest, EventStreamOfHttp10EndsWithTheConnection) {
+  ModelConfig config = Config("llm");
+  config.decoupled = true;
+  Add(config, Mode::kRepeat);
+  Start();
+  TestClient client(server->port());
+  client.Send("POST /v2/models/llm/generate_stream HTTP/1.0\r\nContent-Length: 11\r\n\r\n{\"IN0\":[1]}");
+  const std::string all = client.ReadAll();
+  EXPECT_EQ(all.find("chunked"), all.npos);
+  const std::string event = "data: {\"model_name\":\"llm\",\"model_version\":\"1\",\"OUT0\":1.0}\n\n";
+  EXPECT_EQ(all.substr(all.find("\r\n\r\n") + 4), event + event);
+}
+
 TEST_F(HttpTest, ErrorsOfModels) {
   Add(Config("fail"), Mode::kFail);
   Add(Config("refuse"), Mode::kRefuse);
