@@ -20,7 +20,7 @@ void HttpConnection::Start() {
   read_time_ = Clock::now();
   if (!loop_.Add(stream_->fd(), this, true, false).ok()) return Close();
   watching_ = watch_read_ = true;
-  ArmTimer(shared_->options.idle);
+  if (shared_->options.idle.count() > 0) ArmTimer(shared_->options.idle);
 }
 
 void HttpConnection::ArmTimer(std::chrono::milliseconds delay) {
@@ -106,7 +106,7 @@ bool HttpConnection::FlushOutput() {
 
 void HttpConnection::UpdateInterest() {
   const bool write = !out_.empty() || stream_->wants_write();
-  const bool read = !Paused() && !peer_closed_;
+  const bool read = lingering_ || (!Paused() && !peer_closed_);
   if (!watching_ || (read == watch_read_ && write == watch_write_)) return;
   watch_read_ = read;
   watch_write_ = write;

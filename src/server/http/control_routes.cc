@@ -17,8 +17,7 @@ constexpr std::string_view kExtensions[] = {"classification",
                                             "parameters",
                                             "statistics",
                                             "trace",
-                                            "logging",
-                                            "generate"};
+                                            "logging"};
 
 HttpReply ServerMetadata(const ServerContext& context) {
   std::string out = "{\"name\":";
