@@ -116,11 +116,11 @@ void CompressMessage(OutMessage& message, int level) {
   Deflater deflater(level);
   if (!deflater.open) return;
   OutMessage out;
-  size_t skip = kPrefix;  // the first part starts with the prefix
-  message.ForEachPart([&](const char* data, size_t size, const Buffer*) {
-    DeflatePart(deflater.stream, data + skip, size - skip, Z_NO_FLUSH, out.head);
-    skip = 0;
-  });
+  for (size_t i = 0; i < message.part_count(); ++i) {
+    const std::string_view part =
+        message.Part(i).substr(i == 0 ? kPrefix : 0);  // the first starts with the prefix
+    if (!part.empty()) DeflatePart(deflater.stream, part.data(), part.size(), Z_NO_FLUSH, out.head);
+  }
   DeflatePart(deflater.stream, nullptr, 0, Z_FINISH, out.head);
   const size_t size = out.size();
   if (size + kPrefix >= plain) return;

@@ -25,8 +25,9 @@ bool ReadChoice(std::string_view bytes, Value& value) {
   ProtoReader reader(bytes);
   while (reader.Next()) {
     const uint32_t field = reader.field();
-    const ProtoKind expected =
-        field == 3 ? ProtoKind::kBytes : field == 4 ? ProtoKind::kFixed64 : ProtoKind::kVarint;
+    const ProtoKind expected = field == 3   ? ProtoKind::kBytes
+                               : field == 4 ? ProtoKind::kFixed64
+                                            : ProtoKind::kVarint;
     if (field > 5 || reader.kind() != expected) continue;
     value.choice = field;
     value.number = field == 1 ? reader.value() != 0 : reader.value();
@@ -43,7 +44,8 @@ Result<Value> ReadEntry(std::string_view entry) {
     if (reader.Is(1, ProtoKind::kBytes)) value.name = reader.bytes();
     if (reader.Is(2, ProtoKind::kBytes)) good = good && ReadChoice(reader.bytes(), value);
   }
-  if (!good || !reader.ok() || !IsUtf8(value.name)) return InvalidArgument("a parameter is not a protobuf message");
+  if (!good || !reader.ok() || !IsUtf8(value.name))
+    return InvalidArgument("a parameter is not a protobuf message");
   return value;
 }
 

@@ -88,7 +88,8 @@ class Parser {
       case 2:
         tensor.dtype = WireType(reader.bytes());
         if (tensor.dtype == DType::kInvalid)
-          return InvalidArgument("input '", tensor.name, "': unknown datatype ", QuoteText(reader.bytes().substr(0, 32)));
+          return InvalidArgument("input '", tensor.name, "': unknown datatype ",
+                                 QuoteText(reader.bytes().substr(0, 32)));
         return {};
       case 3:
         return ReadDims(reader.bytes(), tensor);
@@ -106,7 +107,8 @@ class Parser {
   static Status AddDim(uint64_t dim, WireTensor& tensor) {
     constexpr size_t kMaxRank = 64;
     if (static_cast<int64_t>(dim) < 0)
-      return InvalidArgument("input '", tensor.name, "': dim ", tensor.dims.size(), " is ", static_cast<int64_t>(dim));
+      return InvalidArgument("input '", tensor.name, "': dim ", tensor.dims.size(), " is ",
+                             static_cast<int64_t>(dim));
     if (tensor.dims.size() >= kMaxRank)
       return InvalidArgument("input '", tensor.name, "' has more than ", kMaxRank, " dims");
     tensor.dims.push_back(static_cast<int64_t>(dim));
@@ -151,8 +153,8 @@ class Parser {
     for (size_t i = 0; i < request_.inputs.size(); ++i)
       TERN_TRY(ConnectInput(request_.inputs[i], sources_[i], raw));
     if (raw == raw_.size()) return {};
-    return InvalidArgument("unexpected additional input data for model '", out_.model, "': the request has ", raw_.size(),
-                           " raw_input_contents for ", raw, " inputs");
+    return InvalidArgument("unexpected additional input data for model '", out_.model, "': the request has ",
+                           raw_.size(), " raw_input_contents for ", raw, " inputs");
   }
 
   Status ConnectInput(WireTensor& tensor, const InputSource& source, size_t& raw) {
@@ -160,8 +162,9 @@ class Parser {
     const auto count = CheckedCount(tensor.dims, tensor.dtype);
     if (!count) return InvalidArgument("input '", tensor.name, "': the shape has too many elements");
     if (source.has_contents && (!raw_.empty() || !source.shared.region.empty()))
-      return InvalidArgument("contents field must not be specified when using raw_input_contents or shared memory for '",
-                             tensor.name, "' for model '", out_.model, "'");
+      return InvalidArgument(
+          "contents field must not be specified when using raw_input_contents or shared memory for '",
+          tensor.name, "' for model '", out_.model, "'");
     if (!source.shared.region.empty()) return FindShared(source.shared, tensor.bytes);
     if (!raw_.empty()) return TakeRaw(tensor, raw);
     return Convert(tensor, source, *count);
@@ -179,7 +182,8 @@ class Parser {
   Status Convert(WireTensor& tensor, const InputSource& source, int64_t count) {
     auto bytes = ConvertContents(source.contents, tensor.dtype, count, options_.bytes);
     if (!bytes.ok())
-      return InvalidArgument("input '", tensor.name, "' for model '", out_.model, "': ", bytes.status().message());
+      return InvalidArgument("input '", tensor.name, "' for model '", out_.model,
+                             "': ", bytes.status().message());
     tensor.bytes = std::move(*bytes);
     return {};
   }

@@ -17,8 +17,8 @@ struct InferMessage {
   Request request;
 };
 
-// Fills `out`. Fails with kInvalidArgument for what is no such message, with kNotFound or kInvalidArgument for
-// shared memory that does not exist, and with kUnsupported if shared memory is off.
+// Fills `out`. Fails with kInvalidArgument for what is no such message, with kNotFound or kInvalidArgument
+// for shared memory that does not exist, and with kUnsupported if shared memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
 }  // namespace tern::server

@@ -39,7 +39,8 @@ void AppendOutput(std::string& out, const WireTensor& tensor) {
   const std::string_view datatype = WireName(tensor.dtype);
   size_t dims = 0;
   for (int64_t dim : tensor.dims) dims += VarintSize(static_cast<uint64_t>(dim));
-  const size_t size = FieldSize(tensor.name.size()) + FieldSize(datatype.size()) + (dims ? FieldSize(dims) : 0);
+  const size_t size =
+      FieldSize(tensor.name.size()) + FieldSize(datatype.size()) + (dims ? FieldSize(dims) : 0);
   AppendBytesHeader(out, 5, size);
   AppendBytesField(out, 1, tensor.name);
   AppendBytesField(out, 2, datatype);

@@ -9,13 +9,14 @@
 namespace tern::server {
 namespace {
 
-// A longer message gets memory for this many bytes first, and for the rest when these have arrived: a client that
-// only announces a message costs little.
+// A longer message gets memory for this many bytes first, and for the rest when these have arrived: a client
+// that only announces a message costs little.
 constexpr size_t kSmallBytes = size_t{64} << 10, kFirstBytes = size_t{512} << 10;
 
 GrpcStatus NoMemory(uint64_t bytes) {
   return {GrpcCode::kResourceExhausted,
-          StrCat("the server holds too many bytes of requests to take ", bytes, " more; try again later"), 100};
+          StrCat("the server holds too many bytes of requests to take ", bytes, " more; try again later"),
+          100};
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ void MessageReader::Free() {
 GrpcStatus MessageReader::Start(const MessageLimits& limits, ServerContext& context) {
   length_ = size_t{prefix_[1]} << 24 | size_t{prefix_[2]} << 16 | size_t{prefix_[3]} << 8 | prefix_[4];
   filled_ = 0;
-  if (prefix_[0] > 1) return {GrpcCode::kInternal, StrCat("a message has the unknown flags ", int{prefix_[0]}), 0};
+  if (prefix_[0] > 1)
+    return {GrpcCode::kInternal, StrCat("a message has the unknown flags ", int{prefix_[0]}), 0};
   if (length_ > limits.message)
     return {GrpcCode::kResourceExhausted,
             StrCat("a message of ", length_, " bytes exceeds the limit of ", limits.message, " bytes"), 0};
@@ -76,7 +78,8 @@ size_t MessageReader::Feed(const char* data, size_t size, const MessageLimits& l
 }
 
 Buffer MessageReader::Release() {
-  std::shared_ptr<void> owner = small_ ? std::shared_ptr<void>(std::move(small_)) : std::shared_ptr<void>(data_, std::free);
+  std::shared_ptr<void> owner =
+      small_ ? std::shared_ptr<void>(std::move(small_)) : std::shared_ptr<void>(data_, std::free);
   void* data = std::exchange(data_, nullptr);
   small_.reset();
   capacity_ = 0;

@@ -12,7 +12,7 @@ struct InMessage {
 };
 
 struct MessageLimits {
-  uint64_t message = INT32_MAX;      // of a message as it is sent
+  uint64_t message = INT32_MAX;       // of a message as it is sent
   uint64_t decompressed = INT32_MAX;  // of a compressed message, after decompression
 };
 
@@ -30,7 +30,8 @@ class MessageReader {
   // True between messages.
   bool idle() const { return prefix_size_ == 0; }
   // The complete message, decompressed.
-  InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context, GrpcStatus& status);
+  InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
+                 GrpcStatus& status);
 
  private:
   GrpcStatus Start(const MessageLimits& limits, ServerContext& context);

@@ -94,8 +94,8 @@ std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
 TraceContext ParseTraceparent(std::string_view text) {
   // version "-" trace-id "-" parent-id "-" flags; later versions may append more.
   if (text.size() < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-') return {};
-  const std::string_view version = text.substr(0, 2), trace = text.substr(3, 32), parent = text.substr(36, 16),
-                         flags = text.substr(53, 2);
+  const std::string_view version = text.substr(0, 2), trace = text.substr(3, 32),
+                         parent = text.substr(36, 16), flags = text.substr(53, 2);
   if (!IsHex(version) || !IsHex(trace) || !IsHex(parent) || !IsHex(flags)) return {};
   if (version == "ff" || IsZero(trace) || IsZero(parent)) return {};
   if (text.size() > 55 && (version == "00" || text[55] != '-')) return {};

@@ -1,6 +1,7 @@
 // One gRPC message on its way out: small parts in one string, large tensors by reference.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/buffer.h"
@@ -8,9 +9,9 @@
 namespace tern::server {
 
 struct OutMessage {
-  // Space before the message for what is known last: the prefix of gRPC, and the tag and length of an enclosing
-  // field.
-  static constexpr size_t kSlack = 16;
+  // Space before the message for what is known last: the prefix of gRPC, and the tag and length of an
+  // enclosing field.
+  static constexpr size_t kSlack = 12;
 
   struct Tensor {
     size_t head_end = 0;  // `bytes` follow head[0, head_end)
@@ -44,15 +45,14 @@ struct OutMessage {
     head.replace(begin, bytes.size(), bytes);
   }
 
-  // The parts in order. `visit(data, size, owner)`; owner is null for parts of `head`.
-  template <class F> void ForEachPart(F&& visit) const {
-    size_t at = begin;
-    for (const Tensor& tensor : tensors) {
-      if (tensor.head_end > at) visit(head.data() + at, tensor.head_end - at, nullptr);
-      visit(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size(), &tensor.bytes);
-      at = tensor.head_end;
-    }
-    if (head.size() > at) visit(head.data() + at, head.size() - at, nullptr);
+  // Parts are numbered: even ones are of `head`, odd ones are tensors. Some are empty.
+  size_t part_count() const { return tensors.size() * 2 + 1; }
+  std::string_view Part(size_t i) const {
+    const size_t k = i / 2;
+    if (i % 2) return {reinterpret_cast<const char*>(tensors[k].bytes.data()), tensors[k].bytes.size()};
+    const size_t from = k ? tensors[k - 1].head_end : begin;
+    const size_t to = k < tensors.size() ? tensors[k].head_end : head.size();
+    return {head.data() + from, to - from};
   }
 };
 

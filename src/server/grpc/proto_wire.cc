@@ -8,7 +8,12 @@ namespace {
 // The number of bytes of the UTF-8 sequence at `text`, 0 if it is not valid.
 size_t SequenceSize(std::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  const size_t size = lead < 0x80   ? 1
+                      : lead < 0xC2 ? 0
+                      : lead < 0xE0 ? 2
+                      : lead < 0xF0 ? 3
+                      : lead < 0xF5 ? 4
+                                    : 0;
   if (size > text.size()) return 0;
   for (size_t i = 1; i < size; ++i)
     if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) return 0;

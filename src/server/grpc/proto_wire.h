@@ -13,7 +13,8 @@ class ProtoReader {
  public:
   explicit ProtoReader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  // Moves to the next field. Returns false at the end, and where the bytes are no message: then ok() is false.
+  // Moves to the next field. Returns false at the end, and where the bytes are no message: then ok() is
+  // false.
   bool Next();
   bool ok() const { return ok_; }
   bool Is(uint32_t field, ProtoKind kind) const { return field_ == field && kind_ == kind; }

@@ -75,7 +75,7 @@ void CountField(const ProtoReader& reader, const Encoding& encoding, Size& size)
     size.bytes += encoding.width + reader.bytes().size();
     return;
   }
-  const size_t values = reader.kind() != ProtoKind::kBytes          ? 1
+  const size_t values = reader.kind() != ProtoKind::kBytes    ? 1
                         : encoding.kind == ProtoKind::kVarint ? CountVarints(reader.bytes())
                                                               : reader.bytes().size() / encoding.width;
   size.values += values;
@@ -95,7 +95,8 @@ Result<Size> Measure(std::string_view contents, const Encoding& encoding) {
     if (Matches(reader, encoding))
       CountField(reader, encoding, size);
     else if (reader.field() <= 8 && !(reader.kind() == ProtoKind::kBytes && reader.bytes().empty()))
-      return InvalidArgument("values are in ", ListName(reader.field()), ", expected ", ListName(encoding.field));
+      return InvalidArgument("values are in ", ListName(reader.field()), ", expected ",
+                             ListName(encoding.field));
   }
   if (!reader.ok()) return InvalidArgument("the contents are not a protobuf message");
   return size;
@@ -130,7 +131,8 @@ Status OutOfRange(DType dtype, uint64_t value) {
 // Writes values one after the other into memory that Measure sized.
 class Writer {
  public:
-  Writer(DType dtype, const Encoding& encoding, std::byte* at) : dtype_(dtype), encoding_(encoding), at_(at) {}
+  Writer(DType dtype, const Encoding& encoding, std::byte* at)
+      : dtype_(dtype), encoding_(encoding), at_(at) {}
 
   Status AddField(const ProtoReader& reader) {
     if (encoding_.kind == ProtoKind::kBytes) return AddText(reader.bytes()), Status();
@@ -164,7 +166,8 @@ class Writer {
     const char* end = at + packed.size();
     uint64_t value = 0;
     while (at < end) {
-      if (!ReadVarint(at, end, value)) return InvalidArgument(ListName(encoding_.field), " ends inside a value");
+      if (!ReadVarint(at, end, value))
+        return InvalidArgument(ListName(encoding_.field), " ends inside a value");
       TERN_TRY(AddNumber(value));
     }
     return {};
@@ -182,8 +185,10 @@ Result<Buffer> ConvertContents(std::string_view contents, DType dtype, int64_t c
   if (!encoding.field) return InvalidArgument("this datatype has no typed contents; use raw_input_contents");
   TERN_ASSIGN(const Size size, Measure(contents, encoding));
   if (size.values != static_cast<uint64_t>(count))
-    return InvalidArgument("expected ", count, " values in ", ListName(encoding.field), ", got ", size.values);
-  if (size.bytes > limit) return InvalidArgument("the values take ", size.bytes, " bytes; the limit is ", limit);
+    return InvalidArgument("expected ", count, " values in ", ListName(encoding.field), ", got ",
+                           size.values);
+  if (size.bytes > limit)
+    return InvalidArgument("the values take ", size.bytes, " bytes; the limit is ", limit);
   Buffer out = Buffer::Allocate(size.bytes);
   Writer writer(dtype, encoding, out.data());
   ProtoReader reader(contents);
