@@ -47,9 +47,9 @@ class Runner {
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
       if (!call) continue;
-      result_.finished.push_back({call, parts.ok() ? MakeResponse(context_.config, call->call->request,
-                                                                  std::move((*parts)[i]))
-                                                   : Failed(parts.status())});
+      result_.finished.push_back(
+          {call, parts.ok() ? MakeResponse(context_.config, call->call->request, std::move((*parts)[i]))
+                            : Failed(parts.status())});
     }
     return {};
   }

@@ -34,12 +34,13 @@ Result<std::shared_ptr<ModelRunner>> ModelRunner::Create(ModelConfig config, std
                                                          const SchedulerOptions& options) {
   if (!model) return InvalidArgument("model '", config.name, "' has no back end");
   if (config.max_batch_size < 0)
-    return InvalidArgument("model '", config.name, "': max_batch_size must be >= 0, got ", config.max_batch_size);
+    return InvalidArgument("model '", config.name, "': max_batch_size must be >= 0, got ",
+                           config.max_batch_size);
   if (config.instances < 1 || config.instances > kMaxInstances)
     return InvalidArgument("model '", config.name, "': the number of instances must be in 1..", kMaxInstances,
                            ", got ", config.instances);
-  std::shared_ptr<ModelRunner> runner(new ModelRunner(std::move(config), std::move(version), std::move(model),
-                                                      std::move(executor), options));
+  std::shared_ptr<ModelRunner> runner(
+      new ModelRunner(std::move(config), std::move(version), std::move(model), std::move(executor), options));
   TERN_TRY(runner->CreateParts());
   return runner;
 }
@@ -239,7 +240,8 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
   executor_->At(again, shared_from_this());
 }
 
-void ModelRunner::Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason) {
+void ModelRunner::Refuse(Call& call, Status status, std::chrono::milliseconds retry_after,
+                         FailReason reason) {
   SetTimes(call.times, call.times.queued);
   call.times.finished = Clock::now();
   statistics().AddFailure(call.times, call.request.arrived, reason);
@@ -292,7 +294,8 @@ void ModelRunner::Drain(std::chrono::milliseconds limit) {
   {
     std::unique_lock lock(mutex_);
     draining_ = true;
-    const auto bounded = std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
+    const auto bounded =
+        std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
     if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
     for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
     for (const Instance& instance : instances_)
