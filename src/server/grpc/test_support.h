@@ -72,6 +72,13 @@ class EchoModel : public ModelVersion {
     return held;
   }
 
+  // Calls hold their model, so a model that holds calls must let them go.
+  void Release() {
+    std::vector<std::shared_ptr<Call>> released;
+    const std::lock_guard lock(mutex_);
+    released.swap(held);
+  }
+
   static Response Failure(Code code, std::string message) {
     Response response;
     response.status = Status(code, std::move(message));
@@ -305,6 +312,7 @@ class GrpcServerTest : public ::testing::Test, public Observability {
   void TearDown() override {
     server.reset();
     loops.reset();
+    for (auto& [name, model] : models) model->Release();
   }
   void StartServer(GrpcOptions options, int loop_count = 1) {
     server.reset();
@@ -315,6 +323,7 @@ class GrpcServerTest : public ::testing::Test, public Observability {
                                                     {"repeat", Mode::kRepeat},
                                                     {"fail", Mode::kFail}};
     for (const auto& [name, mode] : kModels) {
+      if (models[name]) models[name]->Release();
       models[name] = std::make_shared<EchoModel>(name, mode);
       registry.Publish(name, {models[name]});
     }
