@@ -263,7 +263,7 @@ TEST_F(RepositoryTest, ChecksEnsemblesAgainstTheirSteps) {
     ensemble_scheduling { step { model_name: "a" model_version: -1
       input_map { key: "x" value: "in" } output_map { key: "y" value: "out" } } })");
   ASSERT_TRUE(Start().ok());
-  EXPECT_EQ(Index().substr(12),
+  EXPECT_EQ(Index().substr(10),
             "e:1:UNAVAILABLE:ensemble tensor 'in' has type INT32, but model 'a' has FP32\n");
 }
 
