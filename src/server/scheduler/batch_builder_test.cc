@@ -65,7 +65,8 @@ TEST(BatchBuilder, PadsToAllowedSizes) {
   config.batching.emplace();
   config.batching->allowed_batch_sizes = {8, 4};
   const BatchBuilder builder(config);
-  const std::vector<QueuedCallPtr> calls = {Queued({Ints("x", {2, 1}, {1, 2})}, 2), Queued({Ints("x", {1, 1}, {3})}, 1)};
+  const std::vector<QueuedCallPtr> calls = {Queued({Ints("x", {2, 1}, {1, 2})}, 2),
+                                            Queued({Ints("x", {1, 1}, {3})}, 1)};
   const BatchLayout layout = builder.Layout(calls);
   Batch batch;
   ASSERT_TRUE(builder.Build(layout, batch).ok());
@@ -79,7 +80,8 @@ TEST(BatchBuilder, PadsToAllowedSizes) {
 TEST(BatchBuilder, RefusesOutputsThatDoNotFit) {
   const ModelConfig config = IntModel(8);
   const BatchBuilder builder(config);
-  const std::vector<QueuedCallPtr> calls = {Queued({Ints("x", {1, 1}, {1})}, 1), Queued({Ints("x", {1, 1}, {2})}, 1)};
+  const std::vector<QueuedCallPtr> calls = {Queued({Ints("x", {1, 1}, {1})}, 1),
+                                            Queued({Ints("x", {1, 1}, {2})}, 1)};
   const BatchLayout layout = builder.Layout(calls);
   EXPECT_FALSE(builder.Split(layout, {Ints("y", {3, 1}, {1, 2, 3})}).ok());
   EXPECT_FALSE(builder.Split(layout, {Ints("y", {}, {1})}).ok());
@@ -176,7 +178,8 @@ TEST(MakeResponse, WritesToDestinations) {
   EXPECT_TRUE(response.status.ok());
   EXPECT_FALSE(response.outputs.at(0).bytes.defined());
   EXPECT_EQ(static_cast<int>(output.destination.data()[4]), 2);
-  EXPECT_EQ(MakeResponse(IntModel(), request, {Ints("a", {3}, {1, 2, 3})}).status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(MakeResponse(IntModel(), request, {Ints("a", {3}, {1, 2, 3})}).status.code(),
+            Code::kInvalidArgument);
 }
 
 TEST(Classify, LargestValuesWithLabels) {

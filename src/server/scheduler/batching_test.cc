@@ -19,9 +19,8 @@ struct Recorder {
     options.threads = threads;
     options.inline_below = microseconds(0);
     scheduler = Scheduler::Create(options);
-    auto added = scheduler->Add(std::move(config), "1", std::make_unique<FakeModel>([this](Batch& batch) {
-      return Run(batch);
-    }));
+    auto added = scheduler->Add(std::move(config), "1",
+                                std::make_unique<FakeModel>([this](Batch& batch) { return Run(batch); }));
     EXPECT_TRUE(added.ok());
     model = *added;
   }
@@ -175,9 +174,10 @@ TEST(Batching, PreservesTheOrderOfResponses) {
   auto scheduler = Scheduler::Create(options);
   // The first of each pair is slow.
   auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>([](Batch& batch) {
-    if (ToInts(batch.inputs[0])[0] % 2) std::this_thread::sleep_for(milliseconds(3));
-    return Identity(batch);
-  }));
+                                 if (ToInts(batch.inputs[0])[0] % 2)
+                                   std::this_thread::sleep_for(milliseconds(3));
+                                 return Identity(batch);
+                               }));
   std::mutex mutex;
   std::vector<int> order, expected;
   std::vector<std::shared_ptr<TestCall>> calls = Calls(40);

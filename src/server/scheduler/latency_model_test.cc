@@ -136,7 +136,8 @@ Simulation Simulate(double load, milliseconds goal) {
         const auto latency = free_at - queue.front();
         queue.pop_front();
         if (latency <= goal) ++good;
-        result.worst_ms = std::max(result.worst_ms, std::chrono::duration<double, std::milli>(latency).count());
+        result.worst_ms =
+            std::max(result.worst_ms, std::chrono::duration<double, std::milli>(latency).count());
       }
     }
     plan.OnArrival(1, arrival);

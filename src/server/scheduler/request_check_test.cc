@@ -26,9 +26,10 @@ TEST(RequestCheck, AcceptsAndReturnsTheBatchSize) {
 }
 
 TEST(RequestCheck, InputNames) {
-  EXPECT_EQ(ErrorOf(IntModel(), Request()),
-            "expected 1 inputs but got 0 inputs for model 'm'. Got input(s) [], but missing required input(s) "
-            "['x']. Please provide all required input(s).");
+  EXPECT_EQ(
+      ErrorOf(IntModel(), Request()),
+      "expected 1 inputs but got 0 inputs for model 'm'. Got input(s) [], but missing required input(s) "
+      "['x']. Please provide all required input(s).");
   EXPECT_EQ(ErrorOf(IntModel(), With(Ints("z", {1}, {1}))), "unexpected inference input 'z' for model 'm'");
   Request twice = With(Ints("x", {1}, {1}));
   twice.inputs.push_back(twice.inputs[0]);
@@ -37,10 +38,11 @@ TEST(RequestCheck, InputNames) {
   two.inputs.push_back({.name = "o", .dtype = DType::kI32, .dims = {1}, .optional = true});
   EXPECT_EQ(ErrorOf(two, twice), "input 'x' already exists in request");
   EXPECT_EQ(ErrorOf(two, With(Ints("x", {1}, {1}))), "ok");
-  EXPECT_NE(ErrorOf(two, With(Ints("o", {1}, {1})))
-                .find("expected number of inputs between 1 and 2 but got 1 inputs for model 'm'. Got input(s) "
-                      "['o'], but missing required input(s) ['x']."),
-            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(two, With(Ints("o", {1}, {1})))
+          .find("expected number of inputs between 1 and 2 but got 1 inputs for model 'm'. Got input(s) "
+                "['o'], but missing required input(s) ['x']."),
+      std::string::npos);
 }
 
 TEST(RequestCheck, Outputs) {
@@ -58,8 +60,10 @@ TEST(RequestCheck, BatchSizes) {
             "inference request batch-size must be <= 2 for 'm'");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {}, {1}))),
             "input 'x' has no shape but model requires batch dimension for 'm'");
-  EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {0, 1}, {}))), "inference request batch-size must be >= 1 for 'm'");
-  EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {-1, 1}, {}))), "inference request batch-size must be >= 1 for 'm'");
+  EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {0, 1}, {}))),
+            "inference request batch-size must be >= 1 for 'm'");
+  EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {-1, 1}, {}))),
+            "inference request batch-size must be >= 1 for 'm'");
   ModelConfig two = IntModel(4);
   two.inputs.push_back({.name = "z", .dtype = DType::kI32, .dims = {1}});
   Request request = With(Ints("x", {2, 1}, {1, 2}));

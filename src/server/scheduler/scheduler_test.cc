@@ -41,8 +41,8 @@ TEST(Scheduler, RunsARequest) {
   EXPECT_EQ(statistics.execution_count, 1u);
   EXPECT_EQ(statistics.batches.at(1).compute.count, 1u);
   const CallTimes& t = call->times;
-  EXPECT_TRUE(t.queued <= t.started && t.started <= t.input && t.input <= t.compute && t.compute <= t.output &&
-              t.output <= t.finished);
+  EXPECT_TRUE(t.queued <= t.started && t.started <= t.input && t.input <= t.compute &&
+              t.compute <= t.output && t.output <= t.finished);
 }
 
 TEST(Scheduler, RefusesBadRequestsAndConfigurations) {
@@ -359,15 +359,16 @@ TEST(Scheduler, DecoupledModelsSendManyResponses) {
   auto scheduler = Scheduler::Create(Options());
   ModelConfig config = IntModel(4);
   config.decoupled = true;
-  auto added = scheduler->Add(config, "1", std::make_unique<FakeModel>(Identity, [](const std::shared_ptr<Call>& call) {
-    for (int i = 0; i < 3; ++i) {
-      Response response;
-      response.outputs.push_back(Ints("y", {1, 1}, {i}));
-      response.final = false;
-      call->Respond(std::move(response));
-    }
-    if (ToInts(call->request.inputs[0])[0] == 1) call->Respond(Response());
-  }));
+  auto added = scheduler->Add(config, "1",
+                              std::make_unique<FakeModel>(Identity, [](const std::shared_ptr<Call>& call) {
+                                for (int i = 0; i < 3; ++i) {
+                                  Response response;
+                                  response.outputs.push_back(Ints("y", {1, 1}, {i}));
+                                  response.final = false;
+                                  call->Respond(std::move(response));
+                                }
+                                if (ToInts(call->request.inputs[0])[0] == 1) call->Respond(Response());
+                              }));
   ASSERT_TRUE(added.ok());
   const auto complete = IntCall(1), broken = IntCall(2);
   (*added)->Submit(complete);
@@ -385,12 +386,13 @@ TEST(Scheduler, DecoupledCallsCanBeCancelled) {
   auto scheduler = Scheduler::Create(Options());
   ModelConfig config = IntModel(4);
   config.decoupled = true;
-  auto added = scheduler->Add(config, "1", std::make_unique<FakeModel>(Identity, [](const std::shared_ptr<Call>& call) {
-    while (!call->cancelled()) std::this_thread::sleep_for(milliseconds(1));
-    Response response;
-    response.status = Status(Code::kCancelled, "stopped");
-    call->Respond(std::move(response));
-  }));
+  auto added = scheduler->Add(config, "1",
+                              std::make_unique<FakeModel>(Identity, [](const std::shared_ptr<Call>& call) {
+                                while (!call->cancelled()) std::this_thread::sleep_for(milliseconds(1));
+                                Response response;
+                                response.status = Status(Code::kCancelled, "stopped");
+                                call->Respond(std::move(response));
+                              }));
   const auto call = IntCall(1);
   (*added)->Submit(call);
   EXPECT_TRUE(Eventually([&] { return (*added)->Pending() == 0; }));
