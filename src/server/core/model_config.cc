@@ -26,7 +26,8 @@ constexpr std::array<Row, 14> kNames = {{{DType::kBool, "BOOL"},
                                          {DType::kBF16, "BF16"}}};
 
 const TensorConfig* FindTensor(const std::vector<TensorConfig>& tensors, std::string_view name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.name == name; });
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.name == name; });
   return found == tensors.end() ? nullptr : &*found;
 }
 

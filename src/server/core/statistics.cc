@@ -6,7 +6,7 @@
 namespace tern::server {
 namespace {
 
-constexpr double kLowest = 1e3;   // ns, the upper end of the first bucket
+constexpr double kLowest = 1e3;    // ns, the upper end of the first bucket
 constexpr double kHighest = 1e11;  // ns, the upper end of the last bucket but one
 constexpr int kSteps = LatencyHistogram::kBuckets - 2;
 
@@ -82,8 +82,8 @@ uint64_t LatencyHistogram::CountUpTo(uint64_t ns) const {
 void ModelStatistics::AddSuccess(const CallTimes& times, Clock::time_point arrived, int items) {
   const Clock::time_point begin = Begin(times, arrived);
   const std::array<std::chrono::nanoseconds, kPhases> phases = {
-      Between(begin, times.finished),        Between(begin, times.queued),
-      Between(times.queued, times.started),  Between(times.input, times.compute),
+      Between(begin, times.finished),       Between(begin, times.queued),
+      Between(times.queued, times.started), Between(times.input, times.compute),
       Between(times.compute, times.output), Between(times.output, times.finished)};
   for (size_t i = 0; i < phases.size(); ++i) histograms_[i].Add(phases[i]);
   const std::lock_guard lock(mutex_);

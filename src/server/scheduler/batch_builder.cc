@@ -54,7 +54,8 @@ int64_t BatchBuilder::PaddedSize(int64_t total) const {
     if (input.ragged) return total;
   int64_t best = 0;
   for (const int allowed : config_.batching->allowed_batch_sizes)
-    if (allowed >= total && allowed <= config_.max_batch_size && (best == 0 || allowed < best)) best = allowed;
+    if (allowed >= total && allowed <= config_.max_batch_size && (best == 0 || allowed < best))
+      best = allowed;
   return best == 0 ? total : best;
 }
 

@@ -76,7 +76,8 @@ Result<WireTensor> MakeShapes(const BatchInput& spec, const std::string& name, c
   return MakeTensor(name, spec.dtype, flat ? OneDim(shapes) : Dims{items, rank}, shapes);
 }
 
-Result<WireTensor> MakeBatchInput(const BatchInput& spec, const std::string& name, const BatchLayout& layout) {
+Result<WireTensor> MakeBatchInput(const BatchInput& spec, const std::string& name,
+                                  const BatchLayout& layout) {
   using Kind = BatchInput::Kind;
   if (spec.kind == Kind::kItemShape || spec.kind == Kind::kItemShapeFlatten)
     return MakeShapes(spec, name, layout);
@@ -95,7 +96,8 @@ Result<WireTensor> MakeBatchInput(const BatchInput& spec, const std::string& nam
 
 Status AddBatchInputs(const ModelConfig& config, const BatchLayout& layout, std::vector<WireTensor>& inputs) {
   for (const BatchInput& spec : config.batch_inputs) {
-    if (spec.sources.empty()) return InvalidArgument("a batch input of model '", config.name, "' has no source");
+    if (spec.sources.empty())
+      return InvalidArgument("a batch input of model '", config.name, "' has no source");
     for (const std::string& name : spec.targets) {
       TERN_ASSIGN(WireTensor tensor, MakeBatchInput(spec, name, layout));
       inputs.push_back(std::move(tensor));

@@ -85,7 +85,8 @@ void EnsembleModel::Drain(std::chrono::milliseconds limit) {
   {
     std::unique_lock lock(mutex_);
     draining_ = true;
-    const auto bounded = std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
+    const auto bounded =
+        std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
     if (drained_.wait_for(lock, bounded, [this] { return runs_.empty(); })) return;
     for (const auto& [key, weak] : runs_)
       if (auto run = weak.lock()) left.push_back(std::move(run));

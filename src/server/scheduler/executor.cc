@@ -48,8 +48,8 @@ void Executor::MakeReady(std::shared_ptr<Client> client) {
 }
 
 std::shared_ptr<Executor::Client> Executor::TakeLeastUsed() {
-  const auto least = std::min_element(ready_.begin(), ready_.end(),
-                                      [](const auto& a, const auto& b) { return a->used_ns() < b->used_ns(); });
+  const auto least = std::min_element(
+      ready_.begin(), ready_.end(), [](const auto& a, const auto& b) { return a->used_ns() < b->used_ns(); });
   std::shared_ptr<Client> client = std::move(*least);
   ready_.erase(least);
   client->ready_ = false;

@@ -37,7 +37,8 @@ int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
 
 bool ModelRunner::TryInline(const QueuedCallPtr& queued) {
   const int64_t cost = single_ns_.load(std::memory_order_relaxed);
-  if (cost == 0 || cost >= inline_below_.count() || inline_depth >= kMaxDepth || !MayRunInline()) return false;
+  if (cost == 0 || cost >= inline_below_.count() || inline_depth >= kMaxDepth || !MayRunInline())
+    return false;
   bool give_up = false;
   int instance = ClaimInline(queued, give_up);
   for (int i = 0; instance < 0 && !give_up && cost < kSpinBelowNs && i < kSpinAttempts; ++i) {
@@ -53,7 +54,7 @@ void ModelRunner::RunInline(Job job) {
   const auto self = shared_from_this();  // an answer may drop the caller's reference
   ++inline_depth;
   for (int round = 0; !job.empty(); ++round) {
-    ExecutionResult result = Run(job, 1);
+    ExecutionResult result = Run(job, 1, inline_below_);
     Charge(result.cpu.count());
     Job next;
     Release(job, result, round < kMaxRounds ? &next : nullptr);

@@ -6,11 +6,11 @@
 namespace tern::server {
 namespace {
 
-constexpr double kDecay = 0.1;                       // weight of a new value
-constexpr std::chrono::seconds kFresh{5};            // a size that was not seen for so long is estimated
+constexpr double kDecay = 0.1;                        // weight of a new value
+constexpr std::chrono::seconds kFresh{5};             // a size that was not seen for so long is estimated
 constexpr std::chrono::milliseconds kRateWindow{20};  // of the arrival rate
-constexpr double kMargin = 0.9;                      // the part of the goal that plans use
-constexpr double kSpare = 1.15;                      // capacity beyond the arrival rate
+constexpr double kMargin = 0.9;                       // the part of the goal that plans use
+constexpr double kSpare = 1.15;                       // capacity beyond the arrival rate
 
 double Nanoseconds(Clock::duration duration) {
   return static_cast<double>(std::chrono::nanoseconds(duration).count());
@@ -23,7 +23,8 @@ Clock::duration ToDuration(double ns) { return std::chrono::nanoseconds(static_c
 LatencyModel::LatencyModel(int max_batch_size) : sizes_(static_cast<size_t>(std::max(1, max_batch_size))) {}
 
 void LatencyModel::Record(int batch_size, std::chrono::nanoseconds duration, Clock::time_point now) {
-  Size& size = sizes_[static_cast<size_t>(std::clamp<int>(batch_size, 1, static_cast<int>(sizes_.size()))) - 1];
+  Size& size =
+      sizes_[static_cast<size_t>(std::clamp<int>(batch_size, 1, static_cast<int>(sizes_.size()))) - 1];
   const double value = std::max(1.0, static_cast<double>(duration.count()));
   if (size.count > 0 && now - size.last > kFresh) size.count = 0;
   if (size.count == 0) {
@@ -64,7 +65,8 @@ double LatencyModel::Estimate(int batch_size, double Size::*value) const {
 double LatencyModel::Mean(int batch_size) const { return Estimate(batch_size, &Size::mean); }
 double LatencyModel::P95(int batch_size) const { return Estimate(batch_size, &Size::p95); }
 
-LatencyPlan::LatencyPlan(std::chrono::nanoseconds goal, int max_batch_size, std::vector<int> allowed, int lanes)
+LatencyPlan::LatencyPlan(std::chrono::nanoseconds goal, int max_batch_size, std::vector<int> allowed,
+                         int lanes)
     : goal_(static_cast<double>(goal.count())),
       max_batch_size_(std::max(1, max_batch_size)),
       lanes_(std::max(1, lanes)),
@@ -140,7 +142,8 @@ std::optional<Refusal> LatencyPlan::Admit(Clock::time_point arrived, int64_t ahe
   const double answered = Nanoseconds(now - arrived) + until_free + queue + own + dispatch_ns_;
   if (answered <= kMargin * goal_) return std::nullopt;
   const double excess_ms = (answered - kMargin * goal_) / 1e6;
-  return Refusal{std::chrono::milliseconds(std::clamp<int64_t>(std::llround(std::ceil(excess_ms)), 1, 60'000))};
+  return Refusal{
+      std::chrono::milliseconds(std::clamp<int64_t>(std::llround(std::ceil(excess_ms)), 1, 60'000))};
 }
 
 bool LatencyPlan::TooLate(Clock::time_point arrived, Clock::time_point now) const {

@@ -49,10 +49,11 @@ class LatencyPlan {
                    Clock::time_point now);
 
   int batch_limit() const { return batch_limit_; }
-  // When a batch of `items` should start at the latest to serve the present rate. oldest: arrival of its first
-  // request.
+  // When a batch of `items` should start at the latest to serve the present rate. oldest: arrival of its
+  // first request.
   Clock::time_point StartBy(int64_t items, Clock::time_point oldest, Clock::time_point now) const;
-  // Decides about a new request. ahead: items in the queue before it. free_at: when the next instance is free.
+  // Decides about a new request. ahead: items in the queue before it. free_at: when the next instance is
+  // free.
   std::optional<Refusal> Admit(Clock::time_point arrived, int64_t ahead, Clock::time_point free_at,
                                Clock::time_point now) const;
   // True if a request that waits cannot meet the goal any more.

@@ -34,12 +34,13 @@ Result<std::shared_ptr<ModelRunner>> ModelRunner::Create(ModelConfig config, std
                                                          const SchedulerOptions& options) {
   if (!model) return InvalidArgument("model '", config.name, "' has no back end");
   if (config.max_batch_size < 0)
-    return InvalidArgument("model '", config.name, "': max_batch_size must be >= 0, got ", config.max_batch_size);
+    return InvalidArgument("model '", config.name, "': max_batch_size must be >= 0, got ",
+                           config.max_batch_size);
   if (config.instances < 1 || config.instances > kMaxInstances)
     return InvalidArgument("model '", config.name, "': the number of instances must be in 1..", kMaxInstances,
                            ", got ", config.instances);
-  std::shared_ptr<ModelRunner> runner(new ModelRunner(std::move(config), std::move(version), std::move(model),
-                                                      std::move(executor), options));
+  std::shared_ptr<ModelRunner> runner(
+      new ModelRunner(std::move(config), std::move(version), std::move(model), std::move(executor), options));
   TERN_TRY(runner->CreateParts());
   return runner;
 }
@@ -85,6 +86,10 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
 
 void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
   const std::shared_ptr<Call> call = queued->call;
+  // Set before Push: afterwards the call belongs to its execution, which may set an action of its own.
+  call->OnCancel([weak = weak_from_this(), queued] {
+    if (const auto self = weak.lock()) self->CancelQueued(queued);
+  });
   std::chrono::milliseconds retry_after{0};
   Status status;
   bool wake = false;
@@ -105,9 +110,8 @@ void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
   }
   if (wake) executor_->MakeReady(shared_from_this());
   executor_->At(timer, shared_from_this());
-  call->OnCancel([weak = weak_from_this(), queued] {
-    if (const auto self = weak.lock()) self->CancelQueued(queued);
-  });
+  // A cancellation before Push found nothing in the queue.
+  if (call->cancelled()) CancelQueued(queued);
 }
 
 void ModelRunner::CancelQueued(const QueuedCallPtr& queued) {
@@ -176,7 +180,7 @@ void ModelRunner::Work(int threads) {
   if (config().decoupled) return RunDecoupled(job);
   const int64_t estimate = cpu_ns_.load(std::memory_order_relaxed);
   Charge(estimate);
-  ExecutionResult result = Run(job, threads);
+  ExecutionResult result = Run(job, threads, {});
   Charge(result.cpu.count() - estimate);
   Release(job, result, nullptr);
   Answer(std::move(result.finished));
@@ -199,10 +203,11 @@ void ModelRunner::OnTimer() {
   executor_->At(timer, shared_from_this());
 }
 
-ExecutionResult ModelRunner::Run(const Job& job, int threads) {
+ExecutionResult ModelRunner::Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu) {
   const int usable = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
   Instance& instance = instances_[static_cast<size_t>(job.instance)];
-  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable}, job.pick);
+  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu},
+                 job.pick);
 }
 
 void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {
@@ -239,7 +244,8 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
   executor_->At(again, shared_from_this());
 }
 
-void ModelRunner::Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason) {
+void ModelRunner::Refuse(Call& call, Status status, std::chrono::milliseconds retry_after,
+                         FailReason reason) {
   SetTimes(call.times, call.times.queued);
   call.times.finished = Clock::now();
   statistics().AddFailure(call.times, call.request.arrived, reason);
@@ -292,7 +298,8 @@ void ModelRunner::Drain(std::chrono::milliseconds limit) {
   {
     std::unique_lock lock(mutex_);
     draining_ = true;
-    const auto bounded = std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
+    const auto bounded =
+        std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
     if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
     for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
     for (const Instance& instance : instances_)

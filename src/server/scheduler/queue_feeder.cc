@@ -28,12 +28,13 @@ class QueueFeeder : public Feeder {
     if (plan_) {
       plan_->OnArrival(call->items, now);
       const auto free_at = *std::min_element(free_at_.begin(), free_at_.end());
-      const auto refusal = plan_->Admit(Arrival(*call, now),
-                                        queue_.ItemsBefore(call->call->request.priority), free_at, now);
+      const auto refusal =
+          plan_->Admit(Arrival(*call, now), queue_.ItemsBefore(call->call->request.priority), free_at, now);
       if (refusal) {
         retry_after = refusal->retry_after;
-        return ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal: ",
-                                 queue_.size(), " requests wait");
+        return ResourceExhausted("model '", config_.name,
+                                 "' cannot answer within its latency goal: ", queue_.size(),
+                                 " requests wait");
       }
     }
     return queue_.Push(call, now);
@@ -80,9 +81,9 @@ class QueueFeeder : public Feeder {
   struct Candidate {
     std::vector<QueuedCallPtr> calls;
     int64_t items = 0;
-    size_t preferred = 0;                  // number of calls of the largest preferred size; 0: none
-    bool complete = false;                 // more requests cannot join
-    Clock::time_point oldest = kNever;     // in the queue since
+    size_t preferred = 0;               // number of calls of the largest preferred size; 0: none
+    bool complete = false;              // more requests cannot join
+    Clock::time_point oldest = kNever;  // in the queue since
     Clock::time_point oldest_arrival = kNever;
   };
 
@@ -95,13 +96,16 @@ class QueueFeeder : public Feeder {
     Candidate batch;
     const int64_t limit = plan_ ? std::min<int64_t>(limit_, plan_->batch_limit()) : limit_;
     const auto& preferred = batching_.preferred_batch_sizes;
+    const int largest = *std::max_element(preferred.begin(), preferred.end());
     queue_.ForEach([&](const QueuedCallPtr& call) {
       if (!batch.calls.empty() &&
-          (batch.items + call->items > limit || !CanShareBatch(config_, batch.calls[0]->call->request,
-                                                               call->call->request))) {
+          (batch.items + call->items > limit ||
+           !CanShareBatch(config_, batch.calls[0]->call->request, call->call->request))) {
         batch.complete = true;
         return false;
       }
+      // Past the largest preferred size, what there is so far counts as preferred.
+      if (batch.preferred == 0 && batch.items + call->items > largest) batch.preferred = batch.calls.size();
       batch.calls.push_back(call);
       batch.items += call->items;
       batch.oldest = std::min(batch.oldest, call->queued);
@@ -126,7 +130,8 @@ class QueueFeeder : public Feeder {
   }
 
   size_t PlannedCount(const Candidate& batch, Clock::time_point now, Pick& pick) const {
-    const Clock::time_point due = batch.complete ? now : plan_->StartBy(batch.items, batch.oldest_arrival, now);
+    const Clock::time_point due =
+        batch.complete ? now : plan_->StartBy(batch.items, batch.oldest_arrival, now);
     if (due <= now) return batch.calls.size();
     pick.again = due;
     return 0;
@@ -142,9 +147,9 @@ class QueueFeeder : public Feeder {
     });
     for (const QueuedCallPtr& call : late) {
       queue_.Erase(*call);
-      rejected.push_back({call,
-                          ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal"),
-                          std::chrono::milliseconds(1)});
+      rejected.push_back(
+          {call, ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal"),
+           std::chrono::milliseconds(1)});
     }
   }
 
@@ -152,7 +157,7 @@ class QueueFeeder : public Feeder {
   BatchingConfig batching_;
   CallQueue queue_;
   std::optional<LatencyPlan> plan_;
-  int64_t limit_ = 1;  // items; a request with more runs alone
+  int64_t limit_ = 1;                       // items; a request with more runs alone
   std::vector<Clock::time_point> free_at_;  // by instance, predicted
 };
 

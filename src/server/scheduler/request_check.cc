@@ -25,7 +25,8 @@ Status CheckOutputs(const ModelConfig& config, const Request& request) {
 }
 
 bool HasInput(const Request& request, const std::string& name) {
-  return std::any_of(request.inputs.begin(), request.inputs.end(), [&](const auto& t) { return t.name == name; });
+  return std::any_of(request.inputs.begin(), request.inputs.end(),
+                     [&](const auto& t) { return t.name == name; });
 }
 
 std::string Quoted(const std::vector<std::string>& names) {
@@ -38,12 +39,12 @@ Status WrongInputs(const ModelConfig& config, const Request& request, size_t req
   std::sort(given.begin(), given.end());
   for (const TensorConfig& input : config.inputs)
     if (!input.optional && !HasInput(request, input.name)) missing.push_back(input.name);
-  const std::string range = required == config.inputs.size()
-                                ? StrCat(required, " inputs")
-                                : StrCat("number of inputs between ", required, " and ", config.inputs.size());
+  const std::string range = required == config.inputs.size() ? StrCat(required, " inputs")
+                                                             : StrCat("number of inputs between ", required,
+                                                                      " and ", config.inputs.size());
   return InvalidArgument("expected ", range, " but got ", given.size(), " inputs for model '", config.name,
-                         "'. Got input(s) ", Quoted(given), ", but missing required input(s) ", Quoted(missing),
-                         ". Please provide all required input(s).");
+                         "'. Got input(s) ", Quoted(given), ", but missing required input(s) ",
+                         Quoted(missing), ". Please provide all required input(s).");
 }
 
 // Each input is known and occurs once, and no required one is missing.
@@ -117,9 +118,10 @@ Status CheckStrings(const ModelConfig& config, const WireTensor& input, int64_t 
     return InvalidArgument("unexpected number of string elements ", elements + 1, " for inference input '",
                            input.name, "' for model '", config.name, "', expecting ", elements);
   if (rest > 0 && rest < sizeof(uint32_t))
-    return InvalidArgument("incomplete string length indicator for inference input '", input.name,
-                           "' for model '", config.name, "', expecting 4 bytes but only ", rest,
-                           " bytes available. Please make sure the string length indicator is in one buffer.");
+    return InvalidArgument(
+        "incomplete string length indicator for inference input '", input.name, "' for model '", config.name,
+        "', expecting 4 bytes but only ", rest,
+        " bytes available. Please make sure the string length indicator is in one buffer.");
   if (rest > 0)
     return InvalidArgument("incomplete string data for inference input '", input.name, "' for model '",
                            config.name, "': element ", walk.elements, " is longer than the ",

@@ -68,7 +68,8 @@ void AppendClasses(const WireTensor& output, const TensorConfig* config, size_t 
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if (std::isnan(values[a]) || std::isnan(values[b])) return !std::isnan(values[a]) && std::isnan(values[b]);
+    if (std::isnan(values[a]) || std::isnan(values[b]))
+      return !std::isnan(values[a]) && std::isnan(values[b]);
     return values[a] > values[b];
   });
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
@@ -81,8 +82,8 @@ void AppendClasses(const WireTensor& output, const TensorConfig* config, size_t 
 Status WriteDestination(const RequestedOutput& requested, WireTensor& output) {
   const Buffer& target = requested.destination;
   if (output.bytes.size() > target.size())
-    return InvalidArgument("shared memory size specified with the request for output '", requested.name, "' (",
-                           target.size(), " bytes) should be at least ", output.bytes.size(),
+    return InvalidArgument("shared memory size specified with the request for output '", requested.name,
+                           "' (", target.size(), " bytes) should be at least ", output.bytes.size(),
                            " bytes to hold the results");
   if (output.bytes.size() > 0 && output.bytes.data() != target.data())
     std::memmove(target.data(), output.bytes.data(), output.bytes.size());
@@ -97,7 +98,8 @@ Result<std::vector<WireTensor>> Select(const ModelConfig& config, const Request&
     const auto found = std::find_if(outputs.begin(), outputs.end(),
                                     [&](const WireTensor& t) { return t.name == requested.name; });
     if (found == outputs.end())
-      return Status(Code::kInternal, StrCat("model '", config.name, "' gave no output '", requested.name, "'"));
+      return Status(Code::kInternal,
+                    StrCat("model '", config.name, "' gave no output '", requested.name, "'"));
     WireTensor output = std::move(*found);
     if (requested.classification > 0) {
       TERN_ASSIGN(output, Classify(config, output, requested.classification));

@@ -23,8 +23,9 @@ class FairScheduler final : public Scheduler {
 
   Result<std::shared_ptr<ModelVersion>> Add(ModelConfig config, std::string version,
                                             std::unique_ptr<BackendModel> model) override {
-    TERN_ASSIGN(std::shared_ptr<ModelVersion> added, ModelRunner::Create(std::move(config), std::move(version),
-                                                                         std::move(model), executor_, options_));
+    TERN_ASSIGN(
+        std::shared_ptr<ModelVersion> added,
+        ModelRunner::Create(std::move(config), std::move(version), std::move(model), executor_, options_));
     return Remember(std::move(added));
   }
 

@@ -16,8 +16,8 @@ struct Sequence {
   std::deque<QueuedCallPtr> waiting;
   int instance = -1;  // -1: in the backlog
   bool running = false;
-  Clock::time_point last;           // when a request came or ended
-  std::vector<WireTensor> states;   // by StateConfig; empty before the first request
+  Clock::time_point last;          // when a request came or ended
+  std::vector<WireTensor> states;  // by StateConfig; empty before the first request
 };
 
 // Makes control inputs and state inputs, and keeps state outputs. Thread-safe.

@@ -16,7 +16,8 @@ class SequenceFeeder : public Feeder {
       : config_(config), sequence_(*config.sequence), inputs_(std::move(inputs)) {
     const int batch = std::max(1, config.max_batch_size);
     const int slots = direct() || sequence_.max_candidates <= 0 ? batch : sequence_.max_candidates;
-    slots_.assign(static_cast<size_t>(config.instances), std::vector<SequencePtr>(static_cast<size_t>(slots)));
+    slots_.assign(static_cast<size_t>(config.instances),
+                  std::vector<SequencePtr>(static_cast<size_t>(slots)));
   }
 
   Status Push(const QueuedCallPtr& call, Clock::time_point now, std::chrono::milliseconds&) override {
@@ -47,7 +48,8 @@ class SequenceFeeder : public Feeder {
     owners_.erase(found);
     std::erase_if(sequence->waiting, [&](const QueuedCallPtr& c) { return c.get() == &call; });
     // A sequence whose first request goes did not begin.
-    if (call.call->request.sequence.start && sequence->waiting.empty() && !sequence->running) Remove(sequence);
+    if (call.call->request.sequence.start && sequence->waiting.empty() && !sequence->running)
+      Remove(sequence);
     return true;
   }
 
@@ -119,8 +121,8 @@ class SequenceFeeder : public Feeder {
       if (control.kind != ControlInput::Kind::kCorrelationId) continue;
       if (info.numeric != (control.dtype != DType::kString))
         return InvalidArgument("sequence batching control '", control.name, "' data-type is '",
-                               info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name, "' expects '",
-                               WireName(control.dtype), "'");
+                               info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
+                               "' expects '", WireName(control.dtype), "'");
     }
     if (!info.start && !by_key_.contains(StrCat(info.numeric ? "n" : "s", info.id)))
       return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
@@ -156,7 +158,8 @@ class SequenceFeeder : public Feeder {
   }
 
   bool CanJoin(const SequencePtr& first, const SequencePtr& other) const {
-    return CanShareBatch(config_, first->waiting.front()->call->request, other->waiting.front()->call->request) &&
+    return CanShareBatch(config_, first->waiting.front()->call->request,
+                         other->waiting.front()->call->request) &&
            inputs_.SameStates(*first, *other);
   }
 

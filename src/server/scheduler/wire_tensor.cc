@@ -27,7 +27,9 @@ std::optional<int64_t> ElementCount(const Dims& dims) {
   return count;
 }
 
-size_t ElementBytes(DType dtype) { return dtype == DType::kString ? 0 : static_cast<size_t>(BitWidth(dtype)) / 8; }
+size_t ElementBytes(DType dtype) {
+  return dtype == DType::kString ? 0 : static_cast<size_t>(BitWidth(dtype)) / 8;
+}
 
 std::optional<uint64_t> FixedBytes(DType dtype, const Dims& dims) {
   const auto count = ElementCount(dims);
@@ -59,7 +61,8 @@ Result<std::vector<size_t>> ItemOffsets(const WireTensor& tensor) {
   if (*total == 0 && tensor.dims[0] > INT32_MAX) return WrongBytes(tensor);
   const bool strings = tensor.dtype == DType::kString;
   if (!strings && FixedBytes(tensor.dtype, tensor.dims) != tensor.bytes.size()) return WrongBytes(tensor);
-  if (strings && static_cast<uint64_t>(*total) > tensor.bytes.size() / sizeof(uint32_t)) return WrongBytes(tensor);
+  if (strings && static_cast<uint64_t>(*total) > tensor.bytes.size() / sizeof(uint32_t))
+    return WrongBytes(tensor);
   std::vector<size_t> offsets = {0};
   offsets.reserve(static_cast<size_t>(tensor.dims[0]) + 1);
   for (int64_t i = 0; i < tensor.dims[0]; ++i) {
