@@ -92,6 +92,13 @@ TEST_F(EngineTest, RefusesAConfigurationThatContradictsTheModel) {
   EXPECT_EQ(error([](ModelConfig&) {}), "");
   EXPECT_NE(error([](ModelConfig& c) { c.inputs[0].dtype = DType::kI32; }), "");
   EXPECT_EQ(error([](ModelConfig& c) {
+              c.inputs[0] = c.outputs[0] = TensorConfig();
+              c.inputs[0].name = "x";
+              c.outputs[0].name = "y";
+            }),
+            "")
+      << "types and dims are the model's";
+  EXPECT_EQ(error([](ModelConfig& c) {
               c.inputs[0].dims = {-1, 5};
             }),
             "input 'x' has dims [-1,4] in the model, but [-1,5] in its configuration");

@@ -40,12 +40,22 @@ bool OfScheduler(const ModelConfig& config, const std::string& name) {
   return false;
 }
 
+// Clients cannot send scalars: they send [1].
+void SetScalar(TensorConfig& tensor) {
+  tensor.dims = {1};
+  tensor.reshape = Dims();
+}
+
 Status Compare(const TernDescription::Tensor& model, const char* role, TensorConfig& configured) {
+  if (configured.dtype == DType::kInvalid) configured.dtype = model.dtype;
+  if (configured.dims.empty() && !configured.reshape) {
+    configured.dims = model.dims;
+    if (model.dims.empty()) SetScalar(configured);
+  }
   if (configured.dtype != model.dtype)
     return InvalidArgument(role, " '", model.name, "' has type ", WireName(model.dtype),
                            " in the model, but ", WireName(configured.dtype), " in its configuration");
   if (Fits(BackendDims(configured), model.dims)) return {};
-  // Clients cannot send scalars: they send [1].
   const auto one = [](int64_t dim) { return dim == 1; };
   if (model.dims.empty() && !configured.reshape &&
       std::all_of(configured.dims.begin(), configured.dims.end(), one)) {
@@ -62,10 +72,7 @@ TensorConfig NewTensor(const TernDescription::Tensor& model) {
   out.dtype = model.dtype;
   out.dims = model.dims;
   out.optional = model.optional;
-  if (out.dims.empty()) {
-    out.dims = {1};
-    out.reshape = Dims();
-  }
+  if (out.dims.empty()) SetScalar(out);
   return out;
 }
 

@@ -27,11 +27,12 @@ std::string ConfigJson(const ConfigMessage& message);
 void SetDefaults(ConfigMessage& message);
 
 // Checks everything that can be checked without the model. Call SetDefaults first.
-Status CheckConfig(const ConfigMessage& message);
+// complete: inputs and outputs must have types and dims; else the model may give those that are missing.
+Status CheckConfig(const ConfigMessage& message, bool complete = true);
 // Part of CheckConfig: every tensor of an ensemble is written once, no step waits for itself.
 Status CheckEnsemble(const ConfigMessage& message);
 // Part of CheckConfig: names, types and dims of inputs and outputs.
-Status CheckTensors(const ConfigMessage& message);
+Status CheckTensors(const ConfigMessage& message, bool complete);
 Status CheckSequence(const ConfigMessage& message);
 
 // Converts a checked message. folder: the model's, for labels and initial states; empty: without these.

@@ -149,12 +149,12 @@ Status CheckScheduling(const ConfigMessage& message) {
   return {};
 }
 
-Status CheckAll(const ConfigMessage& message) {
+Status CheckAll(const ConfigMessage& message, bool complete) {
   TERN_TRY(CheckVersions(message));
   TERN_TRY(CheckBatching(message));
   TERN_TRY(CheckScheduling(message));
   TERN_TRY(CheckInstances(message));
-  TERN_TRY(CheckTensors(message));
+  TERN_TRY(CheckTensors(message, complete));
   TERN_TRY(CheckBatchTensors(message));
   if (message.has_sequence_batching()) TERN_TRY(CheckSequence(message));
   if (message.has_ensemble_scheduling()) TERN_TRY(CheckEnsemble(message));
@@ -163,9 +163,9 @@ Status CheckAll(const ConfigMessage& message) {
 
 }  // namespace
 
-Status CheckConfig(const ConfigMessage& message) {
+Status CheckConfig(const ConfigMessage& message, bool complete) {
   TERN_TRY(CheckModelName(message.name()));
-  const Status status = CheckAll(message);
+  const Status status = CheckAll(message, complete);
   if (status.ok()) return status;
   return Status(status.code(), StrCat("model '", message.name(), "': ", status.message()));
 }

@@ -41,11 +41,12 @@ template <class T> Status CheckReshape(const T& tensor, int max_batch_size) {
   return {};
 }
 
-template <class T> Status CheckTensor(const T& tensor, int max_batch_size) {
-  if (tensor.data_type() == inference::TYPE_INVALID) return InvalidArgument("data_type is missing");
+template <class T> Status CheckTensor(const T& tensor, int max_batch_size, bool complete) {
+  if (complete && tensor.data_type() == inference::TYPE_INVALID)
+    return InvalidArgument("data_type is missing");
   if (!inference::DataType_IsValid(tensor.data_type()))
     return InvalidArgument("data_type ", int{tensor.data_type()}, " is unknown");
-  if (tensor.dims().empty() && max_batch_size == 0) return InvalidArgument("dims are missing");
+  if (complete && tensor.dims().empty() && max_batch_size == 0) return InvalidArgument("dims are missing");
   TERN_TRY(CheckDims(tensor.dims(), "dims"));
   TERN_TRY(CheckReshape(tensor, max_batch_size));
   if (tensor.is_shape_tensor() || tensor.is_non_linear_format_io())
@@ -53,13 +54,14 @@ template <class T> Status CheckTensor(const T& tensor, int max_batch_size) {
   return {};
 }
 
-template <class List> Status CheckList(const List& tensors, int max_batch_size, const char* role) {
+template <class List>
+Status CheckList(const List& tensors, int max_batch_size, bool complete, const char* role) {
   std::set<std::string> names;
   for (const auto& tensor : tensors) {
     if (tensor.name().empty()) return InvalidArgument("an ", role, " has no name");
     if (!names.insert(tensor.name()).second)
       return InvalidArgument(role, " '", tensor.name(), "' is listed twice");
-    const Status status = CheckTensor(tensor, max_batch_size);
+    const Status status = CheckTensor(tensor, max_batch_size, complete);
     if (!status.ok()) return InvalidArgument(role, " '", tensor.name(), "': ", status.message());
   }
   return {};
@@ -67,9 +69,9 @@ template <class List> Status CheckList(const List& tensors, int max_batch_size, 
 
 }  // namespace
 
-Status CheckTensors(const ConfigMessage& message) {
-  TERN_TRY(CheckList(message.input(), message.max_batch_size(), "input"));
-  TERN_TRY(CheckList(message.output(), message.max_batch_size(), "output"));
+Status CheckTensors(const ConfigMessage& message, bool complete) {
+  TERN_TRY(CheckList(message.input(), message.max_batch_size(), complete, "input"));
+  TERN_TRY(CheckList(message.output(), message.max_batch_size(), complete, "output"));
   for (const auto& input : message.input()) {
     if (input.format() != inference::ModelInput::FORMAT_NONE && input.dims_size() != 3)
       return InvalidArgument("input '", input.name(), "': format NHWC or NCHW needs 3 dims, got ",

@@ -14,6 +14,10 @@ Status CheckComplete(const ModelConfig& config) {
     return InvalidArgument("the configuration must list the inputs: the back end does not know them");
   if (config.outputs.empty())
     return InvalidArgument("the configuration must list the outputs: the back end does not know them");
+  for (const auto* tensors : {&config.inputs, &config.outputs})
+    for (const TensorConfig& tensor : *tensors)
+      if (tensor.dtype == DType::kInvalid || (tensor.dims.empty() && config.max_batch_size == 0))
+        return InvalidArgument("'", tensor.name, "' needs data_type and dims in the configuration");
   return {};
 }
 

@@ -69,7 +69,7 @@ Status ReadConfig(const ModelSource& source, const std::string& override_json, C
   TERN_TRY(SetName(source, out));
   TERN_TRY(SetBackend(source, out));
   SetDefaults(out);
-  return CheckConfig(out);
+  return CheckConfig(out, out.has_ensemble_scheduling());
 }
 
 }  // namespace tern::server
