@@ -5,6 +5,10 @@
 #include "server/backend/test_support.h"
 #include "server/repository/test_support.h"
 
+#ifndef TERN_TEST_BACKENDS
+#define TERN_TEST_BACKENDS ""
+#endif
+
 namespace tern::server {
 namespace {
 
@@ -85,6 +89,29 @@ TEST_F(ServeTest, RunsEnsembles) {
       step { model_name: "a" model_version: -1 input_map { key: "x" value: "in" } output_map { key: "y" value: "t" } } })");
   Start();
   EXPECT_EQ(Value("e"), 10);
+}
+
+TEST_F(ServeTest, RunsPlugIns) {
+  options_.backend_folder = TERN_TEST_BACKENDS;
+  if (!std::filesystem::exists(options_.backend_folder + "/libtern_backend_repeat.so"))
+    GTEST_SKIP() << "the plug-ins were not built";
+  folder_.Write("repeat/config.pbtxt", "backend: 'repeat'");
+  folder_.Write("repeat/1/empty", "");
+  folder_.Write("identity/config.pbtxt", R"(backend: "identity" max_batch_size: 8 dynamic_batching {}
+    input { name: "INPUT0" data_type: TYPE_FP32 dims: 4 } output { name: "OUTPUT0" data_type: TYPE_FP32 dims: 4 })");
+  folder_.Write("identity/1/empty", "");
+  Start();
+  EXPECT_EQ(Value("identity"), 1);
+  const auto call = std::make_shared<TestCall>();
+  call->request.inputs = {Wire<int32_t>("IN", DType::kI32, {2}, {4, 5}),
+                          Wire<uint32_t>("DELAY", DType::kU32, {2}, {0, 1}),
+                          Wire<uint32_t>("WAIT", DType::kU32, {1}, {0})};
+  call->request.arrived = Clock::now();
+  (*registry_.Find("repeat"))->Submit(call);
+  const auto responses = call->Wait();
+  ASSERT_GE(responses.size(), 2u);
+  EXPECT_EQ(ValuesOf<int32_t>(responses[1].outputs[0]), (std::vector<int32_t>{5}));
+  EXPECT_TRUE(responses.back().final);
 }
 
 // Requests run while the model is replaced again and again. Each gets exactly one good answer.
