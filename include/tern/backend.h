@@ -125,7 +125,8 @@ typedef struct TernHost {
   /* level: 0 information, 1 warning, 2 error. */
   void (*log)(int32_t level, const char* message);
 
-  /* For describe. They replace what the configuration says. */
+  /* For describe. Tensors that the configuration lists are compared with these, and get types and dims that it
+   * leaves open. If it lists none, these are added. */
   void (*add_input)(TernDescription* to, const TernTensorInfo* tensor);
   void (*add_output)(TernDescription* to, const TernTensorInfo* tensor);
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);
@@ -151,7 +152,7 @@ typedef struct TernHost {
   /* Ends the request without a further response, or with an error if `error` is not null. */
   void (*finish)(TernRequest* request, const TernError* error);
 
-  /* Reports a value as the Prometheus gauge tern_backend_NAME{model, version}. */
+  /* Reports a value of the model by name; the server may show it as a gauge. */
   void (*metric)(TernMetrics* to, const char* name, double value);
 } TernHost;
 
