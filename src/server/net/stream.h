@@ -20,6 +20,8 @@ class Stream {
   virtual Outcome Read(void* data, size_t size, size_t& read) = 0;
   // Writes as much as the socket takes. `written` may be less than the sum of the parts.
   virtual Outcome Write(const iovec* parts, int count, size_t& written) = 0;
+  // With TLS: decrypted bytes are left that no event announces; call Read again.
+  virtual bool buffered() const { return false; }
   // With TLS: the last Read or Write must be repeated when the socket is writable (readable).
   virtual bool wants_write() const { return false; }
   virtual void ShutdownWrite() = 0;

@@ -1,0 +1,258 @@
+#include "server/net/listener.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "server/net/test_support.h"
+
+namespace tern::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sends back what it receives, and closes after "quit".
+class Echo : public Connection, public Watcher {
+ public:
+  Echo(Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done)
+      : loop_(loop), stream_(std::move(stream)), done_(std::move(done)) {
+    EXPECT_TRUE(loop_.Add(stream_->fd(), this, true, false).ok());
+  }
+  ~Echo() override { loop_.Remove(stream_->fd(), this); }
+  void Drain() override { Finish(); }
+  void OnEvents(bool, bool, bool) override {
+    char data[5000];
+    size_t got = 0;
+    Stream::Outcome outcome;
+    while ((outcome = stream_->Read(data, sizeof data, got)) == Stream::Outcome::kDone) {
+      pending_.append(data, got);
+      if (pending_.find("protocol") != pending_.npos) pending_ = stream_->Protocol() + "|" + stream_->Peer();
+    }
+    Flush();
+    if (outcome == Stream::Outcome::kClosed || quit_) Finish();
+  }
+
+ private:
+  void Flush() {
+    size_t sent = 0;
+    while (!pending_.empty()) {
+      const size_t half = pending_.size() / 2;
+      const iovec parts[] = {
+          {pending_.data(), half}, {nullptr, 0}, {pending_.data() + half, pending_.size() - half}};
+      if (stream_->Write(parts, 3, sent) != Stream::Outcome::kDone) break;
+      quit_ |= pending_.starts_with("quit");
+      pending_.erase(0, sent);
+    }
+    loop_.Change(stream_->fd(), this, true, !pending_.empty() || stream_->wants_write());
+  }
+  void Finish() {
+    if (done_) stream_->ShutdownWrite();
+    if (auto done = std::exchange(done_, nullptr)) done();
+  }
+  Loop& loop_;
+  std::unique_ptr<Stream> stream_;
+  std::function<void()> done_;
+  std::string pending_;
+  bool quit_ = false;
+};
+
+ConnectionFactory EchoFactory() {
+  return [](Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done) {
+    return std::make_shared<Echo>(loop, std::move(stream), std::move(done));
+  };
+}
+
+class ListenerTest : public testing::Test {
+ protected:
+  void Start(ListenOptions options = {}) {
+    if (options.address == "0.0.0.0") options.address = "127.0.0.1";
+    auto listener = Listener::Start(*loops_, options, EchoFactory());
+    ASSERT_TRUE(listener.ok()) << listener.status().ToString();
+    listener_ = std::move(*listener);
+  }
+  std::unique_ptr<Loops> loops_ = std::move(*Loops::Start(2));
+  std::unique_ptr<Listener> listener_;
+};
+
+TEST_F(ListenerTest, Echoes) {
+  Start();
+  EXPECT_GT(listener_->port(), 0);
+  for (int i = 0; i < 20; ++i) {
+    TestClient client(listener_->port());
+    ASSERT_TRUE(client.Send("hello"));
+    EXPECT_EQ(client.ReadExactly(5), "hello");
+  }
+}
+
+TEST_F(ListenerTest, EchoesMuchWithBackPressure) {
+  Start();
+  TestClient client(listener_->port());
+  std::string text;
+  for (int i = 0; i < 1'000'000; ++i) text += std::to_string(i);
+  std::thread sender([&] { EXPECT_TRUE(client.Send(text)); });
+  EXPECT_TRUE(client.ReadExactly(text.size()) == text);
+  sender.join();
+}
+
+TEST_F(ListenerTest, KnowsPeer) {
+  Start();
+  TestClient client(listener_->port());
+  client.Send("protocol");
+  EXPECT_EQ(client.Read().rfind("|127.0.0.1:", 0), 0u);
+}
+
+TEST_F(ListenerTest, ConnectionEndsAtClose) {
+  Start();
+  {
+    TestClient client(listener_->port());
+    client.Send("quit");
+    EXPECT_EQ(client.ReadAll(), "quit");
+  }
+  for (int i = 0; i < 500 && listener_->connections(); ++i) std::this_thread::sleep_for(2ms);
+  EXPECT_EQ(listener_->connections(), 0u);
+}
+
+TEST_F(ListenerTest, LimitsConnections) {
+  ListenOptions options;
+  options.connections = 2;
+  Start(options);
+  TestClient a(listener_->port()), b(listener_->port());
+  for (TestClient* client : {&a, &b}) {
+    client->Send("x");
+    EXPECT_EQ(client->ReadExactly(1), "x");
+  }
+  TestClient c(listener_->port());
+  EXPECT_EQ(c.Read(), "");
+  EXPECT_EQ(listener_->connections(), 2u);
+  a.Close();
+  for (int i = 0; i < 500 && listener_->connections() > 1; ++i) std::this_thread::sleep_for(2ms);
+  TestClient d(listener_->port());
+  d.Send("y");
+  EXPECT_EQ(d.ReadExactly(1), "y");
+}
+
+TEST_F(ListenerTest, DrainStopsAcceptingAndWaits) {
+  Start();
+  TestClient client(listener_->port());
+  client.Send("x");
+  EXPECT_EQ(client.ReadExactly(1), "x");
+  listener_->Drain(5s);
+  EXPECT_EQ(listener_->connections(), 0u);
+  EXPECT_EQ(client.Read(), "");
+  EXPECT_FALSE(TestClient(listener_->port()).connected());
+  listener_->Drain(1s);
+}
+
+TEST_F(ListenerTest, DestructionClosesConnections) {
+  Start();
+  TestClient client(listener_->port());
+  client.Send("x");
+  EXPECT_EQ(client.ReadExactly(1), "x");
+  listener_.reset();
+  EXPECT_EQ(client.Read(), "");
+}
+
+TEST_F(ListenerTest, UnixSocketIsRemovedAndReplaced) {
+  const std::string path = testing::TempDir() + "tern_listener_" + std::to_string(getpid()) + ".sock";
+  ListenOptions options;
+  options.address = "unix:" + path;
+  Start(options);
+  EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kUnavailable);
+  TestClient client(path);
+  client.Send("protocol");
+  EXPECT_EQ(client.Read(), "|unix");
+  listener_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  // A server that died leaves its socket.
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(fd);
+  Start(options);
+  options.address = "unix:" + std::string(200, 'x');
+  EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kInvalidArgument);
+}
+
+TEST_F(ListenerTest, BadAddressesFail) {
+  Start();
+  ListenOptions options;
+  options.address = "127.0.0.1";
+  options.port = listener_->port();
+  EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kUnavailable);
+  options.port = 70000;
+  EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kInvalidArgument);
+  options.port = 0;
+  options.address = "300.1.2.3.nowhere.invalid";
+  EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kInvalidArgument);
+}
+
+class TlsTest : public ListenerTest {
+ protected:
+  ListenOptions Options() {
+    ListenOptions options;
+    options.tls.certificate = files_.Path("server.pem");
+    options.tls.key = files_.Path("server.key");
+    options.alpn = "h2,http/1.1";
+    return options;
+  }
+  TestCertificates files_;
+};
+
+TEST_F(TlsTest, EchoesAndSelectsTheProtocol) {
+  Start(Options());
+  TestClient client(listener_->port());
+  TestTls tls(client, files_, false, "http/1.1");
+  ASSERT_TRUE(tls.connected());
+  EXPECT_EQ(tls.Protocol(), "http/1.1");
+  ASSERT_TRUE(tls.Send("protocol"));
+  EXPECT_EQ(tls.Read().rfind("http/1.1|127.0.0.1:", 0), 0u);
+  std::string text(3'000'000, 'x');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 25);
+  for (size_t at = 0; at < text.size(); at += 30'000) {
+    ASSERT_TRUE(tls.Send(text.substr(at, 30'000)));
+    ASSERT_EQ(tls.ReadExactly(30'000), text.substr(at, 30'000));
+  }
+}
+
+TEST_F(TlsTest, RefusesOldVersionsAndUnknownProtocols) {
+  Start(Options());
+  TestClient a(listener_->port()), b(listener_->port()), c(listener_->port());
+  EXPECT_FALSE(TestTls(a, files_, false, "", TLS1_1_VERSION).connected());
+  EXPECT_FALSE(TestTls(b, files_, false, "spdy").connected());
+  EXPECT_TRUE(TestTls(c, files_, false, "", TLS1_2_VERSION).connected());
+  TestClient plain(listener_->port());
+  plain.Send("GET / HTTP/1.1\r\n\r\n");
+  plain.ReadAll();
+}
+
+TEST_F(TlsTest, MutualTlsDemandsACertificate) {
+  ListenOptions options = Options();
+  options.tls.client_ca = files_.Path("ca.pem");
+  Start(options);
+  TestClient a(listener_->port()), b(listener_->port());
+  TestTls with(a, files_, true), without(b, files_, false);
+  ASSERT_TRUE(with.connected());
+  with.Send("abc");
+  EXPECT_EQ(with.ReadExactly(3), "abc");
+  // With TLS 1.3 the client learns of it after its own handshake.
+  without.Send("abc");
+  EXPECT_EQ(without.ReadExactly(3), "");
+}
+
+TEST_F(TlsTest, BadFilesFail) {
+  for (int i = 0; i < 4; ++i) {
+    ListenOptions options = Options();
+    options.address = "127.0.0.1";
+    if (i == 0) options.tls.certificate = "/nowhere.pem";
+    if (i == 1) options.tls.key = files_.Path("server.pem");
+    if (i == 2) options.tls.key = files_.Path("client.key");
+    if (i == 3) options.alpn = "h2,,x";
+    EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kInvalidArgument) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tern::server
