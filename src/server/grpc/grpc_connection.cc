@@ -1,0 +1,320 @@
+#include "server/grpc/grpc_connection.h"
+
+#include <nghttp2/nghttp2.h>
+
+#include "server/grpc/session_callbacks.h"
+
+namespace tern::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr size_t kReadBytes = size_t{256} << 10;  // of one call of recv
+constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
+constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // of responses that the client does not read
+constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
+
+// One per thread: nghttp2 takes all bytes at once.
+char* ReadBuffer() {
+  thread_local const std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
+  return buffer.get();
+}
+
+}  // namespace
+
+GrpcConnection::GrpcConnection(std::shared_ptr<GrpcShared> shared, Loop& loop, std::unique_ptr<Stream> stream,
+                               std::function<void()> done)
+    : shared_(std::move(shared)), loop_(loop), stream_(std::move(stream)), done_(std::move(done)) {}
+
+// Does the work of one event, and writes what it gave to the socket at once.
+template <class F> void GrpcConnection::Turn(F&& work) {
+  if (closed_) return;
+  const auto self = shared_from_this();
+  in_turn_ = true;
+  now_ = Clock::now();
+  const Status status = Guard([&]() -> Status {
+    work();
+    EndTurn();
+    return {};
+  });
+  in_turn_ = false;
+  if (!status.ok()) Close();
+}
+
+GrpcConnection::~GrpcConnection() {
+  done_ = nullptr;
+  Close();
+}
+
+Status GrpcConnection::Start() {
+  replies_ = std::make_shared<ReplyBox>(loop_, *this);
+  session_ = MakeSession(*this);
+  if (!session_) return ResourceExhausted("out of memory");
+  TERN_TRY(loop_.Add(stream_->fd(), this, true, false));
+  now_ = last_read_ = Clock::now();
+  StartTimers();
+  return {};
+}
+
+uint64_t GrpcConnection::After(milliseconds delay, void (GrpcConnection::*function)()) {
+  return loop_.After(delay, [weak = weak_from_this(), function] {
+    const auto self = weak.lock();
+    if (self) self->Turn([&] { (self.get()->*function)(); });
+  });
+}
+
+void GrpcConnection::AfterOnce(milliseconds delay, void (GrpcConnection::*function)()) {
+  timers_.push_back(After(delay, function));
+}
+
+void GrpcConnection::StartTimers() {
+  const GrpcOptions& options = shared_->options;
+  AfterOnce(kPrefaceTime, &GrpcConnection::ClosePreface);
+  if (options.keepalive_time.count() > 0)
+    keepalive_timer_ = After(options.keepalive_time, &GrpcConnection::KeepAlive);
+  if (options.max_connection_age.count() <= 0) return;
+  // Ages differ by up to 10 %, so that the clients of a burst do not come back in a burst.
+  const int64_t percent = 90 + static_cast<int64_t>(reinterpret_cast<uintptr_t>(this) >> 6) % 21;
+  AfterOnce(options.max_connection_age * percent / 100, &GrpcConnection::OnAge);
+}
+
+void GrpcConnection::ClosePreface() {
+  if (!started_) Close();
+}
+
+void GrpcConnection::OnAge() {
+  StartDrain();
+  AfterOnce(kDrainNotice + shared_->options.max_connection_age_grace, &GrpcConnection::Close);
+}
+
+void GrpcConnection::KeepAlive() {
+  const GrpcOptions& options = shared_->options;
+  const auto quiet = now_ - last_read_;
+  if (quiet >= options.keepalive_time + options.keepalive_timeout) return Close();
+  const bool ping = quiet >= options.keepalive_time;
+  if (ping) nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+  const auto next = ping ? options.keepalive_timeout : options.keepalive_time;
+  keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
+}
+
+void GrpcConnection::CallAfter(milliseconds delay, int32_t stream) {
+  loop_.After(delay, [weak = weak_from_this(), stream] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->Turn([&] {
+      GrpcStream* found = self->Find(stream);
+      if (found && found->rpc()) found->rpc()->OnTimer();
+    });
+  });
+}
+
+GrpcStream* GrpcConnection::Find(int32_t id) {
+  const auto found = streams_.find(id);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+bool GrpcConnection::overloaded() const { return pending_ > kMaxPendingBytes; }
+
+void GrpcConnection::EndTurn() {
+  if (closed_) return;
+  ArmDeadlines();
+  if (flooded_ && !refusing_) SendGoAway();
+  Flush();
+  if (closed_ || lingering_) return;
+  const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
+  const bool drained = drain_announced_ && streams_.empty();
+  if (out_.empty() && (over || drained || refusing_)) Linger();
+}
+
+void GrpcConnection::SendGoAway() {
+  refusing_ = true;
+  const std::string_view text = flooded_;
+  nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
+                        nghttp2_session_get_last_proc_stream_id(session_.get()), NGHTTP2_ENHANCE_YOUR_CALM,
+                        reinterpret_cast<const uint8_t*>(text.data()), text.size());
+}
+
+void GrpcConnection::OnEvents(bool readable, bool, bool hang_up) {
+  Turn([&] {
+    if (readable || hang_up || stream_->wants_write()) Read();
+  });
+}
+
+void GrpcConnection::OnReply(Reply reply) {
+  GrpcStream* stream = Find(reply.stream);
+  if (!stream || !stream->rpc()) return;
+  stream->rpc()->OnReply(std::move(reply));
+  if (in_turn_ || flush_posted_) return;
+  // A call of this connection ended in the turn of another one.
+  flush_posted_ = true;
+  loop_.Post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->flush_posted_ = false;
+    self->Turn([] {});
+  });
+}
+
+void GrpcConnection::OnReplies(std::vector<Reply> replies) {
+  Turn([&] {
+    for (Reply& reply : replies) OnReply(std::move(reply));
+  });
+}
+
+void GrpcConnection::Read() {
+  for (int i = 0; i < kReadsPerTurn && !closed_; ++i)
+    if (!ReadOnce()) return;
+}
+
+// Returns true if more may be there.
+bool GrpcConnection::ReadOnce() {
+  char* buffer = ReadBuffer();
+  size_t size = 0;
+  const Stream::Outcome outcome = stream_->Read(buffer, kReadBytes, size);
+  if (outcome == Stream::Outcome::kWouldBlock) return false;
+  if (outcome == Stream::Outcome::kClosed) return Close(), false;
+  last_read_ = now_;
+  if (lingering_ || flooded_) return true;
+  const ssize_t used =
+      nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const uint8_t*>(buffer), size);
+  if (used == NGHTTP2_ERR_BAD_CLIENT_MAGIC) return RefuseOtherProtocol({buffer, size}), false;
+  if (used < 0) return Close(), false;
+  // An event announces what a short read leaves, but not what TLS has decrypted.
+  return size == kReadBytes || stream_->buffered() || !shared_->options.listen.tls.certificate.empty();
+}
+
+// A client of HTTP/1.1 gets an answer that it can read.
+void GrpcConnection::RefuseOtherProtocol(std::string_view bytes) {
+  constexpr std::string_view kAnswer =
+      "HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n"
+      "Connection: close\r\n\r\nthis port speaks gRPC over HTTP/2 only.\n";
+  if (bytes.find(" HTTP/1.") == std::string_view::npos) return Close();
+  const iovec part = {const_cast<char*>(kAnswer.data()), kAnswer.size()};
+  size_t written = 0;
+  stream_->Write(&part, 1, written);
+  Linger();
+}
+
+// Moves frames from the session to out_.
+void GrpcConnection::Fill() {
+  while (out_.size() < kFillBytes) {
+    const uint8_t* data = nullptr;
+    const size_t before = out_.size();
+    const ssize_t size = nghttp2_session_mem_send(session_.get(), &data);
+    if (size < 0) return Close();
+    if (size > 0) out_.Append(data, static_cast<size_t>(size));
+    if (size == 0 && out_.size() == before) return;
+  }
+}
+
+// Returns true if the socket took everything.
+bool GrpcConnection::Write() {
+  iovec parts[kMaxParts];
+  while (!out_.empty()) {
+    const int count = out_.Parts(parts, kMaxParts);
+    size_t written = 0;
+    const Stream::Outcome outcome = stream_->Write(parts, count, written);
+    if (outcome == Stream::Outcome::kClosed) return Close(), false;
+    out_.Consume(written);
+    if (outcome == Stream::Outcome::kWouldBlock || written == 0) return false;
+  }
+  return true;
+}
+
+void GrpcConnection::Flush() {
+  bool more = true;
+  for (int i = 0; i < kWritesPerTurn && more && !lingering_; ++i) {
+    Fill();
+    if (closed_) return;
+    if (out_.empty()) break;
+    more = Write();
+    if (closed_) return;
+    if (more && !nghttp2_session_want_write(session_.get())) break;
+  }
+  WatchSocket();
+}
+
+// Asks for an event when the socket can take more, if there is more.
+void GrpcConnection::WatchSocket() {
+  const bool rest = !lingering_ && (!out_.empty() || nghttp2_session_want_write(session_.get()));
+  const bool write = rest || stream_->wants_write();
+  if (write == watches_write_) return;
+  watches_write_ = write;
+  loop_.Change(stream_->fd(), this, true, write);
+}
+
+// Streams that were answered in the turn in which they arrived need no timer.
+void GrpcConnection::ArmDeadlines() {
+  for (size_t i = 0; i < fresh_.size(); ++i) ArmDeadline(fresh_[i]);
+  fresh_.clear();
+}
+
+void GrpcConnection::ArmDeadline(int32_t id) {
+  GrpcStream* stream = Find(id);
+  if (!stream || stream->finished() || stream->deadline_timer) return;
+  const auto left = stream->arrived() + stream->timeout() - Clock::now();
+  const auto delay =
+      std::chrono::ceil<milliseconds>(std::max<Clock::duration>(left, Clock::duration::zero()));
+  stream->deadline_timer = loop_.After(delay, [weak = weak_from_this(), id] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->Turn([&] {
+      if (GrpcStream* found = self->Find(id)) found->OnDeadline();
+    });
+  });
+}
+
+void GrpcConnection::Drain() {
+  if (closed_) return;
+  Turn([&] {
+    std::vector<int32_t> ids;
+    for (const auto& [id, stream] : streams_) ids.push_back(id);
+    for (const int32_t id : ids)
+      if (GrpcStream* stream = Find(id); stream && stream->rpc()) stream->rpc()->OnDrain();
+    StartDrain();
+  });
+}
+
+// First the client learns that it shall open no more streams; those that it opened before are still served.
+void GrpcConnection::StartDrain() {
+  if (draining_) return;
+  draining_ = true;
+  nghttp2_submit_shutdown_notice(session_.get());
+  AfterOnce(kDrainNotice, &GrpcConnection::FinishDrain);
+}
+
+void GrpcConnection::FinishDrain() {
+  drain_announced_ = true;
+  nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
+                        nghttp2_session_get_last_proc_stream_id(session_.get()), NGHTTP2_NO_ERROR, nullptr,
+                        0);
+}
+
+// Waits for the client to close: a socket that is closed with unread bytes resets the connection, and the
+// client may lose the last frames.
+void GrpcConnection::Linger() {
+  if (lingering_ || closed_) return;
+  lingering_ = true;
+  stream_->ShutdownWrite();
+  AfterOnce(kLingerTime, &GrpcConnection::Close);
+}
+
+void GrpcConnection::Close() {
+  if (closed_) return;
+  closed_ = true;
+  if (replies_) replies_->Close();
+  for (const uint64_t timer : timers_) loop_.Cancel(timer);
+  if (keepalive_timer_) loop_.Cancel(keepalive_timer_);
+  loop_.Remove(stream_->fd(), this);
+  // Cancelling a call may run code that asks for its stream.
+  auto streams = std::move(streams_);
+  streams_.clear();
+  for (auto& [id, stream] : streams) {
+    if (stream->deadline_timer) loop_.Cancel(stream->deadline_timer);
+    stream->OnClose();
+  }
+  streams.clear();
+  if (done_) std::exchange(done_, nullptr)();
+}
+
+}  // namespace tern::server

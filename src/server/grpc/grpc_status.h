@@ -1,0 +1,36 @@
+// Status codes of gRPC, and their form in trailers.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace tern::server {
+
+enum class GrpcCode : int {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kResourceExhausted = 8,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+};
+
+struct GrpcStatus {
+  GrpcCode code = GrpcCode::kOk;
+  std::string message;
+  int64_t retry_ms = 0;  // > 0: when the client may try again
+
+  bool ok() const { return code == GrpcCode::kOk; }
+  static GrpcStatus Of(const Status& status);
+};
+
+// grpc-message: bytes outside printable ASCII, and '%', become %XX.
+std::string PercentEncode(std::string_view text);
+
+}  // namespace tern::server

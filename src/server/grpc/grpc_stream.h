@@ -1,0 +1,79 @@
+// One HTTP/2 stream: reads the request's messages, gives them to its Rpc, sends the answers.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/grpc/metadata.h"
+#include "server/grpc/out_buffer.h"
+#include "server/grpc/rpc.h"
+
+namespace tern::server {
+
+class GrpcConnection;
+
+// Used on the thread of its loop.
+class GrpcStream {
+ public:
+  GrpcStream(GrpcConnection& connection, int32_t id, Clock::time_point arrived);
+  ~GrpcStream();
+
+  // For the connection: what the client sends.
+  void OnHeader(std::string_view name, std::string_view value);
+  void OnHeaders();
+  void OnData(const char* data, size_t size);
+  void OnEnd();
+  void OnClose();  // the stream is over; the connection destroys this object next
+  void OnDeadline();
+  Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
+
+  // For the connection: what it sends. Returns how many bytes can be sent, at most `limit`; then Emit moves
+  // them.
+  size_t pending() const { return pending_; }
+  void Emit(size_t size, OutBuffer& out);
+  bool finished() const { return finished_; }
+  const GrpcStatus& status() const { return status_; }
+  uint64_t deadline_timer = 0;
+  bool waiting = false;  // the session asked for data when there was none
+
+  // For the Rpc.
+  void Send(OutMessage message);
+  void Finish(GrpcStatus status);
+  void Finish(const Status& status) { Finish(GrpcStatus::Of(status)); }
+  // Lets the client send again what was held back while the Rpc was full.
+  void Resume();
+  void Record(AccessRecord record) const;
+
+  GrpcConnection& connection() { return connection_; }
+  int32_t id() const { return id_; }
+  const Metadata& metadata() const { return metadata_; }
+  Clock::time_point arrived() const { return arrived_; }
+  // The time that is left until the deadline; < 0: no deadline.
+  std::chrono::nanoseconds timeout() const { return metadata_.timeout; }
+
+ private:
+  GrpcStatus CheckHeaders() const;
+  void FinishHttp(int code);
+  bool TakeMessage();
+  void RecordSelf() const;
+
+  GrpcConnection& connection_;
+  const int32_t id_;
+  const Clock::time_point arrived_;
+  Metadata metadata_;
+  const RpcMethod* method_ = nullptr;
+  std::string unknown_path_;
+  size_t header_bytes_ = 0;
+  MessageReader reader_;
+  std::unique_ptr<Rpc> rpc_;
+  std::vector<OutMessage> queue_;
+  size_t first_ = 0;              // index in queue_ of the message that is being sent
+  size_t part_ = 0, offset_ = 0;  // where in that message
+  size_t pending_ = 0;            // bytes of queue_ that are not sent
+  size_t unconsumed_ = 0;         // bytes that the client may not send again yet
+  uint64_t received_ = 0, sent_ = 0;
+  GrpcStatus status_;
+  bool responded_ = false, finished_ = false;
+};
+
+}  // namespace tern::server

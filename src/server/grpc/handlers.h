@@ -1,0 +1,36 @@
+// Functions that answer one rpc each: a serialized request in, a serialized response out.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "server/core/control.h"
+
+namespace tern::server {
+
+Result<std::string> HandleServerLive(ServerContext& context, std::string_view request);
+Result<std::string> HandleServerReady(ServerContext& context, std::string_view request);
+Result<std::string> HandleServerMetadata(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelReady(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelMetadata(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelConfig(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelStatistics(ServerContext& context, std::string_view request);
+Result<std::string> HandleRepositoryIndex(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelLoad(ServerContext& context, std::string_view request);
+Result<std::string> HandleModelUnload(ServerContext& context, std::string_view request);
+Result<std::string> HandleSystemStatus(ServerContext& context, std::string_view request);
+Result<std::string> HandleSystemRegister(ServerContext& context, std::string_view request);
+Result<std::string> HandleSystemUnregister(ServerContext& context, std::string_view request);
+Result<std::string> HandleCudaStatus(ServerContext& context, std::string_view request);
+Result<std::string> HandleCudaRegister(ServerContext& context, std::string_view request);
+Result<std::string> HandleCudaUnregister(ServerContext& context, std::string_view request);
+Result<std::string> HandleTraceSetting(ServerContext& context, std::string_view request);
+Result<std::string> HandleLogSettings(ServerContext& context, std::string_view request);
+Result<std::string> HandleHealthCheck(ServerContext& context, std::string_view request);
+
+// Parses a message of a generated class. Kept here so that every handler reports damage the same way.
+template <class Message> Status ParseMessage(std::string_view bytes, Message& message) {
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  return InvalidArgument("the request is not a message of this method");
+}
+
+}  // namespace tern::server

@@ -1,0 +1,222 @@
+#include "server/grpc/infer_request.h"
+
+#include <algorithm>
+
+#include "server/grpc/infer_parameters.h"
+#include "server/grpc/proto_wire.h"
+#include "server/grpc/typed_contents.h"
+
+namespace tern::server {
+namespace {
+
+// What an input has besides its WireTensor.
+struct InputSource {
+  SharedMemoryUse shared;
+  std::string_view contents;
+  bool has_contents = false;
+};
+
+class Parser {
+ public:
+  Parser(const Buffer& message, const InferParseOptions& options, InferMessage& out)
+      : message_(message), options_(options), out_(out), request_(out.request) {}
+
+  Status Parse() {
+    ProtoReader reader({reinterpret_cast<const char*>(message_.data()), message_.size()});
+    while (reader.Next())
+      if (reader.kind() == ProtoKind::kBytes) TERN_TRY(ReadField(reader.field(), reader.bytes()));
+    if (!reader.ok()) return NoMessage();
+    TERN_TRY(CheckNames());
+    return ConnectInputs();
+  }
+
+ private:
+  static Status NoMessage() { return InvalidArgument("the request is not a ModelInferRequest message"); }
+
+  Status ReadField(uint32_t field, std::string_view bytes) {
+    switch (field) {
+      case 1:
+        return ReadText(bytes, out_.model);
+      case 2:
+        return ReadText(bytes, out_.version);
+      case 3:
+        return ReadText(bytes, request_.id);
+      case 4:
+        return ReadRequestParameter(bytes, request_);
+      case 5:
+        return ReadInput(bytes);
+      case 6:
+        return ReadOutput(bytes);
+      case 7:
+        return AddRaw(bytes);
+      default:
+        return {};
+    }
+  }
+
+  template <class Text> static Status ReadText(std::string_view bytes, Text& out) {
+    if (!IsUtf8(bytes)) return InvalidArgument("a string of the request is not UTF-8");
+    out = bytes;
+    return {};
+  }
+
+  Status TooMany(const char* what) const {
+    return InvalidArgument("the request has more than ", options_.tensors, " ", what);
+  }
+
+  Status AddRaw(std::string_view bytes) {
+    if (raw_.size() >= options_.tensors) return TooMany("raw_input_contents");
+    raw_.push_back(bytes);
+    return {};
+  }
+
+  Status ReadInput(std::string_view bytes) {
+    if (request_.inputs.size() >= options_.tensors) return TooMany("inputs");
+    WireTensor& tensor = request_.inputs.emplace_back();
+    InputSource& source = sources_.emplace_back();
+    ProtoReader reader(bytes);
+    while (reader.Next()) TERN_TRY(ReadInputField(reader, tensor, source));
+    return reader.ok() ? Status() : NoMessage();
+  }
+
+  Status ReadInputField(const ProtoReader& reader, WireTensor& tensor, InputSource& source) {
+    if (reader.Is(3, ProtoKind::kVarint)) return AddDim(reader.value(), tensor);
+    if (reader.kind() != ProtoKind::kBytes) return {};
+    switch (reader.field()) {
+      case 1:
+        return ReadText(reader.bytes(), tensor.name);
+      case 2:
+        tensor.dtype = WireType(reader.bytes());
+        if (tensor.dtype == DType::kInvalid)
+          return InvalidArgument("input '", tensor.name, "': unknown datatype ",
+                                 QuoteText(reader.bytes().substr(0, 32)));
+        return {};
+      case 3:
+        return ReadDims(reader.bytes(), tensor);
+      case 4:
+        return ReadInputParameter(reader.bytes(), source.shared);
+      case 5:
+        source.contents = reader.bytes();
+        source.has_contents = true;
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  static Status AddDim(uint64_t dim, WireTensor& tensor) {
+    constexpr size_t kMaxRank = 64;
+    if (static_cast<int64_t>(dim) < 0)
+      return InvalidArgument("input '", tensor.name, "': dim ", tensor.dims.size(), " is ",
+                             static_cast<int64_t>(dim));
+    if (tensor.dims.size() >= kMaxRank)
+      return InvalidArgument("input '", tensor.name, "' has more than ", kMaxRank, " dims");
+    tensor.dims.push_back(static_cast<int64_t>(dim));
+    return {};
+  }
+
+  static Status ReadDims(std::string_view packed, WireTensor& tensor) {
+    const char* at = packed.data();
+    const char* end = at + packed.size();
+    uint64_t dim = 0;
+    while (at < end) {
+      if (!ReadVarint(at, end, dim)) return NoMessage();
+      TERN_TRY(AddDim(dim, tensor));
+    }
+    return {};
+  }
+
+  Status ReadOutput(std::string_view bytes) {
+    if (request_.outputs.size() >= options_.tensors) return TooMany("outputs");
+    RequestedOutput& output = request_.outputs.emplace_back();
+    SharedMemoryUse shared;
+    ProtoReader reader(bytes);
+    while (reader.Next()) {
+      if (reader.Is(1, ProtoKind::kBytes)) TERN_TRY(ReadText(reader.bytes(), output.name));
+      if (reader.Is(2, ProtoKind::kBytes))
+        TERN_TRY(ReadOutputParameter(reader.bytes(), shared, output.classification));
+    }
+    if (!reader.ok()) return NoMessage();
+    if (shared.region.empty()) return {};
+    return FindShared(shared, output.destination);
+  }
+
+  Status FindShared(const SharedMemoryUse& use, Buffer& out) {
+    if (!options_.shared_memory) return Unsupported("shared memory is off on this server");
+    TERN_ASSIGN(out, options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes));
+    return {};
+  }
+
+  // Gives every input its bytes.
+  Status ConnectInputs() {
+    size_t raw = 0;
+    for (size_t i = 0; i < request_.inputs.size(); ++i)
+      TERN_TRY(ConnectInput(request_.inputs[i], sources_[i], raw));
+    if (raw == raw_.size()) return {};
+    return InvalidArgument("unexpected additional input data for model '", out_.model, "': the request has ",
+                           raw_.size(), " raw_input_contents for ", raw, " inputs");
+  }
+
+  Status ConnectInput(WireTensor& tensor, const InputSource& source, size_t& raw) {
+    if (tensor.dtype == DType::kInvalid) return InvalidArgument("input '", tensor.name, "' has no datatype");
+    const auto count = CheckedCount(tensor.dims, tensor.dtype);
+    if (!count) return InvalidArgument("input '", tensor.name, "': the shape has too many elements");
+    if (source.has_contents && (!raw_.empty() || !source.shared.region.empty()))
+      return InvalidArgument(
+          "contents field must not be specified when using raw_input_contents or shared memory for '",
+          tensor.name, "' for model '", out_.model, "'");
+    if (!source.shared.region.empty()) return FindShared(source.shared, tensor.bytes);
+    if (!raw_.empty()) return TakeRaw(tensor, raw);
+    return Convert(tensor, source, *count);
+  }
+
+  Status TakeRaw(WireTensor& tensor, size_t& raw) {
+    if (raw == raw_.size())
+      return InvalidArgument("input '", tensor.name, "': the request has only ", raw, " raw_input_contents");
+    const std::string_view bytes = raw_[raw++];
+    const auto offset = bytes.data() - reinterpret_cast<const char*>(message_.data());
+    tensor.bytes = message_.Slice(static_cast<size_t>(offset), bytes.size());
+    return {};
+  }
+
+  Status Convert(WireTensor& tensor, const InputSource& source, int64_t count) {
+    auto bytes = ConvertContents(source.contents, tensor.dtype, count, options_.bytes);
+    if (!bytes.ok())
+      return InvalidArgument("input '", tensor.name, "' for model '", out_.model,
+                             "': ", bytes.status().message());
+    tensor.bytes = std::move(*bytes);
+    return {};
+  }
+
+  Status CheckNames() const {
+    std::vector<std::string_view> names;
+    for (const WireTensor& tensor : request_.inputs) names.push_back(tensor.name);
+    TERN_TRY(CheckUnique(names, "input"));
+    names.clear();
+    for (const RequestedOutput& output : request_.outputs) names.push_back(output.name);
+    return CheckUnique(names, "output");
+  }
+
+  static Status CheckUnique(std::vector<std::string_view>& names, const char* what) {
+    if (names.size() < 2) return {};
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice == names.end()) return {};
+    return InvalidArgument(what, " '", *twice, "' already exists in request");
+  }
+
+  const Buffer& message_;
+  const InferParseOptions& options_;
+  InferMessage& out_;
+  Request& request_;
+  std::vector<InputSource> sources_;
+  std::vector<std::string_view> raw_;
+};
+
+}  // namespace
+
+Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out) {
+  return Guard([&] { return Parser(message, options, out).Parse(); });
+}
+
+}  // namespace tern::server

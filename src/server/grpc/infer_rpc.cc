@@ -1,0 +1,99 @@
+// ModelInfer, and the rpcs that a function answers.
+#include "server/grpc/grpc_connection.h"
+#include "server/grpc/infer_call.h"
+
+namespace tern::server {
+namespace {
+
+// Collects the one message of a unary call.
+class SingleMessageRpc : public Rpc {
+ public:
+  using Rpc::Rpc;
+  void OnMessage(InMessage message) final {
+    if (message_) return stream_.Finish({GrpcCode::kInternal, "the request has more than one message", 0});
+    message_ = std::move(message);
+  }
+  void OnEnd() final {
+    if (!message_) return stream_.Finish({GrpcCode::kInternal, "the request has no message", 0});
+    Run(std::move(*message_));
+  }
+  void OnReply(Reply reply) override {
+    if (reply.message && reply.status.ok()) stream_.Send(std::move(*reply.message));
+    stream_.Finish(std::move(reply.status));
+  }
+
+ private:
+  virtual void Run(InMessage message) = 0;
+  std::optional<InMessage> message_;
+};
+
+class InferRpc : public SingleMessageRpc {
+ public:
+  using SingleMessageRpc::SingleMessageRpc;
+  void OnCancel() override {
+    if (call_) call_->Cancel();
+  }
+  void Describe(AccessRecord& record) const override {
+    if (call_) call_->Describe(record);
+  }
+
+ private:
+  void Run(InMessage message) override {
+    call_ = std::make_shared<InferCall>(stream_.connection().replies(), stream_.id(), 0, false);
+    const Status status = InferCall::Submit(call_, std::move(message), stream_);
+    if (!status.ok()) stream_.Finish(status);
+  }
+  std::shared_ptr<InferCall> call_;
+};
+
+Reply CallHandler(UnaryHandler handler, ServerContext& context, int32_t stream, const Buffer& message) {
+  const auto result = Guard([&]() -> Result<std::string> {
+    return handler(context, {reinterpret_cast<const char*>(message.data()), message.size()});
+  });
+  Reply reply;
+  reply.stream = stream;
+  reply.status = GrpcStatus::Of(result.status());
+  if (result.ok()) reply.message = MakeMessage(*result);
+  return reply;
+}
+
+class UnaryRpc : public SingleMessageRpc {
+ public:
+  UnaryRpc(GrpcStream& stream, const RpcMethod& method) : SingleMessageRpc(stream), method_(method) {}
+
+ private:
+  void Run(InMessage message) override {
+    GrpcConnection& connection = stream_.connection();
+    if (!method_.blocking)
+      return OnReply(CallHandler(method_.handler, connection.context(), stream_.id(), message.bytes));
+    auto work = [handler = method_.handler, &context = connection.context(), replies = connection.replies(),
+                 id = stream_.id(), bytes = std::move(message.bytes)] {
+      replies->Deliver(CallHandler(handler, context, id, bytes));
+    };
+    if (!connection.shared().workers.Post(std::move(work)))
+      stream_.Finish({GrpcCode::kResourceExhausted, "too many such requests wait", 0});
+  }
+  const RpcMethod& method_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rpc> MakeInferRpc(GrpcStream& stream, const RpcMethod&) {
+  return std::make_unique<InferRpc>(stream);
+}
+
+std::unique_ptr<Rpc> MakeUnaryRpc(GrpcStream& stream, const RpcMethod& method) {
+  return std::make_unique<UnaryRpc>(stream, method);
+}
+
+OutMessage MakeMessage(std::string_view bytes) {
+  const size_t size = bytes.size();
+  const char prefix[5] = {0, static_cast<char>(size >> 24), static_cast<char>(size >> 16),
+                          static_cast<char>(size >> 8), static_cast<char>(size)};
+  OutMessage message;
+  message.head.append(bytes);
+  message.Prepend({prefix, sizeof prefix});
+  return message;
+}
+
+}  // namespace tern::server

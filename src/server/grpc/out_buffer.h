@@ -1,0 +1,41 @@
+// Bytes that wait to be written to a socket: small ones copied, large ones by reference.
+#pragma once
+#include <sys/uio.h>
+
+#include <string>
+#include <vector>
+
+#include "core/buffer.h"
+
+namespace tern::server {
+
+class OutBuffer {
+ public:
+  bool empty() const { return first_ == pieces_.size(); }
+  size_t size() const { return size_; }
+
+  void Append(const void* data, size_t size);
+  // Refers to `size` bytes at `data`, which `owner` keeps alive.
+  void AppendReference(const void* data, size_t size, const Buffer& owner);
+
+  // Fills at most `limit` parts with the first bytes. Returns their number.
+  int Parts(iovec* parts, int limit) const;
+  // Drops the first bytes.
+  void Consume(size_t bytes);
+
+ private:
+  struct Piece {
+    const char* data = nullptr;  // null: `offset` in copies_
+    size_t offset = 0;
+    size_t size = 0;
+    Buffer owner;
+  };
+  void Clear();
+
+  std::string copies_;
+  std::vector<Piece> pieces_;
+  size_t first_ = 0;  // index of the first piece that is not written
+  size_t size_ = 0;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,34 @@
+// Brings replies of any thread to the thread of a connection.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "server/grpc/rpc.h"
+#include "server/net/loop.h"
+
+namespace tern::server {
+
+class GrpcConnection;
+
+// Outlives its connection: calls hold it.
+class ReplyBox : public std::enable_shared_from_this<ReplyBox> {
+ public:
+  // Constructed and closed on the loop's thread.
+  ReplyBox(Loop& loop, GrpcConnection& connection);
+  // Thread-safe. On the loop's thread the connection gets the reply at once. Replies after Close are dropped.
+  void Deliver(Reply reply);
+  void Close();
+
+ private:
+  void DeliverAll();
+
+  const std::thread::id thread_;
+  GrpcConnection* connection_;  // of the loop's thread
+  std::mutex mutex_;            // guards what follows
+  Loop* loop_;
+  std::vector<Reply> replies_;
+};
+
+}  // namespace tern::server

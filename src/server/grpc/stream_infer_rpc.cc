@@ -1,0 +1,148 @@
+// ModelStreamInfer: any number of inferences on one stream.
+#include <map>
+
+#include "server/grpc/grpc_connection.h"
+#include "server/grpc/infer_call.h"
+
+namespace tern::server {
+namespace {
+
+// Calls of decoupled models answer when they want. All others answer in the order of their requests, because
+// clients match requests and responses by it.
+class StreamInferRpc : public Rpc {
+ public:
+  using Rpc::Rpc;
+
+  void OnMessage(InMessage message) override;
+  void OnEnd() override;
+  void OnReply(Reply reply) override;
+  void OnDrain() override;
+  void OnCancel() override;
+  bool records_calls() const override { return true; }
+  bool full() const override { return calls_.size() >= kMaxCalls; }
+
+ private:
+  static constexpr size_t kMaxCalls = 1024;
+
+  struct Entry {
+    std::shared_ptr<InferCall> call;
+    Clock::time_point arrived;
+    uint64_t bytes = 0;
+    std::vector<Reply> held;  // replies that wait for those of earlier calls
+  };
+
+  bool MustWait(uint64_t number) const;
+  bool Write(uint64_t number, Reply reply);
+  void WriteHeld();
+  void Advance();
+  void RecordCall(const Entry& entry, const Reply& reply) const;
+  void CancelAll();
+
+  std::map<uint64_t, Entry> calls_;  // that are not done, by number
+  uint64_t next_ = 0;
+  bool ended_ = false, draining_ = false;
+};
+
+void StreamInferRpc::OnMessage(InMessage message) {
+  const uint64_t number = next_++;
+  auto call = std::make_shared<InferCall>(stream_.connection().replies(), stream_.id(), number, true);
+  calls_[number] = {call, stream_.connection().now(), message.bytes.size(), {}};
+  const Status status = InferCall::Submit(call, std::move(message), stream_);
+  if (!status.ok()) OnReply(call->ErrorReply(status));
+}
+
+bool StreamInferRpc::MustWait(uint64_t number) const {
+  for (const auto& [earlier, entry] : calls_) {
+    if (earlier == number) return false;
+    if (!entry.call->decoupled()) return !calls_.at(number).call->decoupled();
+  }
+  return false;
+}
+
+void StreamInferRpc::OnReply(Reply reply) {
+  const uint64_t number = reply.call;
+  const auto found = calls_.find(number);
+  if (found == calls_.end()) return;
+  if (MustWait(number)) {
+    found->second.held.push_back(std::move(reply));
+    return;
+  }
+  if (!Write(number, std::move(reply))) return;
+  WriteHeld();
+  Advance();
+}
+
+// Returns false if the stream is over.
+bool StreamInferRpc::Write(uint64_t number, Reply reply) {
+  if (reply.final) {
+    RecordCall(calls_.at(number), reply);
+    calls_.erase(number);
+  }
+  if (!reply.status.ok() && (stream_.metadata().stream_errors || !reply.message)) {
+    stream_.Finish(std::move(reply.status));
+    CancelAll();
+    return false;
+  }
+  if (reply.message) stream_.Send(std::move(*reply.message));
+  return true;
+}
+
+// Writes what waited for a call that is done now.
+void StreamInferRpc::WriteHeld() {
+  for (auto next = calls_.begin(); next != calls_.end();) {
+    const auto at = next++;
+    const uint64_t number = at->first;
+    if (at->second.call->decoupled()) continue;
+    std::vector<Reply> held = std::move(at->second.held);
+    at->second.held.clear();
+    const bool done = !held.empty() && held.back().final;
+    for (Reply& reply : held)
+      if (!Write(number, std::move(reply))) return;
+    if (!done) return;  // all later ones wait for it
+  }
+}
+
+// Ends the stream after the last call.
+void StreamInferRpc::Advance() {
+  if (stream_.finished()) return;
+  if (!full()) stream_.Resume();
+  if (!calls_.empty()) return;
+  if (ended_) return stream_.Finish(GrpcStatus());
+  if (draining_) stream_.Finish({GrpcCode::kUnavailable, "Server exiting", 0});
+}
+
+void StreamInferRpc::OnEnd() {
+  ended_ = true;
+  Advance();
+}
+
+void StreamInferRpc::OnDrain() {
+  draining_ = true;
+  Advance();
+}
+
+void StreamInferRpc::OnCancel() { CancelAll(); }
+
+void StreamInferRpc::CancelAll() {
+  // Cancelling may answer at once, and the stream drops such replies: it is finished.
+  for (const auto& [number, entry] : calls_) entry.call->Cancel();
+}
+
+void StreamInferRpc::RecordCall(const Entry& entry, const Reply& reply) const {
+  AccessRecord record;
+  record.status = static_cast<int>(reply.status.code);
+  record.error = reply.status.message;
+  record.received = entry.bytes;
+  record.sent = reply.message ? reply.message->size() : 0;
+  record.duration = Clock::now() - entry.arrived;
+  entry.call->Describe(record);
+  stream_.Record(record);
+}
+
+}  // namespace
+
+std::unique_ptr<Rpc> MakeStreamInferRpc(GrpcStream& stream, const RpcMethod&) {
+  return std::make_unique<StreamInferRpc>(stream);
+}
+
+}  // namespace tern::server

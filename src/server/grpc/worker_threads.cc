@@ -1,0 +1,41 @@
+#include "server/grpc/worker_threads.h"
+
+namespace tern::server {
+
+WorkerThreads::~WorkerThreads() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool WorkerThreads::Post(std::function<void()> function) {
+  constexpr size_t kMaxWaiting = 1024;
+  const std::lock_guard lock(mutex_);
+  if (functions_.size() >= kMaxWaiting) return false;
+  functions_.push_back(std::move(function));
+  if (idle_ < static_cast<int>(functions_.size()) && static_cast<int>(threads_.size()) < limit_)
+    threads_.emplace_back([this] { Run(); });
+  changed_.notify_one();
+  return true;
+}
+
+void WorkerThreads::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++idle_;
+    changed_.wait(lock, [&] { return stop_ || !functions_.empty(); });
+    --idle_;
+    if (stop_) return;
+    std::function<void()> function = std::move(functions_.front());
+    functions_.pop_front();
+    lock.unlock();
+    function();
+    function = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace tern::server
