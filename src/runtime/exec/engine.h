@@ -51,7 +51,8 @@ struct Engine {
 
   std::shared_ptr<Model> model;
   const SessionOptions options;
-  Workers workers;
+  Workers workers;      // plans and scratch memory are made for so many threads
+  Workers run_workers;  // that runs use: at most as many threads as `workers`
   DynamicPool pool;
   RunObserver* observer = nullptr;
   Stop stop;

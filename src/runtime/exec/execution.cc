@@ -28,7 +28,7 @@ void Execution::Connect(const Step& step) {
   state.entry = step.entry;
   state.kernel_name = step.kernel_name;
   state.types = step.types;
-  state.context.pool = &engine_.workers;
+  state.context.pool = &engine_.run_workers;
   for (int slot : step.inputs) state.context.inputs.push_back(slot < 0 ? nullptr : &At(slot));
   for (int slot : step.outputs) state.context.outputs.push_back(&At(slot));
 }

@@ -32,6 +32,7 @@ Engine::Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolv
     : model(std::move(shared_model)),
       options(resolved),
       workers(resolved.threads),
+      run_workers(workers),
       pool(resolved.memory_limit) {}
 
 Engine::~Engine() = default;

@@ -229,6 +229,12 @@ Status Session::Prepare() {
   return Guard([&]() -> Status { return state_->Prepare().status(); });
 }
 
+Tensor Session::PlannedOutput(int i) const {
+  if (!state_->current || !state_->states.empty() || !state_->current->Planned(i)) return {};
+  const Datum& planned = state_->current->Output(i);
+  return planned.is_tensor() ? planned.tensor : Tensor();
+}
+
 const Datum& Session::Output(int i) const {
   static const Datum none;
   return state_->states.IsOutput(i) ? none : state_->current->Output(i);
@@ -312,6 +318,12 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
 void Session::SetObserver(RunObserver* observer) { state_->engine.observer = observer; }
 
 void Session::SetStop(const Stop& stop) { state_->engine.stop = stop; }
+
+void Session::SetThreads(int threads) {
+  Engine& engine = state_->engine;
+  const bool all = threads <= 0 || threads >= engine.workers.threads();
+  engine.run_workers = all ? engine.workers : Workers(threads);
+}
 
 std::vector<Fallback> Session::Fallbacks() const {
   std::vector<Fallback> out;

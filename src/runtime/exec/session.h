@@ -97,10 +97,15 @@ class Session {
 
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();
+  // After Prepare: type and dims of output i in the next Run, as a tensor whose bytes must not be read.
+  // Undefined if they depend on the data, and for sessions with states.
+  Tensor PlannedOutput(int i) const;
 
   void SetObserver(RunObserver* observer);  // null: none
   // Later runs check `stop` between steps and return kCancelled when it fires. The session stays usable.
   void SetStop(const Stop& stop);
+  // Later runs use at most so many threads; 0 and numbers above options.threads: options.threads. Plans stay.
+  void SetThreads(int threads);
   std::vector<Fallback> Fallbacks() const;  // of all plans so far
   std::vector<StepInfo> Steps() const;      // of the last plan
   // Kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a split batch

@@ -120,6 +120,35 @@ TEST(Session, WritesToBoundOutputs) {
   EXPECT_EQ(session->Run().message(), "output 'y' is f32[2,4], but the bound tensor is f32[8]");
 }
 
+TEST(Session, PlansOutputsBeforeTheRun) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N,4]) -> (%y, %n) {
+    %y = Relu(%x)
+    %n = NonZero(%x)
+  })"));
+  ASSERT_TRUE(session->BindInput(0, Counting({2, 4})).ok());
+  EXPECT_FALSE(session->PlannedOutput(0).defined()) << "nothing is prepared";
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(session->Prepare().ok());
+    EXPECT_EQ(session->PlannedOutput(0).dims(), (Dims{2, 4}));
+    EXPECT_EQ(session->PlannedOutput(0).dtype(), DType::kF32);
+    EXPECT_FALSE(session->PlannedOutput(1).defined()) << "its size depends on the data";
+    ASSERT_TRUE(session->Run().ok());
+  }
+}
+
+TEST(Session, RunsWithFewerThreadsOnTheSamePlans) {
+  auto session = SessionOf(ParseOrDie("graph @g(%x: f32[N,64]) -> (%y) { %y = Relu(%x) }"));
+  ASSERT_TRUE(session->BindInput(0, Counting({512, 64})).ok());
+  ASSERT_TRUE(session->Run().ok());
+  const std::vector<double> expected = ToDoubles(session->Output(0).tensor);
+  for (const int threads : {1, 0, 1000, 1, -1}) {
+    session->SetThreads(threads);
+    ASSERT_TRUE(session->Run().ok());
+    EXPECT_EQ(ToDoubles(session->Output(0).tensor), expected) << threads;
+  }
+  EXPECT_EQ(session->PlansMade(), 1);
+}
+
 TEST(Session, TakesStridedInputs) {
   auto session = SessionOf(ParseOrDie("graph @g(%x: f32[2,3]) -> (%y) { %y = Relu(%x) }"));
   const Tensor base = Counting({3, 2});

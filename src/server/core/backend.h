@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/stop.h"
@@ -41,6 +42,8 @@ class BackendModel {
   virtual size_t MemoryBytes() const = 0;
   // True if one batch may use several threads (Batch::threads).
   virtual bool Parallel() const { return false; }
+  // Values that the back end reports of itself, by name: gauges of Prometheus. Thread-safe.
+  virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
 };
 
 // Where a version of a model lies.

@@ -1,0 +1,11 @@
+// Engines behind the C interface as server::Backend.
+#pragma once
+#include <memory>
+
+#include "server/backend/host.h"
+
+namespace tern::server {
+
+std::shared_ptr<Backend> AdaptBackend(std::shared_ptr<LoadedBackend> loaded);
+
+}  // namespace tern::server

@@ -1,0 +1,147 @@
+// Loads a model for the built-in engine, and says what it is.
+#include <algorithm>
+#include <cstring>
+
+#include "generate/generate.h"
+#include "load/load.h"
+#include "server/backend/engine_model.h"
+
+namespace tern::server {
+namespace {
+
+constexpr int kDefaultMaxBatch = 4;  // of Triton, for models whose configuration leaves it open
+
+std::string_view ParameterOf(const TernModelInfo& info, std::string_view key) {
+  for (uint64_t i = 0; i < info.parameter_count; ++i)
+    if (key == info.parameters[i].key) return info.parameters[i].value;
+  return {};
+}
+
+// One plan per batch size, as long as they are few.
+int PlanCache(const TernModelInfo& info) { return std::clamp(2 * info.max_batch_size, 16, 64); }
+
+Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
+  SessionOptions options;
+  options.level = Level::kLayout;
+  options.plan_cache = PlanCache(info);
+  if (const std::string_view text = ParameterOf(info, "tern_threads"); !text.empty()) {
+    int64_t threads = 0;
+    if (!ParseInt(text, threads) || threads < 0 || threads > kMaxThreads)
+      return InvalidArgument("parameter tern_threads is '", text, "'");
+    options.threads = static_cast<int>(threads);
+  }
+  if (const std::string_view text = ParameterOf(info, "tern_precision"); !text.empty()) {
+    const auto precision = ParsePrecision(text);
+    if (!precision) return InvalidArgument("parameter tern_precision is '", text, "'");
+    options.precision = *precision;
+  }
+  return options;
+}
+
+// Inputs and outputs that clients see.
+std::vector<const Value*> InputsOf(const Session& session) {
+  std::vector<const Value*> out;
+  for (int i = 0; i < session.InputCount(); ++i)
+    if (!session.IsStateInput(i)) out.push_back(session.graph().inputs()[static_cast<size_t>(i)]);
+  return out;
+}
+std::vector<const Value*> OutputsOf(const Session& session) {
+  std::vector<const Value*> out;
+  for (int i = 0; i < session.OutputCount(); ++i)
+    if (!session.IsStateOutput(i)) out.push_back(session.graph().outputs()[static_cast<size_t>(i)]);
+  return out;
+}
+
+// The first dim, if it can be a batch: unknown, or a symbol.
+const Dim* FreeDim(const Value& value) {
+  static const Dim* const unknown = new Dim();
+  const Shape& shape = value.type.shape;
+  if (!shape.ranked) return unknown;
+  if (shape.rank() == 0 || shape[0].known()) return nullptr;
+  return &shape[0];
+}
+
+bool Contains(const Dim& dim, const Dim& symbol) {
+  std::vector<std::string> in, names;
+  dim.CollectSymbols(in);
+  symbol.CollectSymbols(names);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& n) { return std::find(in.begin(), in.end(), n) != in.end(); });
+}
+
+// True if the first dim of all tensors can be the same batch. The first dim of an output may have a name of
+// its own: exporters do not always write the batch's. It must not be another function of the batch, as 2*N
+// is.
+bool Batchable(const Session& session) {
+  const Dim* batch = nullptr;
+  for (const Value* input : InputsOf(session)) {
+    const Dim* dim = FreeDim(*input);
+    if (!dim || (batch && dim->symbolic() && batch->symbolic() && *dim != *batch)) return false;
+    if (!batch || batch->unknown()) batch = dim;
+  }
+  if (!batch) return false;
+  for (const Value* output : OutputsOf(session)) {
+    const Dim* dim = FreeDim(*output);
+    if (!dim || (*dim != *batch && Contains(*dim, *batch))) return false;
+  }
+  return true;
+}
+
+Status DescribeTensor(const Value& value, bool batched, void (*add)(TernDescription*, const TernTensorInfo*),
+                      TernDescription* to) {
+  if (!value.type.tensor())
+    return Unsupported("'", value.name, "' is ", value.type.ToString(), "; clients can use tensors only");
+  if (!value.type.shape.ranked)
+    return Unsupported("'", value.name, "' has no fixed rank; state its dims in the model's configuration");
+  Dims dims;
+  for (const Dim& dim : value.type.shape.dims) dims.push_back(dim.known() ? dim.value() : -1);
+  if (batched && !dims.empty()) dims.erase(dims.begin());
+  const TernTensorInfo info{value.name.c_str(), AbiType(value.type.dtype), static_cast<int32_t>(dims.size()),
+                            dims.data(), 0};
+  add(to, &info);
+  return {};
+}
+
+// For a tensor of unknown rank, the configuration is the only source.
+Status DescribeAll(const std::vector<const Value*>& values, const TernTensorInfo* configured, uint64_t count,
+                   bool batched, void (*add)(TernDescription*, const TernTensorInfo*), TernDescription* to) {
+  for (const Value* value : values) {
+    const TernTensorInfo* known = nullptr;
+    for (uint64_t i = 0; i < count; ++i)
+      if (value->name == configured[i].name) known = &configured[i];
+    if (known && value->type.tensor() && !value->type.shape.ranked)
+      add(to, known);
+    else
+      TERN_TRY(DescribeTensor(*value, batched, add, to));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EngineModel>> EngineModel::Load(const TernModelInfo& info) {
+  if (!*info.file) return NotFound("the model has no model file");
+  InitGenerate();
+  TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
+  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(info.file, 1));
+  for (const std::string& warning : loaded.warnings)
+    Host().log(1, StrCat("model '", info.name, "': ", warning).c_str());
+  auto model = std::make_unique<EngineModel>();
+  TERN_ASSIGN(model->session, Session::Create(std::move(loaded.graph), options));
+  return model;
+}
+
+Status EngineModel::Describe(const TernModelInfo& info, TernDescription* to) const {
+  const bool open = info.max_batch_size == 0 && info.input_count == 0 && info.output_count == 0;
+  const bool batchable = Batchable(*session);
+  if (info.max_batch_size > 0 && !batchable)
+    return InvalidArgument("max_batch_size is ", info.max_batch_size,
+                           ", but the first dims of the model's inputs and outputs are no common batch dim; "
+                           "set max_batch_size to 0");
+  if (open && batchable) Host().set_max_batch_size(to, kDefaultMaxBatch, 1);
+  const bool batched = open ? batchable : info.max_batch_size > 0;
+  TERN_TRY(DescribeAll(InputsOf(*session), info.inputs, info.input_count, batched, Host().add_input, to));
+  return DescribeAll(OutputsOf(*session), info.outputs, info.output_count, batched, Host().add_output, to);
+}
+
+}  // namespace tern::server

@@ -1,0 +1,36 @@
+// Models and instances of the built-in engine.
+#pragma once
+#include <memory>
+
+#include "runtime/exec/session.h"
+#include "server/backend/host.h"
+
+namespace tern::server {
+
+// A loaded model. Instances are clones of its session: they share plans and weights.
+struct EngineModel {
+  std::unique_ptr<Session> session;
+
+  static Result<std::unique_ptr<EngineModel>> Load(const TernModelInfo& info);
+  Status Describe(const TernModelInfo& info, TernDescription* to) const;
+};
+
+// Runs batches, one at a time.
+class EngineInstance {
+ public:
+  explicit EngineInstance(const EngineModel& model) : session_(model.session->Clone()) {}
+  Status Run(const TernBatch& batch, TernOutputs* outputs);
+
+ private:
+  Status BindInputs(const TernBatch& batch);
+  Status BindInput(int i, const TernTensor& input);
+  Status BindOutputs(const TernBatch& batch, TernOutputs* outputs);
+  Status GiveOthers(TernOutputs* outputs);
+  Status GiveOutput(const std::string& name, const Datum& datum, TernOutputs* outputs);
+
+  enum class Delivery : uint8_t { kNone, kBound, kCopy };
+  std::unique_ptr<Session> session_;
+  std::vector<Delivery> deliveries_;  // by output, of the current batch
+};
+
+}  // namespace tern::server

@@ -1,0 +1,77 @@
+// The server's side of include/tern/backend.h.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/core/backend.h"
+#include "tern/backend.h"
+
+namespace tern::server {
+
+const TernHost& Host();
+
+// An initialised engine. Models, instances and outputs of the engine keep it alive.
+class LoadedBackend {
+ public:
+  // api: must outlive the result. Checks the version and the functions, then calls initialise.
+  static Result<std::shared_ptr<LoadedBackend>> Initialise(const TernBackend* api);
+  ~LoadedBackend();
+  LoadedBackend(const LoadedBackend&) = delete;
+  LoadedBackend& operator=(const LoadedBackend&) = delete;
+  const TernBackend& api() const { return *api_; }
+  void* handle() const { return handle_; }
+
+ private:
+  explicit LoadedBackend(const TernBackend* api) : api_(api) {}
+  const TernBackend* api_;
+  void* handle_ = nullptr;
+  bool initialised_ = false;
+};
+
+// Types of the interface have the numbers of the configuration's TYPE_….
+int32_t AbiType(DType dtype);  // 0: no client can send it
+DType TypeFromAbi(int32_t type);
+
+Status StatusOf(const TernError& error);
+int32_t Fail(const Status& status, TernError* error);  // returns the code
+
+TernTensor View(const WireTensor& tensor);
+// Memory that is aligned to 64 bytes and not zeroed. Undefined if there is none.
+Buffer AllocateRaw(size_t bytes);
+
+}  // namespace tern::server
+
+// What the opaque types of the interface are.
+struct TernOutputs {
+  std::shared_ptr<tern::server::LoadedBackend> backend;
+  std::vector<tern::server::WireTensor> tensors;
+  const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
+  tern::Status status;                                                       // the first wrong output
+  TernRequest* request = nullptr;                                            // whose response this is
+};
+
+struct TernRequest {
+  std::shared_ptr<tern::server::LoadedBackend> backend;
+  std::shared_ptr<tern::server::Call> call;
+  std::vector<TernTensor> inputs;
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+struct TernDescription {
+  struct Tensor {
+    std::string name;
+    tern::DType dtype = tern::DType::kInvalid;
+    tern::Dims dims;
+    bool optional = false;
+  };
+  std::vector<Tensor> inputs, outputs;
+  int max_batch_size = -1;  // -1: not set
+  bool dynamic_batching = false;
+  bool decoupled = false;
+  tern::Status status;
+};
+
+struct TernMetrics {
+  std::vector<std::pair<std::string, double>> values;
+};

@@ -1,0 +1,50 @@
+#include "server/repository/catalogue.h"
+
+#include <algorithm>
+
+namespace tern::server {
+
+std::vector<IndexEntry> Catalogue::Index(const std::set<std::string>& existing, bool ready_only) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::set<std::string> names = existing;
+  for (const auto& [name, entry] : entries_)
+    if (!entry.versions.empty() || !entry.error.empty()) names.insert(name);
+  std::vector<IndexEntry> out;
+  for (const std::string& name : names) {
+    const auto it = entries_.find(name);
+    if (it == entries_.end() || it->second.versions.empty()) {
+      const std::string error = it == entries_.end() ? "" : it->second.error;
+      if (!ready_only)
+        out.push_back({name, "", error.empty() ? ModelState::kUnknown : ModelState::kUnavailable, error});
+      continue;
+    }
+    for (const auto& [number, version] : it->second.versions)
+      if (!ready_only || version.state == ModelState::kReady)
+        out.push_back({name, number, version.state, version.reason});
+  }
+  return out;
+}
+
+std::vector<std::string> Catalogue::Models() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, entry] : entries_) out.push_back(name);
+  return out;
+}
+
+bool Catalogue::Live(const std::string& model) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = entries_.find(model);
+  return it != entries_.end() && !it->second.live.empty();
+}
+
+std::vector<std::string> Catalogue::Dependents(const std::string& model) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, entry] : entries_)
+    if (!entry.live.empty() && std::find(entry.steps.begin(), entry.steps.end(), model) != entry.steps.end())
+      out.push_back(name);
+  return out;
+}
+
+}  // namespace tern::server

@@ -1,0 +1,48 @@
+// What the repository knows of each model: states for the index, live versions, fingerprints.
+#pragma once
+#include <set>
+
+#include "server/repository/loader.h"
+#include "server/repository/temporary.h"
+
+namespace tern::server {
+
+struct CatalogueEntry {
+  struct Version {
+    ModelState state = ModelState::kUnknown;
+    std::string reason;
+  };
+  struct Less {
+    bool operator()(const std::string& a, const std::string& b) const { return VersionLess(a, b); }
+  };
+  std::map<std::string, Version, Less> versions;
+  std::string error;  // of the model as a whole; empty: none
+  LiveVersions live;
+  std::string fingerprint;                  // of the files at the last load
+  std::vector<std::string> steps;           // of an ensemble
+  bool requested = false;                   // loaded by name, not only because an ensemble needs it
+  std::shared_ptr<TemporaryFolder> folder;  // of the files that a load request carried
+};
+
+// Thread-safe.
+class Catalogue {
+ public:
+  // Names of the models that exist but were never loaded are entries without versions.
+  std::vector<IndexEntry> Index(const std::set<std::string>& existing, bool ready_only) const;
+
+  // Reads or changes an entry under the lock; `change` must not block.
+  template <class F> auto With(const std::string& model, F&& change) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return change(entries_[model]);
+  }
+  std::vector<std::string> Models() const;
+  bool Live(const std::string& model) const;
+  // Ensembles with live versions that run this model.
+  std::vector<std::string> Dependents(const std::string& model) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, CatalogueEntry> entries_;
+};
+
+}  // namespace tern::server

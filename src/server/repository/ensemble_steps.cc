@@ -1,0 +1,60 @@
+// Checks an ensemble against the models that it runs.
+#include <set>
+
+#include "server/repository/loader.h"
+
+namespace tern::server {
+namespace {
+
+// The type that each tensor of the ensemble has so far.
+using Types = std::map<std::string, DType>;
+
+Status CheckType(const std::string& tensor, DType dtype, const std::string& model, Types& types) {
+  const auto [it, added] = types.emplace(tensor, dtype);
+  if (added || it->second == dtype) return {};
+  return InvalidArgument("ensemble tensor '", tensor, "' has type ", WireName(it->second), ", but model '",
+                         model, "' has ", WireName(dtype));
+}
+
+Status CheckStep(const EnsembleStep& step, const ModelConfig& model, int max_batch_size, Types& types) {
+  if (model.max_batch_size && model.max_batch_size < max_batch_size)
+    return InvalidArgument("the ensemble has max_batch_size ", max_batch_size, ", but its model '",
+                           model.name, "' has ", model.max_batch_size);
+  for (const auto& [name, tensor] : step.inputs) {
+    const TensorConfig* input = model.FindInput(name);
+    if (!input)
+      return InvalidArgument("ensemble tensor '", tensor, "' is mapped to input '", name, "', which model '",
+                             model.name, "' does not have");
+    TERN_TRY(CheckType(tensor, input->dtype, model.name, types));
+  }
+  for (const auto& [name, tensor] : step.outputs) {
+    const TensorConfig* output = model.FindOutput(name);
+    if (!output)
+      return InvalidArgument("ensemble tensor '", tensor, "' is mapped to output '", name, "', which model '",
+                             model.name, "' does not have");
+    TERN_TRY(CheckType(tensor, output->dtype, model.name, types));
+  }
+  for (const TensorConfig& input : model.inputs)
+    if (!input.optional && !step.inputs.count(input.name))
+      return InvalidArgument("no ensemble tensor is mapped to input '", input.name, "' of model '",
+                             model.name, "'");
+  return {};
+}
+
+}  // namespace
+
+Status CheckSteps(const ModelConfig& ensemble, const Registry& models) {
+  Types types;
+  for (const auto* tensors : {&ensemble.inputs, &ensemble.outputs})
+    for (const TensorConfig& tensor : *tensors) types[tensor.name] = tensor.dtype;
+  for (const EnsembleStep& step : ensemble.ensemble) {
+    const auto model = models.Find(step.model, step.version);
+    if (!model.ok())
+      return Unavailable("ensemble '", ensemble.name, "' depends on '", step.model,
+                         "' which has no loaded version");
+    TERN_TRY(CheckStep(step, (*model)->config(), ensemble.max_batch_size, types));
+  }
+  return {};
+}
+
+}  // namespace tern::server

@@ -1,0 +1,36 @@
+// Threads that load models. Their priority is low, so that loading does not delay requests.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+
+namespace tern::server {
+
+class LoadThreads {
+ public:
+  explicit LoadThreads(int count);
+  ~LoadThreads();  // runs what is queued, then joins
+  LoadThreads(const LoadThreads&) = delete;
+  LoadThreads& operator=(const LoadThreads&) = delete;
+  // Runs on one of the threads; `work` must not throw and must not wait for other work.
+  void Post(std::function<void()> work);
+  // Waits for the result.
+  Status Run(const std::function<Status()>& work);
+  // Runs all of them in parallel and waits.
+  void RunAll(const std::vector<std::function<void()>>& work);
+
+ private:
+  void Loop();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,95 @@
+#include "server/repository/loader.h"
+
+#include "model_config.pb.h"
+#include "server/repository/read_config.h"
+#include "server/repository/warm_up.h"
+
+namespace tern::server {
+namespace {
+
+constexpr std::chrono::seconds kRemoveLimit{5};
+
+Status CheckComplete(const ModelConfig& config) {
+  if (config.inputs.empty() && !config.sequence)
+    return InvalidArgument("the configuration must list the inputs: the back end does not know them");
+  if (config.outputs.empty())
+    return InvalidArgument("the configuration must list the outputs: the back end does not know them");
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> Loader::StepsOf(const ModelSource& source, const std::string& config_json) const {
+  ConfigMessage message;
+  std::vector<std::string> steps;
+  if (!ReadConfig(source, config_json, message).ok()) return steps;
+  for (const auto& step : message.ensemble_scheduling().step()) steps.push_back(step.model_name());
+  return steps;
+}
+
+// Fills in the configuration and checks it again: a model's own tensors may have anything in their names.
+static Status Complete(BackendModel& model, bool auto_complete, ConfigMessage& message, ModelConfig& config) {
+  if (!auto_complete) TERN_TRY(CheckComplete(config));
+  TERN_TRY(model.Complete(config));
+  TERN_TRY(CheckComplete(config));
+  UpdateMessage(config, message);
+  return {};
+}
+
+Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,
+                                                          const std::string& version,
+                                                          ConfigMessage& message) const {
+  TERN_ASSIGN(ModelConfig config, ConvertConfig(message, source.folder));
+  if (!config.ensemble.empty()) {
+    TERN_TRY(CheckSteps(config, registry_));
+    return scheduler_.AddEnsemble(std::move(config), version, registry_);
+  }
+  TERN_ASSIGN(const ModelFiles files,
+              FindFiles(source, version, message.default_model_filename(), IsBuiltIn(message.backend())));
+  TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
+  TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  TERN_TRY(Complete(*model, options_.auto_complete, message, config));
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> ready,
+              scheduler_.Add(std::move(config), version, std::move(model)));
+  const Status warm = WarmUp(*ready, message, source.folder);
+  if (warm.ok()) return ready;
+  scheduler_.Remove(ready, kRemoveLimit);
+  return warm;
+}
+
+Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& config_json,
+                                const LiveVersions& live,
+                                const std::function<void(const std::string&)>& started) const {
+  ConfigMessage message;
+  TERN_TRY(ReadConfig(source, config_json, message));
+  LoadResult result;
+  for (const auto& step : message.ensemble_scheduling().step()) result.steps.push_back(step.model_name());
+  std::vector<std::string> missing;
+  const bool ensemble = message.has_ensemble_scheduling();
+  const auto versions = SelectVersions(message, ListVersions(source, !ensemble), missing);
+  if (versions.empty() && missing.empty())
+    return NotFound("the model has no version: no folder with a number as its name");
+  for (const std::string& version : missing)
+    result.failures[version] = NotFound("version ", version, " does not exist");
+  const std::string common =
+      config_json + (source.file.empty() ? Fingerprint(source.folder, true) : Fingerprint(source.file));
+  for (const std::string& version : versions) {
+    const std::string fingerprint =
+        source.file.empty() ? common + Fingerprint(source.folder + "/" + version) : common;
+    const auto known = live.find(version);
+    if (known != live.end() && known->second.fingerprint == fingerprint && !ensemble) {
+      result.versions[version] = known->second;
+      continue;
+    }
+    started(version);
+    ConfigMessage own = message;
+    auto loaded = Guard([&] { return LoadVersion(source, version, own); });
+    if (loaded.ok())
+      result.versions[version] = {std::move(*loaded), fingerprint};
+    else
+      result.failures[version] = HidePaths(loaded.TakeStatus(), source);
+  }
+  return result;
+}
+
+}  // namespace tern::server

@@ -1,0 +1,51 @@
+// Loads the versions of one model and makes them ready to run.
+#pragma once
+#include <functional>
+
+#include "server/backend/backends.h"
+#include "server/repository/layout.h"
+
+namespace tern::server {
+
+// A version that runs, and what it was made from.
+struct LiveVersion {
+  std::shared_ptr<ModelVersion> model;
+  std::string fingerprint;
+};
+using LiveVersions = std::map<std::string, LiveVersion>;  // by version
+
+struct LoadResult {
+  LiveVersions versions;
+  std::map<std::string, Status> failures;  // by version
+  std::vector<std::string> steps;          // models that an ensemble runs
+};
+
+class Loader {
+ public:
+  Loader(const RepositoryOptions& options, Scheduler& scheduler, const Registry& registry,
+         BackendSource& backends)
+      : options_(options), scheduler_(scheduler), registry_(registry), backends_(backends) {}
+
+  // The models that an ensemble runs; empty for other models, and for a configuration that cannot be read.
+  std::vector<std::string> StepsOf(const ModelSource& source, const std::string& config_json) const;
+
+  // Loads all versions that the policy selects. Versions in `live` whose files did not change are taken as
+  // they are. Fails if no version can be tried at all. started: called with each version before it loads.
+  Result<LoadResult> Load(const ModelSource& source, const std::string& config_json, const LiveVersions& live,
+                          const std::function<void(const std::string&)>& started) const;
+
+ private:
+  Result<std::shared_ptr<ModelVersion>> LoadVersion(const ModelSource& source, const std::string& version,
+                                                    ConfigMessage& message) const;
+  Result<std::shared_ptr<ModelVersion>> LoadWith(BackendModel& model, ConfigMessage& message,
+                                                 ModelConfig& config) const;
+  const RepositoryOptions& options_;
+  Scheduler& scheduler_;
+  const Registry& registry_;
+  BackendSource& backends_;
+};
+
+// Checks that the steps of an ensemble are ready and have the tensors that it maps.
+Status CheckSteps(const ModelConfig& ensemble, const Registry& models);
+
+}  // namespace tern::server

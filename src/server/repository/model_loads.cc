@@ -1,0 +1,126 @@
+#include "server/repository/model_loads.h"
+
+#include <algorithm>
+
+#include "server/backend/host.h"
+
+namespace tern::server {
+namespace {
+
+constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
+
+std::vector<std::shared_ptr<ModelVersion>> Sorted(const LiveVersions& versions) {
+  std::vector<std::shared_ptr<ModelVersion>> out;
+  for (const auto& [number, version] : versions) out.push_back(version.model);
+  std::sort(out.begin(), out.end(),
+            [](const auto& a, const auto& b) { return VersionLess(a->version(), b->version()); });
+  return out;
+}
+
+Status Summary(const std::string& model, const std::map<std::string, Status>& failures) {
+  if (failures.empty()) return {};
+  std::vector<std::string> parts;
+  for (const auto& [version, status] : failures)
+    parts.push_back(StrCat("version ", version, " is at UNAVAILABLE state: ", status.message()));
+  return Status(failures.begin()->second.code(), StrCat("failed to load '", model, "', ", Join(parts, "; ")));
+}
+
+}  // namespace
+
+std::mutex& ModelLoads::MutexOf(const std::string& model) {
+  const std::lock_guard<std::mutex> lock(mutexes_guard_);
+  auto& mutex = mutexes_[model];
+  if (!mutex) mutex = std::make_unique<std::mutex>();
+  return *mutex;
+}
+
+Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, bool requested) {
+  const std::lock_guard<std::mutex> lock(MutexOf(source.name));
+  const std::string& name = source.name;
+  ModelSource from = source;
+  std::shared_ptr<TemporaryFolder> folder;
+  if (!options.files.empty()) {
+    TERN_ASSIGN(folder, TemporaryFolder::Create(options.files));
+    from = {name, folder->path(), "", false};
+  }
+  const std::string fingerprint = Fingerprint(source.file.empty() ? source.folder : source.file);
+  const LiveVersions live = catalogue_.With(name, [](CatalogueEntry& e) { return e.live; });
+  auto result = Guard([&] {
+    return loader_.Load(from, options.config, live, [&](const std::string& version) {
+      catalogue_.With(name, [&](CatalogueEntry& e) {
+        if (!e.live.count(version)) e.versions[version] = {ModelState::kLoading, ""};
+      });
+    });
+  });
+  if (result.ok()) return Swap(name, std::move(*result), std::move(folder), fingerprint, requested);
+  const Status status = HidePaths(result.TakeStatus(), from);
+  catalogue_.With(name, [&](CatalogueEntry& e) { e.fingerprint = fingerprint; });
+  Fail(name, status);
+  return Status(status.code(), StrCat("failed to load '", name, "': ", status.message()));
+}
+
+// Without live versions the index shows the error; with them, they stay as they are.
+void ModelLoads::Fail(const std::string& model, const Status& status) {
+  Host().log(2, StrCat("model '", model, "' is not loaded: ", status.message()).c_str());
+  catalogue_.With(model, [&](CatalogueEntry& e) {
+    e.error = status.message();
+    if (e.live.empty()) e.versions.clear();
+  });
+}
+
+void ModelLoads::Refuse(const std::string& model, const Status& status) {
+  const std::lock_guard<std::mutex> lock(MutexOf(model));
+  Fail(model, status);
+}
+
+Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared_ptr<TemporaryFolder> folder,
+                        const std::string& fingerprint, bool requested) {
+  const Status status = Summary(model, result.failures);
+  LiveVersions old = catalogue_.With(model, [](CatalogueEntry& e) { return e.live; });
+  const bool keep = !status.ok() && !old.empty();
+  if (!status.ok()) Host().log(2, status.message().c_str());
+  if (!keep) registry_.Publish(model, Sorted(result.versions));
+  const LiveVersions& ended = keep ? result.versions : old;
+  const LiveVersions& ready = keep ? old : result.versions;
+  std::shared_ptr<TemporaryFolder> replaced = folder;
+  catalogue_.With(model, [&](CatalogueEntry& e) {
+    e.fingerprint = fingerprint;
+    e.error = status.message();
+    e.versions.clear();
+    for (const auto& [version, failure] : result.failures)
+      e.versions[version] = {ModelState::kUnavailable, failure.message()};
+    for (const auto& [version, live] : ready) e.versions[version].state = ModelState::kReady;
+    if (keep) return;
+    e.live = ready;
+    e.steps = std::move(result.steps);
+    e.requested |= requested;
+    std::swap(e.folder, replaced);
+  });
+  for (const auto& [version, model_version] : ended) {
+    const auto same = ready.find(version);
+    if (same == ready.end() || same->second.model != model_version.model)
+      scheduler_.Remove(model_version.model, kSwapLimit);
+  }
+  return status;
+}
+
+void ModelLoads::Unload(const std::string& model, const std::string& reason,
+                        std::chrono::milliseconds limit) {
+  const std::lock_guard<std::mutex> lock(MutexOf(model));
+  const LiveVersions live = catalogue_.With(model, [](CatalogueEntry& e) {
+    for (const auto& [version, unused] : e.live) e.versions[version] = {ModelState::kUnloading, ""};
+    return e.live;
+  });
+  if (!live.empty()) registry_.Publish(model, {});
+  for (const auto& [version, model_version] : live) scheduler_.Remove(model_version.model, limit);
+  std::shared_ptr<TemporaryFolder> folder;
+  catalogue_.With(model, [&](CatalogueEntry& e) {
+    for (const auto& [version, unused] : live) e.versions[version] = {ModelState::kUnavailable, reason};
+    e.live.clear();
+    e.steps.clear();
+    e.requested = false;
+    std::swap(e.folder, folder);
+  });
+}
+
+}  // namespace tern::server

@@ -1,0 +1,289 @@
+#include "server/repository/repository.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <set>
+
+#include "server/repository/load_threads.h"
+#include "server/repository/model_loads.h"
+#include "server/repository/repository_start.h"
+
+namespace tern::server {
+namespace {
+
+using Sources = std::map<std::string, std::vector<ModelSource>>;
+
+constexpr std::chrono::seconds kUnloadLimit{60};
+
+Status Ambiguous(const std::string& model, size_t count) {
+  return InvalidArgument("model '", model, "' is in ", count, " repositories; a name must be unique");
+}
+
+class FolderRepository : public Repository {
+ public:
+  FolderRepository(const RepositoryOptions& options, Scheduler& scheduler, Registry& registry,
+                   std::unique_ptr<BackendSource> backends)
+      : options_(options),
+        backends_(std::move(backends)),
+        loader_(options_, scheduler, registry, *backends_),
+        loads_(loader_, scheduler, registry),
+        threads_(std::make_unique<LoadThreads>(options.load_threads)) {}
+  ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
+
+  Status Begin();
+
+  std::vector<IndexEntry> Index(bool ready_only) override;
+  Status Load(const std::string& model, const LoadOptions& options) override;
+  Status Unload(const std::string& model, bool dependents) override;
+  bool AllReady() const override { return started_; }
+  void Stop(std::chrono::milliseconds limit) override;
+
+ private:
+  Result<ModelSource> SourceOf(const std::string& model) const;
+  std::vector<std::string> StartNames(const Sources& sources) const;
+  void LoadAtStart();
+  // Loads models in parallel: first those that are no ensembles, then ensembles whose steps are ready.
+  void LoadMany(const Sources& sources, const std::vector<std::string>& names);
+  void LoadEnsembles(const Sources& sources, std::vector<std::string> names);
+  Status LoadTree(const std::string& model, const LoadOptions& options, bool requested, int depth);
+  void UnloadDependents(const std::string& model);
+  void PollLoop();
+  void PollOnce();
+  Status StartError() const;
+
+  const RepositoryOptions options_;
+  std::unique_ptr<BackendSource> backends_;
+  Loader loader_;
+  ModelLoads loads_;
+  std::unique_ptr<LoadThreads> threads_;
+  std::atomic<bool> started_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  std::thread background_;  // loads the models of the start, then polls
+};
+
+Status FolderRepository::Begin() {
+  TERN_TRY(ListModels(options_).status());
+  background_ = std::thread([this] {
+    LoadAtStart();
+    if (options_.control == ControlMode::kPoll) PollLoop();
+  });
+  if (!options_.strict) return {};
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return started_.load(); });
+  }
+  return StartError();
+}
+
+Status FolderRepository::StartError() const {
+  auto& catalogue = const_cast<ModelLoads&>(loads_).catalogue();
+  for (const std::string& model : catalogue.Models()) {
+    const std::string error = catalogue.With(model, [](CatalogueEntry& e) { return e.error; });
+    if (!error.empty()) return InvalidModel("model '", model, "' cannot be loaded: ", error);
+  }
+  return {};
+}
+
+std::vector<std::string> FolderRepository::StartNames(const Sources& sources) const {
+  const auto& wanted = options_.load_at_start;
+  const bool all = options_.control != ControlMode::kExplicit ||
+                   std::find(wanted.begin(), wanted.end(), "*") != wanted.end();
+  std::set<std::string> names;
+  for (const auto& [name, list] : sources) {
+    const bool flat = std::any_of(list.begin(), list.end(), [](const ModelSource& s) { return s.flat; });
+    if (all || flat) names.insert(name);
+  }
+  if (!all) names.insert(wanted.begin(), wanted.end());
+  return {names.begin(), names.end()};
+}
+
+void FolderRepository::LoadAtStart() {
+  auto sources = ListModels(options_);
+  if (sources.ok() && options_.control == ControlMode::kExplicit)
+    for (const std::string& name : StartNames(*sources)) {
+      const Status status = LoadTree(name, {}, true, 0);
+      if (!status.ok() && !sources->count(name)) loads_.Refuse(name, status);
+    }
+  else if (sources.ok())
+    LoadMany(*sources, StartNames(*sources));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  started_ = true;
+  changed_.notify_all();
+}
+
+void FolderRepository::LoadMany(const Sources& sources, const std::vector<std::string>& names) {
+  std::vector<std::function<void()>> work;
+  std::vector<std::string> ensembles;
+  for (const std::string& name : names) {
+    const auto& list = sources.at(name);
+    if (list.size() != 1)
+      loads_.Refuse(name, Ambiguous(name, list.size()));
+    else if (!loader_.StepsOf(list[0], "").empty())
+      ensembles.push_back(name);
+    else
+      work.push_back([this, &source = list[0]] { (void)loads_.Load(source, {}, true).ok(); });
+  }
+  threads_->RunAll(work);
+  LoadEnsembles(sources, std::move(ensembles));
+}
+
+// An ensemble of ensembles waits for a later round. In the last round the rest is tried, and gets its error.
+void FolderRepository::LoadEnsembles(const Sources& sources, std::vector<std::string> names) {
+  for (bool last = false; !names.empty() && !last;) {
+    std::vector<std::string> waiting;
+    for (const std::string& name : names) {
+      const ModelSource& source = sources.at(name)[0];
+      const auto steps = loader_.StepsOf(source, "");
+      const bool waits = std::any_of(steps.begin(), steps.end(), [&](const std::string& step) {
+        return step != name && std::find(names.begin(), names.end(), step) != names.end();
+      });
+      if (waits)
+        waiting.push_back(name);
+      else
+        (void)threads_->Run([&] { return loads_.Load(source, {}, true); }).ok();
+    }
+    last = waiting.size() == names.size();
+    names = std::move(waiting);
+  }
+  for (const std::string& name : names)
+    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, true); }).ok();
+}
+
+std::vector<IndexEntry> FolderRepository::Index(bool ready_only) {
+  std::set<std::string> existing;
+  if (auto sources = ListModels(options_); sources.ok())
+    for (const auto& [name, list] : *sources) existing.insert(name);
+  return loads_.catalogue().Index(existing, ready_only);
+}
+
+Result<ModelSource> FolderRepository::SourceOf(const std::string& model) const {
+  TERN_TRY(CheckModelName(model));
+  TERN_ASSIGN(Sources sources, ListModels(options_));
+  const auto it = sources.find(model);
+  if (it == sources.end())
+    return NotFound("failed to load '", model, "', failed to poll from model repository");
+  if (it->second.size() != 1) return Ambiguous(model, it->second.size());
+  return it->second[0];
+}
+
+Status FolderRepository::Load(const std::string& model, const LoadOptions& options) {
+  TERN_TRY(CheckModelName(model));
+  if (options_.control != ControlMode::kExplicit)
+    return Unavailable("explicit model load / unload is not allowed if polling is enabled");
+  if (!options.files.empty() && options.config.empty())
+    return InvalidArgument("files of model '", model, "' need a configuration: parameter 'config'");
+  return LoadTree(model, options, true, 0);
+}
+
+// Loads the steps of an ensemble that are not loaded yet, then the model.
+Status FolderRepository::LoadTree(const std::string& model, const LoadOptions& options, bool requested,
+                                  int depth) {
+  if (depth > 16) return InvalidArgument("model '", model, "': ensembles are nested deeper than 16");
+  auto found = SourceOf(model);
+  // A model that exists only in the request needs no folder.
+  if (!found.ok() && (found.status().code() != Code::kNotFound || options.files.empty()))
+    return found.TakeStatus();
+  const ModelSource source = found.ok() ? *found : ModelSource{model, "", "", false};
+  for (const std::string& step : loader_.StepsOf(source, options.config))
+    if (step != model && !loads_.catalogue().Live(step)) TERN_TRY(LoadTree(step, {}, false, depth + 1));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) return Unavailable("Server exiting");
+  }
+  return threads_->Run([&] { return loads_.Load(source, options, requested); });
+}
+
+Status FolderRepository::Unload(const std::string& model, bool dependents) {
+  TERN_TRY(CheckModelName(model));
+  if (options_.control != ControlMode::kExplicit)
+    return Unavailable("explicit model load / unload is not allowed if polling is enabled");
+  auto& catalogue = loads_.catalogue();
+  const std::vector<std::string> steps = catalogue.With(model, [](CatalogueEntry& e) { return e.steps; });
+  UnloadDependents(model);
+  loads_.Unload(model, "unloaded", kUnloadLimit);
+  if (!dependents) return {};
+  for (const std::string& step : steps) {
+    const bool requested = catalogue.With(step, [](CatalogueEntry& e) { return e.requested; });
+    if (!requested && catalogue.Live(step) && catalogue.Dependents(step).empty())
+      TERN_TRY(Unload(step, true));
+  }
+  return {};
+}
+
+// Ensembles cannot run without their steps.
+void FolderRepository::UnloadDependents(const std::string& model) {
+  for (const std::string& ensemble : loads_.catalogue().Dependents(model))
+    if (ensemble != model) {
+      UnloadDependents(ensemble);
+      loads_.Unload(ensemble,
+                    StrCat("ensemble '", ensemble, "' depends on '", model, "' which has no loaded version"),
+                    kUnloadLimit);
+    }
+}
+
+void FolderRepository::PollLoop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!changed_.wait_for(lock, options_.poll_interval, [&] { return stopped_; })) {
+    lock.unlock();
+    PollOnce();
+    lock.lock();
+  }
+}
+
+void FolderRepository::PollOnce() {
+  const auto sources = ListModels(options_);
+  if (!sources.ok()) return;  // a repository that is gone for a moment unloads nothing
+  std::vector<std::string> changed;
+  for (const auto& [name, list] : *sources) {
+    const ModelSource& source = list[0];
+    const std::string now = list.size() == 1 ? Fingerprint(source.file.empty() ? source.folder : source.file)
+                                             : StrCat(list.size(), " repositories");
+    const std::string before = loads_.catalogue().With(name, [](CatalogueEntry& e) { return e.fingerprint; });
+    if (now == before) continue;
+    if (list.size() != 1) loads_.catalogue().With(name, [&](CatalogueEntry& e) { e.fingerprint = now; });
+    changed.push_back(name);
+  }
+  for (const std::string& model : loads_.catalogue().Models())
+    if (!sources->count(model) && loads_.catalogue().Live(model)) {
+      UnloadDependents(model);
+      loads_.Unload(model, "unloaded", kUnloadLimit);
+      loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
+    }
+  LoadMany(*sources, changed);
+}
+
+void FolderRepository::Stop(std::chrono::milliseconds limit) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+    changed_.notify_all();
+  }
+  if (background_.joinable()) background_.join();
+  threads_.reset();
+  const auto end = Clock::now() + limit;
+  for (const std::string& model : loads_.catalogue().Models()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    loads_.Unload(model, "unloaded", std::max(left, std::chrono::milliseconds(0)));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Repository>> StartRepository(const RepositoryOptions& options, Scheduler& scheduler,
+                                                    Registry& registry,
+                                                    std::unique_ptr<BackendSource> backends) {
+  auto repository = std::make_unique<FolderRepository>(options, scheduler, registry, std::move(backends));
+  TERN_TRY(repository->Begin());
+  return std::unique_ptr<Repository>(std::move(repository));
+}
+
+Result<std::unique_ptr<Repository>> Repository::Start(const RepositoryOptions& options, Scheduler& scheduler,
+                                                      Registry& registry) {
+  return StartRepository(options, scheduler, registry, FindBackends(options.backend_folder));
+}
+
+}  // namespace tern::server
