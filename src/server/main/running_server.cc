@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "base/cores.h"
+#include "server/shm/shared_memory.h"
 
 namespace tern::server {
 
@@ -26,6 +27,7 @@ Status RunningServer::Open(const ServeOptions& options) {
   observe.version = TERN_VERSION;
   TERN_ASSIGN(observer_, Observer::Create(observe, registry_));
   TERN_ASSIGN(repository_, Repository::Start(options.repository, *scheduler_, registry_));
+  if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;
   context_.models = &registry_;
