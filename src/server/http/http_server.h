@@ -11,8 +11,9 @@ namespace tern::server {
 
 struct HttpOptions {
   ListenOptions listen;
-  std::string cors_origin;        // the value of Access-Control-Allow-Origin; empty: no CORS headers
-  bool metrics = false;           // also serve GET /metrics on this port
+  std::string cors_origin;  // the value of Access-Control-Allow-Origin; empty: no CORS headers
+  std::string base_path;    // what paths begin with before /v2, as behind a proxy: "/tern"; may be empty
+  bool metrics = false;     // also serve GET /metrics on this port
   std::chrono::seconds idle{75};  // a connection without a request is closed after this time
 };
 

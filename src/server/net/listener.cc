@@ -179,7 +179,8 @@ void RunOn(Loop& loop, std::function<void()> function) {
     latch->open = true;
     latch->changed.notify_all();
   });
-  loop.Post([function = std::move(function), signal = std::move(signal)] { function(); });
+  // The signal comes first, so that it is destroyed last.
+  loop.Post([signal = std::move(signal), function = std::move(function)] { function(); });
   std::unique_lock lock(latch->mutex);
   latch->changed.wait(lock, [&] { return latch->open; });
 }

@@ -47,7 +47,8 @@ namespace {
 
 epoll_event EventOf(Watcher* watcher, bool read, bool write) {
   epoll_event event{};
-  event.events = static_cast<uint32_t>(EPOLLRDHUP) | (read ? EPOLLIN : 0u) | (write ? EPOLLOUT : 0u);
+  // A client that has closed its half raises EPOLLRDHUP forever: not for who waits to write the rest.
+  event.events = (read ? EPOLLIN : 0u) | (write ? EPOLLOUT : 0u) | (read || !write ? EPOLLRDHUP : 0u);
   event.data.ptr = watcher;
   return event;
 }

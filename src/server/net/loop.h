@@ -25,6 +25,8 @@ class Loop {
   ~Loop();
 
   // Watches a descriptor until Remove. An event that was collected before Remove is not delivered after it.
+  // hang_up is reported also with read = write = false, but not that of one direction while only writing is
+  // watched.
   Status Add(int fd, Watcher* watcher, bool read, bool write);
   void Change(int fd, Watcher* watcher, bool read, bool write);
   void Remove(int fd, Watcher* watcher);

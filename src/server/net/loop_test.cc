@@ -44,7 +44,7 @@ struct Pair {
 };
 
 TEST(Loop, PostsRunInOrderOnTheThread) {
-  auto loops = *Loops::Start(1);
+  auto loops = std::move(*Loops::Start(1));
   Loop& loop = loops->at(0);
   EXPECT_FALSE(loop.OnThread());
   std::vector<int> order;
@@ -59,7 +59,7 @@ TEST(Loop, PostsRunInOrderOnTheThread) {
 }
 
 TEST(Loop, PostFromManyThreadsAndFromItself) {
-  auto loops = *Loops::Start(2);
+  auto loops = std::move(*Loops::Start(2));
   std::atomic<int> count{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -76,7 +76,7 @@ TEST(Loop, FunctionsAfterStopAreDestroyedWithoutACall) {
   auto token = std::make_shared<int>(0);
   std::atomic<bool> called{false};
   {
-    auto loops = *Loops::Start(1);
+    auto loops = std::move(*Loops::Start(1));
     Loop& loop = loops->at(0);
     On(loop, [&] {
       loop.Stop();
@@ -92,7 +92,7 @@ TEST(Loop, FunctionsAfterStopAreDestroyedWithoutACall) {
 }
 
 TEST(Loop, TimersFireInOrderAndCanBeCancelled) {
-  auto loops = *Loops::Start(1);
+  auto loops = std::move(*Loops::Start(1));
   Loop& loop = loops->at(0);
   std::vector<int> fired;
   std::promise<void> done;
@@ -131,7 +131,7 @@ TEST(Timers, CancelledOnesLeaveNoMemoryAndNewOnesWait) {
 }
 
 TEST(Loop, ReportsReadableWritableAndHangUp) {
-  auto loops = *Loops::Start(1);
+  auto loops = std::move(*Loops::Start(1));
   Loop& loop = loops->at(0);
   Pair pair;
   Recorder recorder;
@@ -152,7 +152,7 @@ TEST(Loop, ReportsReadableWritableAndHangUp) {
 }
 
 TEST(Loop, AddOfABadDescriptorFails) {
-  auto loops = *Loops::Start(1);
+  auto loops = std::move(*Loops::Start(1));
   Recorder recorder;
   On(loops->at(0), [&] { EXPECT_EQ(loops->at(0).Add(-1, &recorder, true, false).code(), Code::kIo); });
   EXPECT_EQ(Loops::Start(0).status().code(), Code::kInvalidArgument);
@@ -160,7 +160,7 @@ TEST(Loop, AddOfABadDescriptorFails) {
 
 // Two descriptors are ready in one wait; the first handler removes the other.
 TEST(Loop, NoEventAfterRemove) {
-  auto loops = *Loops::Start(1);
+  auto loops = std::move(*Loops::Start(1));
   Loop& loop = loops->at(0);
   Pair one, two;
   Recorder first, second;

@@ -1,0 +1,32 @@
+// Runs functions that may wait, such as loading a model, beside the event loops.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tern::server {
+
+// Thread-safe. Starts threads when they are needed.
+class Background {
+ public:
+  explicit Background(size_t threads) : limit_(threads) {}
+  ~Background() { Stop(); }
+  void Stop();  // drops what has not begun, and waits for the rest
+  void Run(std::function<void()> function);
+
+ private:
+  void Work();
+
+  const size_t limit_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  std::vector<std::thread> threads_;
+  size_t idle_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,34 @@
+// Decodes a body of the transfer encoding "chunked".
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace tern::server {
+
+// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits. Extensions and trailers are ignored.
+class ChunkDecoder {
+ public:
+  explicit ChunkDecoder(uint64_t limit) : limit_(limit) {}
+
+  // Consumes bytes, at most to the end of the body; `used` is their number. Fails with kResourceExhausted if
+  // the body gets longer than the limit, and with kInvalidArgument for anything malformed.
+  Status Feed(std::string_view data, std::string& body, size_t& used);
+  bool done() const { return state_ == State::kDone; }
+
+ private:
+  enum class State { kSize, kExtension, kSizeLf, kData, kDataCr, kDataLf, kTrailer, kTrailerLf, kDone };
+  Status Step(char c);
+  Status Size(char c);
+
+  const uint64_t limit_;
+  State state_ = State::kSize;
+  uint64_t left_ = 0;   // bytes of the chunk
+  int digits_ = 0;      // of the size
+  size_t line_ = 0;     // bytes of the trailer's line
+  size_t ignored_ = 0;  // bytes of extensions and trailers
+};
+
+}  // namespace tern::server

@@ -1,0 +1,153 @@
+#include "server/http/connection.h"
+
+namespace tern::server {
+namespace {
+
+constexpr std::chrono::milliseconds kLinger{1000}, kDrainLinger{100};
+constexpr size_t kMaxOutput = size_t{256} << 20;  // a client that reads nothing of a stream is closed
+
+}  // namespace
+
+HttpConnection::HttpConnection(Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done,
+                               std::shared_ptr<HttpShared> shared)
+    : loop_(loop), stream_(std::move(stream)), done_(std::move(done)), shared_(std::move(shared)) {}
+
+HttpConnection::~HttpConnection() {
+  done_ = nullptr;  // the listener drops the connection itself
+  Close();
+}
+
+void HttpConnection::Start() {
+  read_time_ = Clock::now();
+  if (!loop_.Add(stream_->fd(), this, true, false).ok()) return Close();
+  watching_ = watch_read_ = true;
+  ArmTimer(shared_->options.idle);
+}
+
+void HttpConnection::ArmTimer(std::chrono::milliseconds delay) {
+  if (timer_) loop_.Cancel(timer_);
+  timer_ = loop_.After(delay, [self = weak_from_this()] {
+    if (auto connection = self.lock()) connection->OnIdleTimer();
+  });
+}
+
+// One timer serves all requests: it looks when the last bytes arrived.
+void HttpConnection::OnIdleTimer() {
+  timer_ = 0;
+  if (lingering_) return Close();
+  const std::chrono::milliseconds limit = shared_->options.idle;
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
+      Clock::now() - (state_ == State::kHead && begin_ != end_ ? request_time_ : read_time_));
+  if (!exchanges_.empty()) return ArmTimer(limit);
+  if (since < limit) return ArmTimer(limit - since + std::chrono::milliseconds(1));
+  Close();
+}
+
+void HttpConnection::Drain() {
+  if (draining_ || closed_) return;
+  draining_ = true;
+  // Requests that have arrived are accepted.
+  OnEvents(true, false, false);
+}
+
+void HttpConnection::OnEvents(bool readable, bool writable, bool hang_up) {
+  const Status status = Guard([&] {
+    Run(readable, writable, hang_up);
+    return Status();
+  });
+  busy_ = false;
+  if (!status.ok()) Close();
+}
+
+// Called after requests were parsed, and when a response came in between.
+void HttpConnection::Progress() {
+  for (bool again = true; again && !closed_;) {
+    PopFinished();
+    if (!FlushOutput()) return;
+    if (peer_closed_ && !exchanges_.empty()) OnHangUp();
+    again = !closed_ && paused_ && !Paused() && !peer_closed_;
+    if (again) Resume();
+  }
+  if (!closed_) EndOrWait();
+}
+
+// Goes on with the bytes that were left when too many requests ran.
+void HttpConnection::Resume() {
+  paused_ = false;
+  busy_ = true;
+  Receive();
+  busy_ = false;
+}
+
+void HttpConnection::EndOrWait() {
+  const bool between = state_ == State::kHead && begin_ == end_;
+  if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
+  const bool idle = exchanges_.empty() && out_.empty();
+  if (idle && (last_request_ || (draining_ && between)) && !lingering_) return EndWriting();
+  UpdateInterest();
+}
+
+void HttpConnection::PopFinished() {
+  while (!exchanges_.empty()) {
+    Exchange& front = *exchanges_.front();
+    out_.Add(std::move(front.held));
+    if (!front.answered) return;
+    exchanges_.pop_front();
+  }
+}
+
+// False: the connection is closed.
+bool HttpConnection::FlushOutput() {
+  if (out_.empty()) return true;
+  const Stream::Outcome outcome = out_.Flush(*stream_);
+  if (outcome == Stream::Outcome::kClosed || out_.bytes() > kMaxOutput) return Close(), false;
+  if (watch_write_) read_time_ = Clock::now();  // the client reads a long response
+  return true;
+}
+
+void HttpConnection::UpdateInterest() {
+  const bool write = !out_.empty() || stream_->wants_write();
+  const bool read = !Paused() && !peer_closed_;
+  if (!watching_ || (read == watch_read_ && write == watch_write_)) return;
+  watch_read_ = read;
+  watch_write_ = write;
+  loop_.Change(stream_->fd(), this, read, write);
+}
+
+// Cancels what runs. The responses are still tried: the client may have closed one direction only.
+void HttpConnection::OnHangUp() {
+  if (watching_ && out_.empty()) {
+    loop_.Remove(stream_->fd(), this);
+    watching_ = false;
+  }
+  const auto running = exchanges_;
+  busy_ = true;
+  for (const auto& exchange : running)
+    if (!exchange->answered) exchange->Abandon();
+  busy_ = false;
+  PopFinished();
+  if (FlushOutput() && exchanges_.empty()) Close();
+}
+
+// Closing with unread bytes would reset the connection, and the client could lose the response.
+void HttpConnection::EndWriting() {
+  lingering_ = true;
+  stream_->ShutdownWrite();
+  ArmTimer(draining_ ? kDrainLinger : kLinger);
+  UpdateInterest();
+}
+
+void HttpConnection::Close() {
+  if (closed_) return;
+  closed_ = true;
+  if (watching_) loop_.Remove(stream_->fd(), this);
+  watching_ = false;
+  if (timer_) loop_.Cancel(timer_);
+  const auto running = std::move(exchanges_);
+  exchanges_.clear();
+  for (const auto& exchange : running)
+    if (!exchange->answered) exchange->Abandon();
+  if (auto done = std::move(done_)) done();
+}
+
+}  // namespace tern::server

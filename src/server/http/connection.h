@@ -1,0 +1,131 @@
+// One connection of HTTP/1.1: receives requests, answers them in order.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "server/http/background.h"
+#include "server/http/chunks.h"
+#include "server/http/exchange.h"
+#include "server/http/http_server.h"
+#include "server/http/reply.h"
+#include "server/http/route.h"
+
+namespace tern::server {
+
+// What all connections of a front end share.
+struct HttpShared {
+  HttpShared(ServerContext& server, HttpOptions http) : context(server), options(std::move(http)) {}
+  ServerContext& context;
+  const HttpOptions options;
+  bool metrics_only = false;
+  Background background{4};
+};
+
+class HttpConnection : public Connection,
+                       public Watcher,
+                       public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done,
+                 std::shared_ptr<HttpShared> shared);
+  ~HttpConnection() override;
+
+  void Start();
+  void Drain() override;
+  void OnEvents(bool readable, bool writable, bool hang_up) override;
+
+  Loop& loop() { return loop_; }
+  HttpShared& shared() { return *shared_; }
+  ServerContext& context() { return shared_->context; }
+
+  // For handlers. An exchange is registered in the order of requests; then its response is written.
+  void Register(std::shared_ptr<Exchange> exchange);
+  void Reply(Exchange& exchange, HttpReply reply);
+  void BeginStream(Exchange& exchange, int status, std::string_view type);
+  void StreamText(Exchange& exchange, std::string_view text);
+  void EndStream(Exchange& exchange);
+
+ private:
+  enum class State { kHead, kBody, kChunked };
+
+  // connection_read.cc
+  void Run(bool readable, bool writable, bool hang_up);
+  void Receive();
+  Stream::Outcome ReadOnce(size_t& read, size_t& asked);
+  void PrepareMemory();
+  void Discard();
+  bool Paused() const;
+  void ParseAll();
+  bool ParseOne();
+  bool ParseHeadOnly();
+  bool BeginBody(size_t available);
+  bool FillBody();
+  bool FeedChunks();
+  void FinishRequest(Buffer body);
+  void Refuse(int status, std::string_view message);
+  void RefuseLongBody(uint64_t bytes);
+  std::string_view Received() const { return {memory_.get() + begin_, end_ - begin_}; }
+
+  // connection.cc
+  void Progress();
+  void Resume();
+  void EndOrWait();
+  void PopFinished();
+  bool FlushOutput();
+  void UpdateInterest();
+  void OnHangUp();
+  void EndWriting();
+  void Close();
+  void OnIdleTimer();
+  void ArmTimer(std::chrono::milliseconds delay);
+
+  // connection_write.cc
+  Output& Sink(Exchange& exchange);
+  void AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply, uint64_t length,
+                  Encoding encoding);
+  void AppendConnectionFields(std::string& out, const Exchange& exchange);
+  void Finish(Exchange& exchange);
+  void Prepare(Exchange& exchange);
+
+  // dispatch.cc
+  void Dispatch(Buffer body);
+  void StartCall(const Route& route, Buffer body);
+  void StartControl(Route route, Buffer body);
+  void ReplyNow(HttpReply reply);
+  HttpReply Preflight() const;
+
+  Loop& loop_;
+  const std::unique_ptr<Stream> stream_;
+  std::function<void()> done_;
+  const std::shared_ptr<HttpShared> shared_;
+
+  // Receive memory. Bytes before floor_ belong to requests that run.
+  std::shared_ptr<char[]> memory_;
+  size_t floor_ = 0, begin_ = 0, end_ = 0;
+  size_t line_ = 0;  // for ScanHead
+  Clock::time_point read_time_, request_time_;
+
+  // The request that is being received.
+  State state_ = State::kHead;
+  RequestHead head_;  // its views are copied into the strings below
+  std::string method_, target_, traceparent_;
+  uint64_t request_bytes_ = 0;
+  Buffer body_;
+  size_t filled_ = 0;
+  std::optional<ChunkDecoder> chunks_;
+  std::shared_ptr<std::string> chunked_body_;
+
+  std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
+  Output out_;
+  uint64_t timer_ = 0;
+  bool watching_ = false, watch_read_ = false, watch_write_ = false;
+  bool busy_ = false;          // in Run: Progress comes at its end
+  bool paused_ = false;        // parsing stopped because of Paused
+  bool last_request_ = false;  // no more requests are taken
+  bool draining_ = false;
+  bool peer_closed_ = false;
+  bool lingering_ = false;  // everything is written; reads until the client closes
+  bool closed_ = false;
+};
+
+}  // namespace tern::server

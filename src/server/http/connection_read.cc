@@ -1,0 +1,205 @@
+// How a connection receives requests.
+#include <algorithm>
+#include <cstring>
+
+#include "server/http/connection.h"
+
+namespace tern::server {
+namespace {
+
+constexpr size_t kMemoryBytes = 32768;
+constexpr size_t kMinRoom = 4096;
+constexpr size_t kReadBudget = size_t{4} << 20;  // per event: other connections of the loop get their turn
+constexpr size_t kMaxPipelined = 32;
+constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
+
+}  // namespace
+
+void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
+  if (closed_) return;
+  if (lingering_) return Discard();
+  busy_ = true;
+  if (writable && !out_.empty() && !FlushOutput()) return;
+  if (readable || hang_up || stream_->wants_write() || stream_->buffered()) Receive();
+  // While reading waits, only the event tells that the client is gone.
+  if (hang_up && Paused()) peer_closed_ = true;
+  busy_ = false;
+  Progress();
+}
+
+bool HttpConnection::Paused() const {
+  return last_request_ || exchanges_.size() >= kMaxPipelined || out_.bytes() > kMaxWaiting;
+}
+
+void HttpConnection::Discard() {
+  char waste[16384];
+  size_t read = 0;
+  for (int i = 0; i < 64; ++i) {
+    const auto outcome = stream_->Read(waste, sizeof waste, read);
+    if (outcome == Stream::Outcome::kClosed) return Close();
+    if (outcome == Stream::Outcome::kWouldBlock) return UpdateInterest();
+  }
+}
+
+void HttpConnection::Receive() {
+  for (size_t budget = kReadBudget; !closed_;) {
+    ParseAll();  // also what was left when reading was paused
+    if (Paused()) return;
+    size_t read = 0, asked = 0;
+    const auto outcome = ReadOnce(read, asked);
+    if (outcome == Stream::Outcome::kClosed) peer_closed_ = true;
+    if (outcome != Stream::Outcome::kDone) return;
+    budget -= std::min(budget, read);
+    const bool more = stream_->buffered() || (read == asked && budget > 0);
+    if (!more) return ParseAll();
+  }
+}
+
+Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
+  Stream::Outcome outcome;
+  if (state_ == State::kBody) {
+    asked = body_.size() - filled_;
+    outcome = stream_->Read(body_.data() + filled_, asked, read);
+    filled_ += read;
+  } else {
+    PrepareMemory();
+    asked = kMemoryBytes - end_;
+    outcome = stream_->Read(memory_.get() + end_, asked, read);
+    if (begin_ == end_) request_time_ = Clock::now();
+    end_ += read;
+  }
+  if (read) read_time_ = state_ == State::kBody ? Clock::now() : request_time_;
+  return outcome;
+}
+
+// Makes room behind end_. Bytes before floor_ are not touched.
+void HttpConnection::PrepareMemory() {
+  if (begin_ == end_) begin_ = end_ = floor_;
+  if (memory_ && kMemoryBytes - end_ >= kMinRoom) return;
+  const size_t size = end_ - begin_;
+  if (memory_ && kMemoryBytes - floor_ - size >= kMinRoom) {
+    std::memmove(memory_.get() + floor_, memory_.get() + begin_, size);
+    begin_ = floor_;
+  } else {
+    auto fresh = std::make_shared_for_overwrite<char[]>(kMemoryBytes);
+    if (size) std::memcpy(fresh.get(), memory_.get() + begin_, size);
+    memory_ = std::move(fresh);
+    floor_ = begin_ = 0;
+  }
+  end_ = begin_ + size;
+}
+
+void HttpConnection::ParseAll() {
+  while (!closed_ && !Paused() && ParseOne()) {
+  }
+  paused_ = Paused() && !last_request_;
+}
+
+// True: a request was complete, and another one may follow.
+bool HttpConnection::ParseOne() {
+  switch (state_) {
+    case State::kBody:
+      return FillBody();
+    case State::kChunked:
+      return FeedChunks();
+    default:
+      return ParseHeadOnly();
+  }
+}
+
+bool HttpConnection::ParseHeadOnly() {
+  // Empty lines before a request are allowed.
+  while (line_ == 0 && Received().starts_with("\r\n")) begin_ += 2;
+  if (begin_ == end_) return false;
+  const HeadScan scan = ScanHead(Received(), line_);
+  if (scan.outcome == HeadScan::Outcome::kBad) return Refuse(400, "malformed request"), false;
+  const size_t size = scan.outcome == HeadScan::Outcome::kMore ? end_ - begin_ : scan.size;
+  if (size > kMaxHeadBytes) return Refuse(431, "the header is longer than 16384 bytes"), false;
+  if (scan.outcome == HeadScan::Outcome::kMore) return false;
+  const HeadError error = ParseHead(Received().substr(0, size), head_);
+  method_ = head_.method_name;
+  target_ = head_.target;
+  traceparent_ = head_.traceparent;
+  begin_ += size;
+  line_ = 0;
+  request_bytes_ = size;
+  if (error.status) return Refuse(error.status, error.message), false;
+  return BeginBody(end_ - begin_);
+}
+
+bool HttpConnection::BeginBody(size_t available) {
+  const uint64_t limit = shared_->context.limits.body_bytes;
+  const uint64_t length = head_.content_length.value_or(0);
+  if (length > limit) return RefuseLongBody(length), false;
+  // No memory is needed: the body is here.
+  if (!head_.chunked && length <= available) {
+    const auto size = static_cast<size_t>(length);
+    Buffer body = Buffer::Borrow(memory_.get() + begin_, size, memory_);
+    begin_ += size;
+    return FinishRequest(std::move(body)), true;
+  }
+  if (head_.expect_continue && available == 0 && exchanges_.empty())
+    out_.Text() += "HTTP/1.1 100 Continue\r\n\r\n";
+  if (head_.chunked) {
+    chunks_.emplace(limit);
+    chunked_body_ = std::make_shared<std::string>();
+    state_ = State::kChunked;
+    return FeedChunks();
+  }
+  body_ = Buffer::Allocate(static_cast<size_t>(length));
+  filled_ = available;
+  if (available) std::memcpy(body_.data(), memory_.get() + begin_, available);
+  begin_ = end_;
+  state_ = State::kBody;
+  return false;
+}
+
+bool HttpConnection::FillBody() {
+  if (filled_ < body_.size()) return false;
+  state_ = State::kHead;
+  FinishRequest(std::exchange(body_, Buffer()));
+  return true;
+}
+
+bool HttpConnection::FeedChunks() {
+  size_t used = 0;
+  const Status status = chunks_->Feed(Received(), *chunked_body_, used);
+  begin_ += used;
+  request_bytes_ += used;
+  if (status.code() == Code::kResourceExhausted)
+    return RefuseLongBody(shared_->context.limits.body_bytes + 1), false;
+  if (!status.ok()) return Refuse(400, status.message()), false;
+  if (!chunks_->done()) return false;
+  state_ = State::kHead;
+  chunks_.reset();
+  request_bytes_ -= chunked_body_->size();
+  auto text = std::exchange(chunked_body_, nullptr);
+  char* data = text->data();
+  const size_t size = text->size();
+  FinishRequest(Buffer::Borrow(data, size, std::move(text)));
+  return true;
+}
+
+void HttpConnection::FinishRequest(Buffer body) {
+  request_bytes_ += body.size();
+  last_request_ = !head_.keep_alive;
+  Dispatch(std::move(body));
+  // A request that runs keeps its part of the memory, and so does a response that shares it.
+  if ((!exchanges_.empty() && !exchanges_.back()->answered) || memory_.use_count() > 1) floor_ = begin_;
+}
+
+void HttpConnection::RefuseLongBody(uint64_t bytes) {
+  Refuse(413, StrCat("request JSON size of ", bytes, " bytes exceeds the maximum allowed input size of ",
+                     shared_->context.limits.body_bytes, " bytes"));
+}
+
+// The rest of the stream cannot be understood: the connection ends after this response.
+void HttpConnection::Refuse(int status, std::string_view message) {
+  head_.keep_alive = false;
+  last_request_ = true;
+  state_ = State::kHead;
+  begin_ = end_;
+  ReplyNow(ErrorReply(status, message));
+}
+
+}  // namespace tern::server

@@ -1,0 +1,104 @@
+#include "server/http/control_routes.h"
+
+#include "server/http/json_writer.h"
+
+namespace tern::server {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"classification",
+                                            "sequence",
+                                            "model_repository",
+                                            "model_repository(unload_dependents)",
+                                            "schedule_policy",
+                                            "model_configuration",
+                                            "system_shared_memory",
+                                            "cuda_shared_memory",
+                                            "binary_tensor_data",
+                                            "parameters",
+                                            "statistics",
+                                            "trace",
+                                            "logging",
+                                            "generate"};
+
+HttpReply ServerMetadata(const ServerContext& context) {
+  std::string out = "{\"name\":";
+  AppendJson(out, context.name);
+  out += ",\"version\":";
+  AppendJson(out, context.version);
+  out += ",\"extensions\":[";
+  for (const std::string_view extension : kExtensions) {
+    if (out.back() != '[') out += ',';
+    AppendJson(out, extension);
+  }
+  return JsonReply(out + "]}");
+}
+
+HttpReply Ready(const ServerContext& context) {
+  const bool ready = context.ready && !context.draining;
+  HttpReply reply = JsonReply(ready ? "{\"ready\":true}" : "{\"ready\":false}");
+  if (!ready) reply.status = 503;
+  return reply;
+}
+
+HttpReply Metrics(ServerContext& context) {
+  if (!context.observability) return ErrorReply(404, "Not Found");
+  HttpReply reply = JsonReply(context.observability->PrometheusText());
+  reply.type = "text/plain; version=0.0.4; charset=utf-8";
+  reply.compress = true;
+  return reply;
+}
+
+}  // namespace
+
+bool MayWait(RouteKind kind) {
+  return kind == RouteKind::kIndex || kind == RouteKind::kLoad || kind == RouteKind::kUnload;
+}
+
+HttpReply HandleServerRoute(ServerContext& context, const Route& route) {
+  switch (route.kind) {
+    case RouteKind::kServerMetadata:
+      return ServerMetadata(context);
+    case RouteKind::kLive:
+      return JsonReply("{\"live\":true}");
+    case RouteKind::kReady:
+      return Ready(context);
+    case RouteKind::kMetrics:
+      return Metrics(context);
+    case RouteKind::kBadTarget:
+      return ErrorReply(400, "malformed percent encoding in the request's target");
+    default:
+      return ErrorReply(404, "Not Found");
+  }
+}
+
+HttpReply HandleControl(ServerContext& context, const Route& route, Method method, std::string_view body) {
+  const auto handle = [&]() -> Result<HttpReply> {
+    switch (route.kind) {
+      case RouteKind::kModelMetadata:
+      case RouteKind::kModelReady:
+      case RouteKind::kModelConfig:
+      case RouteKind::kModelStats:
+        return HandleModelRoute(context, route);
+      case RouteKind::kIndex:
+      case RouteKind::kLoad:
+      case RouteKind::kUnload:
+        return HandleRepositoryRoute(context, route, body);
+      case RouteKind::kTrace:
+      case RouteKind::kLogging:
+        return HandleSettingsRoute(context, route, method, body);
+      case RouteKind::kSystemMemoryStatus:
+      case RouteKind::kSystemMemoryRegister:
+      case RouteKind::kSystemMemoryUnregister:
+      case RouteKind::kCudaMemoryStatus:
+      case RouteKind::kCudaMemoryRegister:
+      case RouteKind::kCudaMemoryUnregister:
+        return HandleMemoryRoute(context, route, body);
+      default:
+        return HandleServerRoute(context, route);
+    }
+  };
+  auto reply = Guard(handle);
+  return reply.ok() ? std::move(*reply) : ErrorReply(reply.status());
+}
+
+}  // namespace tern::server

@@ -1,0 +1,28 @@
+// Numbers and words of header fields.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tern::server {
+
+// Digits only, without sign and blanks; nullopt also beyond 18 digits.
+inline std::optional<uint64_t> ParseDecimal(std::string_view text) {
+  if (text.empty() || text.size() > 18) return std::nullopt;
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + static_cast<uint64_t>(c - '0');
+  }
+  return value;
+}
+
+inline bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  for (size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+}  // namespace tern::server

@@ -1,0 +1,33 @@
+// One request of a connection and its response.
+#pragma once
+#include <string>
+
+#include "server/core/control.h"
+#include "server/http/output.h"
+#include "server/http/request_head.h"
+
+namespace tern::server {
+
+// Used on the thread of the connection's loop.
+struct Exchange {
+  virtual ~Exchange() = default;
+  // The client is gone: the result is not needed.
+  virtual void Abandon() {}
+  // Fills in what the access log says of an inference.
+  virtual void Describe(AccessRecord&) const {}
+
+  std::string method, target;
+  bool http11 = true;
+  bool keep_alive = true;
+  Encoding accept = Encoding::kIdentity;
+  Clock::time_point arrived;
+  TraceContext trace;
+  uint64_t received = 0, sent = 0;
+
+  Output held;            // the response, while earlier requests are not answered
+  bool answered = false;  // the response is complete
+  int status = 0;
+  std::string error;
+};
+
+}  // namespace tern::server

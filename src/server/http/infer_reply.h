@@ -1,0 +1,13 @@
+// The response to an infer request.
+#pragma once
+#include "server/core/model_version.h"
+#include "server/http/infer_request.h"
+#include "server/http/reply.h"
+
+namespace tern::server {
+
+// Output buffers become parts of the reply; they are not copied.
+HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
+                         Response& response);
+
+}  // namespace tern::server

@@ -1,0 +1,41 @@
+// Bytes that wait to be written to a stream: texts, and buffers that are not copied.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/buffer.h"
+#include "server/net/stream.h"
+
+namespace tern::server {
+
+class Output {
+ public:
+  // Text to append to. Valid until the next call of another function.
+  std::string& Text();
+  void Add(std::string text);  // moves a long text, copies a short one
+  void Add(const Buffer& bytes);
+  void Add(Output&& other);
+  bool empty() const { return first_ == used_ || (used_ - first_ == 1 && left(pieces_[first_]) == 0); }
+  size_t bytes() const;
+  // Writes until everything is written (kDone) or the stream takes no more.
+  Stream::Outcome Flush(Stream& stream);
+  void Clear();
+
+ private:
+  struct Piece {
+    std::string text;
+    Buffer buffer;  // defined: the piece is a buffer
+    size_t sent = 0;
+  };
+  static size_t left(const Piece& piece) {
+    return (piece.buffer.defined() ? piece.buffer.size() : piece.text.size()) - piece.sent;
+  }
+  Piece& Append();
+  void Sent(size_t bytes);
+
+  // pieces_[first_, used_) wait; others keep the memory of their texts.
+  std::vector<Piece> pieces_;
+  size_t first_ = 0, used_ = 0;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,31 @@
+// A complete response of HTTP, before it is written.
+#pragma once
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/buffer.h"
+
+namespace tern::server {
+
+struct HttpReply {
+  int status = 200;
+  std::string_view type = "application/json";  // Content-Type
+  std::string body;
+  std::vector<Buffer> tail;  // follows the body
+  size_t infer_header = 0;   // > 0: the value of Inference-Header-Content-Length
+  bool compress = false;     // if the client accepts it
+  std::string_view allow;    // of 405
+  bool preflight = false;    // answers a CORS preflight
+  std::chrono::milliseconds retry_after{0};
+  std::string error;  // for the access log
+};
+
+int HttpStatus(Code code);
+const char* HttpReason(int status);
+HttpReply ErrorReply(const Status& status, std::chrono::milliseconds retry_after = {});
+HttpReply ErrorReply(int http_status, std::string_view message);
+HttpReply JsonReply(std::string body);
+
+}  // namespace tern::server

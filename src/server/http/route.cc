@@ -1,0 +1,178 @@
+#include "server/http/route.h"
+
+namespace tern::server {
+namespace {
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The segments of a path, decoded one by one.
+class Segments {
+ public:
+  explicit Segments(std::string_view path) : rest_(path) {}
+  bool done() const { return rest_.empty(); }
+  // The next segment as it is written; the path must be "/a/b".
+  std::string_view Take() {
+    if (rest_.empty() || rest_[0] != '/') return rest_ = {}, std::string_view();
+    const size_t end = rest_.find('/', 1);
+    const std::string_view segment = rest_.substr(1, end == rest_.npos ? end : end - 1);
+    rest_ = end == rest_.npos ? std::string_view() : rest_.substr(end);
+    return segment;
+  }
+  // False if the segment is empty or malformed.
+  bool Take(std::string& name) {
+    if (!PercentDecode(Take(), name)) bad_ = true;
+    return !name.empty() && !bad_;
+  }
+  bool bad() const { return bad_; }
+
+ private:
+  std::string_view rest_;
+  bool bad_ = false;
+};
+
+RouteKind ModelAction(Segments& path, bool has_version) {
+  if (path.done()) return RouteKind::kModelMetadata;
+  const std::string_view action = path.Take();
+  if (action == "trace" && path.Take() == "setting" && path.done() && !has_version) return RouteKind::kTrace;
+  if (!path.done()) return RouteKind::kNotFound;
+  if (action == "infer") return RouteKind::kInfer;
+  if (action == "ready") return RouteKind::kModelReady;
+  if (action == "config") return RouteKind::kModelConfig;
+  if (action == "stats") return RouteKind::kModelStats;
+  if (action == "generate") return RouteKind::kGenerate;
+  if (action == "generate_stream") return RouteKind::kGenerateStream;
+  return RouteKind::kNotFound;
+}
+
+RouteKind ModelRoute(Segments& path, Route& route) {
+  if (!path.Take(route.model)) return RouteKind::kNotFound;
+  if (path.done() && route.model == "stats") {
+    route.model.clear();
+    return RouteKind::kModelStats;
+  }
+  Segments action = path;
+  if (action.Take() != "versions") return ModelAction(path, false);
+  if (!action.Take(route.version)) return path = action, RouteKind::kNotFound;
+  path = action;
+  return ModelAction(path, true);
+}
+
+RouteKind RepositoryRoute(Segments& path, Route& route) {
+  std::string_view word = path.Take();
+  // /v2/repository/NAME/index and …/NAME/models/…: the repository's name.
+  if (!path.done() && word != "models") {
+    PercentDecode(word, route.repository);
+    word = path.Take();
+  }
+  if (word == "index") return path.done() ? RouteKind::kIndex : RouteKind::kNotFound;
+  if (word != "models" || !path.Take(route.model)) return RouteKind::kNotFound;
+  const std::string_view action = path.Take();
+  if (!path.done()) return RouteKind::kNotFound;
+  return action == "load" ? RouteKind::kLoad : action == "unload" ? RouteKind::kUnload : RouteKind::kNotFound;
+}
+
+RouteKind MemoryRoute(Segments& path, bool cuda, Route& route) {
+  std::string_view action = path.Take();
+  if (action == "region" && !path.done()) {
+    if (!path.Take(route.region)) return RouteKind::kNotFound;
+    action = path.Take();
+  }
+  if (!path.done()) return RouteKind::kNotFound;
+  if (action == "status") return cuda ? RouteKind::kCudaMemoryStatus : RouteKind::kSystemMemoryStatus;
+  if (action == "register") return cuda ? RouteKind::kCudaMemoryRegister : RouteKind::kSystemMemoryRegister;
+  if (action == "unregister")
+    return cuda ? RouteKind::kCudaMemoryUnregister : RouteKind::kSystemMemoryUnregister;
+  return RouteKind::kNotFound;
+}
+
+RouteKind HealthRoute(Segments& path) {
+  const std::string_view word = path.Take();
+  if (!path.done()) return RouteKind::kNotFound;
+  return word == "live" ? RouteKind::kLive : word == "ready" ? RouteKind::kReady : RouteKind::kNotFound;
+}
+
+RouteKind RootRoute(Segments& path, Route& route) {
+  std::string_view word = path.Take();
+  if (word == "metrics") {
+    const bool end = path.done() || (path.Take().empty() && path.done());
+    return end ? RouteKind::kMetrics : RouteKind::kNotFound;
+  }
+  if (word != "v2") return RouteKind::kNotFound;
+  if (path.done()) return RouteKind::kServerMetadata;
+  word = path.Take();
+  if (word == "models") return ModelRoute(path, route);
+  if (word == "health") return HealthRoute(path);
+  if (word == "repository") return RepositoryRoute(path, route);
+  if (word == "systemsharedmemory") return MemoryRoute(path, false, route);
+  if (word == "cudasharedmemory") return MemoryRoute(path, true, route);
+  if (word == "trace" && path.Take() == "setting" && path.done()) return RouteKind::kTrace;
+  if (word == "logging" && path.done()) return RouteKind::kLogging;
+  return RouteKind::kNotFound;
+}
+
+}  // namespace
+
+bool PercentDecode(std::string_view text, std::string& out) {
+  out.clear();
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (text.size() - i < 3) return false;
+    const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
+    if (high < 0 || low < 0) return false;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return true;
+}
+
+Route ParseRoute(std::string_view target, std::string_view base) {
+  Route route;
+  // The absolute form, as proxies send it.
+  if (target.starts_with("http://") || target.starts_with("https://")) {
+    const size_t path = target.find('/', target.find("//") + 2);
+    target = path == target.npos ? "/" : target.substr(path);
+  }
+  target = target.substr(0, target.find_first_of("?#"));
+  if (!target.starts_with(base)) return route;
+  Segments path(target.substr(base.size()));
+  route.kind = RootRoute(path, route);
+  if (path.bad()) route.kind = RouteKind::kBadTarget;
+  return route;
+}
+
+const char* AllowedMethods(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kInfer:
+    case RouteKind::kGenerate:
+    case RouteKind::kGenerateStream:
+    case RouteKind::kIndex:
+    case RouteKind::kLoad:
+    case RouteKind::kUnload:
+    case RouteKind::kSystemMemoryRegister:
+    case RouteKind::kSystemMemoryUnregister:
+    case RouteKind::kCudaMemoryRegister:
+    case RouteKind::kCudaMemoryUnregister:
+      return "POST";
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+      return "GET, POST";
+    default:
+      return "GET";
+  }
+}
+
+bool Allows(RouteKind kind, Method method) {
+  const std::string_view allowed = AllowedMethods(kind);
+  return (method == Method::kGet && allowed.find("GET") != allowed.npos) ||
+         (method == Method::kPost && allowed.find("POST") != allowed.npos);
+}
+
+}  // namespace tern::server

@@ -1,0 +1,51 @@
+// Which operation a request's target names.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "server/http/request_head.h"
+
+namespace tern::server {
+
+enum class RouteKind {
+  kNotFound,
+  kBadTarget,  // malformed percent encoding
+  kServerMetadata,
+  kLive,
+  kReady,
+  kModelMetadata,
+  kModelReady,
+  kModelConfig,
+  kModelStats,  // an empty model: all models
+  kInfer,
+  kGenerate,
+  kGenerateStream,
+  kTrace,  // an empty model: the server
+  kLogging,
+  kIndex,
+  kLoad,
+  kUnload,
+  kSystemMemoryStatus,
+  kSystemMemoryRegister,
+  kSystemMemoryUnregister,
+  kCudaMemoryStatus,
+  kCudaMemoryRegister,
+  kCudaMemoryUnregister,
+  kMetrics,
+};
+
+// Names are percent-decoded.
+struct Route {
+  RouteKind kind = RouteKind::kNotFound;
+  std::string model, version, region, repository;
+};
+
+// base: what the path begins with before /v2; may be empty.
+Route ParseRoute(std::string_view target, std::string_view base = {});
+bool Allows(RouteKind kind, Method method);
+const char* AllowedMethods(RouteKind kind);  // "GET, POST"
+
+// Fails (false) for a '%' without two hexadecimal digits.
+bool PercentDecode(std::string_view text, std::string& out);
+
+}  // namespace tern::server
