@@ -10,6 +10,10 @@ namespace {
 
 constexpr size_t kMaxHeaderBytes = 16 << 10;
 
+GrpcStatus Overloaded() {
+  return {GrpcCode::kResourceExhausted, "the client does not read the responses of this connection", 0};
+}
+
 }  // namespace
 
 GrpcStream::GrpcStream(GrpcConnection& connection, int32_t id, Clock::time_point arrived)
@@ -36,8 +40,7 @@ GrpcStatus GrpcStream::CheckHeaders() const {
   if (metadata_.bad_timeout) return {GrpcCode::kInvalidArgument, "bad grpc-timeout", 0};
   if (metadata_.timeout == metadata_.timeout.zero())
     return {GrpcCode::kDeadlineExceeded, "Deadline Exceeded", 0};
-  if (connection_.overloaded())
-    return {GrpcCode::kResourceExhausted, "the client does not read the responses of this connection", 0};
+  if (connection_.overloaded()) return Overloaded();
   return {};
 }
 
@@ -69,6 +72,7 @@ void GrpcStream::OnData(const char* data, size_t size) {
 
 bool GrpcStream::TakeMessage() {
   GrpcStatus status;
+  if (connection_.overloaded()) return Finish(Overloaded()), false;
   InMessage message =
       reader_.Take(metadata_.encoding, connection_.shared().limits, connection_.context(), status);
   if (!status.ok()) return Finish(std::move(status)), false;

@@ -1,5 +1,6 @@
 // Functions that answer one rpc each: a serialized request in, a serialized response out.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,8 @@ Result<std::string> HandleHealthCheck(ServerContext& context, std::string_view r
 
 // Parses a message of a generated class. Kept here so that every handler reports damage the same way.
 template <class Message> Status ParseMessage(std::string_view bytes, Message& message) {
-  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  if (bytes.size() <= INT32_MAX && message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return {};
   return InvalidArgument("the request is not a message of this method");
 }
 

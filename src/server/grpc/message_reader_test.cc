@@ -1,0 +1,105 @@
+#include "server/grpc/message_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "server/grpc/compression.h"
+
+namespace tern::server {
+namespace {
+
+std::string Prefix(char flag, size_t size) {
+  return {flag, static_cast<char>(size >> 24), static_cast<char>(size >> 16), static_cast<char>(size >> 8),
+          static_cast<char>(size)};
+}
+
+std::string Text(const Buffer& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// Feeds bytes in steps and returns the messages.
+std::vector<std::string> ReadAll(const std::string& bytes, size_t step, ServerContext& context,
+                                 GrpcStatus& status) {
+  MessageReader reader;
+  std::vector<std::string> messages;
+  for (size_t at = 0; at < bytes.size() && status.ok();) {
+    at += reader.Feed(bytes.data() + at, std::min(step, bytes.size() - at), {}, context, status);
+    if (status.ok() && reader.complete())
+      messages.push_back(Text(reader.Take(Compression::kIdentity, {}, context, status).bytes));
+  }
+  if (status.ok()) EXPECT_TRUE(reader.idle());
+  return messages;
+}
+
+TEST(MessageReader, AnyStep) {
+  ServerContext context;
+  const std::vector<std::string> messages = {"", "a", std::string(70'000, 'b'), std::string(3'000'000, 'c'),
+                                             "d"};
+  std::string bytes;
+  for (const std::string& message : messages) bytes += Prefix(0, message.size()) + message;
+  for (const size_t step : {size_t{1}, size_t{7}, size_t{16384}, bytes.size()}) {
+    GrpcStatus status;
+    EXPECT_EQ(ReadAll(bytes, step, context, status), messages) << step;
+    EXPECT_TRUE(status.ok());
+  }
+  EXPECT_EQ(context.queued_bytes, 0u);
+}
+
+TEST(MessageReader, Refuses) {
+  ServerContext context;
+  context.limits.queued_bytes = 1000;
+  GrpcStatus status;
+  ReadAll(Prefix(2, 0), 5, context, status);
+  EXPECT_EQ(status.code, GrpcCode::kInternal);
+  status = {};
+  ReadAll(Prefix(0, size_t{1} << 31), 5, context, status);
+  EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
+  status = {};
+  ReadAll(Prefix(0, 1001), 5, context, status);
+  EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
+  EXPECT_GT(status.retry_ms, 0);
+  status = {};
+  ReadAll(Prefix(1, 1) + "x", 6, context, status);  // compressed by nothing
+  EXPECT_EQ(status.code, GrpcCode::kInternal);
+  EXPECT_EQ(context.queued_bytes, 0u);
+}
+
+TEST(Compression, RoundTripOfParts) {
+  OutMessage message;
+  std::string plain;
+  for (int i = 0; i < 5000; ++i) plain += "line " + std::to_string(i % 100) + "\n";
+  Buffer tensor = Buffer::Allocate(20'000);
+  message.head += plain;
+  message.Add(tensor);
+  message.head += "end";
+  message.Prepend(Prefix(0, message.size()));
+  CompressMessage(message, 6);
+  std::string all;
+  for (size_t i = 0; i < message.part_count(); ++i) all += message.Part(i);
+  ASSERT_EQ(all[0], 1);
+  EXPECT_EQ(all.substr(0, 5), Prefix(1, all.size() - 5));
+  Buffer zipped = Buffer::Borrow(all.data() + 5, all.size() - 5, nullptr);
+  const auto back = Decompress(zipped, Compression::kGzip, 1 << 20);
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(Text(*back), plain + std::string(20'000, '\0') + "end");
+  const size_t size = back->size();
+  EXPECT_TRUE(Decompress(zipped, Compression::kGzip, size).ok());
+  EXPECT_EQ(Decompress(zipped, Compression::kGzip, size - 1).status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(Decompress(zipped.Slice(0, zipped.size() - 1), Compression::kGzip, 1 << 20).status().code(),
+            Code::kInvalidArgument);
+  EXPECT_FALSE(Decompress(zipped, Compression::kDeflate, 1 << 20).ok());
+  all += "x";
+  EXPECT_FALSE(
+      Decompress(Buffer::Borrow(all.data() + 5, all.size() - 5, nullptr), Compression::kGzip, 1 << 20).ok());
+}
+
+TEST(Compression, LeavesWhatDoesNotShrink) {
+  OutMessage message;
+  uint32_t seed = 1;
+  for (int i = 0; i < 4000; ++i)
+    message.head.push_back(static_cast<char>((seed = seed * 1664525 + 1013904223) >> 24));
+  message.Prepend(Prefix(0, message.size()));
+  const std::string before = message.head;
+  CompressMessage(message, 9);
+  EXPECT_EQ(message.head, before);
+}
+
+}  // namespace
+}  // namespace tern::server

@@ -1,0 +1,152 @@
+// ModelStreamInfer.
+#include "server/grpc/test_support.h"
+
+namespace tern::server {
+namespace {
+
+using inference::ModelStreamInferResponse;
+
+constexpr const char* kPath = "/inference.GRPCInferenceService/ModelStreamInfer";
+
+std::string Body(const inference::ModelInferRequest& request) { return Frame(request.SerializeAsString()); }
+
+class StreamInferTest : public GrpcServerTest {
+ protected:
+  static bool Final(const ModelStreamInferResponse& response) {
+    return response.infer_response().parameters().at("triton_final_response").bool_param();
+  }
+};
+
+TEST_F(StreamInferTest, AnswersEachRequestAndEnds) {
+  Http2Client client(server->port());
+  const int32_t id = client.Open(kPath, Body(InferRequest("echo")), false);
+  ASSERT_TRUE(client.Until([&] { return client.streams[id].Messages().size() == 1; }));
+  client.Send(id, Body(InferRequest("echo", 4, 9)), true);
+  TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 2u);
+  const auto response = stream.Parse<ModelStreamInferResponse>(1);
+  EXPECT_EQ(response.error_message(), "");
+  EXPECT_TRUE(Final(response));
+  EXPECT_EQ(response.infer_response().id(), "42");
+  EXPECT_EQ(response.infer_response().raw_output_contents(0), InferRequest("x", 4, 9).raw_input_contents(0));
+}
+
+TEST_F(StreamInferTest, EndsWithoutARequest) {
+  Http2Client client(server->port());
+  EXPECT_EQ(client.Finish(client.Open(kPath, "")).status(), 0);
+}
+
+TEST_F(StreamInferTest, ErrorsLeaveTheStreamOpen) {
+  Http2Client client(server->port());
+  const int32_t id = client.Open(kPath, Body(InferRequest("nobody")) + Body(InferRequest("fail")) +
+                                            Frame("\xff") + Body(InferRequest("echo")));
+  TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 4u);
+  const auto first = stream.Parse<ModelStreamInferResponse>(0);
+  EXPECT_EQ(first.error_message(), "Request for unknown model: 'nobody' is not found");
+  EXPECT_EQ(first.infer_response().id(), "42");
+  EXPECT_TRUE(Final(first));
+  EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(1).error_message(), "Exceeds maximum queue size");
+  EXPECT_NE(stream.Parse<ModelStreamInferResponse>(2).error_message(), "");
+  EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(3).error_message(), "");
+}
+
+TEST_F(StreamInferTest, ErrorsEndTheStreamIfTheClientAsksForIt) {
+  Http2Client client(server->port());
+  const int32_t id = client.Open(kPath, Body(InferRequest("hold")) + Body(InferRequest("repeat")), false,
+                                 {{"triton_grpc_error", "true"}});
+  ASSERT_TRUE(client.Until([&] { return client.streams[id].Messages().size() == 3; }));
+  auto held = models["hold"]->Held();
+  held[0]->Respond(EchoModel::Failure(Code::kInvalidArgument, "bad"));
+  TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 3);
+  EXPECT_EQ(stream.message(), "bad");
+}
+
+TEST_F(StreamInferTest, KeepsTheOrderOfRequests) {
+  Http2Client client(server->port());
+  const int32_t id =
+      client.Open(kPath, Body(InferRequest("hold", 4, 1)) + Body(InferRequest("echo", 4, 2)) +
+                             Body(InferRequest("hold", 4, 3)) + Body(InferRequest("echo", 4, 4)));
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
+  auto held = models["hold"]->Held();
+  held[1]->Respond(EchoModel::Echo(*held[1]));
+  held[0]->Respond(EchoModel::Echo(*held[0]));
+  TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 4u);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(i).infer_response().raw_output_contents(0),
+              InferRequest("x", 4, static_cast<float>(i + 1)).raw_input_contents(0));
+}
+
+TEST_F(StreamInferTest, DecoupledModelsAnswerManyTimes) {
+  Http2Client client(server->port());
+  TestStream& stream = client.Finish(client.Open(kPath, Body(InferRequest("repeat"))));
+  ASSERT_EQ(stream.Messages().size(), 3u);  // the empty last one is not asked for
+  for (size_t i = 0; i < 3; ++i) {
+    const auto response = stream.Parse<ModelStreamInferResponse>(i);
+    EXPECT_FALSE(Final(response));
+    EXPECT_EQ(response.infer_response().parameters().at("index").int64_param(), static_cast<int64_t>(i));
+  }
+  auto request = InferRequest("repeat");
+  (*request.mutable_parameters())["triton_enable_empty_final_response"].set_bool_param(true);
+  TestStream& other = client.Finish(client.Open(kPath, Body(request)));
+  ASSERT_EQ(other.Messages().size(), 4u);
+  const auto last = other.Parse<ModelStreamInferResponse>(3);
+  EXPECT_TRUE(Final(last));
+  EXPECT_EQ(last.infer_response().outputs_size(), 0);
+}
+
+TEST_F(StreamInferTest, CancelCancelsAllCalls) {
+  Http2Client client(server->port());
+  const int32_t id = client.Open(kPath, Body(InferRequest("hold")) + Body(InferRequest("hold")), false);
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
+  client.Reset(id);
+  EXPECT_TRUE(Eventually(
+      [&] { return models["hold"]->Held()[0]->cancelled() && models["hold"]->Held()[1]->cancelled(); }));
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+}
+
+TEST_F(StreamInferTest, DrainEndsIdleStreams) {
+  Http2Client client(server->port());
+  const int32_t id = client.Open(kPath, Body(InferRequest("echo")), false);
+  ASSERT_TRUE(client.Until([&] { return client.streams[id].Messages().size() == 1; }));
+  context.draining = true;
+  std::thread drain([&] { server->Drain(std::chrono::seconds(5)); });
+  EXPECT_EQ(client.Finish(id).status(), 14);
+  client.Until([] { return false; });
+  client.socket.Close();
+  drain.join();
+}
+
+TEST_F(StreamInferTest, HoldsBackClientsWithManyOpenCalls) {
+  Http2Client client(server->port());
+  std::string body;
+  for (int i = 0; i < 3000; ++i) body += Body(InferRequest(i == 0 ? "hold" : "echo", 1000));  // 12 MB
+  const int32_t id = client.Open(kPath, body);
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 1; }));
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    auto held = models["hold"]->Held();
+    held[0]->Respond(EchoModel::Echo(*held[0]));
+  });
+  TestStream& stream = client.Finish(id);
+  release.join();
+  EXPECT_EQ(stream.status(), 0);
+  EXPECT_EQ(stream.Messages().size(), 3000u);
+}
+
+TEST_F(StreamInferTest, RecordsEachCall) {
+  Http2Client client(server->port());
+  client.Finish(client.Open(kPath, Body(InferRequest("echo")) + Body(InferRequest("fail"))));
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].model, "echo");
+  EXPECT_EQ(records[1].status, 14);
+}
+
+}  // namespace
+}  // namespace tern::server
