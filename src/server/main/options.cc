@@ -118,6 +118,7 @@ constexpr Row kNetRows[] = {
     {"allow-http", TERN_SET(return SetFlag(o.serve_http, v))},
     {"allow-grpc", TERN_SET(return SetFlag(o.serve_grpc, v))},
     {"allow-metrics", TERN_SET(return SetFlag(o.serve_metrics, v))},
+    {"base-path", TERN_SET(return SetText(o.http.base_path, v))},
     {"http-metrics", TERN_SET(return SetFlag(o.http.metrics, v))},
     {"tls-certificate", TERN_SET(return SetTls(o, &TlsOptions::certificate, v))},
     {"tls-key", TERN_SET(return SetTls(o, &TlsOptions::key, v))},
@@ -130,6 +131,7 @@ constexpr Row kNetRows[] = {
     {"grpc-max-connection-age-grace",
      TERN_SET(return SetInteger(o.grpc.max_connection_age_grace, v, 0, kLarge))},
     {"grpc-compression", SetCompression},
+    {"max-message-bytes", TERN_SET(return SetInteger(o.grpc.max_message_bytes, v, 1, INT32_MAX))},
 };
 constexpr Row kOtherRows[] = {
     {"ready-file", TERN_SET(return SetText(o.ready_file, v))},
