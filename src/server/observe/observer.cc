@@ -65,6 +65,7 @@ Status ObserverImpl::Open(const ObserveOptions& options) {
 }
 
 void ObserverImpl::OnRequest(const AccessRecord& record) {
+  if (!wants_access_log()) return;
   const auto wall = std::chrono::system_clock::now();
   const Clock::time_point now = Clock::now();
   if (log_) {
