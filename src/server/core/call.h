@@ -1,9 +1,11 @@
 // A request on its way through the server, and where its responses go.
 #pragma once
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "server/core/message.h"
 
@@ -28,7 +30,7 @@ class Call : public std::enable_shared_from_this<Call> {
   CallTimes times;
 
   // For the core: sends one response. The first one with `final` is the last; later ones are dropped.
-  // Thread-safe.
+  // Thread-safe: responses of several threads reach OnResponse one after the other.
   void Respond(Response response);
 
   // For the front end: the client disconnected or cancelled. A call in a queue leaves it at once and gets its
@@ -40,7 +42,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
   // For the core: `action` runs on Cancel, on the cancelling thread; at once if the call is cancelled
   // already. Replaces the previous action. An empty function removes it, and waits while the previous one
-  // runs.
+  // runs, unless that is on the calling thread. A call that is finished runs no action.
   void OnCancel(std::function<void()> action);
 
  protected:
@@ -49,9 +51,15 @@ class Call : public std::enable_shared_from_this<Call> {
   virtual void OnResponse(Response response) = 0;
 
  private:
+  void Deliver(Response response);
+
   std::atomic<bool> cancelled_{false}, finished_{false};
+  std::atomic<bool> in_action_{false};  // Cancel runs an action on canceller_
   std::mutex mutex_;
   std::function<void()> on_cancel_;
+  std::thread::id canceller_;
+  bool responding_ = false;  // a thread is in OnResponse and delivers `waiting_` afterwards
+  std::deque<Response> waiting_;
 };
 
 }  // namespace tern::server

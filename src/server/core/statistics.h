@@ -26,7 +26,7 @@ class LatencyHistogram {
   uint64_t sum_ns() const { return sum_ns_.load(std::memory_order_relaxed); }
   // Upper end of the bucket that holds this quantile, in ns; 0 if the histogram is empty.
   uint64_t Quantile(double q) const;
-  // Number of durations that are at most `ns`.
+  // Number of durations that are at most `ns`, rounded up to the end of a bucket.
   uint64_t CountUpTo(uint64_t ns) const;
 
  private:
@@ -56,7 +56,8 @@ struct StatisticsSnapshot {
 // Thread-safe.
 class ModelStatistics {
  public:
-  // After a call got its final response. items: the size of its batch dim, 1 without one.
+  // When a call gets its final response, before the response is sent. items: the size of its batch dim, 1
+  // without one.
   void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
   // After an execution. cpu: processor time of all threads that it used.

@@ -1,0 +1,83 @@
+// The requests of one model that wait: priority levels with limits and time-outs.
+#pragma once
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "server/core/call.h"
+#include "server/core/model_config.h"
+
+namespace tern::server {
+
+inline constexpr Clock::time_point kNever = Clock::time_point::max();
+
+// One request in a queue or in an execution.
+struct QueuedCall {
+  std::shared_ptr<Call> call;  // null after the request left its queue without an execution
+  int64_t items = 1;           // size of the batch dim
+  Clock::time_point queued;
+  Clock::time_point expires = kNever;
+  uint64_t order = 0;  // of responses, if the model preserves it
+
+ private:
+  friend class CallQueue;
+  bool waits_ = false, delayed_ = false;
+  uint64_t level_ = 0;
+  std::list<std::shared_ptr<QueuedCall>>::iterator place_;
+};
+using QueuedCallPtr = std::shared_ptr<QueuedCall>;
+
+// A request that gets an error in place of an execution.
+struct RejectedCall {
+  QueuedCallPtr call;
+  Status status;
+  std::chrono::milliseconds retry_after{0};
+};
+
+// Not thread-safe.
+class CallQueue {
+ public:
+  explicit CallQueue(const BatchingConfig& config) : config_(config) {}
+
+  // Appends to the level of the request's priority. Fails with kUnavailable if that level is full.
+  Status Push(const QueuedCallPtr& call, Clock::time_point now);
+  // Removes a request; false if it is not in the queue.
+  bool Erase(QueuedCall& call);
+  // Moves expired requests to `rejected`, or behind the others of their level.
+  void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected);
+  // Empties the queue; returns its requests in order.
+  std::vector<QueuedCallPtr> Clear();
+
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  int64_t items() const { return items_; }
+  Clock::time_point NextExpiry() const { return expiries_.empty() ? kNever : expiries_.begin()->first; }
+
+  // Calls visit(call) in the order of execution until it returns false.
+  template <class F> void ForEach(const F& visit) const {
+    for (const auto& [priority, level] : levels_)
+      for (const auto* list : {&level.waiting, &level.delayed})
+        for (const QueuedCallPtr& call : *list)
+          if (!visit(call)) return;
+  }
+  // Number of items that are executed before a new request of this priority.
+  int64_t ItemsBefore(uint64_t priority) const;
+
+ private:
+  struct Level {
+    std::list<QueuedCallPtr> waiting, delayed;
+    int64_t items = 0;
+  };
+  uint64_t LevelOf(uint64_t priority) const;
+  const QueuePolicy& PolicyOf(uint64_t level) const;
+  void Forget(QueuedCall& call);  // its expiry
+
+  const BatchingConfig config_;
+  std::map<uint64_t, Level> levels_;
+  std::multimap<Clock::time_point, QueuedCall*> expiries_;
+  size_t size_ = 0;
+  int64_t items_ = 0;
+};
+
+}  // namespace tern::server

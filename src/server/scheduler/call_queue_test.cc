@@ -1,0 +1,124 @@
+#include "server/scheduler/call_queue.h"
+
+#include "server/scheduler/test_support.h"
+
+namespace tern::server {
+namespace {
+
+QueuedCallPtr Queued(int id, uint64_t priority = 0, microseconds timeout = {}, int64_t items = 1) {
+  auto queued = std::make_shared<QueuedCall>();
+  auto call = std::make_shared<TestCall>();
+  call->request.id = std::to_string(id);
+  call->request.priority = priority;
+  call->request.timeout = timeout;
+  queued->call = call;
+  queued->items = items;
+  return queued;
+}
+
+std::string Order(const CallQueue& queue) {
+  std::string order;
+  queue.ForEach([&](const QueuedCallPtr& call) {
+    order += call->call->request.id;
+    return true;
+  });
+  return order;
+}
+
+TEST(CallQueue, FirstInFirstOutWithinALevel) {
+  BatchingConfig config;
+  config.priority_levels = 3;
+  config.default_priority = 2;
+  CallQueue queue(config);
+  const auto now = Clock::now();
+  const uint64_t priorities[] = {3, 0, 1, 2, 1, 99};  // 0 and 99: the default
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(queue.Push(Queued(i, priorities[i]), now).ok());
+  EXPECT_EQ(Order(queue), "241350");
+  EXPECT_EQ(queue.ItemsBefore(1), 2);
+  EXPECT_EQ(queue.ItemsBefore(0), 5);
+}
+
+TEST(CallQueue, PrioritiesAreIgnoredWithoutLevels) {
+  CallQueue queue{BatchingConfig()};
+  const auto now = Clock::now();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.Push(Queued(i, static_cast<uint64_t>(3 - i)), now).ok());
+  EXPECT_EQ(Order(queue), "012");
+}
+
+TEST(CallQueue, RefusesBeyondItsSizePerLevel) {
+  BatchingConfig config;
+  config.priority_levels = 2;
+  config.default_priority = 1;
+  config.default_policy.max_queue_size = 1;
+  config.priority_policies[2].max_queue_size = 2;
+  CallQueue queue(config);
+  const auto now = Clock::now();
+  const auto first = Queued(1, 1);
+  EXPECT_TRUE(queue.Push(first, now).ok());
+  const Status full = queue.Push(Queued(2, 1), now);
+  EXPECT_EQ(full.code(), Code::kUnavailable);
+  EXPECT_EQ(full.message(), "Exceeds maximum queue size");
+  EXPECT_TRUE(queue.Push(Queued(3, 2), now).ok());
+  EXPECT_TRUE(queue.Push(Queued(4, 2), now).ok());
+  EXPECT_FALSE(queue.Push(Queued(5, 2), now).ok());
+  EXPECT_TRUE(queue.Erase(*first)) << "frees its place at once";
+  EXPECT_FALSE(queue.Erase(*first));
+  EXPECT_TRUE(queue.Push(Queued(6, 1), now).ok());
+  EXPECT_EQ(Order(queue), "634");
+}
+
+TEST(CallQueue, RejectsExpiredRequests) {
+  BatchingConfig config;
+  config.default_policy.default_timeout = microseconds(1000);
+  config.default_policy.allow_timeout_override = true;
+  CallQueue queue(config);
+  const auto now = Clock::now();
+  EXPECT_TRUE(queue.Push(Queued(0), now).ok());
+  EXPECT_TRUE(queue.Push(Queued(1, 0, microseconds(500)), now).ok());
+  EXPECT_TRUE(queue.Push(Queued(2, 0, microseconds(9000)), now).ok());  // cannot extend
+  EXPECT_EQ(queue.NextExpiry(), now + microseconds(500));
+  std::vector<RejectedCall> rejected;
+  queue.Expire(now + microseconds(499), rejected);
+  EXPECT_TRUE(rejected.empty());
+  queue.Expire(now + microseconds(500), rejected);
+  ASSERT_EQ(rejected.size(), 1u);
+  EXPECT_EQ(rejected[0].call->call->request.id, "1");
+  EXPECT_EQ(rejected[0].status.code(), Code::kUnavailable);
+  EXPECT_EQ(rejected[0].status.message(), "Request timeout expired");
+  queue.Expire(now + microseconds(1000), rejected);
+  EXPECT_EQ(rejected.size(), 3u);
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.NextExpiry(), kNever);
+}
+
+TEST(CallQueue, DelaysExpiredRequests) {
+  BatchingConfig config;
+  config.default_policy.timeout_action = TimeoutAction::kDelay;
+  config.default_policy.allow_timeout_override = true;
+  CallQueue queue(config);
+  const auto now = Clock::now();
+  EXPECT_TRUE(queue.Push(Queued(0, 0, microseconds(10)), now).ok());
+  EXPECT_TRUE(queue.Push(Queued(1), now).ok());
+  std::vector<RejectedCall> rejected;
+  queue.Expire(now + microseconds(20), rejected);
+  EXPECT_TRUE(rejected.empty());
+  EXPECT_EQ(Order(queue), "10");
+  EXPECT_EQ(queue.NextExpiry(), kNever);
+  EXPECT_EQ(queue.Clear().size(), 2u);
+  EXPECT_EQ(queue.items(), 0);
+}
+
+TEST(CallQueue, IgnoresTimeoutsThatItMayNotTake) {
+  CallQueue queue{BatchingConfig()};
+  EXPECT_TRUE(queue.Push(Queued(0, 0, microseconds(1)), Clock::now()).ok());
+  EXPECT_EQ(queue.NextExpiry(), kNever);
+  BatchingConfig config;
+  config.default_policy.allow_timeout_override = true;
+  CallQueue override_queue(config);
+  EXPECT_TRUE(override_queue.Push(Queued(0, 0, microseconds::max()), Clock::now()).ok());
+  EXPECT_TRUE(override_queue.Push(Queued(0, 0, microseconds(-5)), Clock::now()).ok());
+  EXPECT_EQ(override_queue.NextExpiry(), kNever);
+}
+
+}  // namespace
+}  // namespace tern::server

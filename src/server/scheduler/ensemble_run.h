@@ -1,0 +1,49 @@
+// One request on its way through the steps of an ensemble.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "server/scheduler/ensemble.h"
+
+namespace tern::server {
+
+// Thread-safe. Steps keep it alive.
+class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
+ public:
+  EnsembleRun(std::shared_ptr<EnsembleModel> model, std::shared_ptr<Call> call, int64_t items);
+  void Start();
+  // Ends the request with an error and cancels the steps that run.
+  void Fail(Status status, std::chrono::milliseconds retry_after, FailReason reason);
+
+ private:
+  class StepCall;
+  enum class State { kWaiting, kStarted, kDone };
+  struct Step {
+    State state = State::kWaiting;
+    std::shared_ptr<Call> call;
+  };
+
+  void Advance();
+  // Under the lock: whether all inputs of a step exist, or never will.
+  bool Ready(const EnsembleStep& step) const;
+  std::shared_ptr<Call> MakeCall(size_t index);
+  void Submit(size_t index, const std::shared_ptr<Call>& call);
+  void OnResponse(size_t index, Response response);
+  void Finish();
+  bool Close();  // true for the first caller, which answers the request
+
+  const std::shared_ptr<EnsembleModel> model_;
+  const std::shared_ptr<Call> call_;
+  const int64_t items_;
+
+  std::mutex mutex_;
+  std::map<std::string, WireTensor> tensors_;
+  std::vector<Step> steps_;
+  size_t done_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,115 @@
+#include "server/scheduler/execution.h"
+
+#include <ctime>
+
+namespace tern::server {
+namespace {
+
+using Parts = std::vector<std::vector<WireTensor>>;
+
+struct Stages {
+  Clock::time_point input, compute, output, end;
+};
+
+Response Failed(Status status) {
+  Response response;
+  response.status = std::move(status);
+  return response;
+}
+
+std::vector<QueuedCallPtr> LiveCalls(const Pick& pick, std::vector<FinishedCall>& finished) {
+  std::vector<QueuedCallPtr> live;
+  for (const QueuedCallPtr& call : pick.calls) {
+    if (call && pick.sequences.empty() && call->call->cancelled())
+      finished.push_back({call, Failed(Status(Code::kCancelled, "the request was cancelled"))});
+    else
+      live.push_back(call);
+  }
+  return live;
+}
+
+class Runner {
+ public:
+  Runner(const ExecutionContext& context, ExecutionResult& result) : context_(context), result_(result) {}
+
+  // Runs a batch and appends its responses. Returns the error if several requests failed that can be retried.
+  Status Run(const Pick& pick, bool may_retry) {
+    Stages stages;
+    stages.input = stages.compute = stages.output = Clock::now();
+    const auto cpu_before = ThreadCpuTime();
+    const BatchLayout layout = context_.builder.Layout(pick.calls);
+    Result<Parts> parts = Guard([&] { return RunStages(pick, layout, stages); });
+    stages.end = Clock::now();
+    Account(layout, stages, ThreadCpuTime() - cpu_before);
+    for (const QueuedCallPtr& call : pick.calls)
+      if (call) SetStages(call->call->times, stages);
+    if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
+    for (size_t i = 0; i < pick.calls.size(); ++i) {
+      const QueuedCallPtr& call = pick.calls[i];
+      if (!call) continue;
+      result_.finished.push_back(
+          {call, parts.ok() ? MakeResponse(context_.config, call->call->request, std::move((*parts)[i]))
+                            : Failed(parts.status())});
+    }
+    return {};
+  }
+
+ private:
+  Result<Parts> RunStages(const Pick& pick, const BatchLayout& layout, Stages& stages) {
+    Batch batch;
+    batch.threads = context_.threads;
+    if (pick.calls.size() == 1) batch.stop.cancel = pick.calls[0]->call->cancel_flag();
+    TERN_TRY(context_.builder.Build(layout, batch));
+    TERN_TRY(context_.feeder.Prepare(pick, batch));
+    stages.compute = stages.output = Clock::now();
+    auto outputs = context_.backend.Run(batch);
+    stages.output = Clock::now();
+    if (!outputs.ok()) return outputs.TakeStatus();
+    context_.feeder.Finish(pick, *outputs);
+    return context_.builder.Split(layout, std::move(*outputs));
+  }
+
+  void Account(const BatchLayout& layout, const Stages& stages, std::chrono::nanoseconds thread_cpu) {
+    const auto cpu = thread_cpu * context_.threads;
+    result_.cpu += cpu;
+    result_.duration += stages.end - stages.input;
+    result_.batch_size = static_cast<int>(layout.padded);
+    context_.statistics.AddExecution(static_cast<int>(layout.total), stages.compute - stages.input,
+                                     stages.output - stages.compute, stages.end - stages.output, cpu);
+  }
+
+  static void SetStages(CallTimes& times, const Stages& stages) {
+    times.input = stages.input;
+    times.compute = stages.compute;
+    times.output = stages.output;
+  }
+
+  const ExecutionContext& context_;
+  ExecutionResult& result_;
+};
+
+}  // namespace
+
+ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
+  ExecutionResult result;
+  const Clock::time_point started = Clock::now();
+  for (const QueuedCallPtr& call : pick.calls)
+    if (call) call->call->times.started = call->call->times.input = started;
+  Pick live{LiveCalls(pick, result.finished), pick.sequences, kNever};
+  if (live.calls.empty()) return result;
+  Runner runner(context, result);
+  const bool several = live.calls.size() > 1 && live.sequences.empty();
+  if (runner.Run(live, several).ok()) return result;
+  for (const QueuedCallPtr& call : live.calls) (void)runner.Run(Pick{{call}, {}, kNever}, false);
+  return result;
+}
+
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now}; }
+
+}  // namespace tern::server

@@ -1,0 +1,114 @@
+#include "server/scheduler/executor.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+namespace tern::server {
+namespace {
+
+// A client that was idle starts at most this far behind the others.
+constexpr int64_t kBurstNs = 5'000'000;
+
+}  // namespace
+
+Executor::Executor(int threads) : threads_(std::max(1, threads)) {
+  for (int i = 0; i < threads_; ++i) workers_.emplace_back([this] { RunWorker(); });
+  timer_thread_ = std::thread([this] { RunTimer(); });
+}
+
+void Executor::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  {
+    const std::lock_guard lock(timer_mutex_);
+    timer_stop_ = true;
+  }
+  wake_.notify_all();
+  timer_wake_.notify_all();
+  for (auto& worker : workers_)
+    if (worker.joinable()) worker.join();
+  if (timer_thread_.joinable()) timer_thread_.join();
+  ready_.clear();
+  timers_.clear();
+}
+
+void Executor::MakeReady(std::shared_ptr<Client> client) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_ || client->ready_) return;
+    client->ready_ = true;
+    const int64_t behind = clock_ns_ - kBurstNs - client->used_ns();
+    if (behind > 0) client->Charge(behind);
+    ready_.push_back(std::move(client));
+  }
+  wake_.notify_one();
+}
+
+std::shared_ptr<Executor::Client> Executor::TakeLeastUsed() {
+  const auto least = std::min_element(
+      ready_.begin(), ready_.end(), [](const auto& a, const auto& b) { return a->used_ns() < b->used_ns(); });
+  std::shared_ptr<Client> client = std::move(*least);
+  ready_.erase(least);
+  client->ready_ = false;
+  clock_ns_ = std::max(clock_ns_, client->used_ns());
+  return client;
+}
+
+void Executor::RunWorker() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stop_ || !ready_.empty(); });
+    if (stop_) return;
+    std::shared_ptr<Client> client = TakeLeastUsed();
+    ++busy_;
+    const int usable = ready_.empty() && busy_ == 1 ? threads_ : 1;
+    lock.unlock();
+    client->Work(usable);
+    client.reset();  // may destroy a model: not under the lock
+    lock.lock();
+    --busy_;
+  }
+}
+
+void Executor::At(Clock::time_point time, const std::shared_ptr<Client>& client) {
+  if (time == kNever) return;
+  bool first = false;
+  {
+    const std::lock_guard lock(timer_mutex_);
+    if (timer_stop_ || client->timer_ <= time) return;
+    // A later timer of the same client stays in the map and is ignored when its time comes.
+    client->timer_ = time;
+    const auto added = timers_.emplace(time, client);
+    first = added == timers_.begin();
+  }
+  if (first) timer_wake_.notify_one();
+}
+
+void Executor::RunTimer() {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 µs would be added to each delay
+  std::unique_lock lock(timer_mutex_);
+  while (!timer_stop_) {
+    if (timers_.empty()) {
+      timer_wake_.wait(lock);
+      continue;
+    }
+    const Clock::time_point time = timers_.begin()->first;
+    if (time > Clock::now()) {
+      timer_wake_.wait_until(lock, time);
+      continue;
+    }
+    std::shared_ptr<Client> client = timers_.begin()->second.lock();
+    timers_.erase(timers_.begin());
+    if (!client || client->timer_ != time) continue;
+    client->timer_ = kNever;
+    lock.unlock();
+    client->OnTimer();
+    client.reset();
+    lock.lock();
+  }
+}
+
+}  // namespace tern::server

@@ -1,0 +1,70 @@
+// The threads that execute models, shared fairly between all models, and their timers.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "server/scheduler/call_queue.h"
+
+namespace tern::server {
+
+// Thread-safe. Each free thread takes the client that used the least processor time. No function of a client
+// runs under a lock of the executor.
+class Executor {
+ public:
+  // A model with work to do.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    // Runs at most one execution, with at most `threads` threads.
+    virtual void Work(int threads) = 0;
+    // The time of At has come. Runs on the timer's thread and must be short.
+    virtual void OnTimer() = 0;
+    // Adds to the processor time that the client used; negative corrects an estimate.
+    void Charge(int64_t ns) { used_ns_.fetch_add(ns, std::memory_order_relaxed); }
+    int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
+
+   private:
+    friend class Executor;
+    std::atomic<int64_t> used_ns_{0};
+    bool ready_ = false;                // under mutex_
+    Clock::time_point timer_ = kNever;  // under timer_mutex_
+  };
+
+  explicit Executor(int threads);
+  ~Executor() { Stop(); }
+  // Ends the threads after their present execution. Called once by the owner, not on one of the threads.
+  void Stop();
+
+  // The client has work: Work is called soon, once for any number of MakeReady before it.
+  void MakeReady(std::shared_ptr<Client> client);
+  // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
+  void At(Clock::time_point time, const std::shared_ptr<Client>& client);
+  int threads() const { return threads_; }
+
+ private:
+  void RunWorker();
+  void RunTimer();
+  std::shared_ptr<Client> TakeLeastUsed();
+
+  const int threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::shared_ptr<Client>> ready_;
+  int busy_ = 0;
+  bool stop_ = false;
+  int64_t clock_ns_ = 0;  // the virtual time: what the last chosen client had used
+  std::vector<std::thread> workers_;
+
+  std::mutex timer_mutex_;
+  std::condition_variable timer_wake_;
+  std::multimap<Clock::time_point, std::weak_ptr<Client>> timers_;
+  bool timer_stop_ = false;
+  std::thread timer_thread_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,67 @@
+// Executions on the thread that received the request: for models that take less time than a thread switch.
+#include "base/pause.h"
+#include "server/scheduler/model_runner.h"
+
+namespace tern::server {
+namespace {
+
+// An answer can lead to the next request on the same thread, and so on.
+constexpr int kMaxDepth = 4;
+// Requests of other threads that a thread runs after its own.
+constexpr int kMaxRounds = 16;
+// While the only instance runs for less than this, waiting is cheaper than the queue.
+constexpr int64_t kSpinBelowNs = 20'000;
+constexpr int kSpinAttempts = 64;
+
+thread_local int inline_depth = 0;
+
+}  // namespace
+
+bool ModelRunner::MayRunInline() const {
+  const auto& c = config();
+  if (c.sequence || c.decoupled || c.goal.p99.count() > 0) return false;
+  return !c.batching || c.batching->max_queue_delay.count() == 0;
+}
+
+// Returns an idle instance, or -1. give_up: waiting is of no use.
+int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
+  const std::lock_guard lock(mutex_);
+  give_up = draining_ || feeder_->size() > 0;
+  if (give_up) return -1;
+  Job job{IdleInstance(), {{queued}, {}, kNever}, {}};
+  if (job.instance < 0) return -1;
+  ++accepted_;
+  Start(job, queued->queued);
+  return job.instance;
+}
+
+bool ModelRunner::TryInline(const QueuedCallPtr& queued) {
+  const int64_t cost = single_ns_.load(std::memory_order_relaxed);
+  if (cost == 0 || cost >= inline_below_.count() || inline_depth >= kMaxDepth || !MayRunInline())
+    return false;
+  bool give_up = false;
+  int instance = ClaimInline(queued, give_up);
+  for (int i = 0; instance < 0 && !give_up && cost < kSpinBelowNs && i < kSpinAttempts; ++i) {
+    for (int k = 0; k < 16; ++k) Pause();
+    instance = ClaimInline(queued, give_up);
+  }
+  if (instance < 0) return false;
+  RunInline({instance, {{queued}, {}, kNever}, {}});
+  return true;
+}
+
+void ModelRunner::RunInline(Job job) {
+  const auto self = shared_from_this();  // an answer may drop the caller's reference
+  ++inline_depth;
+  for (int round = 0; !job.empty(); ++round) {
+    ExecutionResult result = Run(job, 1);
+    Charge(result.cpu.count());
+    Job next;
+    Release(job, result, round < kMaxRounds ? &next : nullptr);
+    Answer(std::move(result.finished));
+    job = std::move(next);
+  }
+  --inline_depth;
+}
+
+}  // namespace tern::server

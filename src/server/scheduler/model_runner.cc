@@ -1,0 +1,319 @@
+#include "server/scheduler/model_runner.h"
+
+#include <algorithm>
+
+#include "server/scheduler/request_check.h"
+
+namespace tern::server {
+namespace {
+
+constexpr int kMaxInstances = 1024;
+
+Status NotReady(const ModelVersion& model) {
+  return Unavailable("Request for unknown model: '", model.config().name, "' version ", model.version(),
+                     " is not at ready state");
+}
+
+FailReason ReasonOf(const Status& status) {
+  return status.code() == Code::kCancelled ? FailReason::kCancelled : FailReason::kBackend;
+}
+
+}  // namespace
+
+ModelRunner::ModelRunner(ModelConfig config, std::string version, std::unique_ptr<BackendModel> model,
+                         std::shared_ptr<Executor> executor, const SchedulerOptions& options)
+    : ModelVersion(std::move(config), std::move(version)),
+      model_(std::move(model)),
+      executor_(std::move(executor)),
+      inline_below_(options.inline_below),
+      builder_(this->config()) {}
+
+Result<std::shared_ptr<ModelRunner>> ModelRunner::Create(ModelConfig config, std::string version,
+                                                         std::unique_ptr<BackendModel> model,
+                                                         std::shared_ptr<Executor> executor,
+                                                         const SchedulerOptions& options) {
+  if (!model) return InvalidArgument("model '", config.name, "' has no back end");
+  if (config.max_batch_size < 0)
+    return InvalidArgument("model '", config.name, "': max_batch_size must be >= 0, got ",
+                           config.max_batch_size);
+  if (config.instances < 1 || config.instances > kMaxInstances)
+    return InvalidArgument("model '", config.name, "': the number of instances must be in 1..", kMaxInstances,
+                           ", got ", config.instances);
+  std::shared_ptr<ModelRunner> runner(
+      new ModelRunner(std::move(config), std::move(version), std::move(model), std::move(executor), options));
+  TERN_TRY(runner->CreateParts());
+  return runner;
+}
+
+Status ModelRunner::CreateParts() {
+  if (config().sequence && !config().decoupled) {
+    TERN_ASSIGN(feeder_, MakeSequenceFeeder(config()));
+    keeps_order_ = config().sequence->preserve_ordering;
+  } else {
+    feeder_ = MakeQueueFeeder(config(), executor_->threads());
+    keeps_order_ = config().batching && config().batching->preserve_ordering && !config().decoupled;
+  }
+  for (int i = 0; i < config().instances; ++i) {
+    TERN_ASSIGN(auto backend, Guard([&] { return model_->CreateInstance(); }));
+    instances_.push_back({std::move(backend), false, {}});
+  }
+  return {};
+}
+
+ModelRunner::~ModelRunner() {
+  std::vector<RejectedCall> left;
+  if (feeder_)
+    for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
+  Reject(std::move(left));
+}
+
+size_t ModelRunner::Pending() const {
+  const std::lock_guard lock(mutex_);
+  return feeder_->size();
+}
+
+void ModelRunner::Submit(std::shared_ptr<Call> call) {
+  const Clock::time_point now = Clock::now();
+  SetTimes(call->times, now);
+  auto items = CheckRequest(config(), call->request);
+  if (!items.ok()) return Refuse(*call, items.TakeStatus(), {}, FailReason::kOther);
+  const auto queued = std::make_shared<QueuedCall>();
+  queued->call = std::move(call);
+  queued->items = *items;
+  queued->queued = now;
+  if (!TryInline(queued)) Enqueue(queued, now);
+}
+
+void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
+  const std::shared_ptr<Call> call = queued->call;
+  std::chrono::milliseconds retry_after{0};
+  Status status;
+  bool wake = false;
+  Clock::time_point timer = kNever;
+  {
+    const std::lock_guard lock(mutex_);
+    status = draining_ ? NotReady(*this) : feeder_->Push(queued, now, retry_after);
+    if (status.ok()) {
+      ++accepted_;
+      wake = IdleInstance() >= 0;
+      if (wake && ready_since_ == kNever) ready_since_ = now;
+      timer = feeder_->NextTimer();
+    }
+  }
+  if (!status.ok()) {
+    const bool bad = status.code() == Code::kInvalidArgument;
+    return Refuse(*call, std::move(status), retry_after, bad ? FailReason::kOther : FailReason::kRejected);
+  }
+  if (wake) executor_->MakeReady(shared_from_this());
+  executor_->At(timer, shared_from_this());
+  call->OnCancel([weak = weak_from_this(), queued] {
+    if (const auto self = weak.lock()) self->CancelQueued(queued);
+  });
+}
+
+void ModelRunner::CancelQueued(const QueuedCallPtr& queued) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!feeder_->Erase(*queued)) return;
+  }
+  Refuse(*queued->call, Status(Code::kCancelled, "the request was cancelled"), {}, FailReason::kCancelled);
+  Forget(1);
+}
+
+int ModelRunner::IdleInstance() const {
+  for (size_t i = 0; i < instances_.size(); ++i)
+    if (!instances_[i].busy) return static_cast<int>(i);
+  return -1;
+}
+
+ModelRunner::Job ModelRunner::TakeJobFor(int instance, Clock::time_point now,
+                                         std::vector<RejectedCall>& rejected, Clock::time_point& again) {
+  Job job{instance, feeder_->Take(instance, now, rejected), {}};
+  again = std::min(again, job.pick.again);
+  if (!job.empty()) Start(job, now);
+  return job;
+}
+
+ModelRunner::Job ModelRunner::TakeJob(Clock::time_point now, std::vector<RejectedCall>& rejected,
+                                      Clock::time_point& again) {
+  for (size_t i = 0; i < instances_.size(); ++i) {
+    if (instances_[i].busy) continue;
+    Job job = TakeJobFor(static_cast<int>(i), now, rejected, again);
+    if (!job.empty()) return job;
+    if (!config().sequence) break;  // another instance would get the same answer
+  }
+  return {};
+}
+
+void ModelRunner::Start(Job& job, Clock::time_point now) {
+  Instance& instance = instances_[static_cast<size_t>(job.instance)];
+  instance.busy = true;
+  instance.running = job.pick.calls;
+  if (keeps_order_)
+    for (const QueuedCallPtr& call : job.pick.calls)
+      if (call) call->order = next_order_++;
+  if (ready_since_ != kNever) job.waited = std::max(Clock::duration(0), now - ready_since_);
+  ready_since_ = kNever;
+  feeder_->OnStart(job.instance, job.pick, now);
+}
+
+void ModelRunner::Work(int threads) {
+  std::vector<RejectedCall> rejected;
+  Clock::time_point again = kNever;
+  Job job;
+  bool more = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    job = TakeJob(now, rejected, again);
+    more = !job.empty() && feeder_->size() > 0 && IdleInstance() >= 0;
+    if (more) ready_since_ = now;
+    again = std::min(again, feeder_->NextTimer());
+  }
+  Reject(std::move(rejected));
+  if (more) executor_->MakeReady(shared_from_this());
+  executor_->At(again, shared_from_this());
+  if (job.empty()) return;
+  if (config().decoupled) return RunDecoupled(job);
+  const int64_t estimate = cpu_ns_.load(std::memory_order_relaxed);
+  Charge(estimate);
+  ExecutionResult result = Run(job, threads);
+  Charge(result.cpu.count() - estimate);
+  Release(job, result, nullptr);
+  Answer(std::move(result.finished));
+}
+
+void ModelRunner::OnTimer() {
+  std::vector<RejectedCall> rejected;
+  bool wake = false;
+  Clock::time_point timer = kNever;
+  {
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    feeder_->Expire(now, rejected);
+    wake = feeder_->size() > 0 && IdleInstance() >= 0;
+    if (wake && ready_since_ == kNever) ready_since_ = now;
+    timer = feeder_->NextTimer();
+  }
+  Reject(std::move(rejected));
+  if (wake) executor_->MakeReady(shared_from_this());
+  executor_->At(timer, shared_from_this());
+}
+
+ExecutionResult ModelRunner::Run(const Job& job, int threads) {
+  const int usable = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
+  Instance& instance = instances_[static_cast<size_t>(job.instance)];
+  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable}, job.pick);
+}
+
+void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {
+  if (result.batch_size == 0) return;
+  const auto blend = [](std::atomic<int64_t>& mean, int64_t value) {
+    const int64_t old = mean.load(std::memory_order_relaxed);
+    mean.store(std::max<int64_t>(1, old == 0 ? value : old + (value - old) / 4), std::memory_order_relaxed);
+  };
+  blend(cpu_ns_, result.cpu.count());
+  // One slow execution, such as one that lost its core, does not change the mean much.
+  if (job.pick.calls.size() == 1)
+    blend(single_ns_, std::min<int64_t>(result.duration.count(), 8 * inline_below_.count()));
+}
+
+void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* next) {
+  std::vector<RejectedCall> rejected;
+  Clock::time_point again = kNever;
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    Learn(job, result);
+    Instance& instance = instances_[static_cast<size_t>(job.instance)];
+    instance.busy = false;
+    instance.running.clear();
+    feeder_->Done(job.instance, job.pick, result.batch_size, result.duration, job.waited, now);
+    if (next && feeder_->size() > 0) *next = TakeJobFor(job.instance, now, rejected, again);
+    wake = feeder_->size() > 0 && IdleInstance() >= 0 && again == kNever;
+    if (wake) ready_since_ = now;
+    again = std::min(again, feeder_->NextTimer());
+  }
+  Reject(std::move(rejected));
+  if (wake) executor_->MakeReady(shared_from_this());
+  executor_->At(again, shared_from_this());
+}
+
+void ModelRunner::Refuse(Call& call, Status status, std::chrono::milliseconds retry_after,
+                         FailReason reason) {
+  SetTimes(call.times, call.times.queued);
+  call.times.finished = Clock::now();
+  statistics().AddFailure(call.times, call.request.arrived, reason);
+  Response response;
+  response.status = std::move(status);
+  response.retry_after = retry_after;
+  call.Respond(std::move(response));
+}
+
+void ModelRunner::Reject(std::vector<RejectedCall> rejected) {
+  for (RejectedCall& entry : rejected)
+    Refuse(*entry.call->call, std::move(entry.status), entry.retry_after, FailReason::kRejected);
+  if (!rejected.empty()) Forget(rejected.size());
+}
+
+void ModelRunner::Send(FinishedCall finished) {
+  Call& call = *finished.call->call;
+  if (call.finished()) return;  // Drain answered it
+  call.times.finished = Clock::now();
+  const Status& status = finished.response.status;
+  if (status.ok())
+    statistics().AddSuccess(call.times, call.request.arrived, static_cast<int>(finished.call->items));
+  else
+    statistics().AddFailure(call.times, call.request.arrived, ReasonOf(status));
+  call.Respond(std::move(finished.response));
+}
+
+void ModelRunner::Answer(std::vector<FinishedCall> finished) {
+  const size_t count = finished.size();
+  for (FinishedCall& entry : finished) {
+    if (keeps_order_) {
+      const uint64_t number = entry.call->order;
+      order_.Put(number, std::move(entry), [this](FinishedCall first) { Send(std::move(first)); });
+    } else {
+      Send(std::move(entry));
+    }
+  }
+  Forget(count);
+}
+
+void ModelRunner::Forget(size_t calls) {
+  const std::lock_guard lock(mutex_);
+  accepted_ -= calls;
+  if (accepted_ == 0) drained_.notify_all();
+}
+
+void ModelRunner::Drain(std::chrono::milliseconds limit) {
+  std::vector<RejectedCall> left;
+  std::vector<QueuedCallPtr> running;
+  {
+    std::unique_lock lock(mutex_);
+    draining_ = true;
+    const auto bounded =
+        std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
+    if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
+    for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
+    for (const Instance& instance : instances_)
+      for (const QueuedCallPtr& call : instance.running)
+        if (call) running.push_back(call);
+  }
+  Reject(std::move(left));
+  for (const QueuedCallPtr& queued : running) {
+    // The times of the call belong to its execution, which still runs.
+    CallTimes times;
+    SetTimes(times, queued->queued);
+    times.finished = Clock::now();
+    statistics().AddFailure(times, queued->call->request.arrived, FailReason::kOther);
+    Response response;
+    response.status = NotReady(*this);
+    queued->call->Respond(std::move(response));
+    queued->call->Cancel();
+  }
+}
+
+}  // namespace tern::server

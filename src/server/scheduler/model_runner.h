@@ -1,0 +1,101 @@
+// One version of a model: its queue, its instances, and the way of a request through them.
+#pragma once
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "server/core/model_version.h"
+#include "server/scheduler/execution.h"
+#include "server/scheduler/executor.h"
+#include "server/scheduler/removable.h"
+#include "server/scheduler/response_order.h"
+#include "server/scheduler/scheduler.h"
+
+namespace tern::server {
+
+// Thread-safe. The lock guards queue and instances; nothing is executed or answered under it.
+class ModelRunner final : public ModelVersion,
+                          public Executor::Client,
+                          public Removable,
+                          public std::enable_shared_from_this<ModelRunner> {
+ public:
+  static Result<std::shared_ptr<ModelRunner>> Create(ModelConfig config, std::string version,
+                                                     std::unique_ptr<BackendModel> model,
+                                                     std::shared_ptr<Executor> executor,
+                                                     const SchedulerOptions& options);
+  ~ModelRunner() override;
+
+  void Submit(std::shared_ptr<Call> call) override;
+  size_t MemoryBytes() const override { return model_->MemoryBytes(); }
+  size_t Pending() const override;
+
+  void Work(int threads) override;
+  void OnTimer() override;
+  void Drain(std::chrono::milliseconds limit) override;
+
+ private:
+  struct Instance {
+    std::unique_ptr<BackendInstance> backend;
+    bool busy = false;
+    std::vector<QueuedCallPtr> running;  // those that Drain answers if they do not end
+  };
+  // An execution that was taken from the queue.
+  struct Job {
+    int instance = -1;
+    Pick pick;
+    std::chrono::nanoseconds waited{0};
+    bool empty() const { return pick.empty(); }
+  };
+
+  ModelRunner(ModelConfig config, std::string version, std::unique_ptr<BackendModel> model,
+              std::shared_ptr<Executor> executor, const SchedulerOptions& options);
+  Status CreateParts();
+
+  void Enqueue(const QueuedCallPtr& queued, Clock::time_point now);
+  void CancelQueued(const QueuedCallPtr& queued);
+
+  bool MayRunInline() const;
+  bool TryInline(const QueuedCallPtr& queued);
+  int ClaimInline(const QueuedCallPtr& queued, bool& give_up);
+  void RunInline(Job job);
+
+  // These are called under the lock.
+  int IdleInstance() const;
+  Job TakeJob(Clock::time_point now, std::vector<RejectedCall>& rejected, Clock::time_point& again);
+  Job TakeJobFor(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected,
+                 Clock::time_point& again);
+  void Start(Job& job, Clock::time_point now);
+
+  ExecutionResult Run(const Job& job, int threads);
+  void RunDecoupled(const Job& job);
+  // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
+  void Release(const Job& job, const ExecutionResult& result, Job* next);
+  void Learn(const Job& job, const ExecutionResult& result);
+
+  void Answer(std::vector<FinishedCall> finished);
+  void Reject(std::vector<RejectedCall> rejected);
+  void Send(FinishedCall finished);
+  void Forget(size_t calls);  // they are answered
+  void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
+
+  const std::unique_ptr<BackendModel> model_;
+  const std::shared_ptr<Executor> executor_;
+  const std::chrono::nanoseconds inline_below_;
+  const BatchBuilder builder_;
+  ResponseOrder<FinishedCall> order_;
+  bool keeps_order_ = false;
+
+  std::atomic<int64_t> single_ns_{0};  // decayed mean of executions of one request; 0: not known
+  std::atomic<int64_t> cpu_ns_{0};     // decayed mean processor time of an execution
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<Feeder> feeder_;
+  std::vector<Instance> instances_;
+  Clock::time_point ready_since_ = kNever;
+  uint64_t next_order_ = 0;
+  size_t accepted_ = 0;  // requests that are not answered yet
+  bool draining_ = false;
+  std::condition_variable drained_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <optional>
+
+#include "server/scheduler/batch_builder.h"
+#include "server/scheduler/feeder.h"
+
+namespace tern::server {
+namespace {
+
+class QueueFeeder : public Feeder {
+ public:
+  QueueFeeder(const ModelConfig& config, int lanes)
+      : config_(config),
+        batching_(config.batching.value_or(BatchingConfig())),
+        queue_(batching_),
+        free_at_(static_cast<size_t>(std::max(1, config.instances))) {
+    const bool batches = config.max_batch_size > 0 && !config.decoupled;
+    if (config.goal.p99.count() > 0)
+      plan_.emplace(config.goal.p99, batches ? config.max_batch_size : 1, batching_.allowed_batch_sizes,
+                    std::min(lanes, config.instances));
+    // A latency goal implies batching.
+    if (batches && (config.batching || plan_)) limit_ = config.max_batch_size;
+    if (batching_.preferred_batch_sizes.empty()) batching_.preferred_batch_sizes = {static_cast<int>(limit_)};
+  }
+
+  Status Push(const QueuedCallPtr& call, Clock::time_point now,
+              std::chrono::milliseconds& retry_after) override {
+    if (plan_) {
+      plan_->OnArrival(call->items, now);
+      const auto free_at = *std::min_element(free_at_.begin(), free_at_.end());
+      const auto refusal =
+          plan_->Admit(Arrival(*call, now), queue_.ItemsBefore(call->call->request.priority), free_at, now);
+      if (refusal) {
+        retry_after = refusal->retry_after;
+        return ResourceExhausted("model '", config_.name,
+                                 "' cannot answer within its latency goal: ", queue_.size(),
+                                 " requests wait");
+      }
+    }
+    return queue_.Push(call, now);
+  }
+
+  bool Erase(QueuedCall& call) override { return queue_.Erase(call); }
+  Clock::time_point NextTimer() const override { return queue_.NextExpiry(); }
+  std::vector<QueuedCallPtr> Clear() override { return queue_.Clear(); }
+  size_t size() const override { return queue_.size(); }
+
+  void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected) override {
+    queue_.Expire(now, rejected);
+  }
+
+  Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected) override {
+    free_at_[static_cast<size_t>(instance)] = now;
+    queue_.Expire(now, rejected);
+    if (plan_) DropLate(now, rejected);
+    Pick pick;
+    if (queue_.empty()) return pick;
+    Candidate candidate = Collect();
+    const size_t count = plan_ ? PlannedCount(candidate, now, pick) : DynamicCount(candidate, now, pick);
+    candidate.calls.resize(count);
+    for (const QueuedCallPtr& call : candidate.calls) queue_.Erase(*call);
+    pick.calls = std::move(candidate.calls);
+    return pick;
+  }
+
+  void OnStart(int instance, const Pick& pick, Clock::time_point now) override {
+    if (!plan_) return;
+    int64_t items = 0;
+    for (const QueuedCallPtr& call : pick.calls) items += call->items;
+    free_at_[static_cast<size_t>(instance)] = now + plan_->ExpectedDuration(items);
+  }
+
+  void Done(int instance, const Pick&, int batch_size, std::chrono::nanoseconds duration,
+            std::chrono::nanoseconds waited, Clock::time_point now) override {
+    free_at_[static_cast<size_t>(instance)] = now;
+    if (plan_ && batch_size > 0) plan_->OnExecution(batch_size, duration, waited, now);
+  }
+
+ private:
+  // The longest batch that the front of the queue can form.
+  struct Candidate {
+    std::vector<QueuedCallPtr> calls;
+    int64_t items = 0;
+    size_t preferred = 0;               // number of calls of the largest preferred size; 0: none
+    bool complete = false;              // more requests cannot join
+    Clock::time_point oldest = kNever;  // in the queue since
+    Clock::time_point oldest_arrival = kNever;
+  };
+
+  static Clock::time_point Arrival(const QueuedCall& call, Clock::time_point queued) {
+    const Clock::time_point arrived = call.call->request.arrived;
+    return arrived == Clock::time_point() ? queued : arrived;
+  }
+
+  Candidate Collect() const {
+    Candidate batch;
+    const int64_t limit = plan_ ? std::min<int64_t>(limit_, plan_->batch_limit()) : limit_;
+    const auto& preferred = batching_.preferred_batch_sizes;
+    queue_.ForEach([&](const QueuedCallPtr& call) {
+      if (!batch.calls.empty() &&
+          (batch.items + call->items > limit ||
+           !CanShareBatch(config_, batch.calls[0]->call->request, call->call->request))) {
+        batch.complete = true;
+        return false;
+      }
+      batch.calls.push_back(call);
+      batch.items += call->items;
+      batch.oldest = std::min(batch.oldest, call->queued);
+      batch.oldest_arrival = std::min(batch.oldest_arrival, Arrival(*call, call->queued));
+      if (std::find(preferred.begin(), preferred.end(), batch.items) != preferred.end())
+        batch.preferred = batch.calls.size();
+      batch.complete = batch.items >= limit;
+      return !batch.complete;
+    });
+    return batch;
+  }
+
+  // Triton's rules: a preferred size at once; else all, when the oldest request waited for max_queue_delay.
+  size_t DynamicCount(const Candidate& batch, Clock::time_point now, Pick& pick) const {
+    const auto delay = batching_.max_queue_delay;
+    const Clock::time_point due = batch.oldest + delay;
+    if (delay.count() > 0 && now >= due) return batch.calls.size();
+    if (batch.preferred > 0) return batch.preferred;
+    if (batch.complete || delay.count() <= 0) return batch.calls.size();
+    pick.again = due;
+    return 0;
+  }
+
+  size_t PlannedCount(const Candidate& batch, Clock::time_point now, Pick& pick) const {
+    const Clock::time_point due =
+        batch.complete ? now : plan_->StartBy(batch.items, batch.oldest_arrival, now);
+    if (due <= now) return batch.calls.size();
+    pick.again = due;
+    return 0;
+  }
+
+  // Requests that miss the goal in any case only take time from the others.
+  void DropLate(Clock::time_point now, std::vector<RejectedCall>& rejected) {
+    std::vector<QueuedCallPtr> late;
+    queue_.ForEach([&](const QueuedCallPtr& call) {
+      if (!plan_->TooLate(Arrival(*call, call->queued), now)) return false;
+      late.push_back(call);
+      return true;
+    });
+    for (const QueuedCallPtr& call : late) {
+      queue_.Erase(*call);
+      rejected.push_back(
+          {call, ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal"),
+           std::chrono::milliseconds(1)});
+    }
+  }
+
+  const ModelConfig& config_;
+  BatchingConfig batching_;
+  CallQueue queue_;
+  std::optional<LatencyPlan> plan_;
+  int64_t limit_ = 1;                       // items; a request with more runs alone
+  std::vector<Clock::time_point> free_at_;  // by instance, predicted
+};
+
+}  // namespace
+
+std::unique_ptr<Feeder> MakeQueueFeeder(const ModelConfig& config, int lanes) {
+  return std::make_unique<QueueFeeder>(config, lanes);
+}
+
+}  // namespace tern::server

@@ -1,0 +1,37 @@
+// Sends responses in the order in which their requests were started.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace tern::server {
+
+// Thread-safe. Send is called without a lock, for one response after the other.
+template <class T> class ResponseOrder {
+ public:
+  // Numbers start at 0 and have no gaps. A response that is not first is kept until its turn.
+  void Put(uint64_t number, T response, const std::function<void(T)>& send) {
+    std::unique_lock lock(mutex_);
+    waiting_.emplace(number, std::move(response));
+    if (sending_) return;
+    sending_ = true;
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+      T first = std::move(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++next_;
+      lock.unlock();
+      send(std::move(first));
+      lock.lock();
+    }
+    sending_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uint64_t, T> waiting_;
+  uint64_t next_ = 0;
+  bool sending_ = false;
+};
+
+}  // namespace tern::server

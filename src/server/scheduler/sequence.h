@@ -1,0 +1,46 @@
+// State of one sequence of requests, and the inputs that a sequence model gets from the server.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/core/backend.h"
+#include "server/scheduler/feeder.h"
+
+namespace tern::server {
+
+// Under the model's lock, except `states`: they belong to the execution while `running` is set.
+struct Sequence {
+  std::string key;
+  std::deque<QueuedCallPtr> waiting;
+  int instance = -1;  // -1: in the backlog
+  bool running = false;
+  Clock::time_point last;          // when a request came or ended
+  std::vector<WireTensor> states;  // by StateConfig; empty before the first request
+};
+
+// Makes control inputs and state inputs, and keeps state outputs. Thread-safe.
+class SequenceInputs {
+ public:
+  static Result<SequenceInputs> Create(const ModelConfig& config);
+
+  bool has_ready() const { return has_ready_; }
+  Status Add(const Pick& pick, Batch& batch) const;
+  // Moves the states out of `outputs`.
+  void Keep(const Pick& pick, std::vector<WireTensor>& outputs) const;
+  // True if the states of two sequences can be in one batch.
+  bool SameStates(const Sequence& a, const Sequence& b) const;
+
+ private:
+  explicit SequenceInputs(const ModelConfig& config) : config_(&config) {}
+  Result<WireTensor> Control(const ControlInput& control, const Pick& pick) const;
+  Result<WireTensor> State(size_t index, const Pick& pick) const;
+  bool batched() const { return config_->max_batch_size > 0; }
+
+  const ModelConfig* config_;
+  bool has_ready_ = false;
+  std::vector<WireTensor> initial_;  // by StateConfig, without the batch dim
+};
+
+}  // namespace tern::server

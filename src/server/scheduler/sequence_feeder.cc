@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "server/scheduler/batch_builder.h"
+#include "server/scheduler/sequence.h"
+
+namespace tern::server {
+namespace {
+
+using SequencePtr = std::shared_ptr<Sequence>;
+
+// Each sequence stays on one instance. With the direct strategy it also keeps its place in the batch.
+class SequenceFeeder : public Feeder {
+ public:
+  SequenceFeeder(const ModelConfig& config, SequenceInputs inputs)
+      : config_(config), sequence_(*config.sequence), inputs_(std::move(inputs)) {
+    const int batch = std::max(1, config.max_batch_size);
+    const int slots = direct() || sequence_.max_candidates <= 0 ? batch : sequence_.max_candidates;
+    slots_.assign(static_cast<size_t>(config.instances),
+                  std::vector<SequencePtr>(static_cast<size_t>(slots)));
+  }
+
+  Status Push(const QueuedCallPtr& call, Clock::time_point now, std::chrono::milliseconds&) override {
+    SequenceInfo& info = call->call->request.sequence;
+    if (sequence_.iterative) {
+      if (info.id.empty()) info.id = StrCat(++generated_);
+      info.start = info.end = true;
+    }
+    TERN_TRY(Check(*call));
+    const std::string key = StrCat(info.numeric ? "n" : "s", info.id);
+    SequencePtr& sequence = by_key_[key];
+    if (!sequence) {
+      sequence = std::make_shared<Sequence>();
+      sequence->key = key;
+      if (!Place(sequence)) backlog_.push_back(sequence);
+    }
+    call->queued = sequence->last = now;
+    sequence->waiting.push_back(call);
+    owners_[call.get()] = sequence;
+    next_check_ = std::min(next_check_, now + sequence_.max_idle);
+    return {};
+  }
+
+  bool Erase(QueuedCall& call) override {
+    const auto found = owners_.find(&call);
+    if (found == owners_.end()) return false;
+    const SequencePtr sequence = found->second;
+    owners_.erase(found);
+    std::erase_if(sequence->waiting, [&](const QueuedCallPtr& c) { return c.get() == &call; });
+    // A sequence whose first request goes did not begin.
+    if (call.call->request.sequence.start && sequence->waiting.empty() && !sequence->running)
+      Remove(sequence);
+    return true;
+  }
+
+  Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>&) override {
+    Pick pick = direct() ? TakeDirect(instance) : TakeOldest(instance, now);
+    for (size_t i = 0; i < pick.calls.size(); ++i) {
+      if (!pick.calls[i]) continue;
+      pick.sequences[i]->waiting.pop_front();
+      pick.sequences[i]->running = true;
+      owners_.erase(pick.calls[i].get());
+    }
+    return pick;
+  }
+
+  // Ends sequences that were idle for too long.
+  void Expire(Clock::time_point now, std::vector<RejectedCall>&) override {
+    if (now < next_check_) return;
+    std::vector<SequencePtr> idle;
+    next_check_ = kNever;
+    for (const auto& [key, sequence] : by_key_) {
+      if (!sequence->waiting.empty() || sequence->running) continue;
+      if (sequence->last + sequence_.max_idle <= now)
+        idle.push_back(sequence);
+      else
+        next_check_ = std::min(next_check_, sequence->last + sequence_.max_idle);
+    }
+    for (const SequencePtr& sequence : idle) Remove(sequence);
+  }
+  Clock::time_point NextTimer() const override { return next_check_; }
+
+  std::vector<QueuedCallPtr> Clear() override {
+    std::vector<QueuedCallPtr> all;
+    for (const auto& [key, sequence] : by_key_) {
+      all.insert(all.end(), sequence->waiting.begin(), sequence->waiting.end());
+      sequence->waiting.clear();
+    }
+    owners_.clear();
+    return all;
+  }
+  size_t size() const override { return owners_.size(); }
+
+  Status Prepare(const Pick& pick, Batch& batch) override { return inputs_.Add(pick, batch); }
+  void Finish(const Pick& pick, std::vector<WireTensor>& outputs) override { inputs_.Keep(pick, outputs); }
+
+  void Done(int, const Pick& pick, int, std::chrono::nanoseconds, std::chrono::nanoseconds,
+            Clock::time_point now) override {
+    for (size_t i = 0; i < pick.calls.size(); ++i) {
+      if (!pick.calls[i]) continue;
+      const SequencePtr& sequence = pick.sequences[i];
+      sequence->running = false;
+      sequence->last = now;
+      next_check_ = std::min(next_check_, now + sequence_.max_idle);
+      if (pick.calls[i]->call->request.sequence.end && sequence->waiting.empty()) Remove(sequence);
+    }
+  }
+
+ private:
+  bool direct() const { return sequence_.strategy == SequenceStrategy::kDirect; }
+
+  Status Check(const QueuedCall& call) const {
+    const SequenceInfo& info = call.call->request.sequence;
+    if (call.items > 1)
+      return InvalidArgument("inference request to model '", config_.name,
+                             "' must specify batch-size 1 due to requirements of sequence batcher");
+    if (info.id.empty() || (info.numeric && info.id == "0"))
+      return InvalidArgument("inference request to model '", config_.name,
+                             "' must specify a non-zero or non-empty correlation ID");
+    for (const ControlInput& control : sequence_.controls) {
+      if (control.kind != ControlInput::Kind::kCorrelationId) continue;
+      if (info.numeric != (control.dtype != DType::kString))
+        return InvalidArgument("sequence batching control '", control.name, "' data-type is '",
+                               info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
+                               "' expects '", WireName(control.dtype), "'");
+    }
+    if (!info.start && !by_key_.contains(StrCat(info.numeric ? "n" : "s", info.id)))
+      return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
+                             "' must specify the START flag on the first request of the sequence");
+    return {};
+  }
+
+  // Gives the sequence a free slot of the least used instance; false if there is none.
+  bool Place(const SequencePtr& sequence) {
+    size_t best = 0;
+    int64_t most_free = 0;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const auto free = std::count(slots_[i].begin(), slots_[i].end(), nullptr);
+      if (free > most_free) best = i, most_free = free;
+    }
+    if (most_free == 0) return false;
+    *std::find(slots_[best].begin(), slots_[best].end(), nullptr) = sequence;
+    sequence->instance = static_cast<int>(best);
+    return true;
+  }
+
+  void Remove(const SequencePtr& removed) {
+    const SequencePtr sequence = removed;  // the argument may be an element of what is changed here
+    by_key_.erase(sequence->key);
+    if (sequence->instance < 0) {
+      std::erase(backlog_, sequence);
+      return;
+    }
+    auto& slots = slots_[static_cast<size_t>(sequence->instance)];
+    std::replace(slots.begin(), slots.end(), sequence, SequencePtr());
+    if (backlog_.empty() || !Place(backlog_.front())) return;
+    backlog_.pop_front();
+  }
+
+  bool CanJoin(const SequencePtr& first, const SequencePtr& other) const {
+    return CanShareBatch(config_, first->waiting.front()->call->request,
+                         other->waiting.front()->call->request) &&
+           inputs_.SameStates(*first, *other);
+  }
+
+  // All slots up to the last one with a request. Slots without one are empty, or left out if the model
+  // cannot be told.
+  Pick TakeDirect(int instance) const {
+    Pick pick;
+    SequencePtr first;
+    size_t used = 0;
+    for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)]) {
+      const bool ready = sequence && !sequence->waiting.empty() && (!first || CanJoin(first, sequence));
+      if (!ready && !inputs_.has_ready()) continue;
+      pick.calls.push_back(ready ? sequence->waiting.front() : nullptr);
+      pick.sequences.push_back(ready ? sequence : nullptr);
+      if (!ready) continue;
+      if (!first) first = sequence;
+      used = pick.calls.size();
+    }
+    pick.calls.resize(used);
+    pick.sequences.resize(used);
+    return pick;
+  }
+
+  // At most one request of each sequence, the oldest first.
+  Pick TakeOldest(int instance, Clock::time_point now) const {
+    std::vector<SequencePtr> ready;
+    for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)])
+      if (sequence && !sequence->waiting.empty()) ready.push_back(sequence);
+    std::stable_sort(ready.begin(), ready.end(), [](const SequencePtr& a, const SequencePtr& b) {
+      return a->waiting.front()->queued < b->waiting.front()->queued;
+    });
+    Pick pick;
+    const auto limit = static_cast<size_t>(std::max(1, config_.max_batch_size));
+    for (const SequencePtr& sequence : ready) {
+      if (pick.calls.size() == limit || (!pick.calls.empty() && !CanJoin(ready[0], sequence))) break;
+      pick.calls.push_back(sequence->waiting.front());
+      pick.sequences.push_back(sequence);
+    }
+    if (pick.calls.empty() || pick.calls.size() == limit) return pick;
+    const auto& preferred = sequence_.preferred_batch_sizes;
+    const Clock::time_point due = pick.calls[0]->queued + sequence_.max_queue_delay;
+    if (now >= due || std::count(preferred.begin(), preferred.end(), static_cast<int>(pick.calls.size())) > 0)
+      return pick;
+    Pick later;
+    later.again = due;
+    return later;
+  }
+
+  const ModelConfig& config_;
+  const SequenceConfig& sequence_;
+  const SequenceInputs inputs_;
+  std::vector<std::vector<SequencePtr>> slots_;  // by instance
+  std::deque<SequencePtr> backlog_;
+  std::unordered_map<std::string, SequencePtr> by_key_;
+  std::unordered_map<QueuedCall*, SequencePtr> owners_;  // of the requests that wait
+  Clock::time_point next_check_ = kNever;
+  uint64_t generated_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config) {
+  TERN_ASSIGN(SequenceInputs inputs, SequenceInputs::Create(config));
+  return std::unique_ptr<Feeder>(std::make_unique<SequenceFeeder>(config, std::move(inputs)));
+}
+
+}  // namespace tern::server
