@@ -46,7 +46,9 @@ Output& HttpConnection::Sink(Exchange& exchange) {
 }
 
 void HttpConnection::AppendConnectionFields(std::string& out, const Exchange& exchange) {
-  const bool last = draining_ && !exchanges_.empty() && exchanges_.back().get() == &exchange;
+  const bool last = (draining_ || shared_->context.draining) && exchanges_.back().get() == &exchange &&
+                    state_ == State::kHead && begin_ == end_;
+  last_request_ |= last;
   if (!exchange.keep_alive || last)
     out += "Connection: close\r\n";
   else if (!exchange.http11)

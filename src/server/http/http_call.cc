@@ -6,8 +6,11 @@
 
 namespace tern::server {
 
-HttpCall::~HttpCall() {
-  if (reserved_) context_.queued_bytes.fetch_sub(reserved_, std::memory_order_relaxed);
+HttpCall::~HttpCall() { Free(); }
+
+void HttpCall::Free() {
+  if (const uint64_t bytes = std::exchange(reserved_, 0))
+    context_.queued_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void HttpCall::Describe(AccessRecord& record) const {
@@ -47,6 +50,7 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
 }
 
 void HttpCall::OnResponse(Response response) {
+  if (response.final) Free();
   // A call that answers inline takes no detour.
   if (loop_.OnThread()) return Deliver(response);
   loop_.Post(

@@ -29,6 +29,7 @@ class HttpCall : public Call, public Exchange {
  private:
   Status Parse(const Buffer& body, std::optional<uint64_t> infer_header);
   Status Reserve(uint64_t bytes);
+  void Free();
   void Deliver(Response& response);
   void DeliverWhole(HttpConnection& connection, Response& response);
   void DeliverEvent(HttpConnection& connection, Response& response);

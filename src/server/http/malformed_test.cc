@@ -1,0 +1,286 @@
+// Requests that are refused, each with its status. The server answers the next request as if nothing
+// happened.
+#include "server/http/test_server.h"
+
+namespace tern::server {
+namespace {
+
+struct Case {
+  std::string name, request;
+  int status;
+  std::string error = "";  // a part of the message
+};
+
+class MalformedTest : public HttpTest {
+ protected:
+  void Check(const std::vector<Case>& cases) {
+    for (const Case& c : cases) {
+      const TestReply reply = Send(c.request);
+      EXPECT_EQ(reply.status, c.status) << c.name << ": " << reply.body;
+      EXPECT_EQ(reply.body.rfind("{\"error\":\"", 0), 0u) << c.name << ": " << reply.body;
+      EXPECT_NE(reply.body.find(c.error), reply.body.npos) << c.name << ": " << reply.body;
+    }
+    EXPECT_EQ(Infer(kSmall).body, kSmallReply);
+  }
+  static std::string Line(const std::string& line, const std::string& fields = "Host: x\r\n") {
+    return line + "\r\n" + fields + "\r\n";
+  }
+  static std::string Input(const std::string& fields) { return "{\"inputs\":[{" + fields + "}]}"; }
+};
+
+TEST_F(MalformedTest, Framing) {
+  Start();
+  const std::string post = "POST /v2/models/echo/infer HTTP/1.1";
+  const std::string get = "GET /v2/health/live HTTP/1.1";
+  Check({
+      {"length and chunks",
+       Line(post, "Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n", 400},
+      {"chunks and length",
+       Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n") + "0\r\n\r\n", 400},
+      {"two lengths", Line(post, "Host: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n") + "12345", 400},
+      {"two equal lengths", Line(post, "Host: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n") + "12345",
+       400},
+      {"list of lengths", Line(post, "Host: x\r\nContent-Length: 5, 5\r\n") + "12345", 400},
+      {"negative length", Line(post, "Host: x\r\nContent-Length: -1\r\n"), 400},
+      {"length with sign", Line(post, "Host: x\r\nContent-Length: +5\r\n") + "12345", 400},
+      {"hexadecimal length", Line(post, "Host: x\r\nContent-Length: 0x5\r\n") + "12345", 400},
+      {"length beyond 64 bits", Line(post, "Host: x\r\nContent-Length: 99999999999999999999\r\n"), 400},
+      {"empty length", Line(post, "Host: x\r\nContent-Length:\r\n"), 400},
+      {"huge length", Line(post, "Host: x\r\nContent-Length: 999999999999999999\r\n"), 413},
+      {"unknown transfer encoding", Line(post, "Host: x\r\nTransfer-Encoding: gzip\r\n"), 501},
+      {"identity transfer encoding", Line(post, "Host: x\r\nTransfer-Encoding: identity\r\n"), 501},
+      {"hidden chunked", Line(post, "Host: x\r\nTransfer-Encoding: xchunked\r\n"), 501},
+      {"chunked twice", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+       400},
+      {"list of encodings", Line(post, "Host: x\r\nTransfer-Encoding: gzip, chunked\r\n"), 501},
+      {"chunks in 1.0", Line("POST /v2 HTTP/1.0", "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n", 400},
+      {"folded field", Line(get, "Host: x\r\nA: 1\r\n b\r\n"), 400},
+      {"folded with a tab", Line(get, "Host: x\r\nA: 1\r\n\tb\r\n"), 400},
+      {"bare LF", "GET /v2/health/live HTTP/1.1\nHost: x\n\n", 400},
+      {"bare LF in a field", Line(get, "Host: x\r\nA: 1\nB: 2\r\n"), 400},
+      {"bare CR in a field", Line(get, "Host: x\r\nA: 1\rB: 2\r\n"), 400},
+      {"bare CR in the line", "GET /v2\r/x HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+      {"NUL in a field", Line(get, std::string("Host: x\r\nA: 1\0b\r\n", 17)), 400},
+      {"blank before the colon", Line(get, "Host: x\r\nA : 1\r\n"), 400},
+      {"no colon", Line(get, "Host: x\r\nABC\r\n"), 400},
+      {"empty name", Line(get, "Host: x\r\n: 1\r\n"), 400},
+      {"bad name", Line(get, "Host: x\r\nA(b): 1\r\n"), 400},
+      {"no host", Line(get, ""), 400},
+      {"two hosts", Line(get, "Host: x\r\nHost: y\r\n"), 400},
+      {"long field", Line(get, "Host: x\r\nA: " + std::string(20000, 'a') + "\r\n"), 431},
+      {"long target", Line("GET /" + std::string(20000, 'a') + " HTTP/1.1"), 431},
+      {"head without end", "GET /v2 HTTP/1.1\r\nA: " + std::string(40000, 'a'), 431},
+      {"too many fields",
+       [&] {
+         std::string fields = "Host: x\r\n";
+         for (int i = 0; i < 150; ++i) fields += "A: 1\r\n";
+         return Line(get, fields);
+       }(),
+       431},
+      {"unknown version", Line("GET /v2 HTTP/2.0"), 505},
+      {"version 0.9", "GET /v2\r\n\r\n", 400},
+      {"no version", Line("GET /v2 HTTX/1.1"), 505},
+      {"no target", Line("GET  HTTP/1.1"), 400},
+      {"two blanks", Line("GET  /v2  HTTP/1.1"), 400},
+      {"garbage", "\x16\x03\x01\x02\x01\r\n\r\n", 400},
+      {"unknown expectation", Line(get, "Host: x\r\nExpect: tea\r\n"), 417},
+      {"chunk size not hexadecimal", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "xyz\r\n",
+       400},
+      {"negative chunk", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "-1\r\n", 400},
+      {"huge chunk", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "ffffffffffffffffff\r\n", 400},
+      {"chunk with a bare LF", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "1\nx\n0\n\n", 400},
+      {"chunk too long", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "1\r\nxy\r\n0\r\n\r\n",
+       400},
+      {"empty chunk size", Line(post, "Host: x\r\nTransfer-Encoding: chunked\r\n") + "\r\n", 400},
+      {"header length twice",
+       Line(get, "Host: x\r\nInference-Header-Content-Length: 1\r\nInference-Header-Content-Length: 1\r\n"),
+       400},
+      {"header length no number", Line(get, "Host: x\r\nInference-Header-Content-Length: -1\r\n"), 400},
+  });
+}
+
+TEST_F(MalformedTest, Routes) {
+  Start();
+  Check({
+      {"root", Get("/"), 404, "Not Found"},
+      {"no version", Get("/v3"), 404},
+      {"unknown", Get("/v2/nothing"), 404},
+      {"health", Get("/v2/health"), 404},
+      {"long health", Get("/v2/health/live/x"), 404},
+      {"no model", Get("/v2/models/"), 404},
+      {"unknown action", Get("/v2/models/echo/dance"), 404},
+      {"action and more", Get("/v2/models/echo/ready/x"), 404},
+      {"trace of a version", Get("/v2/models/echo/versions/1/trace/setting"), 404},
+      {"star", "GET * HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+      {"bad escape", Get("/v2/models/%zz/ready"), 400},
+      {"cut escape", Get("/v2/models/echo%2"), 400},
+      {"wrong verb of infer", Get("/v2/models/echo/infer"), 405, "Method Not Allowed"},
+      {"wrong verb of health", Post("/v2/health/live", ""), 405},
+      {"delete", "DELETE /v2/models/echo HTTP/1.1\r\nHost: x\r\n\r\n", 405},
+      {"odd verb", "BREW /v2 HTTP/1.1\r\nHost: x\r\n\r\n", 405},
+      {"metrics off", Get("/metrics"), 404},
+      {"unknown model", Post("/v2/models/none/infer", kSmall), 404,
+       "Request for unknown model: 'none' is not found"},
+      {"model with NUL", Post("/v2/models/%00/infer", kSmall), 404},
+      {"no repository action", Post("/v2/repository/models/m/dance", ""), 404},
+      {"memory action", Post("/v2/systemsharedmemory/dance", ""), 404},
+  });
+}
+
+TEST_F(MalformedTest, InferRequests) {
+  Start();
+  const std::string io = R"("name":"IN0","shape":[1,2],"datatype":"FP32")";
+  const auto infer = [](const std::string& body, const std::string& fields = "") {
+    return Post("/v2/models/echo/infer", body, fields);
+  };
+  const auto typed = [&](const char* type, const char* data) {
+    return infer(
+        Input(std::string(R"("name":"IN0","shape":[1],"datatype":")") + type + R"(","data":)" + data));
+  };
+  std::string deep = R"({"inputs":[{"name":"IN0","shape":[1],"datatype":"FP32","data":)";
+  deep += std::string(100'000, '[');
+  std::string binary = Input(io + R"(,"parameters":{"binary_data_size":8})");
+  Check({
+      {"empty", infer(""), 400},
+      {"no JSON", infer("hello"), 400, "failed to parse the request JSON buffer"},
+      {"array", infer("[]"), 400},
+      {"number", infer("5"), 400},
+      {"open object", infer("{"), 400},
+      {"open string", infer("{\"inputs"), 400},
+      {"two documents", infer("{\"inputs\":[]}{}"), 400},
+      {"trailing comma", infer("{\"inputs\":[],}"), 400},
+      {"single quotes", infer("{'inputs':[]}"), 400},
+      {"bad escape", infer("{\"\\x\":1,\"inputs\":[]}"), 400},
+      {"lone surrogate", infer("{\"id\":\"\\ud800\",\"inputs\":[]}"), 400},
+      {"control character", infer("{\"id\":\"\x01\",\"inputs\":[]}"), 400},
+      {"deep", infer(deep), 400, "JSON nesting depth exceeds maximum allowed limit (100)"},
+      {"no inputs", infer("{}"), 400, "Unable to parse 'inputs'"},
+      {"inputs no array", infer("{\"inputs\":{}}"), 400, "Unable to parse 'inputs'"},
+      {"inputs twice", infer("{\"inputs\":[],\"inputs\":[]}"), 400},
+      {"input no object", infer("{\"inputs\":[1]}"), 400},
+      {"id no string", infer("{\"id\":5,\"inputs\":[]}"), 400, "Unable to parse 'id'"},
+      {"no name", infer(Input(R"("shape":[1],"datatype":"FP32","data":[1])")), 400, "Unable to parse 'name'"},
+      {"no shape", infer(Input(R"("name":"IN0","datatype":"FP32","data":[1])")), 400,
+       "Unable to parse 'shape'"},
+      {"no type", infer(Input(R"("name":"IN0","shape":[1],"data":[1])")), 400, "Unable to parse 'datatype'"},
+      {"unknown type", typed("FP99", "[1]"), 400},
+      {"negative dim", infer(Input(R"("name":"IN0","shape":[-1],"datatype":"FP32","data":[1])")), 400},
+      {"dim no integer", infer(Input(R"("name":"IN0","shape":[1.0],"datatype":"FP32","data":[1])")), 400},
+      {"dim of 2^63",
+       infer(Input(R"("name":"IN0","shape":[9223372036854775808],"datatype":"FP32","data":[1])")), 400},
+      {"dim of 2^63-1",
+       infer(Input(R"("name":"IN0","shape":[9223372036854775807],"datatype":"FP32","data":[1])")), 400},
+      {"overflowing shape",
+       infer(Input(R"("name":"IN0","shape":[2147483648,2147483648,8],"datatype":"FP32","data":[1])")), 400},
+      {"overflow with a zero before",
+       infer(Input(
+           R"("name":"IN0","shape":[4294967296,4294967296],"datatype":"FP64","parameters":{"binary_data_size":0})")),
+       400},
+      {"many dims",
+       infer(Input(
+           R"("name":"IN0","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"datatype":"FP32","data":[1])")),
+       400},
+      {"too few elements", infer(Input(io + R"(,"data":[1])")), 400, "shape does not match true shape"},
+      {"too many elements", infer(Input(io + R"(,"data":[1,2,3])")), 400, "shape does not match true shape"},
+      {"data no array", infer(Input(io + R"(,"data":1)")), 400, "Unable to parse 'data'"},
+      {"data before shape", infer(Input(R"("data":[1],"name":"IN0","shape":[2],"datatype":"FP32")")), 400},
+      {"shape twice",
+       infer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"shape":[1000000])")), 400},
+      {"data twice", infer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"data":[1])")),
+       400},
+      {"no data", infer(Input(io)), 400, "But no field is set"},
+      {"data and binary", infer(Input(io + R"(,"data":[1,2],"parameters":{"binary_data_size":8})")), 400,
+       "But set 'data' 'binary_data_size'"},
+      {"input twice",
+       infer(
+           R"({"inputs":[{"name":"A","shape":[0],"datatype":"FP32","data":[]},{"name":"A","shape":[0],"datatype":"FP32","data":[]}]})"),
+       400, "already exists"},
+      {"fraction for an integer", typed("INT32", "[1.0]"), 400},
+      {"exponent for an integer", typed("INT32", "[1e2]"), 400},
+      {"int8 too large", typed("INT8", "[128]"), 400, "does not fit into INT8"},
+      {"int8 too small", typed("INT8", "[-129]"), 400},
+      {"negative unsigned", typed("UINT8", "[-1]"), 400},
+      {"uint64 too large", typed("UINT64", "[18446744073709551616]"), 400},
+      {"int64 too small", typed("INT64", "[-9223372036854775809]"), 400},
+      {"bool of 2", typed("BOOL", "[2]"), 400},
+      {"bool of text", typed("BOOL", "[\"true\"]"), 400},
+      {"float of text", typed("FP32", "[\"1\"]"), 400},
+      {"float of null", typed("FP32", "[null]"), 400},
+      {"float too large", typed("FP32", "[1e39]"), 400},
+      {"half too large", typed("FP16", "[70000]"), 400},
+      {"number of bytes", typed("BYTES", "[1]"), 400},
+      {"leading zero", typed("INT32", "[01]"), 400},
+      {"plus", typed("INT32", "[+1]"), 400},
+      {"cut number", typed("FP32", "[1.]"), 400},
+      {"cut exponent", typed("FP32", "[1e]"), 400},
+      {"binary missing", infer(binary, Header(binary)), 400, "expecting 8 additional bytes"},
+      {"binary too long", infer(binary + "123456789", Header(binary)), 400,
+       "unexpected additional input data for model"},
+      {"header too long", infer(binary, "Inference-Header-Content-Length: 99999\r\n"), 400,
+       "inference header size should be in range"},
+      {"binary size no number", infer(Input(io + R"(,"parameters":{"binary_data_size":"8"})")), 400},
+      {"binary size of 2^64-1",
+       infer(Input(io + R"(,"parameters":{"binary_data_size":18446744073709551615})")), 400},
+      {"shared memory off",
+       infer(Input(io + R"(,"parameters":{"shared_memory_region":"r","shared_memory_byte_size":8})")), 503},
+      {"parameters no object", infer(R"({"inputs":[],"parameters":[]})"), 400},
+      {"reserved parameter", infer(R"({"inputs":[],"parameters":{"triton_x":1}})"), 400,
+       "reserved for Triton usage"},
+      {"parameter of an object", infer(R"({"inputs":[],"parameters":{"x":{}}})"), 400},
+      {"parameter twice", infer(R"({"inputs":[],"parameters":{"x":1,"x":2}})"), 400},
+      {"priority of text", infer(R"({"inputs":[],"parameters":{"priority":"1"}})"), 400,
+       "Unable to parse 'priority'"},
+      {"negative timeout", infer(R"({"inputs":[],"parameters":{"timeout":-1}})"), 400},
+      {"sequence of null", infer(R"({"inputs":[],"parameters":{"sequence_id":null}})"), 400},
+      {"output twice", infer(R"({"inputs":[],"outputs":[{"name":"A"},{"name":"A"}]})"), 400,
+       "output 'A' already exists in request"},
+      {"output no name", infer(R"({"inputs":[],"outputs":[{}]})"), 400},
+      {"outputs no array", infer(R"({"inputs":[],"outputs":{}})"), 400},
+      {"classification of text",
+       infer(R"({"inputs":[],"outputs":[{"name":"A","parameters":{"classification":"1"}}]})"), 400},
+  });
+}
+
+TEST_F(MalformedTest, TooManyTensors) {
+  context.limits.tensors = 3;
+  Start();
+  std::string inputs, outputs;
+  for (int i = 0; i < 4; ++i) {
+    const std::string comma = i ? "," : "";
+    inputs += comma + R"({"name":"IN)" + std::to_string(i) + R"(","shape":[0],"datatype":"FP32","data":[]})";
+    outputs += comma + R"({"name":"O)" + std::to_string(i) + "\"}";
+  }
+  Check(
+      {{"inputs", Post("/v2/models/echo/infer", "{\"inputs\":[" + inputs + "]}"), 400, "more than 3 inputs"},
+       {"outputs", Post("/v2/models/echo/infer", "{\"inputs\":[],\"outputs\":[" + outputs + "]}"), 400,
+        "more than 3 outputs"}});
+}
+
+// After a refused head nothing of the rest is taken for a request.
+TEST_F(MalformedTest, NoSmuggling) {
+  Start();
+  const int before = echo->submitted;
+  TestClient client(server->port());
+  client.Send(
+      "POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
+      Post("/v2/models/echo/infer", kSmall));
+  const std::string all = client.ReadAll();
+  EXPECT_EQ(all.rfind("HTTP/1.1 400 ", 0), 0u);
+  EXPECT_EQ(all.find("HTTP/1.1", 1), all.npos);
+  EXPECT_EQ(echo->submitted, before);
+}
+
+// A body that the route does not read is skipped, and the next request is found.
+TEST_F(MalformedTest, BadBodiesKeepTheConnection) {
+  Start();
+  TestClient client(server->port());
+  client.Send(Post("/v2/models/echo/infer", "nonsense") + Post("/v2/nowhere", "GET /v2 HTTP/1.1\r\n\r\n") +
+              Post("/v2/models/echo/infer", kSmall));
+  std::string text;
+  EXPECT_EQ(ReadReply(client, text).status, 400);
+  EXPECT_EQ(ReadReply(client, text).status, 404);
+  EXPECT_EQ(ReadReply(client, text).body, kSmallReply);
+}
+
+}  // namespace
+}  // namespace tern::server
