@@ -51,6 +51,7 @@ Status GrpcConnection::Start() {
   session_ = MakeSession(*this);
   if (!session_) return ResourceExhausted("out of memory");
   TERN_TRY(loop_.Add(stream_->fd(), this, true, false));
+  // The settings are sent after the client's first bytes: a client of HTTP/1.1 must not get them.
   now_ = last_read_ = Clock::now();
   StartTimers();
   return {};
@@ -178,6 +179,8 @@ bool GrpcConnection::ReadOnce() {
   const ssize_t used =
       nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const uint8_t*>(buffer), size);
   if (used == NGHTTP2_ERR_BAD_CLIENT_MAGIC) return RefuseOtherProtocol({buffer, size}), false;
+  if (used == NGHTTP2_ERR_FLOODED && !flooded_) flooded_ = "too_many_frames";
+  if (flooded_) return false;
   if (used < 0) return Close(), false;
   // An event announces what a short read leaves, but not what TLS has decrypted.
   return size == kReadBytes || stream_->buffered() || !shared_->options.listen.tls.certificate.empty();

@@ -36,8 +36,12 @@ class EchoModel : public ModelVersion {
     config.proto =
         "\x0a\x04"
         "echo";
-    config.inputs.push_back({.name = "INPUT0", .dtype = DType::kF32, .dims = {4}});
-    config.outputs.push_back({.name = "OUTPUT0", .dtype = DType::kF32, .dims = {4}});
+    TensorConfig& input = config.inputs.emplace_back();
+    input.name = "INPUT0";
+    input.dtype = DType::kF32;
+    input.dims = {4};
+    config.outputs.push_back(input);
+    config.outputs[0].name = "OUTPUT0";
     return config;
   }
 
@@ -154,7 +158,9 @@ struct TestStream {
     Message message;
     const auto messages = Messages();
     EXPECT_LT(i, messages.size());
-    if (i < messages.size()) EXPECT_TRUE(message.ParseFromString(messages[i]));
+    if (i < messages.size()) {
+      EXPECT_TRUE(message.ParseFromString(messages[i]));
+    }
     return message;
   }
 };
@@ -285,7 +291,7 @@ class Http2Client {
     if (size) memcpy(out, stream.to_send.data() + stream.sent, size);
     stream.sent += size;
     if (stream.end_after && stream.sent == stream.to_send.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
-    return size || stream.end_after ? static_cast<ssize_t>(size) : NGHTTP2_ERR_DEFERRED;
+    return size || stream.end_after ? static_cast<ssize_t>(size) : ssize_t{NGHTTP2_ERR_DEFERRED};
   }
 
   nghttp2_session* session_ = nullptr;
