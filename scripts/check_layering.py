@@ -26,7 +26,7 @@ MODULES = {
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],
-    "server": ["load", "runtime", "data"],
+    "server": ["load", "generate", "data"],
     "bindings": ["load", "export", "compress", "server", "generate"],
     "tools": ["bindings"],
 }

@@ -169,8 +169,10 @@ Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& versi
     TERN_ASSIGN(folder, FileInside(source.folder, version));
   }
   std::string name = default_file;
-  if (name.empty() && needs_file) {
-    TERN_ASSIGN(name, GuessFile(folder));
+  if (name.empty()) {
+    auto guess = GuessFile(folder);
+    if (!guess.ok() && needs_file) return guess.TakeStatus();
+    if (guess.ok()) name = *guess;
   }
   if (name.empty() || (!needs_file && !Exists(folder + "/" + name))) return ModelFiles{folder, ""};
   TERN_ASSIGN(const std::string inside, FileInside(folder, name));

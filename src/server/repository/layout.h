@@ -40,7 +40,7 @@ std::vector<std::string> SelectVersions(const ConfigMessage& message,
 
 // The files of one version. default_file: the configuration's default_model_filename, which must exist if it
 // is set and the engine needs a file. Else model.onnx, model.tern, model.<any format>, or the only file of a
-// format that Tern reads.
+// format that Tern reads. An engine that needs no file gets none if there is none.
 Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& version,
                              const std::string& default_file, bool needs_file);
 

@@ -1,0 +1,120 @@
+// Fakes and folders for the tests of this folder.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "server/backend/backends.h"
+#include "server/repository/repository.h"
+
+namespace tern::server {
+
+// A folder with files that is removed at the end.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string path = (std::filesystem::temp_directory_path() / "tern-test-XXXXXX").string();
+    path_ = mkdtemp(path.data());
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+  std::string Write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = std::filesystem::path(path_) / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+    return file.string();
+  }
+  void Remove(const std::string& name) const { std::filesystem::remove_all(path_ + "/" + name); }
+
+ private:
+  std::string path_;
+};
+
+// A model whose file holds text: "fail" does not load, "slow" loads slowly. Input x, output y.
+class FakeModel : public BackendModel {
+ public:
+  Status Complete(ModelConfig& config) override {
+    if (config.inputs.empty()) config.inputs.push_back({"x", DType::kF32, {4}, {}, false, false, {}});
+    if (config.outputs.empty()) config.outputs.push_back({"y", DType::kF32, {4}, {}, false, false, {}});
+    return {};
+  }
+  Result<std::unique_ptr<BackendInstance>> CreateInstance() override { return Unsupported("it is a fake"); }
+  size_t MemoryBytes() const override { return 1; }
+};
+
+class FakeBackend : public Backend {
+ public:
+  Result<std::unique_ptr<BackendModel>> Load(const ModelFiles& files, const ModelConfig&) override {
+    std::string text;
+    std::getline(std::ifstream(files.file), text);
+    ++loads;
+    if (text == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (text == "fail") return InvalidModel("cannot read ", files.file);
+    return std::unique_ptr<BackendModel>(new FakeModel);
+  }
+  std::atomic<int> loads{0};
+};
+
+class FakeBackends : public BackendSource {
+ public:
+  explicit FakeBackends(std::shared_ptr<FakeBackend> backend) : backend_(std::move(backend)) {}
+  Result<std::shared_ptr<Backend>> Find(const std::string& name) override {
+    if (name == "missing") return NotFound("there is no back end 'missing'");
+    return std::shared_ptr<Backend>(backend_);
+  }
+
+ private:
+  std::shared_ptr<FakeBackend> backend_;
+};
+
+// Answers each request at once, with an error if an input is named "bad".
+class FakeVersion : public ModelVersion {
+ public:
+  FakeVersion(ModelConfig config, std::string version)
+      : ModelVersion(std::move(config), std::move(version)) {}
+  void Submit(std::shared_ptr<Call> call) override {
+    ++submitted;
+    Response response;
+    for (const WireTensor& input : call->request.inputs) {
+      if (input.name == "bad") response.status = InvalidArgument("the input is bad");
+      bytes += input.bytes.size();
+    }
+    call->Respond(std::move(response));
+  }
+  size_t MemoryBytes() const override { return 1; }
+  size_t Pending() const override { return 0; }
+  std::atomic<int> submitted{0};
+  std::atomic<size_t> bytes{0};
+};
+
+class FakeScheduler : public Scheduler {
+ public:
+  Result<std::shared_ptr<ModelVersion>> Add(ModelConfig config, std::string version,
+                                            std::unique_ptr<BackendModel>) override {
+    ++added;
+    return std::shared_ptr<ModelVersion>(new FakeVersion(std::move(config), std::move(version)));
+  }
+  Result<std::shared_ptr<ModelVersion>> AddEnsemble(ModelConfig config, std::string version,
+                                                    const Registry&) override {
+    ++added;
+    return std::shared_ptr<ModelVersion>(new FakeVersion(std::move(config), std::move(version)));
+  }
+  void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    removed_.push_back(version->config().name + ":" + version->version());
+  }
+  std::vector<std::string> removed() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return removed_;
+  }
+  std::atomic<int> added{0};
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> removed_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,123 @@
+#include "server/shm/shared_memory.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <limits>
+
+namespace tern::server {
+namespace {
+
+// A shared memory object of the client.
+class Object {
+ public:
+  explicit Object(size_t bytes) : key_("/tern_shm_test_" + std::to_string(getpid())), bytes_(bytes) {
+    const int fd = shm_open(key_.c_str(), O_CREAT | O_RDWR, 0600);
+    EXPECT_GE(fd, 0);
+    EXPECT_EQ(ftruncate(fd, static_cast<off_t>(bytes)), 0);
+    data_ = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    close(fd);
+  }
+  ~Object() {
+    munmap(data_, bytes_);
+    shm_unlink(key_.c_str());
+  }
+  const std::string& key() const { return key_; }
+  char* data() const { return data_; }
+
+ private:
+  std::string key_;
+  size_t bytes_;
+  char* data_;
+};
+
+TEST(SharedMemory, SharesBytesWithTheClient) {
+  const Object object(10'000);
+  const auto control = MakeSharedMemory();
+  ASSERT_TRUE(control->Register("r", object.key(), 5000, 100).ok());
+  std::strcpy(object.data() + 5010, "hello");
+  auto buffer = control->Find("r", 10, 6);
+  ASSERT_TRUE(buffer.ok());
+  EXPECT_STREQ(reinterpret_cast<const char*>(buffer->data()), "hello");
+  std::memcpy(buffer->data(), "world", 5);
+  EXPECT_STREQ(object.data() + 5010, "world");
+  const auto regions = control->List("r");
+  ASSERT_EQ(regions->size(), 1u);
+  EXPECT_EQ((*regions)[0].offset, 5000u);
+  EXPECT_EQ((*regions)[0].bytes, 100u);
+  EXPECT_EQ((*regions)[0].key, object.key());
+}
+
+TEST(SharedMemory, KeepsTheMemoryWhileABufferIsHeld) {
+  const Object object(4096);
+  const auto control = MakeSharedMemory();
+  ASSERT_TRUE(control->Register("r", object.key(), 0, 4096).ok());
+  auto buffer = control->Find("r", 0, 4096);
+  ASSERT_TRUE(buffer.ok());
+  ASSERT_TRUE(control->Unregister("r").ok());
+  EXPECT_EQ(control->Find("r", 0, 1).status().message(), "Unable to find shared memory region: 'r'");
+  std::memset(buffer->data(), 7, 4096);
+  EXPECT_EQ(object.data()[4095], 7);
+}
+
+TEST(SharedMemory, RefusesWhatIsOutOfBounds) {
+  const Object object(64);
+  const auto control = MakeSharedMemory();
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  for (const auto& [offset, bytes] : {std::pair<uint64_t, uint64_t>{0, 65},
+                                      {64, 1},
+                                      {1, 64},
+                                      {kMax, 1},
+                                      {1, kMax},
+                                      {kMax, kMax},
+                                      {0, kMax},
+                                      {uint64_t{1} << 63, uint64_t{1} << 63}}) {
+    const Status status = control->Register("r", object.key(), offset, bytes);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << offset << " " << bytes;
+    EXPECT_NE(status.message().find("failed to register shared memory region 'r': invalid args"),
+              std::string::npos);
+  }
+  EXPECT_FALSE(control->Register("r", object.key(), 0, 0).ok());
+  ASSERT_TRUE(control->Register("r", object.key(), 0, 64).ok());
+  EXPECT_TRUE(control->Find("r", 0, 64).ok());
+  EXPECT_TRUE(control->Find("r", 63, 1).ok());
+  EXPECT_EQ(control->Find("r", 64, 0).status().message(), "Invalid offset for shared memory region: 'r'");
+  EXPECT_EQ(control->Find("r", kMax, 2).status().message(), "Invalid offset for shared memory region: 'r'");
+  for (const auto& [offset, bytes] : {std::pair<uint64_t, uint64_t>{0, 65}, {63, 2}, {1, kMax}})
+    EXPECT_EQ(control->Find("r", offset, bytes).status().message(),
+              "Invalid offset + byte size for shared memory region: 'r'");
+}
+
+TEST(SharedMemory, ChecksNamesAndKeys) {
+  const Object object(64);
+  const auto control = MakeSharedMemory();
+  ASSERT_TRUE(control->Register("r", object.key(), 0, 64).ok());
+  const Status twice = control->Register("r", object.key(), 0, 64);
+  EXPECT_EQ(twice.code(), Code::kAlreadyExists);
+  EXPECT_EQ(twice.message(), "shared memory region 'r' already in manager");
+  for (const std::string& key :
+       {std::string(""), std::string("/"), std::string("///"), std::string("name"), std::string("/a/b"),
+        std::string("/../x"), std::string("/.."), std::string("/a\0b", 4), std::string(300, 'a')}) {
+    const Status status = control->Register("x", key, 0, 1);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << key;
+    EXPECT_NE(status.message().find("cannot register shared memory region 'x' - invalid shm key '"),
+              std::string::npos);
+  }
+  EXPECT_NE(
+      control->Register("x", "///triton_python_backend_shm_region_1", 0, 1).message().find("reserved prefix"),
+      std::string::npos);
+  EXPECT_EQ(control->Register("x", "/tern_no_such_object", 0, 1).message(),
+            "Unable to open shared memory region: 'x'");
+  EXPECT_EQ(control->List("x").status().message(), "Unable to find system shared memory region: 'x'");
+  EXPECT_TRUE(control->Unregister("x").ok());
+  ASSERT_TRUE(control->Register("s", object.key(), 0, 64).ok());
+  EXPECT_EQ(control->List("")->size(), 2u);
+  EXPECT_TRUE(control->Unregister("").ok());
+  EXPECT_EQ(control->List("")->size(), 0u);
+}
+
+}  // namespace
+}  // namespace tern::server
