@@ -36,7 +36,7 @@ Result<Tensor> NumbersOf(const TernTensor& input, DType dtype, Dims dims) {
   if (expected && reinterpret_cast<uintptr_t>(input.data) % element == 0)
     return Tensor::View(Buffer::Borrow(const_cast<void*>(input.data), expected, nullptr), dtype,
                         std::move(dims));
-  Buffer copy = AllocateRaw(expected);
+  Buffer copy = AllocateOutput(expected);
   if (!copy.defined()) return ResourceExhausted("no memory for input '", input.name, "'");
   if (expected) std::memcpy(copy.data(), input.data, expected);
   return Tensor::View(std::move(copy), dtype, std::move(dims));

@@ -93,7 +93,7 @@ void* Allocate(TernOutputs* to, const TernTensor* tensor) {
   WireTensor* output = Append(to, tensor);
   if (!output) return nullptr;
   output->bytes = DestinationOf(*to, *output, tensor->bytes);
-  if (!output->bytes.defined()) output->bytes = AllocateRaw(tensor->bytes);
+  if (!output->bytes.defined()) output->bytes = AllocateOutput(tensor->bytes);
   if (!output->bytes.defined() && to->status.ok())
     to->status = ResourceExhausted("no memory for output '", output->name, "' of ", tensor->bytes, " bytes");
   return output->bytes.data();
@@ -172,7 +172,7 @@ TernTensor View(const WireTensor& tensor) {
           tensor.dims.data(),  tensor.bytes.data(),   tensor.bytes.size()};
 }
 
-Buffer AllocateRaw(size_t bytes) {
+Buffer AllocateOutput(size_t bytes) {
   if (bytes > size_t{1} << 48) return {};
   void* memory = std::aligned_alloc(64, std::max<size_t>(64, (bytes + 63) / 64 * 64));
   if (!memory) return {};

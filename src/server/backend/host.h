@@ -38,7 +38,7 @@ int32_t Fail(const Status& status, TernError* error);  // returns the code
 
 TernTensor View(const WireTensor& tensor);
 // Memory that is aligned to 64 bytes and not zeroed. Undefined if there is none.
-Buffer AllocateRaw(size_t bytes);
+Buffer AllocateOutput(size_t bytes);
 
 }  // namespace tern::server
 

@@ -1,5 +1,8 @@
 // The sample plug-ins of tests/server/backends behind the adapter. Skipped if they were not built.
 #include "server/backend/adapter.h"
+
+#include <cstdlib>
+
 #include "server/backend/backends.h"
 #include "server/backend/test_support.h"
 
@@ -158,6 +161,28 @@ TEST_F(PlugInTest, SequenceAddsUp) {
   EXPECT_EQ(step(3, 0, 1, 7), 6);
   EXPECT_EQ(step(1, 0, 0, 8), 11);
   EXPECT_EQ(step(5, 1, 0, 7), 5);
+}
+
+// With TERN_ONNXRUNTIME=…/onnxruntime/capi/libonnxruntime.so.… of PyPI's wheel.
+TEST_F(PlugInTest, RunsOnnxRuntime) {
+  const char* library = std::getenv("TERN_ONNXRUNTIME");
+  if (!library) GTEST_SKIP() << "TERN_ONNXRUNTIME is not set";
+  const std::string file =
+      std::filesystem::path(library).parent_path().parent_path() / "datasets" / "mul_1.onnx";
+  auto backend = backends_->Find("ort");
+  ASSERT_TRUE(backend.ok()) << backend.status().message();
+  EXPECT_FALSE((*backend)->Load({"/", "/does/not/exist"}, config_).ok());
+  auto model = (*backend)->Load({"/", file}, config_);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_TRUE((*model)->Complete(config_).ok());
+  EXPECT_EQ(config_.inputs[0].dims, (Dims{3, 2}));
+  auto instance = (*model)->CreateInstance();
+  ASSERT_TRUE(instance.ok());
+  instance_ = std::move(*instance);
+  EXPECT_FALSE(Run({Wire<float>("X", DType::kF32, {2, 2}, {1, 2, 3, 4})}).ok());
+  auto outputs = Run({Wire<float>("X", DType::kF32, {3, 2}, {1, 2, 3, 4, 5, 6})});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  EXPECT_EQ(ValuesOf<float>((*outputs)[0]), (std::vector<float>{1, 4, 9, 16, 25, 36}));
 }
 
 TEST(Backends, RefuseWhatIsNoPlugIn) {

@@ -1,0 +1,123 @@
+// The repository with the real scheduler and the built-in engine.
+#include "ir/tern_file.h"
+#include "ir/text.h"
+#include "ops/ops.h"
+#include "server/backend/test_support.h"
+#include "server/repository/test_support.h"
+
+namespace tern::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ServeTest : public testing::Test {
+ protected:
+  ServeTest() { options_.folders = {folder_.path()}; }
+  ~ServeTest() override {
+    if (repository_) repository_->Stop(std::chrono::seconds(5));
+  }
+
+  // y = x * factor
+  void WriteModel(const std::string& path, int factor) {
+    InitOps();
+    auto graph = ParseGraph(StrCat("graph @g(%x: f32[N,4]) -> (%y) {\n  #f: f32[1] = (", factor,
+                                   ")\n  %y = Mul(%x, #f)\n}"));
+    ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+    folder_.Write(path, "");
+    const Status saved = SaveTern(**graph, folder_.path() + "/" + path);
+    ASSERT_TRUE(saved.ok()) << saved.ToString();
+  }
+
+  void Start() {
+    auto started = Repository::Start(options_, *scheduler_, registry_);
+    ASSERT_TRUE(started.ok()) << started.status().message();
+    repository_ = std::move(*started);
+    for (int i = 0; i < 5000 && !repository_->AllReady(); ++i) std::this_thread::sleep_for(milliseconds(1));
+    for (const IndexEntry& entry : repository_->Index(false)) EXPECT_EQ(entry.reason, "") << entry.name;
+  }
+
+  // The responses of a request with one row of ones.
+  std::vector<Response> Infer(const std::string& model) {
+    auto version = registry_.Find(model);
+    if (!version.ok()) return {Response{version.TakeStatus(), {}, {}, {}, true}};
+    const auto call = std::make_shared<TestCall>();
+    const std::string input = (*version)->config().inputs[0].name;
+    call->request.inputs = {Wire<float>(input, DType::kF32, {1, 4}, {1, 1, 1, 1})};
+    call->request.arrived = Clock::now();
+    (*version)->Submit(call);
+    return call->Wait();
+  }
+
+  float Value(const std::string& model) {
+    const auto responses = Infer(model);
+    EXPECT_TRUE(responses[0].status.ok()) << responses[0].status.message();
+    return responses[0].outputs.empty() ? -1 : ValuesOf<float>(responses[0].outputs[0])[0];
+  }
+
+  TestFolder folder_;
+  RepositoryOptions options_;
+  std::unique_ptr<Scheduler> scheduler_ = Scheduler::Create({2, std::chrono::microseconds(100)});
+  Registry registry_;
+  std::unique_ptr<Repository> repository_;
+};
+
+TEST_F(ServeTest, AnswersWithTheLatestVersion) {
+  WriteModel("m/1/model.tern", 2);
+  WriteModel("m/2/model.tern", 3);
+  folder_.Write("m/config.pbtxt", "version_policy { all {} } model_warmup { name: 'w' batch_size: 2 inputs { "
+                                  "key: 'x' value { data_type: TYPE_FP32 dims: 4 random_data: true } } }");
+  Start();
+  EXPECT_EQ(Value("m"), 3);
+  EXPECT_EQ(registry_.Versions("m").size(), 2u);
+  const ModelConfig& config = (*registry_.Find("m"))->config();
+  EXPECT_EQ(config.max_batch_size, 4) << "the first dim is a symbol";
+  EXPECT_NE(config.json.find(R"("backend":"tern")"), std::string::npos) << config.json;
+}
+
+TEST_F(ServeTest, RunsEnsembles) {
+  WriteModel("a/1/model.tern", 2);
+  WriteModel("b/1/model.tern", 5);
+  folder_.Write("e/config.pbtxt", R"(max_batch_size: 4
+    input { name: "in" data_type: TYPE_FP32 dims: 4 } output { name: "out" data_type: TYPE_FP32 dims: 4 }
+    ensemble_scheduling {
+      step { model_name: "b" model_version: -1 input_map { key: "x" value: "t" } output_map { key: "y" value: "out" } }
+      step { model_name: "a" model_version: -1 input_map { key: "x" value: "in" } output_map { key: "y" value: "t" } } })");
+  Start();
+  EXPECT_EQ(Value("e"), 10);
+}
+
+// Requests run while the model is replaced again and again. Each gets exactly one good answer.
+TEST_F(ServeTest, ReloadsBesideTraffic) {
+  WriteModel("m/1/model.tern", 1);
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"m"};
+  Start();
+  std::atomic<bool> done{false};
+  std::atomic<int> answers{0}, last{0};
+  std::vector<std::thread> clients;
+  for (int t = 0; t < 2; ++t)
+    clients.emplace_back([&] {
+      while (!done) {
+        const auto responses = Infer("m");
+        // A request that found the old version just before it was removed is refused; clients try again.
+        if (responses[0].status.code() == Code::kUnavailable) continue;
+        ASSERT_EQ(responses.size(), 1u);
+        ASSERT_TRUE(responses[0].status.ok()) << responses[0].status.message();
+        last = static_cast<int>(ValuesOf<float>(responses[0].outputs[0])[0]);
+        ++answers;
+      }
+    });
+  for (int factor = 2; factor < 12; ++factor) {
+    WriteModel("m/1/model.tern", factor);
+    const Status status = repository_->Load("m", {});
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(Value("m"), static_cast<float>(factor));
+  }
+  done = true;
+  for (std::thread& client : clients) client.join();
+  EXPECT_GT(answers, 20);
+  EXPECT_GE(last, 10);
+}
+
+}  // namespace
+}  // namespace tern::server
