@@ -68,7 +68,7 @@ class FakeControl : public RepositoryControl, public SharedMemoryControl, public
       {"log_info", true}, {"log_verbose_level", int64_t{0}}, {"log_file", std::string()}};
 };
 
-class ControlTest : public GrpcServerTest {
+class GrpcControlTest : public GrpcServerTest {
  protected:
   void SetUp() override {
     context.repository = &control;
@@ -95,7 +95,7 @@ class ControlTest : public GrpcServerTest {
   std::unique_ptr<Http2Client> client;
 };
 
-TEST_F(ControlTest, Server) {
+TEST_F(GrpcControlTest, Server) {
   EXPECT_TRUE(Ask<inference::ServerLiveResponse>("ServerLive", inference::ServerLiveRequest()).live());
   EXPECT_TRUE(Ask<inference::ServerReadyResponse>("ServerReady", inference::ServerReadyRequest()).ready());
   context.ready = false;
@@ -107,7 +107,7 @@ TEST_F(ControlTest, Server) {
   EXPECT_EQ(metadata.extensions_size(), 13);
 }
 
-TEST_F(ControlTest, Models) {
+TEST_F(GrpcControlTest, Models) {
   inference::ModelReadyRequest ready;
   ready.set_name("echo");
   EXPECT_TRUE(Ask<inference::ModelReadyResponse>("ModelReady", ready).ready());
@@ -133,7 +133,7 @@ TEST_F(ControlTest, Models) {
   EXPECT_EQ(StatusOf("ModelMetadata", name), 5);
 }
 
-TEST_F(ControlTest, Statistics) {
+TEST_F(GrpcControlTest, Statistics) {
   CallTimes times;
   times.queued = times.started = times.input = times.compute = times.output = times.finished = Clock::now();
   models["echo"]->statistics().AddSuccess(times, times.queued, 1);
@@ -150,7 +150,7 @@ TEST_F(ControlTest, Statistics) {
   EXPECT_EQ(StatusOf("ModelStatistics", request), 5);
 }
 
-TEST_F(ControlTest, Repository) {
+TEST_F(GrpcControlTest, Repository) {
   inference::RepositoryIndexRequest index;
   const auto all = Ask<inference::RepositoryIndexResponse>("RepositoryIndex", index);
   ASSERT_EQ(all.models_size(), 2);
@@ -181,7 +181,7 @@ TEST_F(ControlTest, Repository) {
   EXPECT_EQ(control.unloaded, "m+");
 }
 
-TEST_F(ControlTest, SlowLoadsDoNotStopInference) {
+TEST_F(GrpcControlTest, SlowLoadsDoNotStopInference) {
   inference::RepositoryModelLoadRequest load;
   load.set_model_name("m");
   const int32_t id =
@@ -191,7 +191,7 @@ TEST_F(ControlTest, SlowLoadsDoNotStopInference) {
   EXPECT_EQ(client->Finish(id).status(), 0);
 }
 
-TEST_F(ControlTest, SharedMemory) {
+TEST_F(GrpcControlTest, SharedMemory) {
   inference::SystemSharedMemoryRegisterRequest region;
   region.set_name("r");
   region.set_key("/k");
@@ -224,7 +224,7 @@ TEST_F(ControlTest, SharedMemory) {
   EXPECT_EQ(StatusOf("CudaSharedMemoryStatus", inference::CudaSharedMemoryStatusRequest()), 0);
 }
 
-TEST_F(ControlTest, SettingsOfTraceAndLog) {
+TEST_F(GrpcControlTest, SettingsOfTraceAndLog) {
   inference::TraceSettingRequest trace;
   trace.set_model_name("echo");
   EXPECT_EQ(Ask<inference::TraceSettingResponse>("TraceSetting", trace).settings().at("model").value(0),
@@ -241,7 +241,7 @@ TEST_F(ControlTest, SettingsOfTraceAndLog) {
   EXPECT_TRUE(now.settings().at("log_info").bool_param());
 }
 
-TEST_F(ControlTest, Health) {
+TEST_F(GrpcControlTest, Health) {
   using ::grpc::health::v1::HealthCheckResponse;
   const std::string check = "/grpc.health.v1.Health/Check";
   auto state = [&](TestStream& stream, size_t i) { return stream.Parse<HealthCheckResponse>(i).status(); };
@@ -260,7 +260,7 @@ TEST_F(ControlTest, Health) {
   EXPECT_EQ(state(client->Finish(client->Open(check, Frame(""))), 0), HealthCheckResponse::NOT_SERVING);
 }
 
-TEST_F(ControlTest, Reflection) {
+TEST_F(GrpcControlTest, Reflection) {
   using ::grpc::reflection::v1::ServerReflectionRequest;
   using ::grpc::reflection::v1::ServerReflectionResponse;
   ServerReflectionRequest list, file, none;

@@ -46,7 +46,7 @@ std::pair<int, std::string> GoAway(const std::string& bytes) {
   return found;
 }
 
-class HostileTest : public GrpcServerTest {
+class GrpcHostileTest : public GrpcServerTest {
  protected:
   // Sends bytes after the preface and reads until the server closes.
   std::string Provoke(const std::string& bytes) {
@@ -66,23 +66,23 @@ std::string Repeat(const std::string& frame, int times) {
   return out;
 }
 
-TEST_F(HostileTest, PingFlood) {
+TEST_F(GrpcHostileTest, PingFlood) {
   const auto [error, text] = GoAway(Provoke(Repeat(RawFrame(6, 0, 0, "12345678"), 2000)));
   EXPECT_EQ(error, NGHTTP2_ENHANCE_YOUR_CALM);
   EXPECT_EQ(text, "too_many_pings");
   ExpectAlive();
 }
 
-TEST_F(HostileTest, SettingsFlood) {
+TEST_F(GrpcHostileTest, SettingsFlood) {
   EXPECT_EQ(GoAway(Provoke(Repeat(RawFrame(4, 0, 0, ""), 500))).second, "too_many_settings");
 }
 
-TEST_F(HostileTest, EmptyDataFlood) {
+TEST_F(GrpcHostileTest, EmptyDataFlood) {
   const std::string open = RawFrame(1, 4, 1, RequestHeaders());
   EXPECT_EQ(GoAway(Provoke(open + Repeat(RawFrame(0, 0, 1, ""), 5000))).second, "too_many_empty_frames");
 }
 
-TEST_F(HostileTest, RapidReset) {
+TEST_F(GrpcHostileTest, RapidReset) {
   std::string bytes;
   for (uint32_t i = 0; i < 4000; ++i)
     bytes +=
@@ -91,7 +91,7 @@ TEST_F(HostileTest, RapidReset) {
   ExpectAlive();
 }
 
-TEST_F(HostileTest, ContinuationFlood) {
+TEST_F(GrpcHostileTest, ContinuationFlood) {
   std::string bytes = RawFrame(1, 0, 1, RequestHeaders());
   for (int i = 0; i < 2000; ++i)
     bytes += RawFrame(9, 0, 1, Header("x" + std::to_string(i), std::string(50, 'a')));
@@ -99,7 +99,7 @@ TEST_F(HostileTest, ContinuationFlood) {
   ExpectAlive();
 }
 
-TEST_F(HostileTest, HeaderBombEndsTheConnectionOrTheStream) {
+TEST_F(GrpcHostileTest, HeaderBombEndsTheConnectionOrTheStream) {
   // One large entry of the dynamic table, referred to many times.
   std::string block = std::string("\x40", 1) + Header("x", std::string(3000, 'a')).substr(1);
   block += std::string(4000, '\xbe');
@@ -107,7 +107,7 @@ TEST_F(HostileTest, HeaderBombEndsTheConnectionOrTheStream) {
   ExpectAlive();
 }
 
-TEST_F(HostileTest, GarbageAndCutFrames) {
+TEST_F(GrpcHostileTest, GarbageAndCutFrames) {
   TestClient garbage(server->port());
   garbage.Send(std::string(100'000, '\xab'));
   EXPECT_EQ(garbage.ReadAll(), "");
@@ -118,7 +118,7 @@ TEST_F(HostileTest, GarbageAndCutFrames) {
   ExpectAlive();
 }
 
-TEST_F(HostileTest, TooManyStreams) {
+TEST_F(GrpcHostileTest, TooManyStreams) {
   Http2Client client(server->port());
   client.Call("ServerLive", "");  // after the settings of the server the client keeps to them
   for (int i = 0; i < 1500; ++i) client.OpenInfer(InferRequest("hold"));
@@ -127,7 +127,7 @@ TEST_F(HostileTest, TooManyStreams) {
   EXPECT_EQ(models["hold"]->Held().size(), 1024u);
 }
 
-TEST_F(HostileTest, AnnouncedButNotSentMessageCostsLittle) {
+TEST_F(GrpcHostileTest, AnnouncedButNotSentMessageCostsLittle) {
   Http2Client client(server->port());
   for (int i = 0; i < 100; ++i)
     client.Open("/inference.GRPCInferenceService/ModelInfer", std::string("\0\x7f\xff\xff\xff", 5), false);
@@ -137,7 +137,7 @@ TEST_F(HostileTest, AnnouncedButNotSentMessageCostsLittle) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
-TEST_F(HostileTest, ClientThatDoesNotReadIsBounded) {
+TEST_F(GrpcHostileTest, ClientThatDoesNotReadIsBounded) {
   TestClient client(server->port());
   const auto request = InferRequest("echo", 256 << 10);  // 1 MB each way
   client.Send(std::string(kPreface) + RawFrame(4, 0, 0, ""));

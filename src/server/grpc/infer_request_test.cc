@@ -46,7 +46,7 @@ template <class T> std::vector<T> ValuesOf(const Buffer& bytes) {
   return values;
 }
 
-TEST(InferRequest, RawTensorsAreSlices) {
+TEST(GrpcInferRequest, RawTensorsAreSlices) {
   inference::ModelInferRequest request;
   request.set_model_name("m");
   request.set_model_version("3");
@@ -72,7 +72,7 @@ TEST(InferRequest, RawTensorsAreSlices) {
   EXPECT_EQ(inputs[2].bytes.size(), 2u);
 }
 
-TEST(InferRequest, TypedContentsOfEveryType) {
+TEST(GrpcInferRequest, TypedContentsOfEveryType) {
   inference::ModelInferRequest request;
   AddInput(request, "BOOL", {2}).mutable_contents()->mutable_bool_contents()->Add(true);
   request.mutable_inputs(0)->mutable_contents()->add_bool_contents(false);
@@ -113,7 +113,7 @@ TEST(InferRequest, TypedContentsOfEveryType) {
             std::string("\0\0\0\0\3\0\0\0abc", 11));
 }
 
-TEST(InferRequest, EmptyTypedTensor) {
+TEST(GrpcInferRequest, EmptyTypedTensor) {
   inference::ModelInferRequest request;
   AddInput(request, "INT32", {0});
   const auto parsed = Parse(request);
@@ -121,7 +121,7 @@ TEST(InferRequest, EmptyTypedTensor) {
   EXPECT_EQ(parsed->out.request.inputs[0].bytes.size(), 0u);
 }
 
-TEST(InferRequest, RefusesBadContents) {
+TEST(GrpcInferRequest, RefusesBadContents) {
   auto fails = [](const std::string& type, auto fill, std::initializer_list<int64_t> shape,
                   const std::string& text) {
     inference::ModelInferRequest request;
@@ -158,7 +158,7 @@ TEST(InferRequest, RefusesBadContents) {
       "", [](Contents& c) { c.add_int_contents(1); }, {1}, "datatype");
 }
 
-TEST(InferRequest, RefusesAWrongNumberOfRawTensors) {
+TEST(GrpcInferRequest, RefusesAWrongNumberOfRawTensors) {
   inference::ModelInferRequest request;
   request.set_model_name("m");
   AddInput(request, "INT8", {1});
@@ -174,7 +174,7 @@ TEST(InferRequest, RefusesAWrongNumberOfRawTensors) {
             std::string::npos);
 }
 
-TEST(InferRequest, RefusesTooMuch) {
+TEST(GrpcInferRequest, RefusesTooMuch) {
   inference::ModelInferRequest request;
   for (int i = 0; i < 5; ++i) AddInput(request, "INT8", {0});
   InferParseOptions options;
@@ -195,7 +195,7 @@ TEST(InferRequest, RefusesTooMuch) {
   EXPECT_NE(Parse(chatty)->status.message().find("more than 256 parameters"), std::string::npos);
 }
 
-TEST(InferRequest, Parameters) {
+TEST(GrpcInferRequest, Parameters) {
   inference::ModelInferRequest request;
   auto& p = *request.mutable_parameters();
   p["sequence_id"].set_string_param("abc");
@@ -220,7 +220,7 @@ TEST(InferRequest, Parameters) {
   EXPECT_EQ(r.outputs[0].classification, 3);
 }
 
-TEST(InferRequest, RefusesBadParameters) {
+TEST(GrpcInferRequest, RefusesBadParameters) {
   auto fails = [](const std::string& name, auto fill) {
     inference::ModelInferRequest request;
     fill((*request.mutable_parameters())[name]);
@@ -237,7 +237,7 @@ TEST(InferRequest, RefusesBadParameters) {
   fails("nothing", [](P&) {});
 }
 
-TEST(InferRequest, SharedMemoryThatIsOff) {
+TEST(GrpcInferRequest, SharedMemoryThatIsOff) {
   inference::ModelInferRequest request;
   auto& input = AddInput(request, "INT8", {1});
   (*input.mutable_parameters())["shared_memory_region"].set_string_param("r");
@@ -245,7 +245,7 @@ TEST(InferRequest, SharedMemoryThatIsOff) {
 }
 
 // Every prefix of a message, and every byte changed, gives a result or an error.
-TEST(InferRequest, DamagedMessages) {
+TEST(GrpcInferRequest, DamagedMessages) {
   inference::ModelInferRequest request;
   request.set_model_name("model");
   (*request.mutable_parameters())["sequence_id"].set_int64_param(1);

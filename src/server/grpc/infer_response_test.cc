@@ -36,7 +36,7 @@ Response TwoOutputs(const Buffer& large) {
   return response;
 }
 
-TEST(InferResponse, ReadsBack) {
+TEST(GrpcInferResponse, ReadsBack) {
   const Buffer large = Buffer::Allocate(100'000);
   memset(large.data(), 7, large.size());
   const auto message = EncodeInferResponse({"m", "1", "id"}, TwoOutputs(large));
@@ -62,7 +62,7 @@ TEST(InferResponse, ReadsBack) {
   EXPECT_EQ(response.outputs(0).datatype(), "INT32");
 }
 
-TEST(InferResponse, StreamForm) {
+TEST(GrpcInferResponse, StreamForm) {
   Response response = TwoOutputs(Buffer::Allocate(5000));
   response.final = false;
   inference::ModelStreamInferResponse read;
@@ -79,7 +79,7 @@ TEST(InferResponse, StreamForm) {
   EXPECT_TRUE(read.infer_response().parameters().at("triton_final_response").bool_param());
 }
 
-TEST(InferResponse, RefusesMoreThanClientsRead) {
+TEST(GrpcInferResponse, RefusesMoreThanClientsRead) {
   char byte = 0;
   Response response;
   response.outputs.push_back(
@@ -88,7 +88,7 @@ TEST(InferResponse, RefusesMoreThanClientsRead) {
   EXPECT_EQ(EncodeStreamResponse({"m", "1", ""}, response).status().code(), Code::kResourceExhausted);
 }
 
-TEST(OutBuffer, KeepsTheOrderOverPartialWrites) {
+TEST(GrpcOutBuffer, KeepsTheOrderOverPartialWrites) {
   OutBuffer out;
   const Buffer tensor = Buffer::Allocate(10);
   memset(tensor.data(), 't', 10);

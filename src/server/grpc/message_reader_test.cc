@@ -28,7 +28,7 @@ std::vector<std::string> ReadAll(const std::string& bytes, size_t step, ServerCo
   return messages;
 }
 
-TEST(MessageReader, AnyStep) {
+TEST(GrpcMessageReader, AnyStep) {
   ServerContext context;
   const std::vector<std::string> messages = {"", "a", std::string(70'000, 'b'), std::string(3'000'000, 'c'),
                                              "d"};
@@ -42,7 +42,7 @@ TEST(MessageReader, AnyStep) {
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 
-TEST(MessageReader, Refuses) {
+TEST(GrpcMessageReader, Refuses) {
   ServerContext context;
   context.limits.queued_bytes = 1000;
   GrpcStatus status;
@@ -61,7 +61,7 @@ TEST(MessageReader, Refuses) {
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 
-TEST(Compression, RoundTripOfParts) {
+TEST(GrpcCompression, RoundTripOfParts) {
   OutMessage message;
   std::string plain;
   for (int i = 0; i < 5000; ++i) plain += "line " + std::to_string(i % 100) + "\n";
@@ -90,7 +90,7 @@ TEST(Compression, RoundTripOfParts) {
       Decompress(Buffer::Borrow(all.data() + 5, all.size() - 5, nullptr), Compression::kGzip, 1 << 20).ok());
 }
 
-TEST(Compression, LeavesWhatDoesNotShrink) {
+TEST(GrpcCompression, LeavesWhatDoesNotShrink) {
   OutMessage message;
   uint32_t seed = 1;
   for (int i = 0; i < 4000; ++i)

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-TEST(Metadata, Timeouts) {
+TEST(GrpcMetadata, Timeouts) {
   EXPECT_EQ(ParseTimeout("100m"), std::chrono::milliseconds(100));
   EXPECT_EQ(ParseTimeout("7n"), nanoseconds(7));
   EXPECT_EQ(ParseTimeout("7u"), nanoseconds(7000));
@@ -22,7 +22,7 @@ TEST(Metadata, Timeouts) {
     EXPECT_FALSE(ParseTimeout(bad)) << bad;
 }
 
-TEST(Metadata, ContentTypes) {
+TEST(GrpcMetadata, ContentTypes) {
   auto accepts = [](const char* type) {
     Metadata metadata;
     ReadHeader("content-type", type, metadata);
@@ -37,7 +37,7 @@ TEST(Metadata, ContentTypes) {
   EXPECT_FALSE(accepts(""));
 }
 
-TEST(Metadata, Traceparent) {
+TEST(GrpcMetadata, Traceparent) {
   const std::string good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   EXPECT_EQ(ParseTraceparent(good).parent_id, "b7ad6b7169203331");
   EXPECT_TRUE(ParseTraceparent(good).sampled);
@@ -49,7 +49,7 @@ TEST(Metadata, Traceparent) {
     EXPECT_EQ(ParseTraceparent(bad).trace_id, "") << bad;
 }
 
-TEST(Metadata, AcceptEncoding) {
+TEST(GrpcMetadata, AcceptEncoding) {
   Metadata metadata;
   ReadHeader("grpc-accept-encoding", "identity, gzip ,deflate", metadata);
   EXPECT_TRUE(metadata.accepts_gzip);
@@ -73,7 +73,7 @@ TEST(GrpcStatus, PercentEncoding) {
   EXPECT_EQ(PercentEncode(""), "");
 }
 
-TEST(FloodGuard, Bucket) {
+TEST(GrpcFloodGuard, Bucket) {
   TokenBucket bucket(3, 10);
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(bucket.Take(start));
@@ -83,7 +83,7 @@ TEST(FloodGuard, Bucket) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(bucket.Take(start + std::chrono::milliseconds(250)));
 }
 
-TEST(ProtoWire, Varints) {
+TEST(GrpcProtoWire, Varints) {
   for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, uint64_t{1} << 35, UINT64_MAX}) {
     std::string text;
     AppendVarint(text, value);
@@ -101,7 +101,7 @@ TEST(ProtoWire, Varints) {
   EXPECT_FALSE(ReadVarint(at, endless.data() + endless.size(), value));
 }
 
-TEST(ProtoWire, DamagedFields) {
+TEST(GrpcProtoWire, DamagedFields) {
   auto reads = [](std::string_view bytes) {
     ProtoReader reader(bytes);
     while (reader.Next()) {
@@ -117,7 +117,7 @@ TEST(ProtoWire, DamagedFields) {
   EXPECT_FALSE(reads("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));  // a length of 2^64 - 1
 }
 
-TEST(ProtoWire, Utf8) {
+TEST(GrpcProtoWire, Utf8) {
   for (const char* good : {"", "abc", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
     EXPECT_TRUE(IsUtf8(good)) << good;
   for (const char* bad :

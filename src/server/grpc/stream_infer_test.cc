@@ -10,14 +10,14 @@ constexpr const char* kPath = "/inference.GRPCInferenceService/ModelStreamInfer"
 
 std::string Body(const inference::ModelInferRequest& request) { return Frame(request.SerializeAsString()); }
 
-class StreamInferTest : public GrpcServerTest {
+class GrpcStreamInferTest : public GrpcServerTest {
  protected:
   static bool Final(const ModelStreamInferResponse& response) {
     return response.infer_response().parameters().at("triton_final_response").bool_param();
   }
 };
 
-TEST_F(StreamInferTest, AnswersEachRequestAndEnds) {
+TEST_F(GrpcStreamInferTest, AnswersEachRequestAndEnds) {
   Http2Client client(server->port());
   const int32_t id = client.Open(kPath, Body(InferRequest("echo")), false);
   ASSERT_TRUE(client.Until([&] { return client.streams[id].Messages().size() == 1; }));
@@ -32,12 +32,12 @@ TEST_F(StreamInferTest, AnswersEachRequestAndEnds) {
   EXPECT_EQ(response.infer_response().raw_output_contents(0), InferRequest("x", 4, 9).raw_input_contents(0));
 }
 
-TEST_F(StreamInferTest, EndsWithoutARequest) {
+TEST_F(GrpcStreamInferTest, EndsWithoutARequest) {
   Http2Client client(server->port());
   EXPECT_EQ(client.Finish(client.Open(kPath, "")).status(), 0);
 }
 
-TEST_F(StreamInferTest, ErrorsLeaveTheStreamOpen) {
+TEST_F(GrpcStreamInferTest, ErrorsLeaveTheStreamOpen) {
   Http2Client client(server->port());
   const int32_t id = client.Open(kPath, Body(InferRequest("nobody")) + Body(InferRequest("fail")) +
                                             Frame("\xff") + Body(InferRequest("echo")));
@@ -53,7 +53,7 @@ TEST_F(StreamInferTest, ErrorsLeaveTheStreamOpen) {
   EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(3).error_message(), "");
 }
 
-TEST_F(StreamInferTest, ErrorsEndTheStreamIfTheClientAsksForIt) {
+TEST_F(GrpcStreamInferTest, ErrorsEndTheStreamIfTheClientAsksForIt) {
   Http2Client client(server->port());
   const int32_t id = client.Open(kPath, Body(InferRequest("hold")) + Body(InferRequest("repeat")), false,
                                  {{"triton_grpc_error", "true"}});
@@ -65,7 +65,7 @@ TEST_F(StreamInferTest, ErrorsEndTheStreamIfTheClientAsksForIt) {
   EXPECT_EQ(stream.message(), "bad");
 }
 
-TEST_F(StreamInferTest, KeepsTheOrderOfRequests) {
+TEST_F(GrpcStreamInferTest, KeepsTheOrderOfRequests) {
   Http2Client client(server->port());
   const int32_t id =
       client.Open(kPath, Body(InferRequest("hold", 4, 1)) + Body(InferRequest("echo", 4, 2)) +
@@ -82,7 +82,7 @@ TEST_F(StreamInferTest, KeepsTheOrderOfRequests) {
               InferRequest("x", 4, static_cast<float>(i + 1)).raw_input_contents(0));
 }
 
-TEST_F(StreamInferTest, DecoupledModelsAnswerManyTimes) {
+TEST_F(GrpcStreamInferTest, DecoupledModelsAnswerManyTimes) {
   Http2Client client(server->port());
   TestStream& stream = client.Finish(client.Open(kPath, Body(InferRequest("repeat"))));
   ASSERT_EQ(stream.Messages().size(), 3u);  // the empty last one is not asked for
@@ -100,7 +100,7 @@ TEST_F(StreamInferTest, DecoupledModelsAnswerManyTimes) {
   EXPECT_EQ(last.infer_response().outputs_size(), 0);
 }
 
-TEST_F(StreamInferTest, CancelCancelsAllCalls) {
+TEST_F(GrpcStreamInferTest, CancelCancelsAllCalls) {
   Http2Client client(server->port());
   const int32_t id = client.Open(kPath, Body(InferRequest("hold")) + Body(InferRequest("hold")), false);
   ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
@@ -110,7 +110,7 @@ TEST_F(StreamInferTest, CancelCancelsAllCalls) {
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
 }
 
-TEST_F(StreamInferTest, DrainEndsIdleStreams) {
+TEST_F(GrpcStreamInferTest, DrainEndsIdleStreams) {
   Http2Client client(server->port());
   const int32_t id = client.Open(kPath, Body(InferRequest("echo")), false);
   ASSERT_TRUE(client.Until([&] { return client.streams[id].Messages().size() == 1; }));
@@ -122,7 +122,7 @@ TEST_F(StreamInferTest, DrainEndsIdleStreams) {
   drain.join();
 }
 
-TEST_F(StreamInferTest, HoldsBackClientsWithManyOpenCalls) {
+TEST_F(GrpcStreamInferTest, HoldsBackClientsWithManyOpenCalls) {
   Http2Client client(server->port());
   std::string body;
   for (int i = 0; i < 3000; ++i) body += Body(InferRequest(i == 0 ? "hold" : "echo", 1000));  // 12 MB
@@ -139,7 +139,7 @@ TEST_F(StreamInferTest, HoldsBackClientsWithManyOpenCalls) {
   EXPECT_EQ(stream.Messages().size(), 3000u);
 }
 
-TEST_F(StreamInferTest, RecordsEachCall) {
+TEST_F(GrpcStreamInferTest, RecordsEachCall) {
   Http2Client client(server->port());
   client.Finish(client.Open(kPath, Body(InferRequest("echo")) + Body(InferRequest("fail"))));
   const std::lock_guard lock(mutex);

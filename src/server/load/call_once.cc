@@ -1,6 +1,6 @@
 #include "server/load/client.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 class OneAnswer final : public AnswerSink {
@@ -30,4 +30,4 @@ Result<Answer> CallOnce(const Url& url, bool grpc, const RequestBytes& request, 
   return std::move(sink.answer_);
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

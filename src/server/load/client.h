@@ -6,7 +6,7 @@
 #include "server/net/loop.h"
 #include "server/observe/http_post.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 struct Answer {
   bool ok = false;
@@ -47,4 +47,4 @@ std::unique_ptr<ClientConnection> ConnectGrpc(Loop& loop, const Url& url, Answer
 // Sends one request on a loop of its own and waits for the answer.
 Result<Answer> CallOnce(const Url& url, bool grpc, const RequestBytes& request, double timeout_seconds);
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 class FakeServer {
  public:
@@ -91,4 +91,4 @@ inline std::string OkReply(const std::string& body) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

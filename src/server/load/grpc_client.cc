@@ -6,7 +6,7 @@
 
 #include "server/load/socket_client.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 constexpr int kWindow = 1 << 24;
@@ -168,4 +168,4 @@ std::unique_ptr<ClientConnection> ConnectGrpc(Loop& loop, const Url& url, Answer
   return std::make_unique<GrpcClient>(loop, url, sink);
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -4,7 +4,7 @@
 
 #include "server/load/socket_client.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 constexpr size_t kMaxHead = 64 << 10;
@@ -152,4 +152,4 @@ std::unique_ptr<ClientConnection> ConnectHttp(Loop& loop, const Url& url, Answer
   return std::make_unique<HttpClient>(loop, url, sink);
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

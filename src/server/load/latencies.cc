@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 // Numbers below 2^(kBits + 1) have a bucket each. Larger ones keep their kBits + 1 highest bits.
 int Latencies::Bucket(uint64_t ns) {
@@ -37,4 +37,4 @@ uint64_t Latencies::Quantile(double q) const {
   return max_;
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 class Latencies {
  public:
@@ -23,4 +23,4 @@ class Latencies {
   uint64_t count_ = 0, sum_ = 0, max_ = 0;
 };
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 TEST(Latencies, EmptyIsZero) {
@@ -32,4 +32,4 @@ TEST(Latencies, SmallAndHugeValues) {
 }
 
 }  // namespace
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

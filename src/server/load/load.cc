@@ -5,6 +5,8 @@
 
 namespace tern::server {
 
+using namespace loadgen;  // NOLINT
+
 Result<LoadReport> RunLoad(const LoadCommand& command) {
   TERN_ASSIGN(const Url url, ParseUrl(command.url, command.grpc ? 8001 : 8000));
   TERN_ASSIGN(const ModelFacts facts, ReadModelFacts(url, command));

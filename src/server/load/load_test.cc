@@ -6,7 +6,7 @@
 #include "server/load/payload.h"
 #include "server/load/proto_text.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 constexpr const char* kMetadata =
@@ -188,4 +188,4 @@ TEST(ModelFacts, RefusesDamagedJson) {
 }
 
 }  // namespace
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

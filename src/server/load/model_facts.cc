@@ -4,7 +4,7 @@
 
 #include "server/load/proto_text.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 Result<TensorFacts> ParseTensor(simdjson::dom::element input) {
@@ -120,4 +120,4 @@ Result<ModelFacts> ReadModelFacts(const Url& url, const LoadCommand& command) {
   return ParseJsonMetadata(answer.body);
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -6,7 +6,7 @@
 #include "server/load/client.h"
 #include "server/load/load.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 struct TensorFacts {
   std::string name, datatype;
@@ -29,4 +29,4 @@ RequestBytes GrpcRequest(const char* method, std::string_view message);
 RequestBytes HttpRequest(const Url& url, std::string_view method, const std::string& path,
                          std::string_view headers, std::string_view body);
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

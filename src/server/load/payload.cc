@@ -9,7 +9,7 @@
 #include "server/core/model_config.h"
 #include "server/load/proto_text.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 using data::JsonWriter;
@@ -162,4 +162,4 @@ RequestBytes InferRequest(const Url& url, const LoadCommand& command, const std:
   return command.grpc ? GrpcInfer(command, inputs, shared) : HttpInfer(url, command, inputs, shared);
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

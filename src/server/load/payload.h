@@ -4,7 +4,7 @@
 
 #include "server/load/model_facts.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 struct InputTensor {
   std::string name, datatype;
@@ -44,4 +44,4 @@ class SharedInputs {
 RequestBytes InferRequest(const Url& url, const LoadCommand& command, const std::vector<InputTensor>& inputs,
                           const SharedInputs* shared);
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

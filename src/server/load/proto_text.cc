@@ -1,6 +1,6 @@
 #include "server/load/proto_text.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 bool ProtoReader::TakeVarint(std::string_view& bytes, uint64_t& value) {
   value = 0;
@@ -43,4 +43,4 @@ bool ProtoReader::Next() {
   }
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

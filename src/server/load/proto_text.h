@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 inline void AppendVarint(uint64_t value, std::string& out) {
   while (value >= 0x80) {
@@ -46,4 +46,4 @@ class ProtoReader {
   bool ok_ = true, is_bytes_ = false;
 };
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

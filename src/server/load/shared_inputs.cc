@@ -10,7 +10,7 @@
 #include "server/load/payload.h"
 #include "server/load/proto_text.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 constexpr double kTimeout = 10;
@@ -93,4 +93,4 @@ SharedInputs::~SharedInputs() {
   shm_unlink(key_.c_str());
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 Result<int> StartConnecting(const Url& url) {
@@ -123,4 +123,4 @@ void SocketClient::Receive() {
   if (fd_ >= 0 && life == life_ && connected_) Flush();
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

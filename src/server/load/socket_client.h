@@ -5,7 +5,7 @@
 
 #include "server/load/client.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 
 class SocketClient : public ClientConnection, public Watcher {
  public:
@@ -46,4 +46,4 @@ class SocketClient : public ClientConnection, public Watcher {
   uint64_t life_ = 0;  // counts connections
 };
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen

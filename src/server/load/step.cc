@@ -12,7 +12,7 @@
 
 #include "server/load/latencies.h"
 
-namespace tern::server {
+namespace tern::server::loadgen {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -244,4 +244,4 @@ Result<LoadStep> RunStep(const LoadCommand& command, const Url& url, const Reque
   return step->Report();
 }
 
-}  // namespace tern::server
+}  // namespace tern::server::loadgen
