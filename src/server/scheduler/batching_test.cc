@@ -42,6 +42,7 @@ struct Recorder {
     gate.AwaitWaiting(1);
     for (const auto& call : calls) model->Submit(call);
     gate.Open();
+    first->Wait();
     for (const auto& call : calls) call->Wait();
     return calls;
   }
@@ -128,6 +129,23 @@ TEST(Batching, WaitsForItsDelay) {
   for (const auto& call : full) recorder.model->Submit(call);
   for (const auto& call : full) call->Wait();
   EXPECT_LT(Clock::now() - before, milliseconds(60)) << "a full batch does not wait";
+}
+
+TEST(Batching, DoesNotWaitPastTheLargestPreferredSize) {
+  ModelConfig config = Batching(8);
+  config.batching->preferred_batch_sizes = {4};
+  config.batching->max_queue_delay = std::chrono::seconds(100);
+  Recorder recorder(config);
+  recorder.hold = false;
+  std::vector<std::shared_ptr<TestCall>> calls;
+  for (int i = 0; i < 2; ++i) {
+    auto call = std::make_shared<TestCall>();
+    call->request.inputs.push_back(Ints("x", {3, 1}, {1, 2, 3}));
+    recorder.model->Submit(calls.emplace_back(call));
+  }
+  EXPECT_TRUE(calls[0]->Wait().status.ok());
+  EXPECT_EQ(calls[1]->count(), 0u) << "it waits for its delay";
+  recorder.scheduler->Remove(recorder.model, milliseconds(0));
 }
 
 TEST(Batching, HigherPrioritiesFirst) {

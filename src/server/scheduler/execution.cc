@@ -1,5 +1,6 @@
 #include "server/scheduler/execution.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace tern::server {
@@ -36,11 +37,11 @@ class Runner {
   Status Run(const Pick& pick, bool may_retry) {
     Stages stages;
     stages.input = stages.compute = stages.output = Clock::now();
-    const auto cpu_before = ThreadCpuTime();
+    const auto cpu_before = CpuTime();
     const BatchLayout layout = context_.builder.Layout(pick.calls);
     Result<Parts> parts = Guard([&] { return RunStages(pick, layout, stages); });
     stages.end = Clock::now();
-    Account(layout, stages, ThreadCpuTime() - cpu_before);
+    Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
       if (call) SetStages(call->call->times, stages);
     if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
@@ -69,8 +70,14 @@ class Runner {
     return context_.builder.Split(layout, std::move(*outputs));
   }
 
+  std::chrono::nanoseconds CpuTime() const {
+    return context_.elapsed_as_cpu.count() > 0 ? std::chrono::nanoseconds(0) : ThreadCpuTime();
+  }
+
   void Account(const BatchLayout& layout, const Stages& stages, std::chrono::nanoseconds thread_cpu) {
-    const auto cpu = thread_cpu * context_.threads;
+    const auto elapsed =
+        std::min<std::chrono::nanoseconds>(stages.end - stages.input, context_.elapsed_as_cpu);
+    const auto cpu = context_.elapsed_as_cpu.count() > 0 ? elapsed : thread_cpu * context_.threads;
     result_.cpu += cpu;
     result_.duration += stages.end - stages.input;
     result_.batch_size = static_cast<int>(layout.padded);

@@ -54,7 +54,7 @@ void ModelRunner::RunInline(Job job) {
   const auto self = shared_from_this();  // an answer may drop the caller's reference
   ++inline_depth;
   for (int round = 0; !job.empty(); ++round) {
-    ExecutionResult result = Run(job, 1);
+    ExecutionResult result = Run(job, 1, inline_below_);
     Charge(result.cpu.count());
     Job next;
     Release(job, result, round < kMaxRounds ? &next : nullptr);

@@ -177,7 +177,7 @@ void ModelRunner::Work(int threads) {
   if (config().decoupled) return RunDecoupled(job);
   const int64_t estimate = cpu_ns_.load(std::memory_order_relaxed);
   Charge(estimate);
-  ExecutionResult result = Run(job, threads);
+  ExecutionResult result = Run(job, threads, {});
   Charge(result.cpu.count() - estimate);
   Release(job, result, nullptr);
   Answer(std::move(result.finished));
@@ -200,10 +200,11 @@ void ModelRunner::OnTimer() {
   executor_->At(timer, shared_from_this());
 }
 
-ExecutionResult ModelRunner::Run(const Job& job, int threads) {
+ExecutionResult ModelRunner::Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu) {
   const int usable = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
   Instance& instance = instances_[static_cast<size_t>(job.instance)];
-  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable}, job.pick);
+  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu},
+                 job.pick);
 }
 
 void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {

@@ -66,7 +66,7 @@ class ModelRunner final : public ModelVersion,
                  Clock::time_point& again);
   void Start(Job& job, Clock::time_point now);
 
-  ExecutionResult Run(const Job& job, int threads);
+  ExecutionResult Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu);
   void RunDecoupled(const Job& job);
   // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
   void Release(const Job& job, const ExecutionResult& result, Job* next);

@@ -96,6 +96,7 @@ class QueueFeeder : public Feeder {
     Candidate batch;
     const int64_t limit = plan_ ? std::min<int64_t>(limit_, plan_->batch_limit()) : limit_;
     const auto& preferred = batching_.preferred_batch_sizes;
+    const int largest = *std::max_element(preferred.begin(), preferred.end());
     queue_.ForEach([&](const QueuedCallPtr& call) {
       if (!batch.calls.empty() &&
           (batch.items + call->items > limit ||
@@ -103,6 +104,8 @@ class QueueFeeder : public Feeder {
         batch.complete = true;
         return false;
       }
+      // Past the largest preferred size, what there is so far counts as preferred.
+      if (batch.preferred == 0 && batch.items + call->items > largest) batch.preferred = batch.calls.size();
       batch.calls.push_back(call);
       batch.items += call->items;
       batch.oldest = std::min(batch.oldest, call->queued);

@@ -39,16 +39,18 @@ class TestCall : public Call {
 
  private:
   void OnResponse(Response response) override {
-    bool last = false;
+    const bool last = response.final;
     {
       const std::lock_guard lock(mutex_);
       EXPECT_FALSE(final_) << "a response after the final one";
-      last = final_ = response.final;
       thread_ = std::this_thread::get_id();
       responses_.push_back(std::move(response));
-      done_.notify_all();
     }
-    if (last && on_final) on_final();
+    if (!last) return;
+    if (on_final) on_final();
+    const std::lock_guard lock(mutex_);
+    final_ = true;
+    done_.notify_all();
   }
 
   std::mutex mutex_;

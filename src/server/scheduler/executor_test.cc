@@ -1,0 +1,117 @@
+#include "server/scheduler/executor.h"
+
+#include "server/scheduler/test_support.h"
+
+namespace tern::server {
+namespace {
+
+class FakeClient : public Executor::Client {
+ public:
+  std::function<void(int threads)> work;
+  std::function<void()> timer;
+  void Work(int threads) override { work(threads); }
+  void OnTimer() override { timer(); }
+};
+
+TEST(Executor, IdleClientsDoNotCollectCredit) {
+  Executor executor(1);
+  const auto busy = std::make_shared<FakeClient>(), idle = std::make_shared<FakeClient>();
+  std::atomic<int> runs{0};
+  busy->work = [&](int) {
+    busy->Charge(100'000'000);
+    if (++runs < 20) executor.MakeReady(busy);
+  };
+  executor.MakeReady(busy);
+  EXPECT_TRUE(Eventually([&] { return runs == 20; }));
+  Gate gate;
+  idle->work = [&](int) { gate.Open(); };
+  executor.MakeReady(idle);
+  gate.Pass();
+  EXPECT_GE(idle->used_ns(), 1'800'000'000);
+  EXPECT_LT(idle->used_ns(), busy->used_ns());
+}
+
+TEST(Executor, TakesTheClientThatUsedLeast) {
+  Executor executor(1);
+  Gate gate;
+  const auto first = std::make_shared<FakeClient>();
+  first->work = [&](int) { gate.Pass(); };
+  executor.MakeReady(first);
+  gate.AwaitWaiting(1);
+  std::vector<int> order;
+  std::vector<std::shared_ptr<FakeClient>> clients;
+  std::atomic<int> left{3};
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_shared<FakeClient>());
+    clients.back()->Charge((3 - i) * 1000);
+    clients.back()->work = [&, i](int threads) {
+      order.push_back(i);
+      EXPECT_EQ(threads, 1);
+      --left;
+    };
+    executor.MakeReady(clients.back());
+    executor.MakeReady(clients.back());  // counts once
+  }
+  gate.Open();
+  EXPECT_TRUE(Eventually([&] { return left == 0; }));
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 0}));
+}
+
+TEST(Executor, TheEarliestTimerCounts) {
+  Executor executor(1);
+  const auto client = std::make_shared<FakeClient>();
+  std::atomic<int> fired{0};
+  client->timer = [&] { ++fired; };
+  const auto now = Clock::now();
+  executor.At(now + milliseconds(200), client);
+  executor.At(now + milliseconds(10), client);
+  executor.At(now + milliseconds(100), client);
+  executor.At(kNever, client);
+  EXPECT_TRUE(Eventually([&] { return fired == 1; }));
+  EXPECT_GE(Clock::now() - now, milliseconds(10));
+  EXPECT_LT(Clock::now() - now, milliseconds(100));
+  std::this_thread::sleep_until(now + milliseconds(250));
+  EXPECT_EQ(fired, 1) << "later timers were replaced";
+}
+
+TEST(Executor, TimersDoNotKeepClientsAlive) {
+  Executor executor(1);
+  auto client = std::make_shared<FakeClient>();
+  executor.At(Clock::now() + milliseconds(20), client);
+  const std::weak_ptr<FakeClient> weak = client;
+  client.reset();
+  EXPECT_TRUE(weak.expired());
+  std::this_thread::sleep_for(milliseconds(40));
+}
+
+// Requests and removal at the same time: each request gets exactly one answer.
+TEST(Executor, RemoveAgainstSubmit) {
+  for (int round = 0; round < 20; ++round) {
+    SchedulerOptions options;
+    options.threads = 2;
+    options.inline_below = microseconds(round % 2 ? 1000 : 0);
+    auto scheduler = Scheduler::Create(options);
+    ModelConfig config = IntModel(4);
+    config.batching.emplace();
+    config.batching->max_queue_delay = microseconds(round % 3 ? 0 : 200);
+    auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>(Identity));
+    std::vector<std::vector<std::shared_ptr<TestCall>>> calls(2);
+    std::vector<std::thread> threads;
+    for (auto& mine : calls)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 200; ++i) model->Submit(mine.emplace_back(IntCall(i)));
+      });
+    scheduler->Remove(model, milliseconds(round % 4));
+    for (auto& thread : threads) thread.join();
+    model.reset();
+    scheduler.reset();
+    for (const auto& mine : calls)
+      for (const auto& call : mine) {
+        call->Wait();
+        EXPECT_EQ(call->count(), 1u);
+      }
+  }
+}
+
+}  // namespace
+}  // namespace tern::server
