@@ -60,7 +60,7 @@ void GrpcStream::OnData(const char* data, size_t size) {
   while (size > 0 && !finished_) {
     GrpcStatus status;
     const size_t used = reader_.Feed(data, size, connection_.shared().limits, connection_.context(), status);
-    if (!status.ok()) return Finish(std::move(status));
+    if (!status.ok()) return Abort(std::move(status));
     data += used;
     size -= used;
     if (reader_.complete() && !TakeMessage()) return;
@@ -72,10 +72,10 @@ void GrpcStream::OnData(const char* data, size_t size) {
 
 bool GrpcStream::TakeMessage() {
   GrpcStatus status;
-  if (connection_.overloaded()) return Finish(Overloaded()), false;
+  if (connection_.overloaded()) return Abort(Overloaded()), false;
   InMessage message =
       reader_.Take(metadata_.encoding, connection_.shared().limits, connection_.context(), status);
-  if (!status.ok()) return Finish(std::move(status)), false;
+  if (!status.ok()) return Abort(std::move(status)), false;
   rpc_->OnMessage(std::move(message));
   return true;
 }
@@ -87,7 +87,7 @@ void GrpcStream::Resume() {
 
 void GrpcStream::OnEnd() {
   if (finished_) return;
-  if (!reader_.idle()) return Finish({GrpcCode::kInternal, "the request ended inside a message", 0});
+  if (!reader_.idle()) return Abort({GrpcCode::kInternal, "the request ended inside a message", 0});
   rpc_->OnEnd();
 }
 
@@ -101,8 +101,12 @@ void GrpcStream::OnClose() {
 
 void GrpcStream::OnDeadline() {
   deadline_timer = 0;
+  Abort({GrpcCode::kDeadlineExceeded, "Deadline Exceeded", 0});
+}
+
+void GrpcStream::Abort(GrpcStatus status) {
   if (finished_) return;
-  Finish({GrpcCode::kDeadlineExceeded, "Deadline Exceeded", 0});
+  Finish(std::move(status));
   if (rpc_) rpc_->OnCancel();
 }
 

@@ -54,6 +54,7 @@ class GrpcStream {
  private:
   GrpcStatus CheckHeaders() const;
   void FinishHttp(int code);
+  void Abort(GrpcStatus status);  // and cancels what runs
   bool TakeMessage();
   void RecordSelf() const;
 

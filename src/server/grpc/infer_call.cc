@@ -55,7 +55,13 @@ void InferCall::OnResponse(Response response) {
     held_->final = true;
     response = std::move(*held_);
   }
-  replies_->Deliver(MakeReply(response));
+  auto reply = Guard([&]() -> Result<Reply> { return MakeReply(response); });
+  if (reply.ok()) return replies_->Deliver(std::move(*reply));
+  Reply failed;  // no memory for the response
+  failed.stream = stream_;
+  failed.call = number_;
+  failed.status = GrpcStatus::Of(reply.status());
+  replies_->Deliver(std::move(failed));
 }
 
 Reply InferCall::MakeReply(const Response& response) const {

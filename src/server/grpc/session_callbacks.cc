@@ -238,18 +238,25 @@ std::string_view CodeText(GrpcCode code) {
   return kTexts[static_cast<size_t>(code)];
 }
 
-// grpc-status and what belongs to it. `texts` holds the values until they are submitted.
+// The start of a text, cut between characters: clients limit the size of trailers.
+std::string_view Shorten(std::string_view text) {
+  constexpr size_t kMaxBytes = 2048;
+  if (text.size() <= kMaxBytes) return text;
+  size_t size = kMaxBytes;
+  while (size > 0 && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+// grpc-status and what belongs to it. Holds the values until they are submitted.
 struct StatusHeaders {
   explicit StatusHeaders(const GrpcStatus& status)
-      : message(PercentEncode(std::string_view(status.message).substr(0, kMaxMessage))),
-        retry(StrCat(status.retry_ms)) {
+      : message(PercentEncode(Shorten(status.message))), retry(StrCat(status.retry_ms)) {
     nv[count++] = Literal("grpc-status", CodeText(status.code));
     if (!message.empty()) nv[count++] = Text("grpc-message", message);
     if (status.retry_ms > 0) nv[count++] = Text("grpc-retry-pushback-ms", retry);
     if (status.code == GrpcCode::kUnimplemented)
       nv[count++] = Literal("grpc-accept-encoding", "identity,deflate,gzip");
   }
-  static constexpr size_t kMaxMessage = 2048;  // clients limit the size of trailers
   std::string message, retry;
   nghttp2_nv nv[4];
   size_t count = 0;
