@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "generate/generate.h"
-#include "load/load.h"
 #include "server/backend/engine_model.h"
+#include "server/backend/snapshot.h"
 
 namespace tern::server {
 namespace {
@@ -123,7 +123,7 @@ Result<std::unique_ptr<EngineModel>> EngineModel::Load(const TernModelInfo& info
   if (!*info.file) return NotFound("the model has no model file");
   InitGenerate();
   TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
-  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(info.file, 1));
+  TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file));
   for (const std::string& warning : loaded.warnings)
     Host().log(1, StrCat("model '", info.name, "': ", warning).c_str());
   auto model = std::make_unique<EngineModel>();

@@ -9,6 +9,7 @@
 #include "server/core/backend.h"
 
 namespace tern::server {
+namespace {  // other folders have helpers of the same names
 
 template <class T>
 WireTensor Wire(const std::string& name, DType dtype, Dims dims, const std::vector<T>& values) {
@@ -63,4 +64,5 @@ class TestCall : public Call {
   std::vector<Response> responses_;
 };
 
+}  // namespace
 }  // namespace tern::server

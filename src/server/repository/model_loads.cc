@@ -1,12 +1,15 @@
 #include "server/repository/model_loads.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "server/backend/host.h"
 
 namespace tern::server {
 namespace {
 
+// Front ends that found an old version just before the swap still get to submit to it.
+constexpr std::chrono::milliseconds kGrace{100};
 constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
 
 std::vector<std::shared_ptr<ModelVersion>> Sorted(const LiveVersions& versions) {
@@ -96,6 +99,7 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
     e.requested |= requested;
     std::swap(e.folder, replaced);
   });
+  if (!keep && !ended.empty()) std::this_thread::sleep_for(kGrace);
   for (const auto& [version, model_version] : ended) {
     const auto same = ready.find(version);
     if (same == ready.end() || same->second.model != model_version.model)

@@ -20,6 +20,10 @@ Status Ambiguous(const std::string& model, size_t count) {
   return InvalidArgument("model '", model, "' is in ", count, " repositories; a name must be unique");
 }
 
+Status Missing(const std::string& model) {
+  return NotFound("failed to load '", model, "', failed to poll from model repository");
+}
+
 class FolderRepository : public Repository {
  public:
   FolderRepository(const RepositoryOptions& options, Scheduler& scheduler, Registry& registry,
@@ -42,6 +46,8 @@ class FolderRepository : public Repository {
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
   std::vector<std::string> StartNames(const Sources& sources) const;
+  // False for a model that is loaded only because an ensemble needs it.
+  bool Requested(const ModelSource& source) const;
   void LoadAtStart();
   // Loads models in parallel: first those that are no ensembles, then ensembles whose steps are ready.
   void LoadMany(const Sources& sources, const std::vector<std::string>& names);
@@ -100,15 +106,25 @@ std::vector<std::string> FolderRepository::StartNames(const Sources& sources) co
   return {names.begin(), names.end()};
 }
 
+bool FolderRepository::Requested(const ModelSource& source) const {
+  const auto& wanted = options_.load_at_start;
+  return options_.control != ControlMode::kExplicit || source.flat ||
+         std::find_if(wanted.begin(), wanted.end(), [&](const std::string& name) {
+           return name == "*" || name == source.name;
+         }) != wanted.end();
+}
+
 void FolderRepository::LoadAtStart() {
-  auto sources = ListModels(options_);
-  if (sources.ok() && options_.control == ControlMode::kExplicit)
-    for (const std::string& name : StartNames(*sources)) {
-      const Status status = LoadTree(name, {}, true, 0);
-      if (!status.ok() && !sources->count(name)) loads_.Refuse(name, status);
-    }
-  else if (sources.ok())
-    LoadMany(*sources, StartNames(*sources));
+  if (auto sources = ListModels(options_); sources.ok()) {
+    std::vector<std::string> names = StartNames(*sources);
+    // Steps of ensembles are loaded too; the list grows while it is read.
+    std::set<std::string> seen(names.begin(), names.end());
+    for (size_t i = 0; i < names.size(); ++i)
+      if (const auto it = sources->find(names[i]); it != sources->end() && it->second.size() == 1)
+        for (const std::string& step : loader_.StepsOf(it->second[0], ""))
+          if (sources->count(step) && seen.insert(step).second) names.push_back(step);
+    LoadMany(*sources, names);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   started_ = true;
   changed_.notify_all();
@@ -118,13 +134,18 @@ void FolderRepository::LoadMany(const Sources& sources, const std::vector<std::s
   std::vector<std::function<void()>> work;
   std::vector<std::string> ensembles;
   for (const std::string& name : names) {
-    const auto& list = sources.at(name);
+    const auto found = sources.find(name);
+    if (found == sources.end()) {
+      loads_.Refuse(name, Missing(name));
+      continue;
+    }
+    const auto& list = found->second;
     if (list.size() != 1)
       loads_.Refuse(name, Ambiguous(name, list.size()));
     else if (!loader_.StepsOf(list[0], "").empty())
       ensembles.push_back(name);
     else
-      work.push_back([this, &source = list[0]] { (void)loads_.Load(source, {}, true).ok(); });
+      work.push_back([this, &source = list[0]] { (void)loads_.Load(source, {}, Requested(source)).ok(); });
   }
   threads_->RunAll(work);
   LoadEnsembles(sources, std::move(ensembles));
@@ -143,13 +164,13 @@ void FolderRepository::LoadEnsembles(const Sources& sources, std::vector<std::st
       if (waits)
         waiting.push_back(name);
       else
-        (void)threads_->Run([&] { return loads_.Load(source, {}, true); }).ok();
+        (void)threads_->Run([&] { return loads_.Load(source, {}, Requested(source)); }).ok();
     }
     last = waiting.size() == names.size();
     names = std::move(waiting);
   }
   for (const std::string& name : names)
-    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, true); }).ok();
+    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, false); }).ok();
 }
 
 std::vector<IndexEntry> FolderRepository::Index(bool ready_only) {
@@ -163,8 +184,7 @@ Result<ModelSource> FolderRepository::SourceOf(const std::string& model) const {
   TERN_TRY(CheckModelName(model));
   TERN_ASSIGN(Sources sources, ListModels(options_));
   const auto it = sources.find(model);
-  if (it == sources.end())
-    return NotFound("failed to load '", model, "', failed to poll from model repository");
+  if (it == sources.end()) return Missing(model);
   if (it->second.size() != 1) return Ambiguous(model, it->second.size());
   return it->second[0];
 }
@@ -201,6 +221,7 @@ Status FolderRepository::Unload(const std::string& model, bool dependents) {
   if (options_.control != ControlMode::kExplicit)
     return Unavailable("explicit model load / unload is not allowed if polling is enabled");
   auto& catalogue = loads_.catalogue();
+  if (!catalogue.Live(model)) return {};
   const std::vector<std::string> steps = catalogue.With(model, [](CatalogueEntry& e) { return e.steps; });
   UnloadDependents(model);
   loads_.Unload(model, "unloaded", kUnloadLimit);
@@ -252,6 +273,12 @@ void FolderRepository::PollOnce() {
       loads_.Unload(model, "unloaded", kUnloadLimit);
       loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
     }
+  if (changed.empty()) return;
+  // An ensemble that failed may find its steps now.
+  for (const auto& [name, list] : *sources)
+    if (std::find(changed.begin(), changed.end(), name) == changed.end() && !loads_.catalogue().Live(name) &&
+        list.size() == 1 && !loader_.StepsOf(list[0], "").empty())
+      changed.push_back(name);
   LoadMany(*sources, changed);
 }
 

@@ -193,6 +193,33 @@ TEST_F(RepositoryTest, Polls) {
   EXPECT_EQ(backend_->loads, loads) << "nothing changed";
 }
 
+TEST_F(RepositoryTest, PollingRetriesEnsembles) {
+  folder_.Write("a/1/model.onnx", "fail");
+  WriteEnsemble("e", "a");
+  options_.control = ControlMode::kPoll;
+  options_.poll_interval = seconds(0);
+  ASSERT_TRUE(Start().ok());
+  EXPECT_EQ(Versions("e"), "");
+  folder_.Write("a/1/model.onnx", "ok");
+  EXPECT_TRUE(Eventually([&] { return Versions("e") == "1"; }));
+}
+
+TEST_F(RepositoryTest, LoadsTheStepsOfEnsemblesAtTheStart) {
+  folder_.Write("a/1/model.onnx", "ok");
+  folder_.Write("b/1/model.onnx", "ok");
+  WriteEnsemble("e", "a");
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"e", "none"};
+  ASSERT_TRUE(Start().ok());
+  EXPECT_EQ(Index(),
+            "a:1:READY\nb::UNKNOWN\ne:1:READY\n"
+            "none::UNAVAILABLE:failed to load 'none', failed to poll from model repository\n");
+  ASSERT_TRUE(repository_->Unload("e", true).ok());
+  EXPECT_EQ(Versions("a"), "");
+  EXPECT_TRUE(repository_->Unload("unknown", false).ok());
+  EXPECT_EQ(Index().find("unknown"), std::string::npos);
+}
+
 TEST_F(RepositoryTest, LoadsInParallel) {
   for (const char* name : {"a", "b", "c", "d"}) folder_.Write(StrCat(name, "/1/model.onnx"), "slow");
   options_.load_threads = 4;

@@ -20,8 +20,8 @@ class ServeTest : public testing::Test {
   // y = x * factor
   void WriteModel(const std::string& path, int factor) {
     InitOps();
-    auto graph = ParseGraph(StrCat("graph @g(%x: f32[N,4]) -> (%y) {\n  #f: f32[1] = (", factor,
-                                   ")\n  %y = Mul(%x, #f)\n}"));
+    auto graph = ParseGraph(
+        StrCat("graph @g(%x: f32[N,4]) -> (%y) {\n  #f: f32[1] = (", factor, ")\n  %y = Mul(%x, #f)\n}"));
     ASSERT_TRUE(graph.ok()) << graph.status().ToString();
     folder_.Write(path, "");
     const Status saved = SaveTern(**graph, folder_.path() + "/" + path);
@@ -64,8 +64,9 @@ class ServeTest : public testing::Test {
 TEST_F(ServeTest, AnswersWithTheLatestVersion) {
   WriteModel("m/1/model.tern", 2);
   WriteModel("m/2/model.tern", 3);
-  folder_.Write("m/config.pbtxt", "version_policy { all {} } model_warmup { name: 'w' batch_size: 2 inputs { "
-                                  "key: 'x' value { data_type: TYPE_FP32 dims: 4 random_data: true } } }");
+  folder_.Write("m/config.pbtxt",
+                "version_policy { all {} } model_warmup { name: 'w' batch_size: 2 inputs { "
+                "key: 'x' value { data_type: TYPE_FP32 dims: 4 random_data: true } } }");
   Start();
   EXPECT_EQ(Value("m"), 3);
   EXPECT_EQ(registry_.Versions("m").size(), 2u);

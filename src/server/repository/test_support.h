@@ -11,6 +11,7 @@
 #include "server/repository/repository.h"
 
 namespace tern::server {
+namespace {  // other folders have helpers of the same names
 
 // A folder with files that is removed at the end.
 class TestFolder {
@@ -117,4 +118,5 @@ class FakeScheduler : public Scheduler {
   std::vector<std::string> removed_;
 };
 
+}  // namespace
 }  // namespace tern::server

@@ -1,6 +1,7 @@
-// Runs models on ONNX Runtime: proof that other engines fit the interface. The library is looked up at run time: the
-// file that TERN_ONNXRUNTIME names, such as capi/libonnxruntime.so.1.31.1 of PyPI's wheel, else libonnxruntime.so.
-// Numeric tensors only. A configuration must state max_batch_size; inputs and outputs are taken from the model.
+// Runs models on ONNX Runtime: proof that other engines fit the interface. The library is looked up at run
+// time: the file that TERN_ONNXRUNTIME names, such as capi/libonnxruntime.so.1.31.1 of PyPI's wheel, else
+// libonnxruntime.so. Numeric tensors only. A configuration must state max_batch_size; inputs and outputs are
+// taken from the model.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -75,10 +76,11 @@ constexpr struct {
   int onnx;
   TernType type;
   int bytes;
-} kTypes[] = {{1, TERN_TYPE_FP32, 4},   {2, TERN_TYPE_UINT8, 1},   {3, TERN_TYPE_INT8, 1},  {4, TERN_TYPE_UINT16, 2},
-              {5, TERN_TYPE_INT16, 2},  {6, TERN_TYPE_INT32, 4},   {7, TERN_TYPE_INT64, 8}, {9, TERN_TYPE_BOOL, 1},
-              {10, TERN_TYPE_FP16, 2},  {11, TERN_TYPE_FP64, 8},   {12, TERN_TYPE_UINT32, 4},
-              {13, TERN_TYPE_UINT64, 8}, {16, TERN_TYPE_BF16, 2}};
+} kTypes[] = {{1, TERN_TYPE_FP32, 4},   {2, TERN_TYPE_UINT8, 1},   {3, TERN_TYPE_INT8, 1},
+              {4, TERN_TYPE_UINT16, 2}, {5, TERN_TYPE_INT16, 2},   {6, TERN_TYPE_INT32, 4},
+              {7, TERN_TYPE_INT64, 8},  {9, TERN_TYPE_BOOL, 1},    {10, TERN_TYPE_FP16, 2},
+              {11, TERN_TYPE_FP64, 8},  {12, TERN_TYPE_UINT32, 4}, {13, TERN_TYPE_UINT64, 8},
+              {16, TERN_TYPE_BF16, 2}};
 
 struct TensorType {
   std::string name;
@@ -142,9 +144,11 @@ struct Model {
     const Object owned(options, {kReleaseSessionOptions});
     if (std::string error = Try(kSetIntraOpNumThreads, options, threads); !error.empty()) return error;
     const void *read = environment, *read_options = options;
-    if (std::string error = Try(kCreateSession, read, file, read_options, &handle); !error.empty()) return error;
+    if (std::string error = Try(kCreateSession, read, file, read_options, &handle); !error.empty())
+      return error;
     session.reset(handle);
-    if (std::string error = ReadTensors(kInputCount, kInputName, kInputType, inputs); !error.empty()) return error;
+    if (std::string error = ReadTensors(kInputCount, kInputName, kInputType, inputs); !error.empty())
+      return error;
     return ReadTensors(kOutputCount, kOutputName, kOutputType, outputs);
   }
 };
@@ -154,7 +158,8 @@ int32_t Initialise(const TernHost* host, void** backend, TernError* error) {
   const char* named = std::getenv("TERN_ONNXRUNTIME");
   void* library = dlopen(named ? named : "libonnxruntime.so", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return plug_in::Fail(error, TERN_UNAVAILABLE, "ONNX Runtime is not found; set TERN_ONNXRUNTIME to its library");
+    return plug_in::Fail(error, TERN_UNAVAILABLE,
+                         "ONNX Runtime is not found; set TERN_ONNXRUNTIME to its library");
   const auto base = reinterpret_cast<const ApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
   api = base ? base()->get_api(kApiVersion) : nullptr;
   if (!api) return plug_in::Fail(error, TERN_UNSUPPORTED, "the library has no C API of ONNX Runtime");
@@ -243,10 +248,21 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
   return text.empty() ? TERN_OK : plug_in::Fail(error, TERN_INTERNAL, text.c_str());
 }
 
-constexpr TernBackend kBackend{TERN_BACKEND_VERSION, sizeof(TernBackend), "ort",   0,
-                               Initialise,           nullptr,             Load,    Unload,
-                               Describe,             nullptr,             nullptr, CreateInstance,
-                               DestroyInstance,      Run,                 nullptr};
+constexpr TernBackend kBackend{TERN_BACKEND_VERSION,
+                               sizeof(TernBackend),
+                               "ort",
+                               0,
+                               Initialise,
+                               nullptr,
+                               Load,
+                               Unload,
+                               Describe,
+                               nullptr,
+                               nullptr,
+                               CreateInstance,
+                               DestroyInstance,
+                               Run,
+                               nullptr};
 
 }  // namespace
 
