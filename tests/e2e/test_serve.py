@@ -1,12 +1,18 @@
 """tern serve, tern load and tern top, with curl's requests."""
 
 import http.client
+import http.server
 import json
+import queue
 import re
+import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import threading
 import time
+import unittest
 
 import numpy as np
 
@@ -140,6 +146,76 @@ class Serve(ServeTest):
         # A request may cross the closing of an idle connection; an answer that began is complete.
         self.assertLessEqual({o if isinstance(o, str) else o[0] for o in outcomes}, {200, 503, "closed before an answer"})
         self.assertEqual(len({o[1] for o in outcomes if o[0] == 200}), 1, "a body is incomplete")
+
+
+class Sockets(ServeTest):
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_tls(self):
+        cert, key = self.dir / "cert.pem", self.dir / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], check=True, capture_output=True)
+        server = self.serve("--tls-certificate", cert, "--tls-key", key)
+        trusting = ssl.create_default_context(cafile=str(cert))
+        connection = http.client.HTTPSConnection("127.0.0.1", server.ports["http"], timeout=30, context=trusting)
+        self.addCleanup(connection.close)
+        body = (ROOT / "examples/digits/seven.json").read_text()
+        for _ in range(3):
+            connection.request("POST", "/v2/models/digits/infer", body)
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, json.loads(answer.read())["model_name"]), (200, "digits"))
+        self.assertEqual(server.stop(), 0)
+        mutual = self.serve("--tls-certificate", cert, "--tls-key", key, "--tls-client-ca", cert)
+        stranger = http.client.HTTPSConnection("127.0.0.1", mutual.ports["http"], timeout=30, context=trusting)
+        self.addCleanup(stranger.close)
+        with self.assertRaises(OSError):
+            stranger.request("GET", "/v2")
+            stranger.getresponse().read()
+        known = ssl.create_default_context(cafile=str(cert))
+        known.load_cert_chain(cert, key)
+        friend = http.client.HTTPSConnection("127.0.0.1", mutual.ports["http"], timeout=30, context=known)
+        self.addCleanup(friend.close)
+        friend.request("GET", "/v2")
+        self.assertEqual(friend.getresponse().status, 200)
+
+    def test_unix_socket(self):
+        path = self.dir / "http.sock"
+        self.serve("--http-address", f"unix:{path}")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            client.sendall(b"GET /v2/health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            text = b""
+            while block := client.recv(4096):
+                text += block
+        self.assertTrue(text.startswith(b"HTTP/1.1 200"), text)
+
+    def test_traces_reach_a_collector(self):
+        received = queue.Queue()
+
+        class Collector(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # pylint: disable=invalid-name
+                received.put((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):  # pylint: disable=arguments-differ
+                pass
+
+        collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        self.addCleanup(collector.server_close)
+        self.addCleanup(collector.shutdown)
+        server = self.serve("--trace-endpoint", f"http://127.0.0.1:{collector.server_port}/v1/traces", "--trace-rate", "0")
+        body = (ROOT / "examples/digits/seven.json").read_text()
+        trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+        server.call("POST", "/v2/models/digits/infer", body)  # not sampled
+        server.call("POST", "/v2/models/digits/infer", body, {"traceparent": f"00-{trace}-{parent}-01"})
+        path, message = received.get(timeout=10)
+        spans = message["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        self.assertEqual((path, [span["name"] for span in spans]), ("/v1/traces", ["infer digits", "queue", "compute"]))
+        self.assertEqual((spans[0]["traceId"], spans[0]["parentSpanId"]), (trace, parent))
+        self.assertEqual({span["parentSpanId"] for span in spans[1:]}, {spans[0]["spanId"]})
+        for span in spans:
+            self.assertLessEqual(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"]))
 
 
 class Observe(ServeTest):
