@@ -277,8 +277,16 @@ class Load(ServeTest):
         self.refused("load", server.http, "none", "--seconds", "0.1", says="none")
         self.refused("load", "127.0.0.1:1", "digits", "--seconds", "0.1", says="127.0.0.1:1")
         self.refused("load", server.http, "digits", "--shape", "wrong=1x2", says="its inputs are: image")
-        top = self.json("top", server.metrics, "--once", "--json", "--interval", "0.2")
+        load = subprocess.Popen([TERN, "load", server.http, "digits", "--rate", "200", "--seconds", "2"], stdout=subprocess.DEVNULL)
+        time.sleep(1)
+        top = self.json("top", server.metrics, "--once", "--json", "--interval", "0.5")
+        self.assertEqual(load.wait(60), 0)
         self.assertEqual([m["model"] for m in top["models"]], ["digits"])
+        model = top["models"][0]
+        self.assertTrue(100 < model["requests_per_s"] < 300, model)
+        self.assertTrue(0 < model["latency_ms"]["p50"] <= model["latency_ms"]["p99"], model)
+        self.assertGreater(model["cores"], 0)
+        self.assertIn(model["slowest_phase"], ("parse", "queue", "input", "compute", "output"))
         self.assertIn("digits", self.ok("top", server.metrics, "--once", "--interval", "0.2").stdout)
 
     def test_shared_memory(self):

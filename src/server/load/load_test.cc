@@ -116,6 +116,24 @@ TEST(Load, ReadsChunkedAnswers) {
   EXPECT_EQ(report->steps[0].errors, 0u);
 }
 
+// One request in 100 ms, 200 per second are due: the test ends soon after its time all the same.
+TEST(Load, OverloadEnds) {
+  FakeServer server([](const std::string& request) {
+    if (StartsWith(request, "POST")) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return Answers(request);
+  });
+  LoadCommand command = Command(server);
+  command.rates = {200};
+  command.max_connections = 1;
+  command.timeout_seconds = 0.5;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto report = RunLoad(command);
+  ASSERT_TRUE(report.ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_GT(report->steps[0].errors, 20u);
+  EXPECT_EQ(report->steps[0].answers, report->steps[0].requests);
+}
+
 TEST(Load, StopsWhenAsked) {
   FakeServer server(Answers);
   LoadCommand command = Command(server);

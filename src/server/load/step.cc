@@ -73,6 +73,7 @@ class Step final : public AnswerSink {
   void Connect(int count);
   void SendOn(Slot& slot, Clock::time_point intended);
   void SendDue();
+  void DropExpired(Clock::time_point now);
   void Tick();
   void Record(const Slot& slot, const Answer& answer, Clock::time_point now);
   void Continue(Slot& slot, bool failed);
@@ -140,6 +141,7 @@ void Step::SendDue() {
     waiting_.push_back(next_);
     next_ += Seconds(gap(random_)) + nanoseconds(1);
   }
+  DropExpired(now);
   while (!waiting_.empty()) {
     if (free_.empty() && static_cast<int>(slots_.size()) < command_.max_connections) Connect(1);
     if (free_.empty()) break;
@@ -150,6 +152,20 @@ void Step::SendDue() {
     SendOn(*slot, intended);
   }
   if (!Over(next_)) alarm_.Set(next_);
+}
+
+// Requests that were due but found no connection within the time-out are errors.
+void Step::DropExpired(Clock::time_point now) {
+  const auto oldest = now - Seconds(command_.timeout_seconds);
+  while (!waiting_.empty() && waiting_.front() < oldest) {
+    const bool counts = waiting_.front() >= begin_;
+    waiting_.pop_front();
+    if (!counts) continue;
+    ++requests_;
+    ++answers_;
+    ++errors_;
+    ++messages_["time-out before it could be sent"];
+  }
 }
 
 void Step::OnAnswer(ClientConnection& connection, const Answer& answer) {
@@ -205,6 +221,7 @@ void Step::Tick() {
                        static_cast<double>(latencies_.Quantile(0.5)) * 1e-6,
                        static_cast<double>(latencies_.Quantile(0.99)) * 1e-6});
   }
+  DropExpired(now);
   FinishIfIdle();
   loop_.After(milliseconds(50), [this] { Tick(); });
 }

@@ -52,7 +52,7 @@ inline constexpr SettingRow kServeSettings[] = {
      "what paths of HTTP begin with before /v2, as behind a proxy: /tern"},
     {"Addresses", "http-metrics", SettingKind::kFlag, "", "", "serve GET /metrics also on the HTTP port"},
     {"Addresses", "ready-file", SettingKind::kText, "FILE", "",
-     "written when all models of the start are loaded: one line per port"},
+     "written when all models of the start are loaded: the ports as JSON"},
 
     // Who may connect, and how much may be sent.
     {"TLS and limits", "tls-certificate", SettingKind::kText, "FILE", "",
