@@ -4,7 +4,6 @@ namespace tern::server {
 namespace {
 
 constexpr std::chrono::milliseconds kLinger{1000}, kDrainLinger{100};
-constexpr size_t kMaxOutput = size_t{256} << 20;  // a client that reads nothing of a stream is closed
 
 }  // namespace
 
@@ -100,7 +99,7 @@ void HttpConnection::PopFinished() {
 bool HttpConnection::FlushOutput() {
   if (out_.empty()) return true;
   const Stream::Outcome outcome = out_.Flush(*stream_);
-  if (outcome == Stream::Outcome::kClosed || out_.bytes() > kMaxOutput) return Close(), false;
+  if (outcome == Stream::Outcome::kClosed) return Close(), false;
   if (watch_write_) read_time_ = Clock::now();  // the client reads a long response
   return true;
 }

@@ -7,6 +7,7 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMinCompressBytes = 128;
+constexpr size_t kMaxUnread = size_t{64} << 20;  // a client that does not read its stream is closed
 
 std::string_view ViewOf(const Buffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -29,6 +30,7 @@ void HttpConnection::Prepare(Exchange& exchange) {
   exchange.method = method_;
   exchange.target = target_;
   exchange.http11 = head_.http11;
+  exchange.without_body = head_.method == Method::kHead;
   exchange.keep_alive = head_.keep_alive && !draining_;
   exchange.accept = head_.accept;
   exchange.arrived = request_time_;
@@ -114,11 +116,13 @@ void HttpConnection::Reply(Exchange& exchange, HttpReply reply) {
   const size_t before = text.size();
   AppendHead(text, exchange, reply, length, encoding);
   text += "\r\n";
-  exchange.sent = text.size() - before + length;
+  exchange.sent = text.size() - before + (exchange.without_body ? 0 : length);
   exchange.status = reply.status;
   exchange.error = std::move(reply.error);
-  out.Add(std::move(reply.body));
-  for (const Buffer& bytes : reply.tail) out.Add(bytes);
+  if (!exchange.without_body) {
+    out.Add(std::move(reply.body));
+    for (const Buffer& bytes : reply.tail) out.Add(bytes);
+  }
   Finish(exchange);
 }
 
@@ -153,6 +157,7 @@ void HttpConnection::StreamText(Exchange& exchange, std::string_view data) {
   text += data;
   if (exchange.http11) text += "\r\n";
   exchange.sent += text.size() - before;
+  if (out_.bytes() + exchange.held.bytes() > kMaxUnread) return Close();
   if (!busy_) Progress();
 }
 

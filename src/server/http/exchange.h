@@ -19,6 +19,7 @@ struct Exchange {
   std::string method, target;
   bool http11 = true;
   bool keep_alive = true;
+  bool without_body = false;  // of the response: the method is HEAD
   Encoding accept = Encoding::kIdentity;
   Clock::time_point arrived;
   TraceContext trace;

@@ -67,7 +67,11 @@ void HttpCall::Deliver(Response& response) {
       DeliverWhole(*connection, response);
     return Status();
   });
-  if (!status.ok() && !streaming_) connection->Reply(*this, ErrorReply(status));
+  if (status.ok()) return;
+  if (streaming_)
+    connection->EndStream(*this);
+  else
+    connection->Reply(*this, ErrorReply(status));
 }
 
 // A final response may carry the outputs, or follow one that does.

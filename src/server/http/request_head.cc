@@ -67,6 +67,7 @@ void HeadParser::on_request_impl(beast::http::verb code, BeastView method, Beast
   head_.method_name = View(method);
   head_.target = View(target);
   head_.method = code == verb::get       ? Method::kGet
+                 : code == verb::head    ? Method::kHead
                  : code == verb::post    ? Method::kPost
                  : code == verb::options ? Method::kOptions
                                          : Method::kOther;

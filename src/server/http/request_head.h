@@ -8,7 +8,7 @@
 
 namespace tern::server {
 
-enum class Method { kGet, kPost, kOptions, kOther };
+enum class Method { kGet, kHead, kPost, kOptions, kOther };
 
 // Texts are views of the receive buffer.
 struct RequestHead {

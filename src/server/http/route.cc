@@ -171,7 +171,7 @@ const char* AllowedMethods(RouteKind kind) {
 
 bool Allows(RouteKind kind, Method method) {
   const std::string_view allowed = AllowedMethods(kind);
-  return (method == Method::kGet && allowed.find("GET") != allowed.npos) ||
+  return ((method == Method::kGet || method == Method::kHead) && allowed.find("GET") != allowed.npos) ||
          (method == Method::kPost && allowed.find("POST") != allowed.npos);
 }
 

@@ -57,7 +57,10 @@ class EchoVersion : public ModelVersion {
 
  private:
   void Answer(Call& call) {
-    last_trace = call.request.trace;
+    {
+      const std::lock_guard lock(trace_mutex_);
+      last_trace = call.request.trace;
+    }
     Response response;
     if (mode_ == Mode::kFail) response.status = Status(Code::kInternal, "the model \"failed\"");
     if (mode_ == Mode::kRefuse) {
@@ -90,7 +93,7 @@ class EchoVersion : public ModelVersion {
     response.parameters = call.request.parameters;
   }
   const Mode mode_;
-  std::mutex mutex_;
+  std::mutex mutex_, trace_mutex_;
   std::vector<std::shared_ptr<Call>> held_;
   std::vector<std::thread> threads_;
 };
