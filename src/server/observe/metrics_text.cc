@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 namespace tern::server {
 namespace {
@@ -25,6 +26,16 @@ void AppendValue(double value, std::string& out) {
     out += value < 0 ? "-Inf" : "+Inf";
   else
     AppendText(out, value);
+}
+
+// Without an exponent, as people write bounds in queries.
+std::string BoundText(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5f", seconds);
+  std::string bound = text;
+  bound.erase(bound.find_last_not_of('0') + 1);
+  if (bound.back() == '.') bound.pop_back();
+  return bound;
 }
 
 bool IsLabelName(std::string_view name) {
@@ -81,7 +92,7 @@ void MetricsText::Histogram(std::string_view name, const Labels& labels, const L
   const std::string bucket = StrCat(name, "_bucket");
   for (const double bound : DurationBuckets()) {
     below = std::max(below, histogram.CountUpTo(static_cast<uint64_t>(std::llround(bound * 1e9))));
-    with_bound.back().second = StrCat(bound);
+    with_bound.back().second = BoundText(bound);
     Sample(bucket, with_bound, below);
   }
   // Requests may finish between two reads; the total must not be less than a bucket.
