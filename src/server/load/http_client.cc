@@ -105,7 +105,8 @@ bool HttpClient::TakeChunks(std::string_view bytes) {
   while (!bytes.empty()) {
     if (chunk_left_ > 0) {
       const size_t n = std::min<uint64_t>(chunk_left_, bytes.size());
-      Keep(bytes.substr(0, n));
+      const uint64_t data = chunk_left_ > 2 ? chunk_left_ - 2 : 0;
+      Keep(bytes.substr(0, std::min<uint64_t>(n, data)));
       chunk_left_ -= n;
       bytes.remove_prefix(n);
       if (chunk_left_ == 0 && last_chunk_) return Report(), bytes.empty();
