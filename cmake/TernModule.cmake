@@ -35,7 +35,7 @@ endfunction()
 # tern_permit_long_strings(TARGET): turns off warnings that GCC 12 gives without cause for vectors of long strings.
 function(tern_permit_long_strings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread)
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread -Wno-stringop-overflow)
   endif()
 endfunction()
 

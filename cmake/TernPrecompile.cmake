@@ -23,7 +23,7 @@ endfunction()
 
 # tern_precompile_module(NAME): sets the precompiled headers of the module tern_NAME.
 function(tern_precompile_module name)
-  if(name MATCHES "^(base|core|data|kernels)$")
+  if(name MATCHES "^(base|core|data|kernels|server)$")
     tern_precompile(tern_${name} tern_base ${TERN_STANDARD_HEADERS})
   elseif(name STREQUAL ops)
     tern_precompile(tern_ops tern_ops ${TERN_STANDARD_HEADERS} <ir/eval_context.h> <ir/infer_context.h> <ir/op_def.h>)
@@ -34,7 +34,7 @@ endfunction()
 
 # tern_precompile_test(NAME): sets the precompiled headers of the test program NAME.
 function(tern_precompile_test name)
-  if(name MATCHES "^(api|base|core|data|formats|kernels|load)_test$")
+  if(name MATCHES "^(api|base|core|data|formats|kernels|load|server)_test$")
     tern_precompile(${name} base_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h>)
   else()
     tern_precompile(${name} ops_test ${TERN_STANDARD_HEADERS} <gtest/gtest.h> <ir/builder.h> <ir/graph.h>)

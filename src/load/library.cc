@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "load/importer.h"
+#include "load/library.h"
 #include "load/load.h"
 
 namespace tern::load {
@@ -57,6 +58,7 @@ std::string LastError() {
   return text ? text : "no reason given";
 }
 
+<<<<<<< HEAD
 // Opens the library in the folder of libtern. If it is not there, searches the library path. Fails if the
 // library is in libtern's folder but cannot be loaded, because a library of the same name elsewhere would
 // hide the problem. Never looks in the current folder, which may contain an untrusted library of this name.
@@ -77,6 +79,9 @@ Result<void*> Open(const Format& format, const std::string& file) {
 
 // Returns why the library must not be used, or an empty string. `importer` is null if the library has no
 // entry point.
+=======
+// Returns why the library must not be used, or an empty string. importer: null if there is no entry point.
+>>>>>>> srv_tools
 std::string WhyRefused(const Importer* importer) {
   if (!importer)
     return StrCat("has no entry point ", kImporterEntry,
@@ -89,9 +94,30 @@ std::string WhyRefused(const Importer* importer) {
   return {};
 }
 
+}  // namespace
+
+// Fails if the library is in libtern's folder but cannot be loaded, because a library of the same name
+// elsewhere would hide the problem. The path is never relative, because the current folder may contain
+// anything.
+Result<void*> OpenBeside(const std::string& file, const std::string& purpose) {
+  const std::string folder = OwnFolder();
+  const std::string beside = folder + file;
+  if (!folder.empty() && access(beside.c_str(), F_OK) == 0) {
+    if (void* library = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    return Unsupported("'", beside, "', which ", purpose, ", cannot be loaded: ", LastError());
+  }
+  if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  const std::string place =
+      folder.empty() ? "beside Tern, whose folder is unknown," : StrCat("in '", folder, "', beside Tern,");
+  return Unsupported(file, ", which ", purpose, ", is missing: it is neither ", place,
+                     " nor on the library path (", LastError(), ")");
+}
+
+namespace {
+
 Result<ReadFunction> OpenReader(const Format& format) {
   const std::string file = StrCat("libtern_", format.library, ".so");
-  TERN_ASSIGN(void* library, Open(format, file));
+  TERN_ASSIGN(void* library, OpenBeside(file, StrCat("reads ", format.name, " models")));
   const auto entry = reinterpret_cast<ImporterEntry>(dlsym(library, kImporterEntry));
   const std::string why = WhyRefused(entry ? entry() : nullptr);
   if (why.empty()) return entry()->read;

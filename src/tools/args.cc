@@ -7,11 +7,13 @@
 
 namespace tern::tools {
 
-void Args::Flag(const std::string& name, bool& out, const std::string& doc) { app_.add_flag(name, out, doc); }
+void Args::Flag(const std::string& name, bool& out, const std::string& doc) {
+  app_.add_flag(name, out, doc)->group(section_);
+}
 
 void Args::Option(const std::string& name, std::string& out, const std::string& value,
                   const std::string& doc) {
-  app_.add_option(name, out, doc)->option_text(value);
+  app_.add_option(name, out, doc)->option_text(value)->group(section_);
 }
 
 void Args::Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
@@ -22,7 +24,7 @@ void Args::Option(const std::string& name, int64_t& out, const std::string& valu
     if (v >= lowest && v <= highest) return "";
     return StrCat(text, " is not between ", lowest, " and ", highest);
   };
-  app_.add_option(name, out, doc)->option_text(value)->check(check);
+  app_.add_option(name, out, doc)->option_text(value)->group(section_)->check(check);
 }
 
 void Args::Option(const std::string& name, double& out, const std::string& value, const std::string& doc) {
@@ -30,19 +32,19 @@ void Args::Option(const std::string& name, double& out, const std::string& value
     double v = 0;
     return ParseDouble(text, v) ? "" : StrCat("'", text, "' is not a number");
   };
-  app_.add_option(name, out, doc)->option_text(value)->check(check);
+  app_.add_option(name, out, doc)->option_text(value)->group(section_)->check(check);
 }
 
 void Args::Option(const std::string& name, std::vector<std::string>& out, const std::string& value,
                   const std::string& doc) {
-  app_.add_option(name, out, doc)->option_text(value)->allow_extra_args(false);
+  app_.add_option(name, out, doc)->option_text(value)->group(section_)->allow_extra_args(false);
 }
 
 void Args::Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices,
                   const std::string& doc) {
   std::string text;
   for (const std::string& choice : choices) text += (text.empty() ? "" : "|") + choice;
-  app_.add_option(name, out, doc)->option_text(text)->check(CLI::IsMember(choices));
+  app_.add_option(name, out, doc)->option_text(text)->group(section_)->check(CLI::IsMember(choices));
 }
 
 void Args::Positional(const std::string& name, std::string& out, const std::string& doc) {

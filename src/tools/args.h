@@ -14,6 +14,9 @@ class Args {
  public:
   explicit Args(CLI::App& app) : app_(app) {}
 
+  // Options that follow are listed under this heading in the help text.
+  void Section(const std::string& heading) { section_ = heading; }
+
   // `name` is "--long" or "-s,--long". `value` names the value in the help text.
   void Flag(const std::string& name, bool& out, const std::string& doc);
   void Option(const std::string& name, std::string& out, const std::string& value, const std::string& doc);
@@ -33,6 +36,7 @@ class Args {
 
  private:
   CLI::App& app_;
+  std::string section_ = "Options";
 };
 
 // Returns the help text of a MODEL argument, with the formats that Tern reads.

@@ -23,6 +23,7 @@ class Server : public GrpcServer {
   }
 
   int port() const override { return listener_->port(); }
+  size_t connections() const override { return listener_->connections(); }
   void Drain(std::chrono::milliseconds limit) override { listener_->Drain(limit); }
 
  private:

@@ -28,6 +28,7 @@ class Server : public HttpServer {
     return std::unique_ptr<HttpServer>(std::move(server));
   }
   int port() const override { return listener_->port(); }
+  size_t connections() const override { return listener_->connections(); }
   void Drain(std::chrono::milliseconds limit) override { listener_->Drain(limit); }
 
  private:

@@ -23,6 +23,7 @@ class HttpServer {
                                                    const HttpOptions& options);
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
+  virtual size_t connections() const { return 0; }  // that are open
   virtual void Drain(std::chrono::milliseconds limit) = 0;
 };
 

@@ -1,0 +1,171 @@
+// gRPC of the load generator: one call at a time over an HTTP/2 connection of nghttp2.
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "server/load/socket_client.h"
+
+namespace tern::server::loadgen {
+namespace {
+
+constexpr int kWindow = 1 << 24;
+constexpr int kUnavailable = 14, kResourceExhausted = 8;
+
+nghttp2_nv Header(std::string_view name, std::string_view value) {
+  nghttp2_nv nv{};
+  nv.name = reinterpret_cast<uint8_t*>(const_cast<char*>(name.data()));
+  nv.namelen = name.size();
+  nv.value = reinterpret_cast<uint8_t*>(const_cast<char*>(value.data()));
+  nv.valuelen = value.size();
+  nv.flags = NGHTTP2_NV_FLAG_NONE;
+  return nv;
+}
+
+class GrpcClient final : public SocketClient {
+ public:
+  using SocketClient::SocketClient;
+  ~GrpcClient() override { nghttp2_session_del(session_); }
+
+ protected:
+  void OnOpen() override;
+  void Start(const RequestBytes& request) override;
+  std::string_view Output() override;
+  void OnSent(size_t bytes) override { output_.remove_prefix(bytes); }
+  bool OnReceived(std::string_view bytes) override;
+  bool CloseAfterAnswer() const override { return close_; }
+
+ private:
+  static ssize_t Read(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+                      nghttp2_data_source*, void* self);
+  static int OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size,
+                      const uint8_t* value, size_t value_size, uint8_t, void* self);
+  static int OnData(nghttp2_session*, uint8_t, int32_t, const uint8_t* data, size_t size, void* self);
+  static int OnClose(nghttp2_session*, int32_t stream, uint32_t error, void* self);
+  static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* self);
+  void Report();
+
+  nghttp2_session* session_ = nullptr;
+  std::string_view output_;  // memory of the session, valid until the next mem_send
+  std::string_view message_;
+  int32_t stream_ = -1;
+  int status_ = -1, http_status_ = 0;
+  bool done_ = false, close_ = false;
+  uint32_t error_ = 0;
+  std::string text_, body_;
+};
+
+void GrpcClient::OnOpen() {
+  nghttp2_session_del(session_);
+  nghttp2_session_callbacks* callbacks = nullptr;
+  nghttp2_session_callbacks_new(&callbacks);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+  nghttp2_session_client_new(&session_, callbacks, this);
+  nghttp2_session_callbacks_del(callbacks);
+  const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindow},
+                                             {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 2);
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kWindow);
+  output_ = {};
+  close_ = false;
+}
+
+void GrpcClient::Start(const RequestBytes& request) {
+  const std::string authority = StrCat(url().host, ":", url().port);
+  const nghttp2_nv headers[] = {Header(":method", "POST"),        Header(":scheme", "http"),
+                                Header(":path", request.path),    Header(":authority", authority),
+                                Header("te", "trailers"),         Header("content-type", "application/grpc"),
+                                Header("user-agent", "tern-load")};
+  message_ = request.bytes;
+  status_ = -1;
+  http_status_ = 0;
+  done_ = false;
+  text_.clear();
+  body_.clear();
+  nghttp2_data_provider provider{};
+  provider.read_callback = Read;
+  stream_ = nghttp2_submit_request(session_, nullptr, headers, std::size(headers), &provider, nullptr);
+}
+
+ssize_t GrpcClient::Read(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+                         nghttp2_data_source*, void* self) {
+  std::string_view& message = static_cast<GrpcClient*>(self)->message_;
+  const size_t n = std::min(size, message.size());
+  std::memcpy(out, message.data(), n);
+  message.remove_prefix(n);
+  if (message.empty()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(n);
+}
+
+std::string_view GrpcClient::Output() {
+  if (!output_.empty() || !session_) return output_;
+  const uint8_t* data = nullptr;
+  const ssize_t n = nghttp2_session_mem_send(session_, &data);
+  if (n > 0) output_ = {reinterpret_cast<const char*>(data), static_cast<size_t>(n)};
+  return output_;
+}
+
+int GrpcClient::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size,
+                         const uint8_t* value, size_t value_size, uint8_t, void* self) {
+  auto& c = *static_cast<GrpcClient*>(self);
+  const std::string_view key(reinterpret_cast<const char*>(name), name_size);
+  const std::string_view text(reinterpret_cast<const char*>(value), value_size);
+  int64_t number = 0;
+  if (key == "grpc-status" && ParseInt(text, number)) c.status_ = static_cast<int>(number);
+  if (key == ":status" && ParseInt(text, number)) c.http_status_ = static_cast<int>(number);
+  if (key == "grpc-message") c.text_ = text.substr(0, 300);
+  return 0;
+}
+
+int GrpcClient::OnData(nghttp2_session*, uint8_t, int32_t, const uint8_t* data, size_t size, void* self) {
+  auto& c = *static_cast<GrpcClient*>(self);
+  if (c.keep_body_ && c.body_.size() + size < (64u << 20))
+    c.body_.append(reinterpret_cast<const char*>(data), size);
+  return 0;
+}
+
+int GrpcClient::OnClose(nghttp2_session*, int32_t stream, uint32_t error, void* self) {
+  auto& c = *static_cast<GrpcClient*>(self);
+  if (stream != c.stream_) return 0;
+  c.done_ = true;
+  c.error_ = error;
+  return 0;
+}
+
+int GrpcClient::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* self) {
+  if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<GrpcClient*>(self)->close_ = true;
+  return 0;
+}
+
+bool GrpcClient::OnReceived(std::string_view bytes) {
+  const ssize_t n =
+      nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  if (n < 0) return false;
+  if (done_) Report();
+  return true;
+}
+
+void GrpcClient::Report() {
+  done_ = false;
+  Answer answer;
+  answer.status = status_;
+  answer.ok = status_ == 0;
+  answer.refused = status_ == kUnavailable || status_ == kResourceExhausted;
+  if (!answer.ok)
+    answer.message = status_ >= 0
+                         ? StrCat("gRPC ", status_, ": ", text_)
+                         : StrCat("no gRPC status (HTTP ", http_status_, ", stream error ", error_, ")");
+  if (keep_body_ && body_.size() >= 5) answer.body = body_.substr(5);
+  Finish(std::move(answer));
+}
+
+}  // namespace
+
+std::unique_ptr<ClientConnection> ConnectGrpc(Loop& loop, const Url& url, AnswerSink& sink) {
+  return std::make_unique<GrpcClient>(loop, url, sink);
+}
+
+}  // namespace tern::server::loadgen

@@ -1,0 +1,60 @@
+// The load generator: sends inference requests to any server of the v2 protocol and measures the answers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/tensor.h"
+
+namespace tern::server {
+
+struct LoadProgress {
+  double seconds = 0;  // since the start of the step
+  uint64_t answers = 0, errors = 0;
+  double p50_ms = 0, p99_ms = 0;  // so far
+};
+
+struct LoadCommand {
+  std::string url, model, version;
+  bool grpc = false;
+  int concurrency = 1;        // closed loop: so many requests are always under way
+  std::vector<double> rates;  // open loop: requests per second, one step after the other; empty: closed loop
+  double seconds = 10;        // of each step
+  double warmup_seconds = 0.5;
+  int max_connections = 256;  // open loop
+  bool shared_memory = false;
+  bool json = false;  // HTTP: tensors as JSON, not as binary data
+  uint64_t seed = 1;
+  std::map<std::string, Tensor> inputs;  // given; others are random
+  std::map<std::string, Dims> shapes;    // by input
+  int64_t open_dim = 1;                  // size of dims that the model leaves open
+  double timeout_seconds = 30;
+  std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty
+  std::function<bool()> stop;                         // true: end now; may be empty
+};
+
+struct LoadStep {
+  double rate = 0;  // asked for; 0: closed loop
+  int concurrency = 0;
+  double seconds = 0;
+  uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors with 429 or 503
+  double throughput = 0;                                        // answers without error per second
+  // Milliseconds from the moment at which a request should have been sent, so that a slow server cannot hide
+  // the requests that it delays.
+  double mean_ms = 0, p50_ms = 0, p90_ms = 0, p95_ms = 0, p99_ms = 0, p999_ms = 0, max_ms = 0;
+  std::map<std::string, uint64_t> messages;      // of errors, the first few kinds
+  std::vector<std::pair<double, double>> curve;  // quantile, milliseconds
+};
+
+struct LoadReport {
+  std::string server, model, protocol;
+  uint64_t request_bytes = 0;
+  std::vector<LoadStep> steps;
+};
+
+Result<LoadReport> RunLoad(const LoadCommand& command);
+
+}  // namespace tern::server

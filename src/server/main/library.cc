@@ -1,0 +1,39 @@
+// The entry point of libtern_server.so.
+#include <cstdlib>
+
+#include "server/main/entry.h"
+#include "server/main/serve.h"
+#include "server/observe/http_post.h"
+
+namespace tern::server {
+namespace {
+
+Result<int> ServeEntry(const ServeCommand& command) {
+  return Guard([&]() -> Result<int> {
+    TERN_ASSIGN(ServeOptions options, ReadOptions(command.flags, [](const std::string& name) {
+                  return std::getenv(name.c_str());
+                }));
+    return Serve(std::move(options), command);
+  });
+}
+
+Result<LoadReport> LoadEntry(const LoadCommand& command) {
+  return Guard([&] { return RunLoad(command); });
+}
+
+Result<std::string> GetEntry(const std::string& url, const std::string& path) {
+  TERN_ASSIGN(Url place, ParseUrl(url, 8002));
+  place.path = path;
+  TERN_ASSIGN(const HttpAnswer answer, Fetch(place, "GET", "", "", std::chrono::seconds(10)));
+  if (answer.status != 200) return IoError(url, path, " answers with status ", answer.status);
+  return answer.body;
+}
+
+}  // namespace
+}  // namespace tern::server
+
+extern "C" const tern::server::ServerLibrary* tern_server_1() {
+  static constexpr tern::server::ServerLibrary library{TERN_VERSION, TERN_BUILD, &tern::server::ServeEntry,
+                                                       &tern::server::LoadEntry, &tern::server::GetEntry};
+  return &library;
+}

@@ -1,0 +1,272 @@
+#include "server/main/options.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "server/main/setting_table.h"
+
+namespace tern::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Names = std::vector<std::pair<std::string, std::string>>;
+
+constexpr int64_t kLarge = int64_t{1} << 40;
+
+Result<int64_t> Integer(const std::string& value, int64_t lowest, int64_t highest) {
+  int64_t number = 0;
+  if (!ParseInt(value, number)) return InvalidArgument("'", value, "' is not an integer");
+  if (number < lowest || number > highest)
+    return InvalidArgument(value, " is not between ", lowest, " and ", highest);
+  return number;
+}
+
+Result<bool> Boolean(const std::string& value) {
+  if (value == "true" || value == "1" || value == "yes" || value == "on") return true;
+  if (value == "false" || value == "0" || value == "no" || value == "off") return false;
+  return InvalidArgument("'", value, "' is neither true nor false");
+}
+
+// These make setters of the table below.
+template <class T> Status SetInteger(T& out, const std::string& value, int64_t lowest, int64_t highest) {
+  TERN_ASSIGN(const int64_t number, Integer(value, lowest, highest));
+  out = T(number);
+  return {};
+}
+Status SetFlag(bool& out, const std::string& value) {
+  TERN_ASSIGN(out, Boolean(value));
+  return {};
+}
+Status SetText(std::string& out, const std::string& value) {
+  out = value;
+  return {};
+}
+Status SetPort(int& out, const std::string& value) { return SetInteger(out, value, 0, 65535); }
+
+Status AddModel(ServeOptions& o, const std::string& value) {
+  const size_t equal = value.find('=');
+  if (equal == std::string::npos || equal == 0 || equal + 1 == value.size())
+    return InvalidArgument("'", value, "' is not of the form NAME=PATH");
+  o.repository.models.push_back({value.substr(0, equal), value.substr(equal + 1)});
+  return {};
+}
+
+Status SetControl(ServeOptions& o, const std::string& value) {
+  const std::pair<const char*, ControlMode> modes[] = {
+      {"none", ControlMode::kNone}, {"poll", ControlMode::kPoll}, {"explicit", ControlMode::kExplicit}};
+  for (const auto& [name, mode] : modes)
+    if (value == name) {
+      o.repository.control = mode;
+      return {};
+    }
+  return InvalidArgument("'", value, "' is none of none, poll and explicit");
+}
+
+Status SetCompression(ServeOptions& o, const std::string& value) {
+  const std::pair<const char*, int> levels[] = {{"none", 0}, {"low", 1}, {"medium", 6}, {"high", 9}};
+  for (const auto& [name, level] : levels)
+    if (value == name) {
+      o.grpc.response_compression = level;
+      return {};
+    }
+  return SetInteger(o.grpc.response_compression, value, 0, 9);
+}
+
+Status SetConnections(ServeOptions& o, const std::string& value) {
+  TERN_TRY(SetInteger(o.limits.connections, value, 1, 1'000'000));
+  o.http.listen.connections = o.grpc.listen.connections = o.metrics.connections = o.limits.connections;
+  return {};
+}
+
+Status SetTls(ServeOptions& o, std::string TlsOptions::*field, const std::string& value) {
+  o.http.listen.tls.*field = o.grpc.listen.tls.*field = value;
+  return {};
+}
+
+using Setter = Status (*)(ServeOptions&, const std::string&);
+struct Row {
+  const char* name;
+  Setter set;
+};
+
+#define TERN_SET(body) [](ServeOptions& o, const std::string& v) -> Status { body; }
+constexpr Row kModelRows[] = {
+    {"repository", TERN_SET(o.repository.folders.push_back(v); return {})},
+    {"model", AddModel},
+    {"model-control", SetControl},
+    {"load-model", TERN_SET(o.repository.load_at_start.push_back(v); return {})},
+    {"poll-secs", TERN_SET(return SetInteger(o.repository.poll_interval, v, 1, 1'000'000))},
+    {"load-threads", TERN_SET(return SetInteger(o.repository.load_threads, v, 1, 1024))},
+    {"strict", TERN_SET(return SetFlag(o.repository.strict, v))},
+    {"no-auto-complete",
+     TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
+    {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
+    {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
+    {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
+};
+constexpr Row kNetRows[] = {
+    {"address", TERN_SET(return SetText(o.address, v))},
+    {"http-port", TERN_SET(return SetPort(o.http.listen.port, v))},
+    {"grpc-port", TERN_SET(return SetPort(o.grpc.listen.port, v))},
+    {"metrics-port", TERN_SET(return SetPort(o.metrics.port, v))},
+    {"http-address", TERN_SET(return SetText(o.http.listen.address, v))},
+    {"grpc-address", TERN_SET(return SetText(o.grpc.listen.address, v))},
+    {"metrics-address", TERN_SET(return SetText(o.metrics.address, v))},
+    {"allow-http", TERN_SET(return SetFlag(o.serve_http, v))},
+    {"allow-grpc", TERN_SET(return SetFlag(o.serve_grpc, v))},
+    {"allow-metrics", TERN_SET(return SetFlag(o.serve_metrics, v))},
+    {"base-path", TERN_SET(return SetText(o.http.base_path, v))},
+    {"http-metrics", TERN_SET(return SetFlag(o.http.metrics, v))},
+    {"tls-certificate", TERN_SET(return SetTls(o, &TlsOptions::certificate, v))},
+    {"tls-key", TERN_SET(return SetTls(o, &TlsOptions::key, v))},
+    {"tls-client-ca", TERN_SET(return SetTls(o, &TlsOptions::client_ca, v))},
+    {"cors-origin", TERN_SET(return SetText(o.http.cors_origin, v))},
+    {"idle-secs", TERN_SET(return SetInteger(o.http.idle, v, 1, 1'000'000))},
+    {"grpc-keepalive-time", TERN_SET(return SetInteger(o.grpc.keepalive_time, v, 0, kLarge))},
+    {"grpc-keepalive-timeout", TERN_SET(return SetInteger(o.grpc.keepalive_timeout, v, 1, kLarge))},
+    {"grpc-max-connection-age", TERN_SET(return SetInteger(o.grpc.max_connection_age, v, 0, kLarge))},
+    {"grpc-max-connection-age-grace",
+     TERN_SET(return SetInteger(o.grpc.max_connection_age_grace, v, 0, kLarge))},
+    {"grpc-compression", SetCompression},
+    {"max-message-bytes", TERN_SET(return SetInteger(o.grpc.max_message_bytes, v, 1, INT32_MAX))},
+};
+constexpr Row kOtherRows[] = {
+    {"ready-file", TERN_SET(return SetText(o.ready_file, v))},
+    {"shared-memory", TERN_SET(return SetFlag(o.shared_memory, v))},
+    {"max-body-bytes", TERN_SET(return SetInteger(o.limits.body_bytes, v, 1, kLarge))},
+    {"max-queued-bytes", TERN_SET(return SetInteger(o.limits.queued_bytes, v, 1, kLarge))},
+    {"max-connections", SetConnections},
+    {"max-tensors", TERN_SET(return SetInteger(o.limits.tensors, v, 1, 1'000'000))},
+    {"loops", TERN_SET(return SetInteger(o.loops, v, 0, 1024))},
+    {"exit-timeout-secs", TERN_SET(return SetInteger(o.exit_timeout, v, 0, 1'000'000))},
+    {"server-name", TERN_SET(return SetText(o.name, v))},
+    {"log", TERN_SET(return SetText(o.observe.access_log, v))},
+    {"quiet", TERN_SET(return SetFlag(o.quiet, v))},
+    {"trace-endpoint",
+     TERN_SET(o.observe.trace.mode = "opentelemetry"; return SetText(o.observe.trace_endpoint, v))},
+    {"trace-file", TERN_SET(return SetText(o.observe.trace.file, v))},
+    {"trace-rate",
+     TERN_SET(return SetInteger(o.observe.trace.rate, v, 0, std::numeric_limits<uint32_t>::max()))},
+    {"trace-count",
+     TERN_SET(return SetInteger(o.observe.trace.count, v, -1, std::numeric_limits<int32_t>::max()))},
+    {"trace-level", TERN_SET(o.observe.trace.level = {v}; return {})},
+};
+#undef TERN_SET
+
+const SettingRow* FindSetting(std::string_view name) {
+  for (const SettingRow& row : kServeSettings) {
+    if (name == row.name) return &row;
+    for (const std::string& alias : SplitText(row.aliases, ','))
+      if (!alias.empty() && name == alias) return &row;
+  }
+  return nullptr;
+}
+
+std::string VariableOf(const char* name) {
+  std::string variable = StrCat("TERN_SERVE_", name);
+  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  return variable;
+}
+
+Names EnvironmentSettings(const Environment& environment) {
+  Names found;
+  for (const SettingRow& row : kServeSettings) {
+    const char* value = environment(VariableOf(row.name));
+    if (!value || !*value) continue;
+    if (row.kind != SettingKind::kList) {
+      found.emplace_back(row.name, value);
+      continue;
+    }
+    for (const std::string& item : SplitText(value, ','))
+      if (!item.empty()) found.emplace_back(row.name, item);
+  }
+  return found;
+}
+
+// Applies the settings of a source that no stronger source has set. source: for messages.
+Status ApplyAll(const Names& settings, const std::string& source, std::set<std::string>& set,
+                ServeOptions& options) {
+  std::set<std::string> here;
+  for (const auto& [name, value] : settings) {
+    const SettingRow* row = FindSetting(name);
+    if (!row) return InvalidArgument(source, ": unknown setting '", name, "'; see tern serve --help");
+    if (set.count(row->name)) continue;
+    if (!here.insert(row->name).second && row->kind != SettingKind::kList)
+      return InvalidArgument(source, ": '", row->name, "' is set twice");
+    const Status status = ApplySetting(row->name, value, options);
+    if (!status.ok()) return Status(status.code(), StrCat(source, ": ", row->name, ": ", status.message()));
+  }
+  set.insert(here.begin(), here.end());
+  return {};
+}
+
+// A port without an address of its own has the address of all.
+void FillAddresses(ServeOptions& o) {
+  for (std::string* address : {&o.http.listen.address, &o.grpc.listen.address, &o.metrics.address})
+    if (address->empty()) *address = o.address;
+}
+
+Status Check(const ServeOptions& o) {
+  const TlsOptions& tls = o.http.listen.tls;
+  if (tls.certificate.empty() != tls.key.empty())
+    return InvalidArgument("tls-certificate and tls-key belong together");
+  if (!tls.client_ca.empty() && tls.certificate.empty())
+    return InvalidArgument("tls-client-ca needs tls-certificate");
+  if (!o.serve_http && !o.serve_grpc) return InvalidArgument("neither HTTP nor gRPC is served");
+  return {};
+}
+
+ServeOptions Defaults() {
+  ServeOptions o;
+  o.http.listen.address = o.grpc.listen.address = o.metrics.address = "";
+  o.http.listen.port = 8000;
+  o.http.listen.alpn = "http/1.1";
+  o.grpc.listen.port = 8001;
+  o.grpc.listen.alpn = "h2";
+  o.metrics.port = 8002;
+  return o;
+}
+
+}  // namespace
+
+Status ApplySetting(const std::string& name, const std::string& value, ServeOptions& options) {
+  for (const auto& rows : {std::pair(std::begin(kModelRows), std::end(kModelRows)),
+                           std::pair(std::begin(kNetRows), std::end(kNetRows)),
+                           std::pair(std::begin(kOtherRows), std::end(kOtherRows))})
+    for (const Row* row = rows.first; row != rows.second; ++row)
+      if (name == row->name) return row->set(options, value);
+  return InvalidArgument("unknown setting '", name, "'");
+}
+
+Result<ServeOptions> ReadOptions(const Names& flags, const Environment& environment) {
+  Names rest;
+  const char* variable = environment("TERN_SERVE_CONFIG");
+  std::string file = variable ? variable : "";
+  for (const auto& flag : flags) {
+    if (flag.first == "config")
+      file = flag.second;
+    else
+      rest.push_back(flag);
+  }
+  Names of_file;
+  if (!file.empty()) {
+    TERN_ASSIGN(of_file, ReadSettingsFile(file));
+  }
+  const Names of_environment = EnvironmentSettings(environment);
+  ServeOptions options = Defaults();
+  std::set<std::string> set;
+  TERN_TRY(ApplyAll(rest, "command line", set, options));
+  TERN_TRY(ApplyAll(of_environment, "environment", set, options));
+  TERN_TRY(ApplyAll(of_file, file, set, options));
+  if ((!options.observe.trace_endpoint.empty() || !options.observe.trace.file.empty()) &&
+      !set.count("trace-level"))
+    options.observe.trace.level = {"TIMESTAMPS"};
+  FillAddresses(options);
+  TERN_TRY(Check(options));
+  return options;
+}
+
+}  // namespace tern::server

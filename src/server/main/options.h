@@ -1,0 +1,47 @@
+// The settings of a server, from flags, environment variables and a YAML file.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/grpc/grpc_server.h"
+#include "server/http/http_server.h"
+#include "server/main/entry.h"
+#include "server/observe/observer.h"
+#include "server/repository/repository.h"
+
+namespace tern::server {
+
+struct ServeOptions {
+  RepositoryOptions repository;
+  SchedulerOptions scheduler;
+  HttpOptions http;
+  GrpcOptions grpc;
+  ListenOptions metrics;
+  bool serve_http = true, serve_grpc = true, serve_metrics = true;
+  Limits limits;
+  ObserveOptions observe;
+  bool shared_memory = false;
+  int loops = 0;                    // 0: one per core
+  std::string address = "0.0.0.0";  // of ports without one of their own
+  std::string name = "tern";
+  std::string ready_file;
+  std::chrono::seconds exit_timeout{30};
+  bool quiet = false;
+};
+
+using Environment = std::function<const char*(const std::string& name)>;
+
+// Flags win over the environment, the environment wins over the file. A list is taken from one source.
+// flags: names without dashes. The file is the flag `config` or the variable TERN_SERVE_CONFIG.
+Result<ServeOptions> ReadOptions(const std::vector<std::pair<std::string, std::string>>& flags,
+                                 const Environment& environment);
+
+// Names and values of a YAML file, in its order.
+Result<std::vector<std::pair<std::string, std::string>>> ReadSettingsFile(const std::string& path);
+
+// Sets one setting. Fails for unknown names and for values that do not fit.
+Status ApplySetting(const std::string& name, const std::string& value, ServeOptions& options);
+
+}  // namespace tern::server

@@ -1,0 +1,74 @@
+#include "server/main/running_server.h"
+
+#include <thread>
+
+#include "base/cores.h"
+#include "server/shm/shared_memory.h"
+
+namespace tern::server {
+
+Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& options) {
+  std::unique_ptr<RunningServer> server(new RunningServer());
+  TERN_TRY(server->Open(options));
+  TERN_TRY(server->Listen(options));
+  return server;
+}
+
+RunningServer::~RunningServer() {
+  context_.ready = false;
+  context_.draining = true;
+  if (repository_) repository_->Stop(std::chrono::milliseconds(0));
+}
+
+Status RunningServer::Open(const ServeOptions& options) {
+  scheduler_ = Scheduler::Create(options.scheduler);
+  ObserveOptions observe = options.observe;
+  observe.service = options.name;
+  observe.version = TERN_VERSION;
+  TERN_ASSIGN(observer_, Observer::Create(observe, registry_));
+  TERN_ASSIGN(repository_, Repository::Start(options.repository, *scheduler_, registry_));
+  if (options.shared_memory) shared_memory_ = MakeSharedMemory();
+  context_.name = options.name;
+  context_.version = TERN_VERSION;
+  context_.models = &registry_;
+  context_.repository = repository_.get();
+  context_.shared_memory = shared_memory_.get();
+  context_.settings = &observer_->settings();
+  context_.observability = observer_.get();
+  context_.limits = options.limits;
+  return {};
+}
+
+Status RunningServer::Listen(const ServeOptions& options) {
+  TERN_ASSIGN(loops_, Loops::Start(options.loops > 0 ? options.loops : UsableCores()));
+  if (options.serve_http) {
+    TERN_ASSIGN(http_, HttpServer::Start(*loops_, context_, options.http));
+    observer_->AddConnections("http", [this] { return http_->connections(); });
+  }
+  if (options.serve_grpc) {
+    TERN_ASSIGN(grpc_, GrpcServer::Start(*loops_, context_, options.grpc));
+    observer_->AddConnections("grpc", [this] { return grpc_->connections(); });
+  }
+  if (options.serve_metrics) {
+    TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics));
+  }
+  return {};
+}
+
+void RunningServer::Stop(std::chrono::milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  const auto left = [end] {
+    return std::max(std::chrono::milliseconds(0),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()));
+  };
+  context_.ready = false;
+  context_.draining = true;
+  std::thread grpc([&] {
+    if (grpc_) grpc_->Drain(left());
+  });
+  if (http_) http_->Drain(left());
+  grpc.join();
+  repository_->Stop(left());
+}
+
+}  // namespace tern::server

@@ -1,0 +1,47 @@
+// The parts of a server in the order in which they depend on each other.
+#pragma once
+#include <memory>
+
+#include "server/main/options.h"
+#include "server/net/loop.h"
+#include "server/scheduler/scheduler.h"
+
+namespace tern::server {
+
+class RunningServer {
+ public:
+  // Listens on all ports; models load in the background.
+  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options);
+  ~RunningServer();
+
+  bool AllReady() const { return repository_->AllReady(); }
+  void SetReady() { context_.ready = true; }
+  std::vector<IndexEntry> Index() { return repository_->Index(false); }
+  const Registry& models() const { return registry_; }
+  void ReopenLogs() { observer_->Reopen(); }
+  // 0: not served.
+  int http_port() const { return http_ ? http_->port() : 0; }
+  int grpc_port() const { return grpc_ ? grpc_->port() : 0; }
+  int metrics_port() const { return metrics_ ? metrics_->port() : 0; }
+
+  // No longer ready; refuses new requests; returns when the accepted ones are answered and all models are
+  // unloaded, or after `limit`.
+  void Stop(std::chrono::milliseconds limit);
+
+ private:
+  RunningServer() = default;
+  Status Open(const ServeOptions& options);
+  Status Listen(const ServeOptions& options);
+
+  std::unique_ptr<Scheduler> scheduler_;
+  Registry registry_;
+  std::unique_ptr<Observer> observer_;
+  std::unique_ptr<Repository> repository_;
+  std::unique_ptr<SharedMemoryControl> shared_memory_;
+  ServerContext context_;
+  std::unique_ptr<Loops> loops_;
+  std::unique_ptr<HttpServer> http_, metrics_;
+  std::unique_ptr<GrpcServer> grpc_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,50 @@
+// Appends text to a file on a thread of its own, so that event loops never wait for a disk.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/status.h"
+
+namespace tern::server {
+
+// Thread-safe.
+class BackgroundWriter {
+ public:
+  // path: "-" is standard output. limit: bytes that may wait; text beyond it is dropped.
+  static Result<std::unique_ptr<BackgroundWriter>> Open(const std::string& path, size_t limit = 8 << 20);
+  ~BackgroundWriter();  // writes what waits
+  BackgroundWriter(const BackgroundWriter&) = delete;
+  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+
+  // Never blocks on the file.
+  void Add(std::string_view text);
+  // Number of calls of Add whose text was dropped: too much waited, or the file could not be written.
+  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  void Flush();   // waits until everything that was added is written or dropped
+  void Reopen();  // before the next write: opens the path again, for programs that rotate logs
+
+ private:
+  BackgroundWriter(std::string path, int fd, size_t limit);
+  void Work();
+  bool Write(std::string_view text);
+  void OpenAgain();
+
+  const std::string path_;
+  const size_t limit_;
+  int fd_;  // used by the thread only
+  std::mutex mutex_;
+  std::condition_variable wake_, written_;
+  std::string pending_;
+  uint64_t pending_adds_ = 0;
+  bool busy_ = false, stop_ = false;
+  std::atomic<bool> reopen_{false};
+  std::atomic<uint64_t> dropped_{0};
+  std::thread thread_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,42 @@
+// Sends spans to a collector of OpenTelemetry, on a thread of its own.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/observe/http_post.h"
+#include "server/observe/span.h"
+
+namespace tern::server {
+
+// Thread-safe.
+class TraceExporter {
+ public:
+  // endpoint: http://HOST:PORT/v1/traces
+  static Result<std::unique_ptr<TraceExporter>> Create(const std::string& endpoint, std::string service,
+                                                       std::string version);
+  ~TraceExporter();  // sends what waits, for at most two seconds
+  void Add(std::vector<Span> spans);
+  // Spans that could not be sent: too many waited, or the collector did not accept them.
+  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  TraceExporter(Url url, std::string service, std::string version);
+  void Work();
+  void Post(const std::vector<Span>& spans);
+
+  const Url url_;
+  const std::string service_, version_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Span> pending_;
+  bool stop_ = false;
+  std::atomic<uint64_t> dropped_{0};
+  std::thread thread_;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,27 @@
+// Sends one HTTP request and waits for the answer, for threads that may block.
+#pragma once
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace tern::server {
+
+struct Url {
+  std::string host;
+  int port = 0;
+  std::string path = "/";
+};
+// "http://host:port/path", "host:port" or "[::1]:8000". default_port: of a URL without a port.
+Result<Url> ParseUrl(std::string_view text, int default_port);
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+};
+// method: "GET" or "POST". Fails with kIo when the server cannot be reached or does not answer in time.
+Result<HttpAnswer> Fetch(const Url& url, std::string_view method, std::string_view content_type,
+                         std::string_view body, std::chrono::milliseconds limit);
+
+}  // namespace tern::server

@@ -1,0 +1,34 @@
+// Processor time and memory of the machine and of this process, from /proc.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace tern::server {
+
+struct CpuTicks {
+  uint64_t busy = 0, total = 0;
+};
+
+struct MemoryBytes {
+  uint64_t total = 0, available = 0;
+};
+
+// Text of /proc/stat and /proc/meminfo. Zeros if a field is missing.
+CpuTicks ParseCpuTicks(std::string_view stat);
+MemoryBytes ParseMemory(std::string_view meminfo);
+
+CpuTicks MachineTicks();
+MemoryBytes MachineMemory();
+
+// 0 to 1: the share of time in which the processors worked between two samples.
+double Utilization(const CpuTicks& before, const CpuTicks& now);
+
+struct ProcessFacts {
+  double cpu_seconds = 0;
+  uint64_t resident_bytes = 0, virtual_bytes = 0;
+  uint64_t open_files = 0;
+  int threads = 0;
+};
+ProcessFacts ThisProcess();
+
+}  // namespace tern::server

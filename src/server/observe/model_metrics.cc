@@ -1,0 +1,108 @@
+// Triton's metrics of models, under the same names, and those that Tern adds.
+#include "server/observe/metrics_text.h"
+
+namespace tern::server {
+namespace {
+
+struct Row {
+  MetricsText::Labels labels;
+  StatisticsSnapshot totals;
+  ModelVersion* version = nullptr;
+};
+
+std::vector<Row> RowsOf(const Versions& versions) {
+  std::vector<Row> rows;
+  for (const auto& version : versions) {
+    Row row;
+    row.labels = {{"model", version->config().name}, {"version", version->version()}};
+    for (const auto& [key, value] : version->config().metric_tags)
+      if (key != "model" && key != "version") row.labels.emplace_back(key, value);
+    row.totals = version->statistics().Snapshot();
+    row.version = version.get();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+struct Counter {
+  const char* name;
+  const char* help;
+  uint64_t (*value)(const StatisticsSnapshot&);
+};
+
+constexpr Counter kCounters[] = {
+    {"nv_inference_request_success", "Number of successful inference requests, all batch sizes",
+     [](const StatisticsSnapshot& s) { return s.success.count; }},
+    {"nv_inference_count", "Number of inferences performed (does not include cached requests)",
+     [](const StatisticsSnapshot& s) { return s.inference_count; }},
+    {"nv_inference_exec_count", "Number of model executions performed (does not include cached requests)",
+     [](const StatisticsSnapshot& s) { return s.execution_count; }},
+    {"nv_inference_request_duration_us",
+     "Cumulative inference request duration in microseconds (includes cached requests)",
+     [](const StatisticsSnapshot& s) { return s.success.ns / 1000; }},
+    {"nv_inference_queue_duration_us",
+     "Cumulative inference queuing duration in microseconds (includes cached requests)",
+     [](const StatisticsSnapshot& s) { return s.queue.ns / 1000; }},
+    {"nv_inference_compute_input_duration_us",
+     "Cumulative compute input duration in microseconds (does not include cached requests)",
+     [](const StatisticsSnapshot& s) { return s.compute_input.ns / 1000; }},
+    {"nv_inference_compute_infer_duration_us",
+     "Cumulative compute inference duration in microseconds (does not include cached requests)",
+     [](const StatisticsSnapshot& s) { return s.compute_infer.ns / 1000; }},
+    {"nv_inference_compute_output_duration_us",
+     "Cumulative inference compute output duration in microseconds (does not include cached requests)",
+     [](const StatisticsSnapshot& s) { return s.compute_output.ns / 1000; }},
+};
+
+constexpr const char* kReasons[kFailReasons] = {"REJECTED", "CANCELED", "BACKEND", "OTHER"};
+constexpr const char* kPhaseNames[kPhases] = {"request", "parse", "queue", "input", "compute", "output"};
+
+void AppendCounters(const std::vector<Row>& rows, MetricsText& text) {
+  for (const Counter& counter : kCounters) {
+    text.Family(counter.name, "counter", counter.help);
+    for (const Row& row : rows) text.Sample(counter.name, row.labels, counter.value(row.totals));
+  }
+}
+
+void AppendFailures(const std::vector<Row>& rows, MetricsText& text) {
+  constexpr const char* kName = "nv_inference_request_failure";
+  text.Family(kName, "counter", "Number of failed inference requests, all batch sizes");
+  for (const Row& row : rows)
+    for (int r = 0; r < kFailReasons; ++r) {
+      MetricsText::Labels labels = row.labels;
+      labels.emplace_back("reason", kReasons[r]);
+      text.Sample(kName, labels, row.totals.failures[static_cast<size_t>(r)]);
+    }
+}
+
+void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
+  constexpr const char* kName = "tern_request_duration_seconds";
+  text.Family(kName, "histogram", "Duration of inference requests by phase");
+  for (const Row& row : rows)
+    for (int p = 0; p < kPhases; ++p) {
+      MetricsText::Labels labels = row.labels;
+      labels.emplace_back("phase", kPhaseNames[p]);
+      text.Histogram(kName, labels, row.version->statistics().histogram(static_cast<Phase>(p)));
+    }
+}
+
+}  // namespace
+
+void AppendModelMetrics(const Versions& versions, MetricsText& text) {
+  const std::vector<Row> rows = RowsOf(versions);
+  AppendCounters(rows, text);
+  AppendFailures(rows, text);
+  text.Family("nv_inference_pending_request_count", "gauge",
+              "Instantaneous number of pending requests awaiting execution per-model.");
+  for (const Row& row : rows)
+    text.Sample("nv_inference_pending_request_count", row.labels, uint64_t{row.version->Pending()});
+  AppendHistograms(rows, text);
+  text.Family("tern_model_cpu_seconds_total", "counter", "Processor time of the model's executions");
+  for (const Row& row : rows)
+    text.Sample("tern_model_cpu_seconds_total", row.labels, static_cast<double>(row.totals.cpu_ns) * 1e-9);
+  text.Family("tern_model_memory_bytes", "gauge", "Memory of the model: weights and packed weights");
+  for (const Row& row : rows)
+    text.Sample("tern_model_memory_bytes", row.labels, uint64_t{row.version->MemoryBytes()});
+}
+
+}  // namespace tern::server

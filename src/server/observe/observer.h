@@ -1,0 +1,30 @@
+// What operators see of the server: metrics, the access log, traces, and the settings of the last two.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/observe/settings_store.h"
+
+namespace tern::server {
+
+struct ObserveOptions {
+  std::string service = "tern", version;
+  std::string access_log;      // a file; "-": standard output; empty: none
+  std::string trace_endpoint;  // http://HOST:PORT/v1/traces; empty: traces are not sent
+  TraceStart trace;
+  LogStart log;
+};
+
+class Observer : public Observability {
+ public:
+  // models: outlives the observer.
+  static Result<std::unique_ptr<Observer>> Create(const ObserveOptions& options, const Registry& models);
+  virtual SettingsControl& settings() = 0;
+  // Adds a number to the metrics: `name` is a gauge with the label protocol. Before the first request.
+  virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Opens the access log again, after a program has renamed it.
+  virtual void Reopen() = 0;
+};
+
+}  // namespace tern::server

@@ -1,0 +1,211 @@
+// tern load: measures how a server of the v2 protocol answers under load.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "data/file.h"
+#include "data/json_writer.h"
+#include "data/npy.h"
+#include "tools/load_plot.h"
+#include "tools/server_library.h"
+#include "tools/shapes.h"
+#include "tools/tool.h"
+#include "tools/units.h"
+
+namespace tern::tools {
+namespace {
+
+using server::LoadCommand;
+using server::LoadReport;
+using server::LoadStep;
+
+std::atomic<bool> interrupted{false};
+extern "C" void OnInterrupt(int) { interrupted = true; }
+
+class LoadTool : public Tool {
+ public:
+  const char* name() const override { return "load"; }
+  const char* summary() const override { return "load generator for any server of the v2 protocol"; }
+  const char* examples() const override {
+    return "  tern load localhost:8000 digits --concurrency 16 --seconds 10\n"
+           "  tern load localhost:8001 digits --protocol grpc --rate 2000 --json\n"
+           "  tern load localhost:8000 digits --steps 100,200,400,800 --seconds 5 --svg latency.svg\n"
+           "\n"
+           "A closed loop (--concurrency) sends a request when an answer arrives. An open loop (--rate, --steps)\n"
+           "sends at random times, as independent clients do; its latencies count from the moment at which a\n"
+           "request was due, also if no connection was free then.\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Result<LoadCommand> Command(const Args& args) const;
+
+  LoadCommand command_;
+  std::string protocol_ = "http", shared_memory_ = "none", steps_, svg_;
+  double rate_ = 0;
+  int64_t concurrency_ = 1, connections_ = 256, dim_ = 1, seed_ = 1;
+  std::vector<std::string> shapes_, inputs_;
+  bool json_ = false;
+};
+
+void LoadTool::Declare(Args& args) {
+  args.Positional("URL", command_.url, "of the server: HOST:PORT");
+  args.Positional("MODEL", command_.model, "the model's name");
+  args.Option("--version", command_.version, "V", "of the model (the latest)");
+  args.Choice("--protocol", protocol_, {"http", "grpc"}, "of the requests (http)");
+  args.Option("--concurrency", concurrency_, "N", "closed loop: requests under way (1)", 1, 100000);
+  args.Option("--rate", rate_, "R", "open loop: requests per second, at random times");
+  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, one after the other");
+  args.Option("--seconds", command_.seconds, "S", "of each step (10)");
+  args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
+  args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
+  args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
+  args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
+  args.Option("--dim", dim_, "N", "size of dims that the model leaves open (1)", 0, int64_t{1} << 40);
+  args.Option("--random", seed_, "SEED", "of inputs and of sending times (1)");
+  args.Choice("--shared-memory", shared_memory_, {"none", "system"},
+              "where inputs are (none: in the request)");
+  args.Flag("--json-tensors", command_.json, "HTTP: send tensors as JSON, not as binary data");
+  args.Option("--svg", svg_, "FILE", "write a plot of latency by percentile");
+  args.Flag("--json", json_, "print one JSON object");
+}
+
+Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* form) {
+  const size_t equal = text.find('=');
+  if (equal == std::string::npos || equal == 0)
+    return InvalidArgument("'", text, "' is not of the form ", form);
+  return std::pair(text.substr(0, equal), text.substr(equal + 1));
+}
+
+Result<std::vector<double>> Rates(const std::string& text) {
+  std::vector<double> rates;
+  for (const std::string& item : SplitText(text, ',')) {
+    double rate = 0;
+    if (!ParseDouble(item, rate) || !(rate > 0) || rate > 1e7)
+      return InvalidArgument("'", item, "' is not a rate between 0 and 10000000 requests per second");
+    rates.push_back(rate);
+  }
+  return rates;
+}
+
+Result<LoadCommand> LoadTool::Command(const Args& args) const {
+  LoadCommand c = command_;
+  c.grpc = protocol_ == "grpc";
+  c.concurrency = static_cast<int>(concurrency_);
+  c.max_connections = static_cast<int>(connections_);
+  c.shared_memory = shared_memory_ == "system";
+  c.open_dim = dim_;
+  c.seed = static_cast<uint64_t>(seed_);
+  const int modes = args.Given("--concurrency") + args.Given("--rate") + args.Given("--steps");
+  if (modes > 1) return InvalidArgument("--concurrency, --rate and --steps exclude each other");
+  if (args.Given("--rate")) {
+    TERN_ASSIGN(c.rates, Rates(fmt::format("{}", rate_)));
+  }
+  if (args.Given("--steps")) {
+    TERN_ASSIGN(c.rates, Rates(steps_));
+  }
+  if (!(c.seconds > 0 && c.seconds <= 1e6)) return InvalidArgument("--seconds must be between 0 and 1000000");
+  if (!(c.warmup_seconds >= 0 && c.warmup_seconds <= 1e6))
+    return InvalidArgument("--warmup must not be negative");
+  if (!(c.timeout_seconds > 0 && c.timeout_seconds <= 1e6))
+    return InvalidArgument("--timeout must be positive");
+  for (const std::string& text : shapes_) {
+    TERN_ASSIGN(const auto pair, SplitPair(text, "NAME=1x3x224x224"));
+    TERN_ASSIGN(c.shapes[pair.first], ParseDims(pair.second));
+  }
+  for (const std::string& text : inputs_) {
+    TERN_ASSIGN(const auto pair, SplitPair(text, "NAME=FILE.npy"));
+    TERN_ASSIGN(c.inputs[pair.first], data::ReadNpy(pair.second));
+  }
+  return c;
+}
+
+void ShowProgress(const server::LoadProgress& p) {
+  const double rate = p.seconds > 0 ? static_cast<double>(p.answers) / p.seconds : 0;
+  fmt::print(stderr, "\r\x1b[K{:5.1f} s  {:>8} answers  {:>8.0f}/s  p50 {:.2f} ms  p99 {:.2f} ms  {} errors",
+             std::max(0.0, p.seconds), p.answers, rate, p.p50_ms, p.p99_ms, p.errors);
+  std::fflush(stderr);
+}
+
+void WriteStep(const LoadStep& s, data::JsonWriter& json) {
+  if (s.rate > 0)
+    json.Key("rate").Number(s.rate);
+  else
+    json.Key("concurrency").Int(s.concurrency);
+  json.Key("seconds")
+      .Number(s.seconds)
+      .Key("requests")
+      .Unsigned(s.requests)
+      .Key("answers")
+      .Unsigned(s.answers);
+  json.Key("errors")
+      .Unsigned(s.errors)
+      .Key("refused")
+      .Unsigned(s.refused)
+      .Key("throughput")
+      .Number(s.throughput);
+  json.Key("latency_ms").BeginObject();
+  const std::pair<const char*, double> values[] = {
+      {"mean", s.mean_ms}, {"p50", s.p50_ms},   {"p90", s.p90_ms}, {"p95", s.p95_ms},
+      {"p99", s.p99_ms},   {"p999", s.p999_ms}, {"max", s.max_ms}};
+  for (const auto& [key, value] : values) json.Key(key).Number(static_cast<float>(value));
+  json.EndObject().Key("messages").BeginObject();
+  for (const auto& [text, count] : s.messages) json.Key(text).Unsigned(count);
+  json.EndObject();
+}
+
+void PrintJson(const LoadReport& r) {
+  data::JsonWriter json;
+  json.BeginObject().Key("server").Text(r.server).Key("model").Text(r.model).Key("protocol").Text(r.protocol);
+  json.Key("request_bytes").Unsigned(r.request_bytes);
+  WriteStep(r.steps.back(), json);  // one step: its figures are the result
+  if (r.steps.size() > 1) {
+    json.Key("steps").BeginArray();
+    for (const LoadStep& step : r.steps) {
+      json.BeginObject();
+      WriteStep(step, json);
+      json.EndObject();
+    }
+    json.EndArray();
+  }
+  fmt::print("{}\n", json.EndObject().text());
+}
+
+void Print(const LoadReport& r) {
+  fmt::print("{} at {} over {}, {} bytes a request\n", Printable(r.model), Printable(r.server), r.protocol,
+             Thousands(static_cast<double>(r.request_bytes)));
+  fmt::print("{:>12} {:>10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} ms\n", "load", "answers/s", "errors", "p50",
+             "p90", "p95", "p99", "max");
+  for (const LoadStep& s : r.steps) {
+    const std::string load =
+        s.rate > 0 ? fmt::format("{:g}/s", s.rate) : fmt::format("{} under way", s.concurrency);
+    fmt::print("{:>12} {:>10.1f} {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f}\n", load, s.throughput,
+               s.errors, s.p50_ms, s.p90_ms, s.p95_ms, s.p99_ms, s.max_ms);
+  }
+  for (const LoadStep& s : r.steps)
+    for (const auto& [text, count] : s.messages) fmt::print("  {} x {}\n", count, Printable(text));
+}
+
+Result<int> LoadTool::Run(const Args& args) {
+  TERN_ASSIGN(LoadCommand command, Command(args));
+  TERN_ASSIGN(const server::ServerLibrary* library, OpenServerLibrary());
+  const bool live = !json_ && isatty(STDERR_FILENO);
+  if (live) command.progress = ShowProgress;
+  command.stop = [] { return interrupted.load(); };
+  std::signal(SIGINT, OnInterrupt);  // Ctrl-C ends the test early; what was measured is printed
+  TERN_ASSIGN(const LoadReport report, library->load(command));
+  if (live) fmt::print(stderr, "\r\x1b[K");
+  if (!svg_.empty()) TERN_TRY(data::WriteFile(svg_, LoadPlot(report)));
+  json_ ? PrintJson(report) : Print(report);
+  return 0;
+}
+
+}  // namespace
+
+TERN_TOOL(Load) { return std::make_unique<LoadTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,44 @@
+// Reads the Prometheus text of a server, and what changed per model between two readings.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tern::tools {
+
+struct MetricSample {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  double value = 0;
+};
+
+// Lines that are not samples are skipped.
+std::vector<MetricSample> ParseMetrics(std::string_view text);
+
+struct PhaseCount {
+  double seconds = 0, count = 0;
+  std::map<double, double> buckets;  // upper end in seconds -> durations up to it
+};
+
+struct ModelSample {
+  double success = 0, failure = 0, inferences = 0, executions = 0, pending = 0, cpu_seconds = 0,
+         memory_bytes = 0;
+  std::map<std::string, PhaseCount> phases;  // "request", "queue", …
+};
+
+// By model and version.
+std::map<std::pair<std::string, std::string>, ModelSample> SamplesOf(
+    const std::vector<MetricSample>& metrics);
+
+struct ModelRates {
+  double requests = 0, failures = 0, inferences = 0, batch = 0, cores = 0,
+         pending = 0;                            // per second; batch: mean size
+  double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1: unknown
+  std::string slowest;                           // phase
+  double slowest_ms = 0;
+};
+
+ModelRates RatesOf(const ModelSample& before, const ModelSample& now, double seconds);
+
+}  // namespace tern::tools

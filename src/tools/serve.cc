@@ -1,0 +1,96 @@
+// tern serve: the inference server. Its settings are the table in server/main/setting_table.h.
+#include <deque>
+
+#include "server/main/setting_table.h"
+#include "tools/embedded.h"
+#include "tools/server_library.h"
+#include "tools/tool.h"
+
+namespace tern::tools {
+namespace {
+
+using server::kServeSettings;
+using server::SettingKind;
+using server::SettingRow;
+
+constexpr const char* kModel = "digits.onnx";
+constexpr const char* kExample = "seven.json";
+
+class ServeTool : public Tool {
+ public:
+  const char* name() const override { return "serve"; }
+  const char* summary() const override { return "serve models over HTTP and gRPC (v2 protocol)"; }
+  const char* examples() const override {
+    return "  tern serve                                   # the built-in digits model\n"
+           "  tern serve --model resnet=resnet50.onnx      # one model\n"
+           "  tern serve --repository models               # a folder in Triton's layout\n"
+           "  tern serve --repository models --model-control poll --log access.json\n"
+           "  tern serve --config serve.yml                # the same settings as a file: http-port: 8080\n"
+           "\n"
+           "Every setting is a flag, an environment variable (--http-port: TERN_SERVE_HTTP_PORT) and a key of\n"
+           "the --config file. Flags win over the environment, the environment wins over the file.\n"
+           "SIGTERM and Ctrl-C: the server is no longer ready, answers what it has accepted, and exits with 0.\n"
+           "A second signal exits at once. SIGHUP opens the access log again.\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  struct Setting {
+    bool flag = false;
+    std::vector<std::string> values;
+  };
+  std::deque<Setting> settings_;  // one per row of the table; a deque keeps addresses
+  std::string config_;
+};
+
+std::string FlagNames(const SettingRow& row) {
+  std::string names = StrCat("--", row.name);
+  for (const std::string& alias : SplitText(row.aliases, ','))
+    if (!alias.empty()) names += StrCat(",--", alias);
+  return names;
+}
+
+void ServeTool::Declare(Args& args) {
+  for (const SettingRow& row : kServeSettings) {
+    Setting& setting = settings_.emplace_back();
+    args.Section(row.section);
+    if (row.kind == SettingKind::kFlag)
+      args.Flag(FlagNames(row), setting.flag, row.doc);
+    else
+      args.Option(FlagNames(row), setting.values, row.value, row.doc);
+  }
+  args.Section("Running");
+  args.Option("--config", config_, "FILE", "YAML file with any of these settings");
+}
+
+std::vector<server::BuiltinFile> Builtin() {
+  std::vector<server::BuiltinFile> files;
+  for (const char* name : {kModel, kExample})
+    for (const EmbeddedFile& file : EmbeddedFiles())
+      if (std::string_view(file.name) == name) files.push_back({name, std::string(file.bytes())});
+  return files;
+}
+
+Result<int> ServeTool::Run(const Args& args) {
+  server::ServeCommand command;
+  size_t i = 0;
+  for (const SettingRow& row : kServeSettings) {
+    const Setting& setting = settings_[i++];
+    if (row.kind == SettingKind::kFlag && args.Given(StrCat("--", row.name)))
+      command.flags.emplace_back(row.name, setting.flag ? "true" : "false");
+    for (const std::string& value : setting.values) command.flags.emplace_back(row.name, value);
+  }
+  if (!config_.empty()) command.flags.emplace_back("config", config_);
+  command.builtin = Builtin();
+  command.builtin_name = "digits";
+  command.builtin_example = kExample;
+  TERN_ASSIGN(const server::ServerLibrary* library, OpenServerLibrary());
+  return library->serve(command);
+}
+
+}  // namespace
+
+TERN_TOOL(Serve) { return std::make_unique<ServeTool>(); }
+
+}  // namespace tern::tools
