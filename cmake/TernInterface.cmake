@@ -1,13 +1,7 @@
-<<<<<<< HEAD
-# The target tern_interface generates load/interface_id.h, which contains a hash. libtern loads only importers that were
-# compiled with the same hash. The hash covers the headers that importers include, and the sources of ops, which declare
-# the attributes that importers set. When the hash changes, the build compiles src/load/library.cc and the library.cc of
-# each importer again.
-=======
-# The target tern_interface generates load/interface_id.h, the hash by which libtern, its importers and the server's library recognise that they belong together.
-# The hash covers the headers that importers and the server's library include, and the sources of ops, which declare the attributes that importers set. When it changes,
-# library.cc of src/load and of each importer is compiled again.
->>>>>>> srv_tools
+# The target tern_interface generates load/interface_id.h, which contains a hash. libtern loads only importers, and the
+# program tern only a libtern_server, that were compiled with the same hash. The hash covers the headers that these
+# libraries include, and the sources of ops, which declare the attributes that importers set. When the hash changes, the
+# build compiles src/load/library.cc and the library.cc of each of these libraries again.
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/src/base/*.h ${CMAKE_SOURCE_DIR}/src/core/*.h ${CMAKE_SOURCE_DIR}/src/ir/*.h ${CMAKE_SOURCE_DIR}/src/load/*.h
      ${CMAKE_SOURCE_DIR}/src/ops/*.h ${CMAKE_SOURCE_DIR}/src/ops/*.cc

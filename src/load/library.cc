@@ -58,30 +58,8 @@ std::string LastError() {
   return text ? text : "no reason given";
 }
 
-<<<<<<< HEAD
-// Opens the library in the folder of libtern. If it is not there, searches the library path. Fails if the
-// library is in libtern's folder but cannot be loaded, because a library of the same name elsewhere would
-// hide the problem. Never looks in the current folder, which may contain an untrusted library of this name.
-Result<void*> Open(const Format& format, const std::string& file) {
-  const std::string folder = OwnFolder();
-  const std::string beside = folder + file;
-  if (!folder.empty() && access(beside.c_str(), F_OK) == 0) {
-    if (void* library = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    return Unsupported("'", beside, "', which reads ", format.name,
-                       " models, cannot be loaded: ", LastError());
-  }
-  if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  const std::string place =
-      folder.empty() ? "beside Tern, whose folder is unknown," : StrCat("in '", folder, "', beside Tern,");
-  return Unsupported(file, ", which reads ", format.name, " models, is missing: it is neither ", place,
-                     " nor on the library path (", LastError(), ")");
-}
-
 // Returns why the library must not be used, or an empty string. `importer` is null if the library has no
 // entry point.
-=======
-// Returns why the library must not be used, or an empty string. importer: null if there is no entry point.
->>>>>>> srv_tools
 std::string WhyRefused(const Importer* importer) {
   if (!importer)
     return StrCat("has no entry point ", kImporterEntry,

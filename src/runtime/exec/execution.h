@@ -43,18 +43,13 @@ class Execution {
   // Returns output i, which is valid until the next Run of any plan of the same session and depth. An output
   // that is also an input shares the input's memory.
   const Datum& Output(int i) const { return At(plan_->outputs()[static_cast<size_t>(i)]); }
-<<<<<<< HEAD
-  // Later runs write output i to this tensor. If the tensor is undefined, later runs write output i to the
-  // session's memory again. Returns false if the output cannot be redirected. The caller must then copy it.
-=======
   // True if type and dims of output i are known before the run.
   bool Planned(int i) const {
     const int slot = plan_->outputs()[static_cast<size_t>(i)];
     return plan_->layout().places[static_cast<size_t>(slot)].storage >= 0;
   }
-  // Later runs write output i to this tensor; an undefined tensor restores the session's memory. Returns
-  // false if the output cannot be redirected; the caller must then copy.
->>>>>>> srv_repo
+  // Later runs write output i to this tensor. If the tensor is undefined, later runs write output i to the
+  // session's memory again. Returns false if the output cannot be redirected. The caller must then copy it.
   bool Redirect(int i, const Tensor& tensor);
   // Drops the references to inputs, bound outputs and dynamic values, so that a cached execution does not
   // keep their memory alive.
