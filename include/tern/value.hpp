@@ -147,7 +147,7 @@ TERN_API_NAMESPACE {
     // Fails unless this is a map with keys of type `key` and single elements that `as` represents exactly.
     Status CheckEntries(DType key, DType as) const;
     void Read(void* out, DType as) const;
-    std::shared_ptr<const void> datum_;  // null: empty
+    std::shared_ptr<const void> datum_;  // null for an empty value
   };
 
 }  // TERN_API_NAMESPACE

@@ -14,7 +14,7 @@ struct Tolerance {
 };
 
 struct Comparison {
-  std::string difference;  // empty: equal within the tolerance
+  std::string difference;  // empty if the data are equal within the tolerance
   double max_abs = 0;      // largest |got - wanted| over the float elements
   double max_rel = 0;      // largest |got - wanted| / |wanted| where wanted is not 0
   double largest = 0;      // largest finite |wanted| over the float elements

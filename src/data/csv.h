@@ -32,9 +32,9 @@ Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 // Makes the first row the header. Drops blanks around the names.
 void TakeHeader(CsvTable& table);
 
-// Return the cells as [rows, columns], or one column as [rows, 1]. wanted: the element type; kInvalid means
-// f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a tensor of
-// another type has an empty cell, or if the type cannot represent a cell.
+// Return the cells as [rows, columns], or one column as [rows, 1]. `wanted` is the element type; kInvalid
+// means f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a
+// tensor of another type has an empty cell, or if the type cannot represent a cell.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

@@ -36,7 +36,7 @@ class Lister : public AttrVisitor {
 // Finds one attribute by name and skips the others.
 class Finder : public AttrVisitor {
  public:
-  // value: receives the attribute; may be null.
+  // `value` receives the attribute. It may be null.
   Finder(std::string_view name, AttrValue* value) : name_(name), value_(value) {}
   bool found = false;
   void operator()(const char* n, bool& v, const char*) override { Take(n, v); }

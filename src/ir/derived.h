@@ -11,7 +11,7 @@
 namespace tern {
 
 struct DerivedName {
-  std::string what;                                         // any text without a |
+  std::string what;                                         // any text without the character '|'
   std::vector<std::pair<std::string, uint64_t>> made_from;  // source constants and their checksums
 };
 

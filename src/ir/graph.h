@@ -47,7 +47,7 @@ class Node {
   std::string rule;    // the rewrite rule that created the node, if any; not stored in files
   Graph* graph = nullptr;
 
-  const std::vector<Value*>& inputs() const { return inputs_; }  // null: an absent optional input
+  const std::vector<Value*>& inputs() const { return inputs_; }  // null for an absent optional input
   const std::vector<Value*>& outputs() const { return outputs_; }
   Value* input(int i) const {
     return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
@@ -74,7 +74,7 @@ class Node {
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
   int output = 0;          // the present: index of a graph output
-  int axis = -1;           // the axis along which the present is longer than the past; -1: same dims
+  int axis = -1;           // the axis along which the present is longer than the past; -1 means equal dims
 };
 
 class Graph {
@@ -117,7 +117,7 @@ class Graph {
   void RemoveNode(Node* node);
   // Replaces `from` by `to` in all readers, also nested ones, and in graph outputs.
   void ReplaceUses(Value* from, Value* to);
-  // Turns a constant into an input, when a caller feeds an overridable constant.
+  // Converts a constant to an input. Used when a caller feeds an overridable constant.
   void ConstantToInput(Value* value);
   void InputToConstant(Value* value, Tensor tensor);  // also removes the state that `value` is the past of
   // Removes constants that are unused and not overridable.

@@ -19,7 +19,7 @@ bool PlainName(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
-// Returns true if a name without a sigil (% or #) needs no quotes.
+// Returns true if a name without a sigil ('%' or '#') needs no quotes.
 bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '.' && name[0] != '/'; }
 
 std::string ElementText(const Tensor& t, int64_t i) {

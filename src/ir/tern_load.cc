@@ -85,7 +85,7 @@ class Reader {
   }
 
  private:
-  // Checks only that the input of each state exists. VerifyGraph checks the rest of a state.
+  // Checks only that the input of each state exists. VerifyGraph checks the other properties of a state.
   Status ReadStates(const fb::Graph& from, Graph& to) {
     if (!from.states()) return {};
     for (const fb::State* state : *from.states()) {

@@ -112,7 +112,8 @@ Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
   int written = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;  // a page of another command
+    // Skips the pages of other commands.
+    if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
     ++written;
   }

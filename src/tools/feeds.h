@@ -15,7 +15,7 @@ namespace tern::tools {
 // Options that control how pictures are converted to inputs.
 struct PictureOptions {
   void Declare(Args& args);
-  // Returns the options. inputs: the values of --input. Fails if an option is given but no input is a
+  // Returns the options. `inputs` are the values of --input. Fails if an option is given but no input is a
   // picture.
   Result<data::ImageOptions> Parse(const Args& args, const std::vector<std::string>& inputs) const;
   data::ImageOptions image;

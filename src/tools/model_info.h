@@ -9,8 +9,8 @@
 
 namespace tern::tools {
 
-// Returns the model's opsets, producer, version, description and metadata, one line each. Omits those it does
-// not have.
+// Returns the model's opsets, producer, version, description and metadata, one line each. Omits properties
+// that the model does not have.
 std::string ModelInfoText(const Graph& graph);
 // Writes the keys "source", "opsets" and "metadata" with their values into the object that `json` has begun.
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);

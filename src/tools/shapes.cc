@@ -22,7 +22,7 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
 }
 
 // Checks that the size `value` is possible for a dim of an input. If the dim is a symbol, sets the symbol to
-// this size in `symbols`. source: where the size comes from, for messages.
+// this size in `symbols`. `source` says where the size comes from, for messages.
 Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)

@@ -17,9 +17,9 @@
 namespace tern::tools {
 namespace {
 
-// The default tolerances for bf16. The absolute tolerance is relative to the largest element of an output.
-// According to docs/reports/accuracy.md, the errors of trained networks are 0.1 % to 1.1 % of the largest
-// element.
+// The default tolerances for bf16 (relative, absolute, of_largest). An error of 2 % of the largest element of
+// an output is allowed in place of an absolute tolerance. According to docs/reports/accuracy.md, the errors
+// of trained networks are 0.1 % to 1.1 % of the largest element.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {
@@ -68,7 +68,7 @@ class VerifyTool : public Tool {
   SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
-  // (where, output): outputs that are not compared, because the folder `where` does not contain them.
+  // Pairs (where, output). The output is not compared, because the folder `where` does not contain it.
   std::vector<std::pair<std::string, std::string>> unstored_;
 };
 
@@ -84,8 +84,8 @@ void VerifyTool::Declare(Args& args) {
       "compare each node of the optimized graph with the reference evaluator, both with the same inputs");
   args.Flag(
       "--accumulated", accumulated_,
-      "with --layers: the inputs of a node are results of the kernels before it, so that errors accumulate");
-  args.Option("--top", max_rows_, "N", "with --layers: print only the N worst nodes (20); 0: all", 0,
+      "make --layers feed each node with the results of the kernels before it, so that errors accumulate");
+  args.Option("--top", max_rows_, "N", "make --layers print only the N worst nodes (20); 0 means all", 0,
               1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the random inputs, which are used without --data (0)");
   shapes_.Declare(args);

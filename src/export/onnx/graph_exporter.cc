@@ -55,7 +55,7 @@ int OpsetOf(DType t) {
   }
 }
 
-// Renames values of a graph and its nested graphs. names: old name → new name.
+// Renames values of a graph and its nested graphs. `names` maps old names to new names.
 void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& graph) {
   const auto change = [&](std::string* name) {
     if (auto it = names.find(*name); it != names.end()) *name = it->second;

@@ -109,7 +109,7 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   return context;
 }
 
-// claims: receives which kinds of declarations the import used.
+// `claims` receives the kinds of declarations that the import used.
 Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
@@ -156,7 +156,7 @@ Status TooLarge(size_t size) {
       "(onnx.save(..., save_as_external_data=True)), so that its weights are in separate files");
 }
 
-// raw: receives the tensor data that is left out of `model`.
+// `raw` receives the tensor data that is left out of `model`.
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
   if (!split) return Parse(data, size, model);

@@ -26,8 +26,8 @@ std::string ZeroPoint(TernNode& n, DType to) {
   return scale.fully_known() ? n.Const(Tensor(to, scale.Concrete())) : "";
 }
 
-// QuantizeLinear requires that x and scale have the same type. It is f16 or bf16 if both have it, otherwise
-// f32.
+// QuantizeLinear requires that x and scale have the same type. If both are f16 or both are bf16, they keep
+// this type. In all other cases, they are cast to f32.
 Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType precision = n.attrs().Type("precision");

@@ -70,7 +70,7 @@ Value* FillSequence(Builder& b, Value* y, Value* full) {
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// Emits the Scan of one batch entry. slices: the operands of this entry. lengths: whether slices[0] is the
+// Emits the Scan of one batch entry. `slices` are the operands of this entry. If `lengths`, slices[0] is the
 // length of the entry's sequence.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;

@@ -49,7 +49,7 @@ DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::k
 // Reads the attributes of versions before 5, which list interior nodes and leaves together.
 class OldTable {
  public:
-  // votes: the prefix of the attributes of votes, "target" or "class". one_vote: whether only the first vote
+  // `votes` is the prefix of the attributes of votes: "target" or "class". If `one_vote`, only the first vote
   // of a leaf counts. onnxruntime does so if there is a single target, because converters then write the same
   // vote several times.
   OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}

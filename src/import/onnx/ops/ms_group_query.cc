@@ -62,7 +62,7 @@ class GroupQuery {
         return n_.Bad("packed q, k and v must have rank 3, got ", q->type.ToString());
       const Shape& packed = q->type.shape;
       if (packed.ranked && packed[2].known() && packed[2].value() % (heads + 2 * kv))
-        return n_.Bad("a width of ", packed[2].value(), " is no multiple of ", heads + 2 * kv, " heads");
+        return n_.Bad("a width of ", packed[2].value(), " is not a multiple of ", heads + 2 * kv, " heads");
       Value* size = e_.Binary("div", e_.SizeOf(q, 2), b_.Ints({heads + 2 * kv}));
       const auto parts =
           b_.Ops("Split", {q, e_.Mul(size, b_.Ints({heads, kv, kv}))}, {{"axis", int64_t{2}}}, 3);
@@ -96,8 +96,8 @@ class GroupQuery {
   Status Rotate() {
     for (int i : {7, 8}) TERN_TRY(Require(n_, i, kFloats));
     const Shape& cache = n_.In(7)->type.shape;
-    const int64_t rotated =
-        cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: full heads
+    // 0 means that all features of a head are rotated.
+    const int64_t rotated = cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
     const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", rotated}};
     AttrList q_attrs = attrs;
@@ -181,9 +181,9 @@ Status Rotary(OnnxNode& n) {
   const int rank = n.RankOf(0);
   const Shape& cache = n.In(2)->type.shape;
   if (rank != 3 && rank != 4) return n.NotYet("an input of type ", n.In(0)->type.ToString());
-  const int64_t half = cache.rank() == 2 && cache[1].known()
-                           ? cache[1].value()
-                           : n.Int("rotary_embedding_dim") / 2;  // 0: full heads
+  // 0 means that all features of a head are rotated.
+  const int64_t half =
+      cache.rank() == 2 && cache[1].known() ? cache[1].value() : n.Int("rotary_embedding_dim") / 2;
   Emit e(n);
   int64_t heads = 0;
   if (rank == 3) {

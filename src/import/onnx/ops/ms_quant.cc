@@ -39,7 +39,7 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
 }
 
 // Returns a converter for an operator whose inputs are x, the scale and zero point of x, and the scale and
-// zero point of the result. compute: emits the operator on floats.
+// zero point of the result. `compute` emits the operator on floats.
 template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
@@ -106,8 +106,8 @@ Status NhwcMaxPool(OnnxNode& n) {
   return {};
 }
 
-// The inputs are the result's scale and zero point, then for each part to concatenate a tensor, its scale and
-// its zero point.
+// The first inputs are the scale and zero point of the result. Three inputs follow for each part to
+// concatenate: a tensor, its scale and its zero point.
 Status QLinearConcat(OnnxNode& n) {
   if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
   Emit e(n);

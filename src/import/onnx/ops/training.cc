@@ -7,7 +7,7 @@ namespace {
 
 class Optimizer {
  public:
-  // states: the number of state tensors per optimized tensor.
+  // `states` is the number of state tensors per optimized tensor.
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 

@@ -114,7 +114,7 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
 // tile) * sum over input channels of (largest magnitude of the channel in the tile) * (square root of the sum
 // of squares of the kernel).
 constexpr double kError = 1e-7;
-// ErrorBound replaces a smaller magnitude by this one, except 0.
+// ErrorBound uses kMinMagnitude in place of smaller magnitudes, except 0.
 template <class Work> constexpr double kMinMagnitude = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
 class ErrorBound {
@@ -259,7 +259,8 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
 }
 
 // Prints the table in docs/reports/accuracy.md: the largest error relative to the largest result, and the
-// root mean square error relative to that of the results. Errors are differences from sums in double.
+// root mean square error relative to the root mean square of the results. Errors are differences from sums in
+// double.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;
   std::printf("| kernel, channels | direct | FFT |\n|---|---|---|\n");

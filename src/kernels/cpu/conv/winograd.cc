@@ -212,7 +212,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
-  t.few_rows = true;  // results stay bit-identical: tile heights do not depend on the number of threads
+  t.few_rows = true;  // results stay bit-identical, because tile heights do not depend on the threads
   // Each tile prefetches its share of the next panel.
   t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {

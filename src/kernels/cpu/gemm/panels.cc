@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-// Number of multiply-adds that pays for another thread, including those of padded columns.
+// In multiply-adds, including those of padded columns.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr int64_t kWorthCopying = 64;  // minimum columns of b for which copying colliding rows of a pays
 constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
@@ -23,7 +23,7 @@ constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not
 // Describes how a product is split into jobs. A job is a block of rows of a times several panels of b.
 struct Blocking {
   int64_t depth;         // dwords of k per pass
-  int64_t rows, panels;  // per job
+  int64_t rows, panels;  // rows of a and panels of b per job
   int64_t row_jobs, panel_jobs;
   bool copy;  // rows of a are copied into contiguous scratch memory first
 };
@@ -46,8 +46,8 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
-  if (p.m <=
-      kFewRows) {  // limited by memory bandwidth: with small jobs, all threads end at about the same time
+  if (p.m <= kFewRows) {
+    // Memory bandwidth limits the speed. With small jobs, all threads end at about the same time.
     const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
     blocking.panels =
         std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));

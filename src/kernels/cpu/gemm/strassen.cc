@@ -13,11 +13,12 @@ namespace {
 // kMaxRows is the maximum number of rows per block; sums of a's quarters stay in the L2 cache. Each block
 // computes the sums of b again, so blocks should be large.
 constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
-constexpr int64_t kMinColumns = 192;  // columns of half of c that pay for another thread
-constexpr int64_t kMinRows = 16;      // minimum rows of a block for which Strassen pays
+// Minimum columns of half of c per job, if a block has more jobs than threads.
+constexpr int64_t kMinColumns = 192;
+constexpr int64_t kMinRows = 16;  // minimum rows of a block for which Strassen pays
 constexpr int64_t kThreadMultiple =
     4;  // more than 2 blocks are rounded up to a multiple of this, for even work on 2 and 4 threads
-constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
 // Describes how a product is split. The blocks of rows determine which rows the algorithm adds to each other,

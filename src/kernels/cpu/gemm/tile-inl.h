@@ -151,7 +151,7 @@ inline float* Bf16At(float* p, int64_t at) {
   return reinterpret_cast<float*>(reinterpret_cast<char*>(p) + 2 * at);
 }
 
-// Applies the epilogue of the tile and stores the sums. kFull: the last vector of columns is full.
+// Applies the epilogue of the tile and stores the sums. kFull means that the last vector of columns is full.
 template <class Ops, bool kFull, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
   constexpr bool kBf16 = Ops::kPerLane == 2;  // c and residual may be bf16 in memory
   constexpr int lanes = kLanes<float>;

@@ -21,7 +21,7 @@ struct Tile {
   // A row of a may consist of several segments of k dwords each, as a window over an image does. Segment i
   // starts at a + starts[i].
   int64_t segments = 1;
-  const int64_t* starts = nullptr;  // null: one segment at offset 0
+  const int64_t* starts = nullptr;  // null means one segment at offset 0
   float* c = nullptr;
   int64_t c_row = 0;
   // Whether c and the residual are bf16 in memory. Only tables for bf16 operands support this. With bf16_c,

@@ -9,11 +9,11 @@ namespace tern::cpu {
 // `length` (block == 0), or one scale per `block` positions and element of `inner`.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
-  int64_t block = 0;  // 0: not blocked
+  int64_t block = 0;  // 0 means not blocked
   bool single = true;
 };
 
-bool HasQuant(DType type);  // i8, u8, i16, u16
+bool HasQuant(DType type);  // returns true for i8, u8, i16 and u16
 // `zero` is an array of zero points of type `to`, one per scale. If `zero` is null, all zero points are 0.
 void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
                  const Workers& workers);
