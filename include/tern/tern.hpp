@@ -144,8 +144,8 @@ TERN_API_NAMESPACE {
     Config();
     // model_path is a file or folder. Its format is detected from the contents. The weights of a .tern file
     // and the external data of an ONNX model stay memory-mapped until the predictor and all its clones are
-    // destroyed. Do not write into a mapped file: results may change, and truncating the file ends the
-    // process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
+    // destroyed. Do not write into a mapped file, because results may change, and truncating the file ends
+    // the process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
     explicit Config(std::string model_path);
     Config(const Config&);  // a move copies
     Config& operator=(const Config&);

@@ -33,7 +33,7 @@ class Lister : public AttrVisitor {
   }
 };
 
-// Finds one attribute by name and skips the others.
+// Finds one attribute by name and skips other attributes.
 class Finder : public AttrVisitor {
  public:
   // `value` receives the attribute. It may be null.

@@ -115,7 +115,7 @@ class Graph {
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // Removes a node and its output values, which must be unused.
   void RemoveNode(Node* node);
-  // Replaces `from` by `to` in all readers, also nested ones, and in graph outputs.
+  // Replaces `from` by `to` in all nodes that read it, also in nested graphs, and in graph outputs.
   void ReplaceUses(Value* from, Value* to);
   // Converts a constant to an input. Used when a caller feeds an overridable constant.
   void ConstantToInput(Value* value);

@@ -52,7 +52,7 @@ class InferContext {
   // Return the elements of a small integer input as expressions; nullopt if the elements are not known.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
-  // Returns all elements as numbers; nullopt if one of them is unknown.
+  // Returns all elements as numbers. Returns nullopt if an element is unknown.
   std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
 
   void Out(int i, Type type);  // ignored for an output that the node lacks

@@ -1,5 +1,6 @@
-// The properties of an op that passes, plans and reports query, and the types of the answers. Each op answers
-// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the op's traits.
+// The properties of an op that passes, plans and reports query, and the types of the answers. Each op gives
+// its answers in the op's source file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the
+// op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>

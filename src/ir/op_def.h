@@ -176,8 +176,8 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
   // The rule returns true if a node with these attributes may work directly on quantized elements of one
-  // scale: the quantized result then represents the result for the dequantized elements. By default this
-  // holds for ops that move data without a constant border.
+  // scale. The quantized result must then represent the result for the dequantized elements. By default, the
+  // rule returns true for ops that move data without a constant border.
   Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
     return Set(def_.keeps_scale, std::move(rule));
   }

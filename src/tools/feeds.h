@@ -1,4 +1,4 @@
-// Reads the inputs of a run from files, or creates random ones.
+// Reads the inputs of a run from files, or creates random inputs.
 #pragma once
 #include <map>
 #include <string>

@@ -280,7 +280,7 @@ std::string GraphExporter::Copied(const std::string& name) {
 
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
-  // Inputs and outputs are named before other values, so that they get their own names without a suffix.
+  // Inputs and outputs are named before other values, so that they keep their names without a suffix.
   for (const Value* v : graph.inputs()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));

@@ -36,7 +36,7 @@ constexpr int kMaxNesting = 400;  // the deepest nesting of messages; 130 nested
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
 // Streams a mapped file to the parser in blocks. Releases the memory of each block after the parser has read
-// it, because the parsed message has its own copy.
+// it, because the parsed message contains a copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -79,7 +79,7 @@ Status CheckHeader(const pb::ModelProto& model) {
                        ", the newest Tern knows");
   for (const auto& o : model.opset_import()) {
     if (!CleanDomain(o.domain()).empty()) continue;
-    if (o.version() < 1) return InvalidModel("there is no opset ", o.version());
+    if (o.version() < 1) return InvalidModel("the opset must be at least 1, got ", o.version());
     if (o.version() > kMaxOpset)
       return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
   }

@@ -18,9 +18,9 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Provides the bytes of tensors. Each tensor gets its own buffer, so that its memory can be freed without
-// that of other tensors. Bytes in a message are moved out of the message. Bytes that Add registers are copied
-// when Take is called.
+// Provides the bytes of tensors. Each tensor gets a separate buffer, so that the memory of one tensor can be
+// freed while other tensors still exist. Bytes in a message are moved out of the message. Bytes that Add
+// registers are copied when Take is called.
 class RawBytes {
  public:
   explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}

@@ -37,7 +37,7 @@ inline bool Wanted(const TernNode& n, size_t output) {
   return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
-// Returns the type in which an operator that does not support bf16 computes: f32 for bf16, otherwise t.
+// For operators that do not support bf16. Returns f32 if t is bf16. Returns t for all other types.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
 // Returns the ONNX attributes strides, dilations, pads and auto_pad. Leaves out empty lists.

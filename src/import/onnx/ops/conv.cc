@@ -78,8 +78,8 @@ Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// Emits a depthwise convolution over the concatenation of the past and the input. Without a past, uses zeros.
-// The last elements of the concatenation, as many as the past has, are the next past.
+// Emits a depthwise convolution of the concatenation of the past and the input. If there is no past, uses
+// zeros. The last elements of the concatenation, as many as the past has, are the next past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Builder& b = n.b;

@@ -16,7 +16,7 @@ class LikelihoodLoss {
     TERN_TRY(Require(n_, 1, kInts));
     const std::string reduction = n_.Text("reduction", "mean");
     if (reduction != "none" && reduction != "sum" && reduction != "mean")
-      return n_.Bad("reduction is '", reduction, "'");
+      return n_.Bad("reduction must be none, sum or mean, got '", reduction, "'");
     FindIgnored();
     Value* weight = Weights();
     Value* index = b_.Op("Unsqueeze", {target_, b_.Ints({1})});

@@ -85,7 +85,7 @@ Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const c
 }
 
 Status CheckHeads(const OnnxNode& n) {
-  if (n.Int("num_heads") < 1) return n.Bad("num_heads is ", n.Int("num_heads"));
+  if (n.Int("num_heads") < 1) return n.Bad("num_heads must be at least 1, got ", n.Int("num_heads"));
   if (n.Int("do_rotary")) return n.NotYet("rotary positions inside this operator");
   if (n.Int("past_present_share_buffer")) return n.NotYet("a past that shares its buffer with the present");
   return {};
@@ -180,7 +180,7 @@ Result<Parts> MultiHeadParts(OnnxNode& n, int bias_input) {
     p.q = q, p.k = pair[0], p.v = pair[1];
     return p;
   }
-  if (!v) return n.Bad("a key without a value");
+  if (!v) return n.Bad("the node has a key but no value");
   if ((n.RankOf(1) != 3 && n.RankOf(1) != 4) || n.RankOf(2) != n.RankOf(1))
     return n.NotYet("key and value of types ", k->type.ToString(), " and ", v->type.ToString());
   TERN_ASSIGN(const auto bias, BiasParts(n, bias_input, q, k, v, heads));

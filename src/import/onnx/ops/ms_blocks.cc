@@ -51,7 +51,7 @@ Result<NBits> Layout(const OnnxNode& n) {
   l.block = n.Int("block_size");
   TERN_ASSIGN(l.type, UnsignedOf(n, l.bits));
   if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX)
-    return n.Bad("K is ", l.k, ", N is ", l.n, " and block_size is ", l.block);
+    return n.Bad("K, N and block_size must be 1 to ", INT32_MAX, ", got ", l.k, ", ", l.n, " and ", l.block);
   if (l.block * l.bits % 8)
     return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits is not a multiple of 8 bits");
   l.blocks = (l.k - 1) / l.block + 1;
@@ -198,7 +198,8 @@ Status MatMulBnb4(OnnxNode& n) {
   const Tensor* packed = n.Constant(1);
   if (!packed) return n.NotYet("a weight that is not a constant");
   if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX)
-    return n.Bad("K is ", k, ", N is ", columns, ", block_size is ", block, " and quant_type is ", kind);
+    return n.Bad("K and N must be 1 to ", INT32_MAX, ", block_size at least 1 and quant_type 0 or 1, got ", k,
+                 ", ", columns, ", ", block, " and ", kind);
   if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 ||
       packed->size() < (k * columns + 1) / 2)
     return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);

@@ -12,7 +12,8 @@ Status CheckSupported(const OnnxNode& n) {
   constexpr int64_t kMaxHeads = 1 << 20;
   if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 ||
       std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads)
-    return n.Bad("num_heads is ", n.Int("num_heads"), " and kv_num_heads is ", n.Int("kv_num_heads"));
+    return n.Bad("num_heads and kv_num_heads must be 1 to ", kMaxHeads, ", got ", n.Int("num_heads"), " and ",
+                 n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
     return n.NotYet("a quantized cache");
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");

@@ -71,7 +71,7 @@ Status UnfoldTensor(OnnxNode& n) {
   if (rank < 1) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   TERN_ASSIGN(const int axis, NormalizeAxis(n.Int("dim", -1), rank));
   const int64_t size = n.Int("size"), step = n.Int("step", 1);
-  if (size < 1 || step < 1) return n.Bad("size is ", size, " and step is ", step);
+  if (size < 1 || step < 1) return n.Bad("size and step must be at least 1, got ", size, " and ", step);
   Emit e(n);
   Value* end = e.Sub(e.SizeOf(n.In(0), axis), n.b.Ints({size - 1}));
   Value* starts = n.b.Op("Range", {e.Long(0), e.Squeeze(end, {0}), e.Long(step)});

@@ -8,7 +8,7 @@ namespace {
 
 double Epsilon(const OnnxNode& n, float otherwise) { return n.Float("epsilon", otherwise); }
 
-// Emits 1 / sqrt(mean(x²) + epsilon) over the axes from `axis` on, in f32.
+// Emits 1 / sqrt(mean(x²) + epsilon) in f32. The mean is computed along the axes from `axis` on.
 Result<Value*> InverseRoot(OnnxNode& n, Value* x, int64_t axis, double epsilon) {
   const int rank = x->type.shape.rank();
   if (rank < 0) return n.NotYet("statistics of an input of unknown rank");

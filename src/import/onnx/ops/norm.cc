@@ -24,7 +24,7 @@ struct Moments {
   Value *mean, *var;
 };
 
-// Emits the mean and variance of input 0 over the axes. Computes them in f32 or f64, because f16 would
+// Emits the mean and variance of input 0 along the axes. Computes them in f32 or f64, because f16 would
 // overflow.
 Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
   const DType type = n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32;

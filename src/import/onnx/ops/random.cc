@@ -39,7 +39,7 @@ Status Bernoulli(OnnxNode& n) {
 Status Multinomial(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kI32));
   const int64_t samples = n.Int("sample_size", 1);
-  if (samples < 0) return n.Bad("sample_size is ", samples);
+  if (samples < 0) return n.Bad("sample_size must be at least 0, got ", samples);
   Value* rows = n.b.Op("Shape", {n.In(0)}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
   Value* classes = n.b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
   Value* shape = n.b.Op("Concat", {rows, n.b.Ints({samples}), classes}, {{"axis", int64_t{0}}});

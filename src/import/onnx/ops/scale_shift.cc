@@ -109,7 +109,7 @@ Status GivenTensorFill(OnnxNode& n) {
   for (int64_t d : n.Ints("extra_shape")) shape.push_back(d);
   const auto count = CheckedCount(shape, DType::kF32);
   if (!count || *count != static_cast<int64_t>(values.size()))
-    return n.Bad(values.size(), " values for shape [", Join(shape, ","), "]");
+    return n.Bad("there are ", values.size(), " values for the shape [", Join(shape, ","), "]");
   n.Out(0, n.b.Const(Tensor::Of(DType::kF32, shape, {values.begin(), values.end()})));
   return {};
 }

@@ -82,7 +82,8 @@ Status Adam(OnnxNode& n) {
 
 Status Momentum(OnnxNode& n) {
   const std::string mode = n.Text("mode", "standard");
-  if (mode != "standard" && mode != "nesterov") return n.Bad("mode is '", mode, "'");
+  if (mode != "standard" && mode != "nesterov")
+    return n.Bad("mode must be standard or nesterov, got '", mode, "'");
   const double alpha = n.Float("alpha");
   Optimizer o(n, 1);
   return o.Run([&](Value* x, Value* g, const std::vector<Value*>& state) -> std::vector<Value*> {

@@ -66,14 +66,14 @@ class NhwcConv {
  private:
   // The source of the rows of the matrix product.
   enum class Source : uint8_t {
-    kImage,    // the kernel has one tap: every pixel is a row
+    kImage,    // the kernel has one tap, so every pixel is a row
     kWindows,  // windows are read in the image, because nothing is padded or rounded
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
   // A job computes output rows [first, last) and columns [left, right) of one plane of an image. With
-  // kIm2col, it computes pixels [first, last) of all images. Panels [panel0, panel1) are numbered over all
-  // groups.
+  // kIm2col, it computes pixels [first, last) of all images. It computes panels [panel0, panel1). Panels are
+  // numbered consecutively, from the first group to the last.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;

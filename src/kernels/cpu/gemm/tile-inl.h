@@ -25,7 +25,7 @@ constexpr int kGranule = kLanes<float> / 2;  // see RunHalf
 constexpr int kGranule = kLanes<float>;
 #endif
 // kPrefetchDistance is the number of rows of b between prefetch and use. Tiles of fewer than kPrefetchRows
-// rows do not prefetch b: memory bandwidth limits them, and prefetching slows them down.
+// rows do not prefetch b, because memory bandwidth limits them and prefetching slows them down.
 constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
