@@ -33,8 +33,9 @@ class AxisRenaming {
   void SetAttr(const char* name, const AttrValue& value);
 
   std::vector<int64_t> Moved(std::vector<int64_t> axes) const;  // MovedAxis of each axis
-  // Returns lists in the new order of axes. `lists` concatenates lists with one element per axis each, such
-  // as the pads before and after.
+  // Returns lists in the new order of axes. `lists` is a concatenation of lists. Each of them has one element
+  // per axis. For example, pads are the list of pads before each axis, followed by the list of pads after
+  // each axis.
   std::vector<int64_t> Reordered(const std::vector<int64_t>& lists) const;
   // Updates the attribute `axis`, the number of an axis of the operands.
   void MoveAxisAttr();

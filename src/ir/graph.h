@@ -131,7 +131,7 @@ class Graph {
 
   // Returns all values of enclosing graphs that this graph or its nested graphs read, in order of first use.
   std::vector<Value*> Captures() const;
-  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; the copy shares the bytes of constants
+  std::unique_ptr<Graph> Clone() const;  // must be a top-level graph; the copy shares the bytes of constants
   int NodeCount() const;                 // including nested graphs
 
  private:

@@ -27,9 +27,10 @@ class ShapeOptions {
   int64_t batch_ = 0;
 };
 
-// Sets the open dims of inputs that are not in `given`, because random values need known dims. If the symbol
-// of an open dim also occurs in a given input, the dim gets the size from that input. Other open dims are set
-// to SmallestSize, with a note on stderr. Then repeats shape inference. Does nothing if every input is given.
+// Sets the open dims of inputs that are not in `given`. Such inputs get random values, which need known dims.
+// If the symbol of an open dim also occurs in a given input, the dim gets the size from that input. Other
+// open dims are set to SmallestSize, with a note on stderr. Then repeats shape inference. Does nothing if
+// every input is given.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
 // Tries several sizes (1, 2, 16, …) for all open dims. Returns the smallest size for which shape inference
