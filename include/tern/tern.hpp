@@ -33,10 +33,11 @@ TERN_API_NAMESPACE {
     std::string symbol;  // name of an open dim, or an expression such as "2*N"; empty if the dim has no name
   };
 
-  // A handle to an input or output of a predictor, which may be a tensor, sequence, map or optional. A handle
-  // is cheap to copy. It may outlive the predictor, whose memory it then keeps alive. If the model has no
-  // input or output of the requested name, status() and every function that returns a Status report this
-  // error. If the last CopyTo or ToVector failed, status() returns the error of that call.
+  // A handle to an input or output of a predictor. The input or output may be a tensor, sequence, map or
+  // optional. A handle is cheap to copy. A handle that outlives the predictor keeps the predictor's memory
+  // alive. If the model has no input or output of the requested name, status() and every function that
+  // returns a Status report this error. If the last CopyTo or ToVector failed, status() returns the error of
+  // that call.
   class Predictor;
   class Tensor {
    public:
@@ -214,9 +215,10 @@ TERN_API_NAMESPACE {
   // Conditions that end one run early with kCancelled, for example in a model with an endless loop. They are
   // checked between the steps of a run, between measurements (tune_ms), and while the run waits for a clone
   // that builds a plan or packs weights. A step or a plan that has begun is completed. The first run with new
-  // shapes builds a plan, and the very first run packs the weights. Both may take longer than the run itself,
-  // so run once without a limit before deadlines matter. After kCancelled the predictor stays usable. Its
-  // outputs have no value until a later run succeeds, and the contents of bound memory are unspecified.
+  // shapes builds a plan, and the very first run packs the weights. Building a plan and packing weights may
+  // take longer than the run itself, so run once without a limit before deadlines matter. After kCancelled
+  // the predictor stays usable. Its outputs have no value until a later run succeeds, and the contents of
+  // bound memory are unspecified.
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread may set the flag; it must live until Run returns
     std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0 means no limit

@@ -1,5 +1,5 @@
-// Runs graphs with the reference functions of the ops. These are slow and simple, and the oracle for all
-// tests.
+// Runs graphs with the reference functions of the ops. These functions are simple and slow. They are the
+// oracle for all tests.
 #pragma once
 #include <functional>
 

@@ -107,7 +107,8 @@ class Graph {
   void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
-  // Adds a node at the end, or before the node `before`. Its outputs are new values without types.
+  // Adds a node at the end, or before the node `before`. The outputs of the new node are new values without
+  // types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
   // Returns the node right before `node`; null if `node` is the first.

@@ -86,7 +86,8 @@ class OpDef {
   template <class T> static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
 };
 
-// The functions that all builders share. They are not inline, because every op's file would compile them.
+// The functions that all builders share. They are not inline, because otherwise every op's file would compile
+// them.
 class OpDefBuilder {
  protected:
   OpDefBuilder(const char* summary, Attrs defaults);

@@ -16,8 +16,8 @@ class ShapeOptions {
  public:
   // `effect` says what the command does with the dims. It is appended to the help texts.
   void Declare(Args& args, const std::string& effect = "");
-  // Sets the dims of the inputs, and of other inputs with the same symbols. Then repeats shape inference.
-  // Fails if an input or symbol is unknown, or if a dim contradicts the model.
+  // Sets the dims that the options specify, and the dims of other inputs that have the same symbols. Then
+  // repeats shape inference. Fails if an input or symbol is unknown, or if a dim contradicts the model.
   Status Apply(Graph& graph) const;
   // Applies only --batch. Used if the inputs come from files, which determine the other dims.
   Status ApplyBatch(Graph& graph) const;

@@ -46,8 +46,8 @@ Type TypeOf(const Value& v, const Datum& datum) {
   return Type::TensorOf(datum.tensor.dtype(), Shape::Of(datum.tensor.dims()));
 }
 
-// Returns the kernel of the node. Returns "folded" if `kernels` does not contain the node. Then the plan has
-// no steps, because its results are constants.
+// Returns the kernel of the node. Returns "folded" if `kernels` does not contain the node. In this case, the
+// plan has no steps, because its results are constants.
 std::string KernelOf(const std::map<const Node*, std::string>& kernels, const Node& node) {
   const auto it = kernels.find(&node);
   return it == kernels.end() ? "folded" : it->second;

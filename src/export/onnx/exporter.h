@@ -75,8 +75,8 @@ class TernNode {
   // ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. The new names may equal
-  // names in enclosing graphs, which they hide.
+  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If a new name equals a name
+  // in an enclosing graph, it hides that name.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);
@@ -103,9 +103,9 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. It writes the Tern
-// attributes named in `attrs`. With "axis", the name is the same in ONNX. With "dim=axis", Tern's `dim`
-// becomes ONNX's `axis`. It also writes the attributes `fixed`.
+// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. The exporter writes the
+// Tern attributes named in `attrs`. With "axis", the name is the same in ONNX. With "dim=axis", Tern's `dim`
+// becomes ONNX's `axis`. The exporter also writes the attributes `fixed`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 

@@ -183,7 +183,8 @@ Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims
   return position;
 }
 
-// Converts a sparse tensor in COO format to a dense one. Its indices are linear or per axis.
+// Converts a sparse tensor in COO format to a dense tensor. The indices of the sparse tensor are linear or
+// per axis.
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
   TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
   TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));

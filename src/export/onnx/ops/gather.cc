@@ -28,8 +28,8 @@ Exporter WithLongIndices(const char* op, const char* attr) {
   };
 }
 
-// Emits ScatterElements, because opset 21 has no TensorScatter. Its indices are the positions to write along
-// the axis.
+// Emits ScatterElements, because opset 21 has no TensorScatter. The indices of ScatterElements are the
+// positions to write along the axis.
 Status TensorScatter(TernNode& n) {
   const int rank = n.TypeOf(0).shape.rank();
   if (rank < 2) return n.NotExportable("the rank of the cache is not known");

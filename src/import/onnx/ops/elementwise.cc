@@ -6,8 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on: for input 0
-// [2,3,4,5] and axis 1, b [3,4] becomes [3,4,1].
+// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on. For example, if
+// input 0 is [2,3,4,5] and axis is 1, b [3,4] becomes [3,4,1].
 Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
   if (rank_b == 0) return b;

@@ -220,8 +220,8 @@ Status Classifier(OnnxNode& n) {
   return {};
 }
 
-// Reads the attributes of version 5. It stores leaves separately from interior nodes, with one vote per leaf.
-// The sets of BRANCH_MEMBER nodes are stored in one list, with NaN after each set.
+// Reads the attributes of version 5. This version stores leaves separately from interior nodes, with one vote
+// per leaf. The sets of BRANCH_MEMBER nodes are stored in one list, with NaN after each set.
 Result<Table> NewTable(OnnxNode& n) {
   Table t;
   t.roots = n.Ints("tree_roots");

@@ -62,7 +62,8 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
   }
 }
 
-// Emits the sum of the mask and the bias, which is added to the scores. Returns null if there is neither.
+// Emits the tensor that is added to the scores. It is the sum of the mask and the bias. Returns null if there
+// is neither a mask nor a bias.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
   TERN_ASSIGN(Value * seen, Visible(e, p));

@@ -43,7 +43,7 @@ Result<Value*> Activated(OnnxNode& n, Value* x, const std::vector<float>& params
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
-  if (channels_last && n.RankOf(0) < 3) return n.NotYet("an input of unknown rank");
+  if (channels_last && n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   Value* x = channels_last ? ChannelsFirst(e, n.In(0)) : n.In(0);
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));

@@ -76,7 +76,7 @@ class GroupQuery {
   }
 
   // Sets starts_ to the position of each sample's first new key. This is the number of the sample's past
-  // keys. It is 0 in the first step, where the length of the queries equals the total length.
+  // keys. This number is 0 in the first step, in which the length of the queries equals the total length.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});

@@ -105,7 +105,7 @@ Status GatedRmsNorm(OnnxNode& n) {
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
-  if (n.RankOf(0) < 3) return n.NotYet("an input of unknown rank");
+  if (n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   Value* x = n.In(0);
   const bool channels_last = n.Int("channels_last", 1) != 0;
   if (skip) {

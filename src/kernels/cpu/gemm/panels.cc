@@ -161,7 +161,8 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
     for (int64_t i = 0; i < tiles.parts(); ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
-    // Otherwise c is computed panel by panel. Each tile prefetches its share of the next panel.
+    // If the panels exceed the L2 cache, c is computed panel by panel. Each tile prefetches its share of the
+    // next panel.
     t.prefetch_step = CeilDiv(table.columns, tiles.parts());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
       for (int64_t i = 0; i < tiles.parts(); ++i) {

@@ -106,7 +106,7 @@ class Block {
   };
 
   // Computes the sums s1 to s4 of the quarters of a. Returns false if the rows must not be added to each
-  // other. Then quarter_[0] is the entire block, with all columns of this pass.
+  // other. In this case, quarter_[0] is the entire block, with all columns of this pass.
   bool SetSums(const float* a) {
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
