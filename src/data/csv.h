@@ -25,9 +25,8 @@ struct CsvTable {
 // in a single column of text. If `numbers` is true, these rules also apply:
 // - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
 // - Lines that start with '#' are comments.
-// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a mark of
-// a
-//   missing number (NA, N/A, null, '-' …).
+// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a mark
+//   of a missing number (NA, N/A, null, '-' …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header. Drops blanks around the names.

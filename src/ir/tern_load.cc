@@ -69,8 +69,8 @@ class Reader {
     return {};
   }
 
-  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that they are
-  // not used.
+  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that these
+  // constants are not used.
   void ForgetStale() {
     std::map<std::string, std::vector<uint64_t>> checksums;
     for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);

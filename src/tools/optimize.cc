@@ -49,7 +49,7 @@ void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   out_.Declare(args, "the output file, .onnx or .tern; if not given, only the report is printed");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
-              "how far to optimize (extended; with --pack: layout)");
+              "how far to optimize (extended, or layout with --pack)");
   args.Option("--disable", disable_, "NAME",
               "do not run this rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "also run this rule, which is off by default (repeatable)");

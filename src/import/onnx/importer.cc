@@ -76,12 +76,13 @@ Status CheckHeader(const pb::ModelProto& model) {
   if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: the file has no graph");
   if (model.ir_version() > kMaxIrVersion)
     return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion,
-                       ", the newest Tern knows");
+                       ", the newest version that Tern supports");
   for (const auto& o : model.opset_import()) {
     if (!CleanDomain(o.domain()).empty()) continue;
     if (o.version() < 1) return InvalidModel("the opset must be at least 1, got ", o.version());
     if (o.version() > kMaxOpset)
-      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
+      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset,
+                         ", the newest version that Tern supports");
   }
   return {};
 }

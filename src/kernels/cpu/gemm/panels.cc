@@ -141,7 +141,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.accumulate = !first || p.accumulate;
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
   // few_rows depends on the rows of the product, not on the rows of the job. The rows of a job depend on the
-  // number of threads, and results must not.
+  // number of threads, and results must not depend on it.
   t.few_rows = p.m <= kFewRows;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
