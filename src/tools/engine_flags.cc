@@ -34,8 +34,8 @@ void EngineFlags::Declare(Args& args, unsigned flags) {
   if (flags & kTune) {
     args.Option(
         "--tune", tune_ms_, "MS",
-        "milliseconds for measuring which kernels are the fastest (0); measurements are stored on disk", 0,
-        kMaxTuneMs);
+        "measure for up to MS milliseconds which kernels are the fastest (0); measurements are stored on disk",
+        0, kMaxTuneMs);
     args.Option(
         "--cache-dir", cache_dir_, "DIR",
         "folder for measurements (default: TERN_CACHE_DIR, else XDG_CACHE_HOME/tern, else ~/.cache/tern); with \"\", measurements are not stored");

@@ -97,11 +97,11 @@ class GenerateTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Positional("MODEL", model_, "a decoder with inputs and outputs for the past");
-    args.Option("--prompt", prompt_, "IDS", "token ids to begin with, separated by commas (0)");
-    args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
+    args.Option("--prompt", prompt_, "IDS", "continue these token ids, separated by commas (0)");
+    args.Option("--tokens", tokens_, "N", "generate N tokens (16)", 1, 1'000'000);
     args.Option(
         "--state", state_, "PAIRS",
-        "states, whose values live between runs: auto, or pairs of an input and an output, PAST=PRESENT,… (auto)");
+        "the states, whose values live between runs; auto finds them, PAST=PRESENT,… lists them as pairs of an input and an output (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
     args.Option(
         "--read-peak", read_bytes_, "BYTES",

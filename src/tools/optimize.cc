@@ -54,7 +54,7 @@ void OptimizeTool::Declare(Args& args) {
               "do not run this rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "also run this rule, which is off by default (repeatable)");
   args.Option("--only", only_, "NAME", "run only this rule, pass or group (repeatable)");
-  args.Option("--stop-after", stop_after_, "STAGE", "stop after a stage; see tern passes");
+  args.Option("--stop-after", stop_after_, "STAGE", "stop after this stage (see tern passes)");
   args.Option("--print-after", print_after_, "STAGE",
               "print the graph as text after this stage, or after each stage if STAGE is 'all'");
   args.Option("--why-not", why_not_, "RULE@NODE",
@@ -64,7 +64,7 @@ void OptimizeTool::Declare(Args& args) {
       "--measure", measure_,
       "measure the model before and after optimization, on one thread; without --level, the optimized model "
       "is measured at level layout, as sessions run it");
-  args.Option("--seconds", seconds_, "S", "how long to measure (2)");
+  args.Option("--seconds", seconds_, "S", "let --measure run for S seconds (2)");
   args.Flag(
       "--standard", standard_,
       "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");

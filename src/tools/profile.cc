@@ -61,7 +61,7 @@ void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   args.Option("--runs", runs_, "N",
               "number of measured runs; 0 means to run for --seconds, but at least 5 times", 0, 1'000'000);
-  args.Option("--seconds", seconds_, "S", "how long to measure (1)");
+  args.Option("--seconds", seconds_, "S", "measure for S seconds (1)");
   args.Option("--top", max_rows_, "N", "print only the N slowest nodes (40); 0 means all", 0, 1'000'000);
   args.Option("--input", inputs_, "NAME=FILE",
               "read this input from a file (repeatable); inputs that are not given are random");

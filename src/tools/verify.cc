@@ -74,9 +74,10 @@ class VerifyTool : public Tool {
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  args.Option("--data", data_, "DIR",
-              "compare with stored results: a folder with input_K / output_K (.pb, .npy) or io.npz, or with "
-              "sub-folders that contain these");
+  args.Option(
+      "--data", data_, "DIR",
+      "compare with the stored results in DIR; DIR contains input_K and output_K (.pb, .npy), or io.npz, or "
+      "sub-folders with such files");
   args.Option("--against", against_, "OTHER", "compare with the results of another model");
   args.Flag("--reference", reference_, "compare with the results of the reference evaluator");
   args.Flag(
@@ -87,13 +88,14 @@ void VerifyTool::Declare(Args& args) {
       "make --layers feed each node with the results of the kernels before it, so that errors accumulate");
   args.Option("--top", max_rows_, "N", "make --layers print only the N worst nodes (20); 0 means all", 0,
               1'000'000);
-  args.Option("--random", seed_, "SEED", "seed of the random inputs, which are used without --data (0)");
+  args.Option("--random", seed_, "SEED",
+              "seed of the random inputs (0); inputs are random if --data is not given");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kLevel | EngineFlags::kPrecision);
-  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3; in bf16: 1e-2)");
+  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3, or 1e-2 in bf16)");
   args.Option(
       "--atol", given_.absolute, "A",
-      "absolute tolerance (1e-4; in bf16: 2 % of the output's largest |wanted|); a result is correct if "
+      "absolute tolerance (1e-4, or in bf16 2 % of the output's largest |wanted|); a result is correct if "
       "|got - wanted| <= A + R * |wanted|");
   args.Flag("--json", json_, "print one JSON object");
 }
