@@ -156,8 +156,9 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Runs the model on a test vector. Compares its results with the stored results. If requested, also compares
-// them with the results of another model or of the reference evaluator, both in fp32.
+// Runs the model on a test vector. Compares its results with the stored results, if there are any. If
+// requested, also compares them with the results of another model or of the reference evaluator, both in
+// fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));

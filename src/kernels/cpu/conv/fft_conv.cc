@@ -262,8 +262,8 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
   to.back = back.of;
-  to.re_factor = to.im_factor =
-      plan_.scale();  // keeps spectra below the magnitude of the image, and products below that of results
+  // The scale keeps spectra smaller than the image, and products smaller than the results.
+  to.re_factor = to.im_factor = plan_.scale();
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;
   FftSimd().separate(plan_.Tile(z), to);

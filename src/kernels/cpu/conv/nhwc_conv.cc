@@ -10,7 +10,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlockDwords = 64 << 10;  // dwords read or written by a job; they stay in the L2 cache
-// In multiply-adds, including those of padded columns.
+// The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr double kScattered = 4;       // maximum size of padded rows, divided by the size of the windows
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords

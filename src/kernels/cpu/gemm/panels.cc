@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-// In multiply-adds, including those of padded columns.
+// The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr int64_t kWorthCopying = 64;  // minimum columns of b for which copying colliding rows of a pays
 constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
