@@ -240,7 +240,8 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
-  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their blobs' checksums
+  // The constants of the top-level graph and the checksums of their blobs.
+  std::vector<std::pair<Value*, uint64_t>> constants_;
 };
 
 struct Opened {

@@ -36,7 +36,8 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));
-    if (!IsFloat(t.dtype())) return n.Bad("attribute '", name, "_as_tensor' is ", t.Describe());
+    if (!IsFloat(t.dtype()))
+      return n.Bad("attribute '", name, "_as_tensor' must be floats, got ", t.Describe());
     return ToDoubles(t);
   }
   const auto floats = n.Floats(name);

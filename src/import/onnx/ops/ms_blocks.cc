@@ -123,8 +123,9 @@ Status MatMulNBits(OnnxNode& n) {
   return {};
 }
 
-// Gathers rows of the table before it dequantizes them, so that only the gathered rows are dequantized. This
-// is not possible if the gathered axis is the axis of the blocks.
+// Gathers first and dequantizes only the gathered rows. This is not possible if the gathered axis is the axis
+// of the blocks, or if the rank of the indices is unknown. In these cases, dequantizes the entire table
+// first.
 Status GatherBlockQuantized(OnnxNode& n) {
   TERN_TRY(Require(n, 1, kIndices));
   TERN_TRY(Require(n, 2, kFloats));

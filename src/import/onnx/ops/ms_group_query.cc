@@ -164,8 +164,8 @@ class GroupQuery {
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
-// Returns the number of heads of a packed input. Without attribute num_heads, derives it from the width of
-// the cos and sin caches: `half` is half the size of a head.
+// Returns the number of heads of a packed input. If attribute num_heads is absent, derives the number from
+// `half`. This is the width of the cos and sin caches, which is half the size of a head.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;

@@ -122,7 +122,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+    return n.NotYet("a transform with several dimensions, two sides or a factor");
   Emit e(n);
   n.Out(0, n.b.Op("DFT", {e.Unsqueeze(n.In(0), {-1}), nullptr, n.b.Ints({-2})}, {{"onesided", true}}));
   return {};
@@ -133,7 +133,7 @@ Status Rfft(OnnxNode& n) {
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+    return n.NotYet("a transform with several dimensions, two sides or a factor");
   Emit e(n);
   Value* x = n.In(0);
   Value* middle = n.b.Op("Slice", {x, n.b.Ints({-2}), n.b.Ints({0}), n.b.Ints({-2}), n.b.Ints({-1})});

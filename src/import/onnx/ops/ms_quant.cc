@@ -9,7 +9,7 @@ namespace {
 
 Value* Real(Emit& e, Value* x, Value* scale, Value* zero) { return e.b.Op("Dequantize", {x, scale, zero}); }
 
-// Quantizes to the zero point's type, or without a zero point, to the type `like`.
+// Quantizes y to the type of the zero point. If there is no zero point, quantizes y to the type `like`.
 Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
@@ -109,7 +109,8 @@ Status NhwcMaxPool(OnnxNode& n) {
 // The first inputs are the scale and zero point of the result. Three inputs follow for each part to
 // concatenate: a tensor, its scale and its zero point.
 Status QLinearConcat(OnnxNode& n) {
-  if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
+  if (n.InputCount() < 5 || (n.InputCount() - 2) % 3)
+    return n.Bad("must have 2 inputs and 3 further inputs for each part, got ", n.InputCount(), " inputs");
   Emit e(n);
   std::vector<Value*> parts;
   for (int i = 2; i < n.InputCount(); i += 3) {
@@ -220,8 +221,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Emits the weights [directions, inputs, 4 * hidden] dequantized and transposed, because the op Rnn computes
-// in f32.
+// Emits the dequantized and transposed weights [directions, inputs, 4 * hidden]. They are dequantized,
+// because the op Rnn computes in f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;

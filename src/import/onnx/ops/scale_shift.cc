@@ -92,9 +92,9 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// Emits the constant `values`. If input 0 is absent, the attribute `shape` is its shape. If input 0 is
-// present, its shape is the contents of input 0 (if input_as_shape) or the shape of input 0. The dims of the
-// attribute `extra_shape` are appended in all cases.
+// Emits the constant `values`. The shape of the constant is the attribute `shape` if input 0 is absent. If
+// input 0 is present, it is the contents of input 0 (with input_as_shape) or the shape of input 0. The dims
+// of the attribute `extra_shape` are appended in all cases.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");
