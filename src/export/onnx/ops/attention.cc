@@ -72,8 +72,8 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   return names;
 }
 
-// ONNX requires the same layout for q, k, v and the result. If their layouts differ, they are converted to
-// rank 4, and the result back.
+// ONNX requires the same layout for q, k, v and the result. If their layouts differ, q, k and v are converted
+// to rank 4, and the result is converted back.
 struct Layouts {
   bool packed = true;  // q, k, v and the result are [batch, length, heads * size]
   std::array<bool, 3> packed_input{};

@@ -119,8 +119,9 @@ std::string DimsOfInput(TernNode& n) {
   return n.Op("Shape", {n.In(0)});
 }
 
-// Emits InstanceNormalization on x with the groups as channels. Runtimes compute the variance in
-// GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is large.
+// Emits InstanceNormalization on x with the groups as channels, instead of GroupNormalization. Runtimes
+// compute the variance in GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is
+// large. If the rank is unknown, or if x is neither f32 nor f64, emits GroupNormalization.
 Status GroupNorm(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   const DType type = n.TypeOf(0).dtype;

@@ -46,8 +46,8 @@ Status Quantize(TernNode& n) {
   return {};
 }
 
-// The result of DequantizeLinear has the scale's type. If the node's result has another type, the scale is
-// cast to f32, and the result is cast to the node's type.
+// The result of DequantizeLinear has the scale's type. If the node's result has another type, or if both are
+// f64, the scale is cast to f32, and the result is cast to the type of the node's result.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;
