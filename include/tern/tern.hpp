@@ -29,14 +29,15 @@ namespace tern {
 TERN_API_NAMESPACE {
   // A dim as the model declares it.
   struct DeclaredDim {
-    int64_t value = -1;  // -1: the size is open
+    int64_t value = -1;  // -1 if the size is open
     std::string symbol;  // name of an open dim, or an expression such as "2*N"; empty if the dim has no name
   };
 
-  // A handle to an input or output of a predictor, which may be a tensor, sequence, map or optional. A handle
-  // is cheap to copy. It may outlive the predictor, whose memory it then keeps alive. If the model has no
-  // input or output of the requested name, status() and every function that returns a Status report this
-  // error. If the last CopyTo or ToVector failed, status() returns its error.
+  // A handle to an input or output of a predictor. The input or output may be a tensor, sequence, map or
+  // optional. A handle is cheap to copy. A handle that outlives the predictor keeps the predictor's memory
+  // alive. If the model has no input or output of the requested name, status() and every function that
+  // returns a Status report this error. If the last CopyTo or ToVector failed, status() returns the error of
+  // that call.
   class Predictor;
   class Tensor {
    public:
@@ -52,8 +53,8 @@ TERN_API_NAMESPACE {
     size_t bytes() const;  // types of less than 8 bits are packed, low bits first
 
     // These functions return what the model declares, independent of the current value. Thread-safe.
-    std::string declared_type() const;               // "f32[N,3]", "seq(map(string,f32[]))"
-    int declared_rank() const;                       // -1: unknown, or not a tensor
+    std::string declared_type() const;  // "f32[N,3]", "seq(map(string,f32[]))"
+    int declared_rank() const;          // -1 if the rank is unknown, or if the value is not a tensor
     std::vector<DeclaredDim> declared_dims() const;  // one per axis; empty if declared_rank() is -1
 
     // Returns a copy of the current value, of any kind. Use this function to read sequences, maps and
@@ -144,8 +145,8 @@ TERN_API_NAMESPACE {
     Config();
     // model_path is a file or folder. Its format is detected from the contents. The weights of a .tern file
     // and the external data of an ONNX model stay memory-mapped until the predictor and all its clones are
-    // destroyed. Do not write into a mapped file: results may change, and truncating the file ends the
-    // process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
+    // destroyed. Do not write into a mapped file, because results may change, and truncating the file ends
+    // the process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
     explicit Config(std::string model_path);
     Config(const Config&);  // a move copies
     Config& operator=(const Config&);
@@ -157,46 +158,48 @@ TERN_API_NAMESPACE {
     // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to
     // 64 bytes.
     Config& model_buffer(const void* data, size_t size);
-    // The number of threads, at most 1024; 0: one per usable core. At most one thread per usable core runs at
-    // a time.
+    // The number of threads, at most 1024. 0 means one per usable core. At most one thread per usable core
+    // runs at a time.
     Config& threads(int count);
     Config& plan_cache(int count);  // number of input shapes whose plans are cached; at least 1
     // Limits the memory of intermediate values, in bytes. A Run that needs more fails with
-    // kResourceExhausted. Weights, inputs and outputs do not count. 0 (the default): the limit is the
-    // machine's memory.
+    // kResourceExhausted. Weights, inputs and outputs do not count. 0 (the default) means that the limit is
+    // the machine's memory.
     Config& memory_limit(size_t bytes);
     // Limits the bytes of the outputs that one Loop or Scan collects over its iterations. Without this limit,
-    // an endless loop would use all memory. 0: 4 GiB or a quarter of the machine's memory, whichever is less.
+    // an endless loop would use all memory. 0 means 4 GiB or a quarter of the machine's memory, whichever is
+    // less.
     Config& collect_limit(size_t bytes);
     // Overrides the batch size (dim 0 of the inputs) of a model that was exported with a fixed batch size. 0
-    // (the default): keeps the model's batch size. If a node does not permit another batch size, Create fails
+    // (the default) keeps the model's batch size. If a node does not permit another batch size, Create fails
     // and names the node.
     Config& batch(int64_t size);
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
     Config& optimize(std::string level);
-    // "fp32" (the default): computes in the types that the model specifies. "bf16": attention, and matrix
+    // "fp32" (the default) computes in the types that the model specifies. With "bf16", attention, and matrix
     // products and convolutions with constant weights, round their operands to bf16 and accumulate in f32.
-    // This is about twice as fast on processors with bf16 instructions. "auto": bf16 on such processors, fp32
-    // on others. With reference(true), Create fails for "bf16", and "auto" means fp32.
+    // This is about twice as fast on processors with bf16 instructions. "auto" means bf16 on such processors
+    // and fp32 on others. With reference(true), Create fails for "bf16", and "auto" means fp32.
     Config& precision(std::string name);
     // The time budget in milliseconds for measuring which kernels are the fastest on this machine. Kernels
-    // are measured while plans are built. 0 (the default): kernels are chosen by estimated times. The budget
-    // is at most 600000 and is shared by all clones. Kernels round differently, so results may differ in the
-    // last digits between machines and between loads. Measurements are stored on disk and reused. If they
-    // cannot be stored or read, Predictor::warnings() reports the reason. With reference(true), Create fails.
+    // are measured while plans are built. With 0 (the default), kernels are chosen by estimated times. The
+    // budget is at most 600000 and is shared by all clones. Kernels round differently, so results may differ
+    // in the last digits between machines and between loads. Measurements are stored on disk and reused. If
+    // they cannot be stored or read, Predictor::warnings() reports the reason. If tune_ms is set and
+    // reference(true) is called, Create fails.
     Config& tune_ms(int64_t milliseconds);
-    // The folder for measurements. Default: $TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern.
-    // "": measurements are not stored. An explicit folder is read even if tune_ms is 0. A missing folder is
-    // created if tune_ms is set; otherwise Predictor::warnings() reports that the folder is missing. With a
-    // folder and reference(true), Create fails.
+    // The folder for measurements. The default is $TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else
+    // ~/.cache/tern. If the folder is "", measurements are not stored. An explicit folder is read even if
+    // tune_ms is 0. A missing folder is created if tune_ms is set; otherwise Predictor::warnings() reports
+    // that the folder is missing. With a folder and reference(true), Create fails.
     Config& cache_dir(std::string folder);
     Config& reference(bool on);  // runs the slow reference evaluator
     // Selects the states: pairs of an input and an output whose values the predictor keeps between runs, such
-    // as the past keys and values of a decoder. "auto": pairs found by the names that common exporters use,
-    // such as past_key_values.0.key and present.0.key. "past=present,past=present": these pairs. "none": no
-    // states. If states() is not called, the predictor has the states that the model declares; ONNX models
-    // declare none. Create fails if a name does not exist. It also fails if the two types of a pair differ in
-    // more than the size of one axis, the growing axis.
+    // as the past keys and values of a decoder. "auto" finds pairs by the names that common exporters use,
+    // such as past_key_values.0.key and present.0.key. "past=present,past=present" lists the pairs by their
+    // names. "none" means no states. If states() is not called, the predictor has the states that the model
+    // declares; ONNX models declare none. Create fails if a name does not exist. It also fails if the two
+    // types of a pair differ in more than the size of one axis, the growing axis.
     Config& states(std::string pairs);
 
     const std::string& model_path() const;
@@ -212,12 +215,13 @@ TERN_API_NAMESPACE {
   // Conditions that end one run early with kCancelled, for example in a model with an endless loop. They are
   // checked between the steps of a run, between measurements (tune_ms), and while the run waits for a clone
   // that builds a plan or packs weights. A step or a plan that has begun is completed. The first run with new
-  // shapes builds a plan, and the very first run packs the weights. Both may take longer than the run itself,
-  // so run once without a limit before deadlines matter. After kCancelled the predictor stays usable. Its
-  // outputs have no value until a later run succeeds, and the contents of bound memory are unspecified.
+  // shapes builds a plan, and the very first run packs the weights. Building a plan and packing weights may
+  // take longer than the run itself, so run once without a limit before deadlines matter. After kCancelled
+  // the predictor stays usable. Its outputs have no value until a later run succeeds, and the contents of
+  // bound memory are unspecified.
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread may set the flag; it must live until Run returns
-    std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0: no limit
+    std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0 means no limit
     // An absolute time limit. If timeout is also set, the earlier of the two limits applies.
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     std::string tag;  // included in error messages of this run, for example a request's id
@@ -228,7 +232,7 @@ TERN_API_NAMESPACE {
     std::string name;           // name of the input, and of the state
     std::string output;         // name of the output
     std::string declared_type;  // declared type of the input: "f32[batch,12,past,64]"
-    int axis = -1;              // the growing axis; -1: fixed size
+    int axis = -1;              // the growing axis; -1 means a fixed size
   };
 
   class Predictor {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-// Inside the library, the types of this header are tern::v1::Status and so on, because the library has its
-// own tern::Status and so on.
+// Inside the library, the types of this header are in the namespace tern::v1, because the library has
+// internal types of the same names (tern::Status, tern::Result, …).
 #if defined(TERN_BUILDING_API)
 #define TERN_API_NAMESPACE namespace v1
 #else

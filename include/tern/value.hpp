@@ -40,8 +40,8 @@ TERN_API_NAMESPACE {
     // that of the first item.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
     // Returns a map in which values[i] is the value of keys[i]. Fails if there are more keys than values or
-    // more values than keys, if a key occurs twice, if a value is empty, or if its kind or element type
-    // differs from that of the first value.
+    // more values than keys, if a key occurs twice, if a value is empty, or if the kind or element type of a
+    // value differs from that of the first value.
     static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
     static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
     // Returns a map from keys of type K (int64_t or std::string) to scalars of type T.
@@ -147,7 +147,7 @@ TERN_API_NAMESPACE {
     // Fails unless this is a map with keys of type `key` and single elements that `as` represents exactly.
     Status CheckEntries(DType key, DType as) const;
     void Read(void* out, DType as) const;
-    std::shared_ptr<const void> datum_;  // null: empty
+    std::shared_ptr<const void> datum_;  // null for an empty value
   };
 
 }  // TERN_API_NAMESPACE

@@ -22,19 +22,19 @@ struct CsvTable {
 
 // Parses a table. Fails if rows have different lengths; the message names both lengths. The separator is the
 // first of comma, semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except
-// in a single column of text. With `numbers`, in addition:
-// - blanks separate cells if no other separator occurs, and blanks around a cell are dropped;
-// - lines that start with # are comments;
-// - the first row is the header if it has no number and not all its cells are empty or mark missing numbers
-//   (NA, N/A, null, - …).
+// in a single column of text. If `numbers` is true, these rules also apply:
+// - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
+// - Lines that start with '#' are comments.
+// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a mark
+//   of a missing number (NA, N/A, null, '-' …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header. Drops blanks around the names.
 void TakeHeader(CsvTable& table);
 
-// Return the cells as [rows, columns], or one column as [rows, 1]. wanted: the element type; kInvalid means
-// f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a tensor of
-// another type has an empty cell, or if the type cannot represent a cell.
+// Return the cells as [rows, columns], or one column as [rows, 1]. `wanted` is the element type; kInvalid
+// means f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a
+// tensor of another type has an empty cell, or if the type cannot represent a cell.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

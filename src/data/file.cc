@@ -18,7 +18,7 @@ namespace {
 // Paths to remove when a signal ends the program. The memory is static, because a handler must not allocate.
 constexpr int kSlots = 16, kMaxPath = 4096;
 struct Slot {
-  std::atomic<int> state{0};  // 0 free, 1 being filled or read, 2 a file, 3 a folder
+  std::atomic<int> state{0};  // 0 means free, 1 means being filled or read, 2 means a file, 3 means a folder
   char path[kMaxPath];
 };
 Slot slots[kSlots];

@@ -18,8 +18,8 @@ Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
-// A hidden folder beside `path`, for writers that open files themselves. They write to path() and to files
-// beside it. Commit moves all files from the hidden folder to the folder of `path`. The file named like
+// A hidden folder beside `path`, for writers that open files themselves. Such writers write to path() and to
+// files beside it. Commit moves all files from the hidden folder to the folder of `path`. The file named like
 // `path` moves last. Without Commit, the destructor removes the folder with its files. If `path` is a
 // symbolic link, the folder is beside the file that it points to.
 class Staging {

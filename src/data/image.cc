@@ -82,7 +82,7 @@ Result<Size> ParseSize(const std::string& text, const char* option) {
   return Size{static_cast<int>(v[0]), parts.size() == 2 ? static_cast<int>(v[1]) : 0};
 }
 
-// The layout of an input of rank 2 to 4, and the sizes of its axes; -1: the size is open.
+// The layout of an input of rank 2 to 4, and the sizes of its axes. -1 means that the size is open.
 struct Axes {
   bool channels_first = true;
   int64_t channels = -1, height = -1, width = -1;

@@ -10,7 +10,7 @@
 namespace tern::data {
 
 struct Image {
-  int width = 0, height = 0, channels = 0;  // channels: 1 for grey, 3 for RGB
+  int width = 0, height = 0, channels = 0;  // `channels` is 1 for grey, 3 for RGB
   std::vector<uint8_t> pixels;              // row by row; the channels of a pixel are adjacent
   uint8_t* at(int x, int y) {
     return pixels.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
@@ -35,17 +35,18 @@ Image Resize(const Image& image, int width, int height);
 Result<Image> CropCentre(const Image& image, int width, int height);
 
 struct ImageOptions {
-  std::string resize;             // "224x224" (width x height), or "256": the shorter side; the ratio stays
+  // "224x224" is the new width and height. "256" is the new size of the shorter side; the aspect ratio stays.
+  std::string resize;
   std::string crop;               // "224x224" or "224", from the centre, after resizing
   std::vector<double> mean, std;  // one value for all channels, or one per channel
-  double scale = 0;               // 0: 1/255 for float inputs, 1 for integers
-  std::string layout = "auto";    // NCHW, NHWC, or auto: as the input's dims suggest
-  std::string channels = "auto";  // rgb, bgr, gray, or auto: as the input's dims suggest
+  double scale = 0;               // 0 means 1/255 for float inputs and 1 for integers
+  std::string layout = "auto";    // NCHW, NHWC, or auto, which follows the input's dims
+  std::string channels = "auto";  // rgb, bgr, gray, or auto, which follows the input's dims
 };
 
-// Computes (pixel * scale - mean) / std in the layout and type of the input. dims: the dims of the input,
-// with -1 for open dims. Their rank is 2 (HW), 3 (CHW or HWC) or 4 (NCHW or NHWC with N = 1). Without resize
-// and crop, the image is resized to the input's height and width.
+// Computes (pixel * scale - mean) / std in the layout and type of the input. `dims` are the dims of the
+// input, with -1 for open dims. Their rank is 2 (HW), 3 (CHW or HWC) or 4 (NCHW or NHWC with N = 1). Without
+// resize and crop, the image is resized to the input's height and width.
 Result<Tensor> ImageToTensor(const Image& image, DType dtype, const Dims& dims, const ImageOptions& options);
 
 }  // namespace tern::data

@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
-// per_byte: the most pixels that one byte of the format can encode. A file that claims more pixels is
-// truncated or malicious. It is refused before memory is allocated.
+// `per_byte` is the largest number of pixels that one byte of the format can encode. A file that claims more
+// pixels per byte is truncated or malicious. Such a file is refused before memory is allocated.
 Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
     return InvalidArgument("a picture must have 1 to ", kMaxPixels, " pixels, got ", width, " x ", height);

@@ -52,7 +52,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
     }
     out.append(zeros, '\0');
     zeros = 0;
-    if (!AppendUtf8(c, out)) return InvalidArgument("text with the impossible code point ", c);
+    if (!AppendUtf8(c, out)) return InvalidArgument("a text contains the impossible code point ", c);
   }
   return out;
 }

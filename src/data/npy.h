@@ -17,7 +17,8 @@ Result<std::string> FormatNpy(const Tensor& tensor);
 Status WriteNpy(const std::string& path, const Tensor& tensor);
 
 // Converts `stored` to the type `wanted`. If it has that type already, returns it unchanged. If it has the
-// type StorageType(wanted), reinterprets its elements. Otherwise fails; the message names both types.
+// type StorageType(wanted), reinterprets its elements. Fails if it has any other type; the message names both
+// types.
 Result<Tensor> AdoptStorage(Tensor stored, DType wanted);
 // Returns the type in which a file stores elements of type `dtype`: `dtype` itself if numpy has that type.
 DType StorageType(DType dtype);

@@ -72,7 +72,7 @@ Status ParseDescr(const std::string& descr, NpyHeader& h) {
   if (type.size() < 2 || !std::strchr("biufcUSV", type[0]) || !ParseInt(type.substr(1), width) || width < 0)
     return Unsupported("numpy type '", descr, "' is not supported; store numbers, booleans or text");
   h.kind = type[0];
-  if (width > INT32_MAX) return InvalidArgument("elements of ", width, " bytes");
+  if (width > INT32_MAX) return InvalidArgument("the .npy header claims elements of ", width, " bytes");
   h.item_bytes = h.kind == 'U' ? width * 4 : width;
   return {};
 }

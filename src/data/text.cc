@@ -5,13 +5,14 @@ namespace {
 
 struct Words {
   std::vector<std::string> list;
-  int64_t gap_line = 0;  // the first line with a comma that has no word before it; 0: none
+  int64_t gap_line = 0;  // the first line with a comma that has no word before it; 0 if there is none
 };
 
 Words SplitWords(std::string_view text) {
   Words words;
   std::string word;
-  bool comment = false, empty = true;  // empty: no word since the last comma or the line's start
+  // `empty` means that there is no word since the last comma or the line's start.
+  bool comment = false, empty = true;
   int64_t line = 1;
   for (const char c : text) {
     comment = (comment || c == '#') && c != '\n';

@@ -9,8 +9,8 @@
 
 namespace tern::data {
 
-// Returns a tensor of rank 1. wanted: the element type; kInvalid means f32. A string is a line without its
-// line end. In numeric text, `#` starts a comment, and a comma without a number before it is an error.
+// Returns a tensor of rank 1. `wanted` is the element type; kInvalid means f32. A string is a line without
+// its line end. In numeric text, `#` starts a comment, and a comma without a number before it is an error.
 Result<Tensor> ParseText(std::string_view text, DType wanted);
 
 // Parses `word` as a number and stores it in element i. Integer and bool tensors also accept `true` and

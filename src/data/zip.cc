@@ -189,7 +189,7 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
     TERN_ASSIGN(ZipEntry e, ReadCentral(r));
     TERN_TRY(CheckSizes(e, file.size()));
     if ((packed += e.packed) > file.size())
-      return InvalidArgument("zip entry '", e.name, "' overlaps another");
+      return InvalidArgument("zip entry '", e.name, "' overlaps another entry");
     entries.push_back(std::move(e));
   }
   return entries;
@@ -216,7 +216,7 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
 Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
   constexpr size_t kMax = 0xfffffffe;
   if (bytes.size() > kMax || body_.size() > kMax - bytes.size() || name.size() > 65535 || count_ >= 65535)
-    return Unsupported("a zip archive over 4 GB or 65,535 entries, at '", name,
+    return Unsupported("a zip archive with more than 4 GB or 65,535 entries, at entry '", name,
                        "'; write .npy files instead");
   const std::string packed = compress_ ? Deflate(bytes) : std::string(bytes);
   std::string common;  // the fields that the local header and the directory entry share

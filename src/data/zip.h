@@ -12,7 +12,7 @@ namespace tern::data {
 
 struct ZipEntry {
   std::string name;
-  int method = 0;  // 0 stored, 8 deflated
+  int method = 0;  // 0 means stored, 8 means deflated
   uint32_t crc = 0;
   uint64_t packed = 0, size = 0, offset = 0;
 };

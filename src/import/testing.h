@@ -1,4 +1,4 @@
-// For unit tests and fuzz targets of an importer, which link its module.
+// For unit tests and fuzz targets that link the module of an importer.
 #pragma once
 #include <memory>
 #include <string_view>

@@ -10,8 +10,8 @@
 
 namespace tern {
 
-// Functions that copy or destroy an AttrValue are not inline, because they are much code and hundreds of
-// places write such lists.
+// The functions that copy or destroy an AttrValue are not inline. They compile to much code, and hundreds of
+// callers write such lists.
 struct NamedAttr {
   std::string name;
   AttrValue value;

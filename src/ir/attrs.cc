@@ -33,10 +33,10 @@ class Lister : public AttrVisitor {
   }
 };
 
-// Finds one attribute by name and skips the others.
+// Finds one attribute by name and skips other attributes.
 class Finder : public AttrVisitor {
  public:
-  // value: receives the attribute; may be null.
+  // `value` receives the attribute. It may be null.
   Finder(std::string_view name, AttrValue* value) : name_(name), value_(value) {}
   bool found = false;
   void operator()(const char* n, bool& v, const char*) override { Take(n, v); }
@@ -173,7 +173,8 @@ template <class T> const T& Expect(const AttrValue& v, std::string_view name) {
   return *p;
 }
 
-// Compares in single precision, the precision of attributes. A NaN equals any NaN; +0 and -0 differ.
+// Compares in single precision, because attributes have this precision. A NaN equals any NaN. +0 and -0
+// differ.
 bool SameNumber(double a, double b) {
   const auto x = static_cast<float>(a), y = static_cast<float>(b);
   return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));

@@ -16,8 +16,8 @@ namespace tern {
 using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 
-// The argument of a struct's `Visit`, which calls it once per field. An enum is passed as its index and the
-// texts of its enumerators.
+// The argument of a struct's `Visit` function, which calls this visitor once per field. An enum is passed as
+// its index and the texts of its enumerators.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -30,13 +30,13 @@ class AttrVisitor {
   virtual void operator()(const char* name, std::vector<float>& v, const char* doc) = 0;
   virtual void operator()(const char* name, std::vector<std::string>& v, const char* doc) = 0;
   virtual void operator()(const char* name, Tensor& v, const char* doc) = 0;
-  // names: the texts of the enumerators, in order.
+  // `names` are the texts of the enumerators, in order.
   template <class E>
   void Enum(const char* name, E& v, const std::vector<const char*>& names, const char* doc) {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
     if (index != static_cast<int>(v))
-      v = static_cast<E>(index);  // written only on change, because other threads may read the enum meanwhile
+      v = static_cast<E>(index);  // written only if it changes, because other threads may be reading the enum
   }
 
  protected:

@@ -19,7 +19,8 @@ bool AllOnes(const Value* v);
 int64_t MovedAxis(int64_t axis, const Permutation& perm);
 
 // The attributes and inputs of a node whose operands are permuted. An op's rename rule (OpDef::rename_axes)
-// changes the attributes and inputs that contain axis numbers. Does not own them.
+// changes the attributes and inputs that contain axis numbers. This class does not own the attributes and
+// inputs.
 class AxisRenaming {
  public:
   using MakeInts = std::function<Value*(const std::vector<int64_t>&)>;  // adds a constant to the graph
@@ -32,8 +33,9 @@ class AxisRenaming {
   void SetAttr(const char* name, const AttrValue& value);
 
   std::vector<int64_t> Moved(std::vector<int64_t> axes) const;  // MovedAxis of each axis
-  // Returns lists in the new order of axes. `lists` concatenates lists with one element per axis each, such
-  // as the pads before and after.
+  // Returns lists in the new order of axes. `lists` is a concatenation of lists. Each of them has one element
+  // per axis. For example, pads are the list of pads before each axis, followed by the list of pads after
+  // each axis.
   std::vector<int64_t> Reordered(const std::vector<int64_t>& lists) const;
   // Updates the attribute `axis`, the number of an axis of the operands.
   void MoveAxisAttr();
@@ -50,8 +52,9 @@ class AxisRenaming {
 // Returns the axes 0, 1, 2, …
 std::vector<int64_t> FirstAxes(size_t count);
 
-// Axis rules. FirstOperandAxes: results have the axes of input 0. FirstOperandLayout: results have the axes
-// of input 0, but only the layout pass may reorder them. BroadcastAxes: all inputs broadcast to the result.
+// Axis rules. With FirstOperandAxes and FirstOperandLayout, results have the axes of input 0. With
+// FirstOperandLayout, only the layout pass may reorder these axes. With BroadcastAxes, all inputs broadcast
+// to the result.
 std::optional<AxisMap> FirstOperandAxes(const Node& node);
 std::optional<AxisMap> FirstOperandLayout(const Node& node);
 std::optional<AxisMap> BroadcastAxes(const Node& node);

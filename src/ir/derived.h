@@ -1,6 +1,6 @@
-// Constants computed from other constants of the graph, such as packed weights. No node reads them. The name
-// of such a constant in a file describes it, and lists the constants that it was made from with their
-// checksums.
+// Constants computed from other constants of the graph, such as packed weights. No node reads them. In a
+// file, the name of such a constant describes the constant. The name also lists the source constants with
+// their checksums.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 namespace tern {
 
 struct DerivedName {
-  std::string what;                                         // any text without a |
+  std::string what;                                         // any text without the character '|'
   std::vector<std::pair<std::string, uint64_t>> made_from;  // source constants and their checksums
 };
 

@@ -14,8 +14,8 @@ size_t DefaultCollectLimit();
 
 class EvalContext {
  public:
-  // inputs: null for an absent input. types: the types of the outputs, as Infer returned them for these
-  // inputs.
+  // `inputs` has a null pointer for each absent input. `types` are the output types that Infer returned for
+  // these inputs.
   EvalContext(const OpDef& op, std::vector<const Datum*> inputs, std::vector<Type> types);
   virtual ~EvalContext() = default;
 

@@ -1,5 +1,5 @@
-// Runs graphs with the reference functions of the ops. These are slow and simple, and the oracle for all
-// tests.
+// Runs graphs with the reference functions of the ops. These functions are simple and slow. They are the
+// oracle for all tests.
 #pragma once
 #include <functional>
 
@@ -10,7 +10,8 @@
 
 namespace tern {
 
-// Runs one node on the given inputs (null: absent). Output types are inferred from the data.
+// Runs one node on the given inputs. A null pointer stands for an absent input. Output types are inferred
+// from the data.
 Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>& inputs);
 
 // Called after each node with its outputs.

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kNanBits = "nan(0x";
 
-// Returns the bits of element i, a NaN. Its type has at least 8 bits, because smaller types have no NaN.
+// Returns the bits of element i, which must be a NaN. The tensor's type has at least 8 bits, because smaller
+// types have no NaN.
 uint64_t BitsAt(const Tensor& t, int64_t i) {
   const auto width = static_cast<size_t>(BitWidth(t.dtype())) / 8;
   uint64_t bits = 0;

@@ -7,8 +7,8 @@
 namespace tern {
 
 // Returns element i of a contiguous float tensor as the shortest decimal number that parses to the same
-// value. A NaN is `nan` if it has the default bits, else for example `nan(0x7fc00001)`, which contains all
-// its bits.
+// value. The text of a NaN with the default bits is `nan`. The text of any other NaN contains all its bits,
+// for example `nan(0x7fc00001)`.
 std::string FloatText(const Tensor& t, int64_t i);
 // Parses a text of FloatText and stores it in element i. Returns false and leaves the element unchanged if
 // the text is not a float.

@@ -47,7 +47,7 @@ class Node {
   std::string rule;    // the rewrite rule that created the node, if any; not stored in files
   Graph* graph = nullptr;
 
-  const std::vector<Value*>& inputs() const { return inputs_; }  // null: an absent optional input
+  const std::vector<Value*>& inputs() const { return inputs_; }  // null for an absent optional input
   const std::vector<Value*>& outputs() const { return outputs_; }
   Value* input(int i) const {
     return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
@@ -74,7 +74,7 @@ class Node {
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
   int output = 0;          // the present: index of a graph output
-  int axis = -1;           // the axis along which the present is longer than the past; -1: same dims
+  int axis = -1;           // the axis along which the present is longer than the past; -1 means equal dims
 };
 
 class Graph {
@@ -107,7 +107,8 @@ class Graph {
   void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
-  // Adds a node at the end, or before the node `before`. Its outputs are new values without types.
+  // Adds a node at the end, or before the node `before`. The outputs of the new node are new values without
+  // types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
   // Returns the node right before `node`; null if `node` is the first.
@@ -115,9 +116,9 @@ class Graph {
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // Removes a node and its output values, which must be unused.
   void RemoveNode(Node* node);
-  // Replaces `from` by `to` in all readers, also nested ones, and in graph outputs.
+  // Replaces `from` by `to` in all nodes that read it, also in nested graphs, and in graph outputs.
   void ReplaceUses(Value* from, Value* to);
-  // Turns a constant into an input, when a caller feeds an overridable constant.
+  // Converts a constant to an input. Used when a caller feeds an overridable constant.
   void ConstantToInput(Value* value);
   void InputToConstant(Value* value, Tensor tensor);  // also removes the state that `value` is the past of
   // Removes constants that are unused and not overridable.
@@ -131,7 +132,7 @@ class Graph {
 
   // Returns all values of enclosing graphs that this graph or its nested graphs read, in order of first use.
   std::vector<Value*> Captures() const;
-  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; the copy shares the bytes of constants
+  std::unique_ptr<Graph> Clone() const;  // must be a top-level graph; the copy shares the bytes of constants
   int NodeCount() const;                 // including nested graphs
 
  private:

@@ -46,13 +46,13 @@ class InferContext {
   const Type& In(std::string_view port) const { return In(op_.InputIndex(port)); }
   DType TypeOf(std::string_view port) const { return In(port).dtype; }
   const Shape& ShapeOf(std::string_view port) const { return In(port).shape; }
-  // Return the data of a constant input, else null.
+  // Return the data of an input if it is constant, or null if it is not.
   const Tensor* Constant(int i) const;
   const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
   // Return the elements of a small integer input as expressions; nullopt if the elements are not known.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
-  // Returns all elements as numbers; nullopt if one of them is unknown.
+  // Returns all elements as numbers. Returns nullopt if an element is unknown.
   std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
 
   void Out(int i, Type type);  // ignored for an output that the node lacks
@@ -83,8 +83,8 @@ Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context);
 // Helpers for Infer functions.
 // Maps an axis in [-rank, rank) to [0, rank); the error names both numbers.
 Result<int> NormalizeAxis(int64_t axis, int rank);
-// Broadcasts like numpy. Two dims that differ and are not numbers give an unknown dim, except that N with
-// max(0, N) or min(N, 8) gives N.
+// Broadcasts like numpy. If two dims differ and neither is a number, the result is an unknown dim. There are
+// two exceptions: the result of N and max(0, N) is N, and so is the result of N and min(N, 8).
 Result<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace tern

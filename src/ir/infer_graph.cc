@@ -44,8 +44,8 @@ void ForgetShapes(Graph& graph) {
   }
 }
 
-// Infers the types of a subgraph. Its inputs get the types that the op passes; an input for which the op
-// passes an unknown type keeps its declared type.
+// Infers the types of a subgraph. The inputs of the subgraph get the types that the op passes. If the op
+// passes an unknown type for an input, the input keeps its declared type.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
   if (static_cast<size_t>(index) >= node.subgraphs().size())
     return InvalidModel("has ", node.subgraphs().size(), " graphs, but needs ", node.op->subgraphs.size());

@@ -12,9 +12,9 @@ struct Token {
   enum class Kind { kEnd, kWord, kNumber, kText, kValue, kSign };
   Kind kind = Kind::kEnd;
   std::string text;     // unquoted; a value's name without its sigil
-  char sigil = 0;       // of a value: % or #
-  bool quoted = false;  // a value's name was in quotes
-  std::string suffix;   // the digits after ~
+  char sigil = 0;       // the first character of a value: '%' or '#'
+  bool quoted = false;  // whether a value's name is in quotes
+  std::string suffix;   // the digits after '~'
   size_t at = 0;        // offset in the source
 };
 

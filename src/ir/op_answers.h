@@ -1,5 +1,6 @@
-// The properties of an op that passes, plans and reports query, and the types of the answers. Each op answers
-// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the op's traits.
+// The properties of an op that passes, plans and reports query, and the types of the answers. Each op gives
+// its answers in the op's source file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the
+// op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -56,8 +57,8 @@ struct Movement {
   Amount amount = Amount::kSame;
   Border border = Border::kNone;
   int first = 0;          // the first data input
-  int count = 1;          // number of data inputs; kAllInputs: all inputs from `first` on
-  int border_input = -1;  // for kInput: the input that contains the border's element
+  int count = 1;          // number of data inputs; kAllInputs means all inputs from `first` on
+  int border_input = -1;  // with kInput, the input that contains the border's element
 
   static constexpr int kAllInputs = -1;
   // True if every element of the results is an element of input 0.
@@ -72,10 +73,10 @@ struct AxisMap {
     kJoined,     // all inputs have the result's rank and are concatenated along one axis
   };
   Operands operands = Operands::kFirst;
-  // True: any Transpose may move through the node. False: only the layout pass may reorder the axes, from
-  // [batch, channels, spatial] to [batch, spatial, channels].
+  // If true, any Transpose may move through the node. If false, only the layout pass may reorder the axes,
+  // from [batch, channels, spatial] to [batch, spatial, channels].
   bool any_order = true;
-  std::vector<int64_t> dropped;  // axes of input 0 that the result lacks; negative: counted from the end
+  std::vector<int64_t> dropped;  // axes of input 0 that the result lacks; negative axes count from the end
 };
 
 // What the WidenHalf pass does with a node that has f16 or bf16 operands.
@@ -86,10 +87,10 @@ enum class HalfRule : uint8_t {
   kKeep,     // keep the operands' type, because their bits or rounding matter
 };
 
-using CountRule = std::optional<double>(const Node&);                      // nullopt: a dim is unknown
-using BatchRule = bool(BatchItems&);                                       // false: "no" for these dims
-using SliceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nullopt: "no" for these dims
-using AxisRule = std::optional<AxisMap>(const Node&);                      // nullopt: "no" for this node
+using CountRule = std::optional<double>(const Node&);                      // nullopt if a dim is unknown
+using BatchRule = bool(BatchItems&);                                       // false if the answer is "no"
+using SliceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nullopt if the answer is "no"
+using AxisRule = std::optional<AxisMap>(const Node&);                      // nullopt if the answer is "no"
 using RenameRule = void(const Node&, AxisRenaming&);
 using TypicalRule = int64_t(const StaticNode&, size_t input, size_t axis);
 

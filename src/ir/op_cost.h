@@ -14,7 +14,7 @@ constexpr double kGeluFlops = 5, kActivationFlops = 2;
 
 // Element count of a tensor; 0 for an absent value.
 std::optional<double> ElementsOf(const Value* v);
-std::optional<double> DimOf(const Value* v, int axis);  // negative: counted from the end
+std::optional<double> DimOf(const Value* v, int axis);  // a negative axis counts from the end
 std::optional<double> Times(std::optional<double> a, std::optional<double> b);
 
 // Return rules that count `flops` for each element of output 0 (PerOutput) or of input 0 (PerInput).

@@ -35,7 +35,7 @@ struct Port {
     kSetting,  // axes, indices, shapes, limits; a constant here is not a parameter of the model
   };
   std::string name;
-  DTypeSet types;  // 0: any type, including sequences, optionals and maps
+  DTypeSet types;  // 0 means any type, including sequences, optionals and maps
   Arity arity = Arity::kRequired;
   Role role = Role::kData;
 };
@@ -74,7 +74,7 @@ class OpDef {
 
   bool Is(Trait t) const { return traits & t; }
   bool MovesData() const { return traits & (kMovesData | kView); }
-  int WeightInput() const;                      // the first input of role kWeight; -1: none
+  int WeightInput() const;                      // the first input of role kWeight, or -1 if there is none
   bool HasRole(int input, Port::Role r) const;  // false if the op has no inputs
   int InputIndex(std::string_view port) const;  // the port must exist
   int OutputIndex(std::string_view port) const;
@@ -86,7 +86,8 @@ class OpDef {
   template <class T> static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
 };
 
-// The functions that all builders share. They are not inline, because every op's file would compile them.
+// The functions that all builders share. They are not inline, because otherwise every op's file would compile
+// them.
 class OpDefBuilder {
  protected:
   OpDefBuilder(const char* summary, Attrs defaults);
@@ -148,41 +149,40 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
 
   // Multiply-accumulates of a node (ir/op_cost.h).
   Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
-  // FLOPs of a node, not counting the two per multiply-accumulate. The default of an elementwise op is one
-  // per element of the result.
+  // FLOPs of a node, without the two FLOPs of each multiply-accumulate. The default of an elementwise op is
+  // one FLOP per element of the result.
   Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
   // Tells whether a node processes each item of the outermost dim independently (ir/batch_items.h).
   Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
-  // map: how the axes of the results correspond to the axes of the operands. rename: updates the attributes
-  // and inputs that contain axis numbers (ir/axis_map.h).
+  // `map` tells how the axes of the results correspond to the axes of the operands. `rename` updates the
+  // attributes and inputs that contain axis numbers (ir/axis_map.h).
   Builder& Axes(Answer<AxisRule> map, std::function<RenameRule> rename = {}) {
     def_.rename_axes = std::move(rename);
     return Set(def_.axis_map, std::move(map));
   }
-  // The op moves data. slices: the offsets of the results in input 0, in elements, if the results are
-  // contiguous slices of input 0 (ir/slices.h).
+  // The op moves data. If the results are contiguous slices of input 0, `slices` returns their offsets in
+  // input 0, in elements (ir/slices.h).
   Builder& Moves(Movement movement, Answer<SliceRule> slices) {
     def_.movement = movement;
     def_.traits |= kMovesData;
     return Set(def_.slices, std::move(slices));
   }
-  // slices: the offsets of the inputs in output 0, in elements, if the inputs are contiguous slices of output
-  // 0.
+  // If the inputs are contiguous slices of output 0, `slices` returns their offsets in output 0, in elements.
   Builder& JoinedSlices(std::function<SliceRule> slices) {
     return Set(def_.joined_slices, std::move(slices));
   }
-  // For an op with weights: the representative size of an open dim of an input. The layout of the packed
-  // weights is chosen for this size. kSizeOfWeights: the weights imply the size. 0: no size is
-  // representative.
+  // For an op with weights, `size` returns the representative size of an open dim of an input. The layout of
+  // the packed weights is chosen for this size. kSizeOfWeights means that the weights imply the size. 0 means
+  // that no size is representative.
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
   // The rule returns true if a node with these attributes may work directly on quantized elements of one
-  // scale: the quantized result then represents the result for the dequantized elements. By default this
-  // holds for ops that move data without a constant border.
+  // scale. The quantized result must then represent the result for the dequantized elements. By default, the
+  // rule returns true for ops that move data without a constant border.
   Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
     return Set(def_.keeps_scale, std::move(rule));
   }
-  // Makes the kinds op names in the text form: with the prefix "reduce_", ReduceMean means Reduce
+  // Lets the text form use kinds as op names. With the prefix "reduce_", ReduceMean means Reduce
   // {kind="mean"}.
   Builder& KindsAreNames(const char* prefix = "") {
     def_.kind_prefix = prefix;

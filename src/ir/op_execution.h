@@ -1,4 +1,4 @@
-// For an op that one module declares and a higher module executes.
+// Functions for an op that one module declares and a higher module executes.
 #pragma once
 #include <functional>
 #include <string_view>

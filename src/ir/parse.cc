@@ -86,8 +86,8 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // Parses the rest of a line such as: state %past -> %present {axis=2}. The present may be defined later in
-  // the body, so SetStates looks up both names at the end of the body.
+  // Parses a line such as: state %past -> %present {axis=2}. The caller has already read the word `state`.
+  // The present may be defined later in the body, so SetStates looks up both names at the end of the body.
   Status StateLine(Scope& scope) {
     StateText state;
     TERN_ASSIGN(state.past, ExpectValue());

@@ -19,7 +19,7 @@ bool PlainName(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
-// Returns true if a name without a sigil (% or #) needs no quotes.
+// Returns true if a name without a sigil ('%' or '#') needs no quotes.
 bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '.' && name[0] != '/'; }
 
 std::string ElementText(const Tensor& t, int64_t i) {
@@ -75,7 +75,7 @@ class Printer {
   std::string out;
 
  private:
-  // Prints the index of the output only if its value is also an earlier output.
+  // Prints a state. Prints the index of the output only if the same value is also an earlier output.
   void PrintState(const Graph& graph, const GraphState& state, const std::string& pad) {
     const auto& outputs = graph.outputs();
     const auto present = outputs.begin() + state.output;
@@ -122,8 +122,8 @@ class Printer {
     if (!text.empty()) out += " {" + text + "}";
   }
 
-  // Returns %name for a computed value and #name for a constant. An unnamed value gets a number. If a name is
-  // taken, the value gets a suffix `~k`.
+  // Returns %name for a computed value and #name for a constant. An unnamed value gets a number. If another
+  // value already has this name, a suffix such as `~1` is appended.
   std::string NameOf(const Value* v) {
     auto it = names_.find(v);
     if (it != names_.end()) return it->second;

@@ -8,8 +8,9 @@ namespace tern {
 
 // Returns true if every dim before the axis is 1, so that slices along the axis are contiguous.
 bool Outermost(const Dims& dims, int64_t axis);
-// Returns true if a slice with dims `slice` of a value with dims `full` is contiguous: it has only dims of 1
-// before the sliced axis and full dims after it, such as [1,2,4] of [3,5,4].
+// Returns true if a slice with dims `slice` of a value with dims `full` is contiguous. A slice is contiguous
+// if all its dims before the sliced axis are 1 and all its dims after this axis are full. For example,
+// [1,2,4] is a contiguous slice of [3,5,4].
 bool Contiguous(const Dims& full, const Dims& slice);
 // Returns the offsets, in elements, of adjacent slices along the node's attribute `axis`. Returns nullopt if
 // the slices are not contiguous.

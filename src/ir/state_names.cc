@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// What the name of a pair implies if its dims leave open whether an axis grows: one axis of a cache grows,
-// and a fixed state does not grow.
+// The kind of state that the names of a pair imply. It decides whether an axis grows if the dims do not show
+// this. One axis of a cache grows. No axis of a fixed state grows.
 enum class Kind { kCache, kFixed };
 
 // A part of an input's name, and the part that replaces it in the output's name. Parts are separated by '.',
@@ -16,7 +16,7 @@ struct NamePattern {
   const char* past;
   const char* present;
   Kind kind;
-  bool with_noun = false;  // only in names that also contain a noun such as "state" (NamesAState)
+  bool with_noun = false;  // applies only to names that also contain a noun such as "state" (NamesAState)
 };
 constexpr NamePattern kPatterns[] = {
     {"past_key_values", "present", Kind::kCache},             // optimum
@@ -35,8 +35,8 @@ constexpr NamePattern kPatterns[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// Returns the position of `part` in `name`, where separators or the ends of the name enclose it; npos: not
-// found.
+// Returns the position of `part` in `name`. Separators or the ends of the name must enclose the part. Returns
+// npos if there is no such part.
 size_t FindPart(std::string_view name, std::string_view part) {
   for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();

@@ -11,14 +11,14 @@ namespace tern {
 // A state of a subgraph: in each run, `input` reads the value that `output` had in the previous run.
 struct SubgraphState {
   int input = 0, output = 0;  // indices among the inputs and outputs of the subgraph
-  int axis = -1;              // the growing axis; -1: fixed size
+  int axis = -1;              // the growing axis; -1 means a fixed size
 };
 
 // Not thread-safe.
 class StatefulSubgraph {
  public:
   virtual ~StatefulSubgraph() = default;
-  // inputs: one for each input of the subgraph; the inputs that are states are ignored.
+  // `inputs` has one datum for each input of the subgraph. The data of inputs that are states are ignored.
   virtual Status Run(const DatumList& inputs) = 0;
   // Returns an output of the last run, valid until the next run. The datum is empty if the output is a state.
   virtual const Datum& Output(int i) const = 0;

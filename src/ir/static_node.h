@@ -1,4 +1,4 @@
-// A node whose dims are known, but which has not run: the argument of rules about memory and batches.
+// A node that has not run, but whose dims are known. It is the argument of rules about memory and batches.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace tern {
 
 struct StaticValue {
-  DType dtype = DType::kInvalid;  // kInvalid: an absent input
+  DType dtype = DType::kInvalid;  // kInvalid for an absent input
   Dims dims;
   const Tensor* known = nullptr;  // the data if known before the run; not owned
 };

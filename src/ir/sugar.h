@@ -9,7 +9,7 @@ namespace tern {
 
 struct OpMeaning {
   const OpDef* op;
-  std::string kind;  // empty: the op itself was named
+  std::string kind;  // empty if the text names the op itself
 };
 // Finds an op by name, or an op that has a kind of that name: "ReduceMean" is Reduce with kind "mean", and
 // "LeakyRelu" is Activation with kind "leaky_relu".

@@ -69,8 +69,8 @@ class Reader {
     return {};
   }
 
-  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that they are
-  // not used.
+  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that these
+  // constants are not used.
   void ForgetStale() {
     std::map<std::string, std::vector<uint64_t>> checksums;
     for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);
@@ -85,7 +85,7 @@ class Reader {
   }
 
  private:
-  // Checks only that the input of each state exists. VerifyGraph checks the rest of a state.
+  // Checks only that the input of each state exists. VerifyGraph checks the other properties of a state.
   Status ReadStates(const fb::Graph& from, Graph& to) {
     if (!from.states()) return {};
     for (const fb::State* state : *from.states()) {
@@ -240,7 +240,8 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
-  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their blobs' checksums
+  // The constants of the top-level graph and the checksums of their blobs.
+  std::vector<std::pair<Value*, uint64_t>> constants_;
 };
 
 struct Opened {

@@ -74,7 +74,7 @@ class Writer {
     const bool added = number == static_cast<int>(blobs_.size());
     if (added) blobs_.push_back(std::move(stored));
     if (added || packed.raw() == t.raw())
-      seen_.emplace(seen, number);  // not for a temporary copy, whose address may be reused when it is freed
+      seen_.emplace(seen, number);  // a temporary copy is not recorded, because its address may be reused
     return number;
   }
 
@@ -183,7 +183,7 @@ Status CheckTypes(const Graph& graph) {
   for (const auto& v : graph.values())
     if (const int depth = v->type.Depth(); depth > kMaxTypeDepth)
       return Unsupported("value '", v->name, "' of graph '", graph.name, "' has a type nested ", depth,
-                         " deep; a .tern file holds types of up to ", kMaxTypeDepth);
+                         " deep; a .tern file supports a depth of at most ", kMaxTypeDepth);
   for (const auto& node : graph.nodes())
     for (const auto& sub : node->subgraphs()) TERN_TRY(CheckTypes(*sub));
   return {};

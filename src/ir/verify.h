@@ -4,10 +4,9 @@
 
 namespace tern {
 
-// Checks that values are in scope and defined before they are read, that use lists and back pointers are
-// consistent, that input and output counts match the ops, that constants have their declared types, that all
-// subgraphs of a node are present, and that the states are valid (CheckStates). The error names the node and
-// the value.
+// Values must be in scope and defined before they are read. Use lists and back pointers must be consistent.
+// Input and output counts must match the ops. Constants must have their declared types. All subgraphs of a
+// node must be present. The states must be valid (CheckStates). The error names the node and the value.
 Status VerifyGraph(const Graph& graph);
 
 }  // namespace tern

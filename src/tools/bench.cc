@@ -60,10 +60,10 @@ class BenchTool : public Tool {
 
 void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
-  args.Option("--runs", runs_, "N", "number of measured runs; 0: run for --seconds, but at least 10 times", 0,
-              100'000'000);
-  args.Option("--seconds", seconds_, "S", "how long to measure (2)");
+  args.Option("--warmup", warmup_, "N", "run the model N times before measuring (3)", 0, 1'000'000);
+  args.Option("--runs", runs_, "N",
+              "number of measured runs; 0 means to run for --seconds, but at least 10 times", 0, 100'000'000);
+  args.Option("--seconds", seconds_, "S", "measure for S seconds (2)");
   args.Option("--input", inputs_, "NAME=FILE",
               "read this input from a file (repeatable); inputs that are not given are random");
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");

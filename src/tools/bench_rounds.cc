@@ -34,9 +34,9 @@ Result<Round> ParseRound(const std::string& line) {
   return round;
 }
 
-// The times of each run in ms. latency: wall-clock time. processor: processor time of all threads of the
-// process. If other programs compete for the cores, the processor time of a run with one thread is more
-// reliable than its latency.
+// The times of each run in ms. `latency` is the wall-clock time. `processor` is the processor time of all
+// threads of the process. If other programs compete for the cores, the processor time of a run with one
+// thread is more reliable than its latency.
 struct Times {
   std::vector<double> latency, processor;
 };

@@ -23,7 +23,7 @@ struct CostReport {
   int uncounted = 0;  // layers with unknown dims
 };
 
-// kernels: the name of the kernel of each node.
+// `kernels` has the name of each node's kernel.
 CostReport MakeCostReport(const Graph& graph, const std::map<const Node*, std::string>& kernels);
 
 }  // namespace tern::tools

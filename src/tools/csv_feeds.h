@@ -1,4 +1,4 @@
-// Reads tables (.csv) as inputs. A table is one input with several columns, or has one input per column.
+// Reads tables (.csv) as inputs. The entire table is one input, or each column is one input.
 #pragma once
 #include "tools/input_file.h"
 #include "tools/shapes.h"

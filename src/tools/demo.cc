@@ -41,7 +41,7 @@ class DemoTool : public Tool {
   void Declare(Args& args) override {
     args.OptionalPositional(
         "PICTURE", picture_,
-        "a .png or .jpg of a light digit on a dark background, instead of the built-in ones");
+        "recognise the light digit on a dark background in this .png or .jpg file, instead of the built-in pictures");
     args.Flag("--all", all_, "recognise all built-in pictures, not only three");
     args.Option("--save", save_, "DIR",
                 "write the model and the pictures to DIR, to try other commands on them");
@@ -112,7 +112,8 @@ Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
   int written = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;  // a page of another command
+    // Skips the pages of other commands.
+    if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
     ++written;
   }

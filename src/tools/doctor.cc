@@ -29,7 +29,7 @@ namespace tern::tools {
 namespace {
 
 struct Check {
-  std::string name, problem;  // problem: empty if the check passed
+  std::string name, problem;  // `problem` is empty if the check passed
 };
 
 class DoctorTool : public Tool {
@@ -45,8 +45,8 @@ class DoctorTool : public Tool {
   void Declare(Args& args) override {
     args.Flag("--peak", peak_,
               "measure how fast the processor multiplies and adds, and how fast it reads memory");
-    args.Option("--threads", threads_, "N", "--peak measures one thread and N threads; 0: one per core", 0,
-                1024);
+    args.Option("--threads", threads_, "N", "--peak measures one thread and N threads; 0 means one per core",
+                0, 1024);
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;

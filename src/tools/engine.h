@@ -11,8 +11,8 @@
 
 namespace tern::tools {
 
-// Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr. threads: the
-// number of threads that copy weights; 0: one per core.
+// Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr. `threads` is the
+// number of threads that copy weights; 0 means one per core.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 
 class Engine {
@@ -30,10 +30,10 @@ class Engine {
   Status Prepare() { return session_->Prepare(); }
   MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
-  // Returns the kernel of each node of the model's top-level graph. This is the kernel's name; "reference" if
-  // the reference evaluator runs the node; "view" or "folded" if the node needs no kernel; "inlined" if the
-  // nodes of its subgraph run in its place; "in NAME" if the kernel NAME of another node also computes this
-  // node. The result is empty before the first plan.
+  // Returns the kernel of each node of the model's top-level graph. This is the kernel's name, or one of
+  // these texts: "reference" if the reference evaluator runs the node; "view" or "folded" if the node needs
+  // no kernel; "inlined" if the nodes of its subgraph run instead of the node; "in NAME" if the kernel NAME
+  // of another node also computes this node. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }

@@ -22,23 +22,23 @@ void LevelOption::Declare(Args& args) {
 void PrecisionOption::Declare(Args& args) {
   args.Choice(
       "--precision", name, {"fp32", "bf16", "auto"},
-      "precision of attention, and of matrix products and convolutions with constant weights (fp32); auto: bf16 if the processor has instructions for it");
+      "precision of attention, and of matrix products and convolutions with constant weights (fp32); auto means bf16 if the processor has instructions for it");
 }
 
 void EngineFlags::Declare(Args& args, unsigned flags) {
   declared_ = flags;
   if (flags & kThreads)
-    args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, kMaxThreads);
+    args.Option("--threads", threads_, "N", "number of worker threads; 0 means one per core", 0, kMaxThreads);
   if (flags & kLevel) level_.Declare(args);
   if (flags & kPrecision) precision_.Declare(args);
   if (flags & kTune) {
     args.Option(
         "--tune", tune_ms_, "MS",
-        "milliseconds for measuring which kernels are the fastest (0); measurements are stored on disk", 0,
-        kMaxTuneMs);
+        "measure for up to MS milliseconds which kernels are the fastest (0); measurements are stored on disk",
+        0, kMaxTuneMs);
     args.Option(
         "--cache-dir", cache_dir_, "DIR",
-        "folder for measurements (default: TERN_CACHE_DIR, else XDG_CACHE_HOME/tern, else ~/.cache/tern); \"\": do not store them");
+        "folder for measurements (default: TERN_CACHE_DIR, else XDG_CACHE_HOME/tern, else ~/.cache/tern); with \"\", measurements are not stored");
   }
   if (flags & kReference) args.Flag("--reference", reference_, "use the slow reference evaluator");
 }

@@ -132,9 +132,10 @@ void PictureOptions::Declare(Args& args) {
   args.Option("--mean", mean, "R,G,B",
               "pictures: the mean of --scale's formula, one number or one per channel");
   args.Option("--std", std, "R,G,B", "pictures: the std of --scale's formula, one number or one per channel");
-  args.Choice("--layout", image.layout, {"auto", "NCHW", "NHWC"}, "pictures: order of the input's axes");
+  args.Choice("--layout", image.layout, {"auto", "NCHW", "NHWC"},
+              "pictures: order of the axes of the model's input (auto)");
   args.Choice("--channels", image.channels, {"auto", "rgb", "bgr", "gray"},
-              "pictures: order of the channels");
+              "pictures: order of the channels of the model's input (auto)");
 }
 
 Result<data::ImageOptions> PictureOptions::Parse(const Args& args,

@@ -1,4 +1,4 @@
-// Reads the inputs of a run from files, or creates random ones.
+// Reads the inputs of a run from files, or creates random inputs.
 #pragma once
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ namespace tern::tools {
 // Options that control how pictures are converted to inputs.
 struct PictureOptions {
   void Declare(Args& args);
-  // Returns the options. inputs: the values of --input. Fails if an option is given but no input is a
+  // Returns the options. `inputs` are the values of --input. Fails if an option is given but no input is a
   // picture.
   Result<data::ImageOptions> Parse(const Args& args, const std::vector<std::string>& inputs) const;
   data::ImageOptions image;
@@ -23,9 +23,10 @@ struct PictureOptions {
 };
 
 // Reads the argument of one --input and adds its inputs to `feeds`. The argument is NAME=FILE or FILE. FILE
-// alone is allowed if the model has one input, or if the file names its inputs: a .npz or .json file with
-// names, or a .csv file with a header. If FILE is "-", standard input is read. If the format does not state a
-// type, values are read as the input's type. Fails if `feeds` already contains an input of the file.
+// alone is allowed if the model has one input. It is also allowed if the file contains the names of the
+// inputs, as a .npz file, a .json file with names and a .csv file with a header do. If FILE is "-", standard
+// input is read. If the format does not state a type, values are read as the input's type. Fails if `feeds`
+// already contains an input of the file.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
 // Reads one file for one input. The extension determines the format.

@@ -75,7 +75,7 @@ class Decoder {
   template <class F> Status Feed(int input, int64_t n, const F& value) {
     Tensor& t = buffers_[input];
     const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
-    const bool bound = t.defined() && t.dim(1) == n;  // t is bound already; the next run reads its new values
+    const bool bound = t.defined() && t.dim(1) == n;  // if true, the next run reads the new values of t
     if (!bound) t = Tensor(dtype, {1, n});
     for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
     return bound ? Status() : session_.BindInput(input, t);
@@ -97,11 +97,11 @@ class GenerateTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Positional("MODEL", model_, "a decoder with inputs and outputs for the past");
-    args.Option("--prompt", prompt_, "IDS", "token ids to begin with, separated by commas (0)");
-    args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
+    args.Option("--prompt", prompt_, "IDS", "continue these token ids, separated by commas (0)");
+    args.Option("--tokens", tokens_, "N", "generate N tokens (16)", 1, 1'000'000);
     args.Option(
         "--state", state_, "PAIRS",
-        "states, whose values live between runs: auto, or pairs of an input and an output, PAST=PRESENT,… (auto)");
+        "the states, whose values live between runs; auto finds them, PAST=PRESENT,… lists them as pairs of an input and an output (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
     args.Option(
         "--read-peak", read_bytes_, "BYTES",
@@ -182,8 +182,8 @@ Status GenerateTool::Print(const Session& session) const {
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
   }
-  double decoding =
-      0;  // ms of all tokens except the first three, which include the prompt and compiling plans
+  // Milliseconds of all tokens except the first three, whose times include the prompt and compiling plans.
+  double decoding = 0;
   const size_t first = std::min<size_t>(token_ms_.size(), 3);
   for (size_t i = first; i < token_ms_.size(); ++i) decoding += token_ms_[i];
   data::JsonWriter json;

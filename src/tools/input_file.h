@@ -13,9 +13,9 @@ bool IsPicture(const std::string& path);
 bool IsPictureKind(const std::string& extension);
 
 struct InputFile {
-  // Opens a file. Reads it if it is text or standard input; the functions below read other files. The first
-  // bytes of standard input determine its kind. Text that is not JSON is ".csv", or if `lines`, ".txt" (one
-  // string per line).
+  // Opens a file. Reads the file now if it is text or standard input. The functions below read other files
+  // later. The first bytes of standard input determine its kind. If standard input is text other than JSON,
+  // its kind is ".csv", or ".txt" (one string per line) if `lines` is true.
   static Result<InputFile> Open(const std::string& path, bool lines);
 
   Result<Tensor> Npy() const;

@@ -39,7 +39,7 @@ void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Prin
 int RunTool(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });
   if (std::ferror(stdout))
-    return kBadUsage;  // Finish reports the error; the command's own error may only follow from it
+    return kBadUsage;  // Finish reports the write error, which may also be the cause of the command's error
   if (code.ok()) return *code;
   Complain(code.status().ToString());
   return kBadUsage;

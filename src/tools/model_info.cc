@@ -29,7 +29,7 @@ std::string OneLine(const std::string& text) {
   for (char& c : line)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   while (!line.empty() && text.size() > kMaxBytes && (line.back() & 0xc0) == 0x80)
-    line.pop_back();  // a byte of a truncated UTF-8 character
+    line.pop_back();  // removes a byte of a truncated UTF-8 character
   return Printable(line) + (text.size() > kMaxBytes ? StrCat(" … (", text.size(), " bytes)") : "");
 }
 

@@ -9,8 +9,8 @@
 
 namespace tern::tools {
 
-// Returns the model's opsets, producer, version, description and metadata, one line each. Omits those it does
-// not have.
+// Returns the model's opsets, producer, version, description and metadata, one line each. Omits properties
+// that the model does not have.
 std::string ModelInfoText(const Graph& graph);
 // Writes the keys "source", "opsets" and "metadata" with their values into the object that `json` has begun.
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);
@@ -24,8 +24,8 @@ struct Body {
 Body BodyOf(const Node& node, size_t index);
 // Returns a text such as "then graph (x f32[2]) -> (y f32[2])".
 std::string Describe(const Body& body);
-// Writes the key "bodies" with a list of all nested graphs, outer before inner ones. Returns the index of
-// each graph in the list.
+// Writes the key "bodies" with a list of all nested graphs, outer graphs before inner graphs. Returns the
+// index of each graph in the list.
 std::map<const Graph*, int64_t> WriteBodies(const Graph& graph, data::JsonWriter& json);
 
 }  // namespace tern::tools

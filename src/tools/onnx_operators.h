@@ -6,7 +6,7 @@
 namespace tern::tools {
 
 struct OnnxOperator {
-  std::string domain, name;  // domain "": ai.onnx
+  std::string domain, name;  // the domain "" means ai.onnx
   bool imported = false;
 };
 

@@ -49,22 +49,22 @@ void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   out_.Declare(args, "the output file, .onnx or .tern; if not given, only the report is printed");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
-              "how far to optimize (extended; with --pack: layout)");
+              "how far to optimize (extended, or layout with --pack)");
   args.Option("--disable", disable_, "NAME",
               "do not run this rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "also run this rule, which is off by default (repeatable)");
   args.Option("--only", only_, "NAME", "run only this rule, pass or group (repeatable)");
-  args.Option("--stop-after", stop_after_, "STAGE", "stop after a stage; see tern passes");
+  args.Option("--stop-after", stop_after_, "STAGE", "stop after this stage (see tern passes)");
   args.Option("--print-after", print_after_, "STAGE",
-              "print the graph as text after this stage; all: after each stage");
+              "print the graph as text after this stage, or after each stage if STAGE is 'all'");
   args.Option("--why-not", why_not_, "RULE@NODE",
-              "report why a rule does not apply at a node; RULE: at any node");
+              "report why a rule does not apply at this node, or at any node if no node is given");
   args.Option("--html", html_, "FILE", "write a page with the graphs before and after, side by side");
   args.Flag(
       "--measure", measure_,
       "measure the model before and after optimization, on one thread; without --level, the optimized model "
       "is measured at level layout, as sessions run it");
-  args.Option("--seconds", seconds_, "S", "how long to measure (2)");
+  args.Option("--seconds", seconds_, "S", "let --measure run for S seconds (2)");
   args.Flag(
       "--standard", standard_,
       "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");
@@ -72,7 +72,7 @@ void OptimizeTool::Declare(Args& args) {
       "--pack", pack_,
       "also store the weights packed for this machine's kernels, so that loading the .tern does not pack them");
   args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
-              "with --pack: the precision to pack the weights for (fp32)");
+              "the precision for which --pack packs the weights (fp32)");
   shapes_.Declare(args, "fixed in the output file and in all reported numbers");
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -96,9 +96,9 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   return options;
 }
 
-// Measures the times of the model before and after optimization. before: the imported graph. after: the graph
-// that `options` produced from it. If the command line has no --level, measures the graph at level layout
-// instead of `after`, because sessions run that graph.
+// Measures the times of the model before and after optimization. `before` is the imported graph. `after` is
+// the graph that `options` produced from `before`. If the command line has no --level, measures the graph at
+// level layout instead of `after`, because sessions run the graph at level layout.
 Status OptimizeTool::Measure(const Graph& before, const Graph& after, OptimizeOptions options,
                              OptimizeFigures& figures) const {
   std::unique_ptr<Graph> own = before.Clone(), ran = after.Clone();

@@ -118,8 +118,9 @@ class SideWriter {
     json_.EndArray();
   }
 
-  // Writes a value that a node reads or a graph returns. Key "from": the node that produces the value; -1 for
-  // an input of a body, a constant or an absent input. Key "body": the body that the value belongs to.
+  // Writes a value that a node reads or a graph returns. The key "from" has the index of the node that
+  // produces the value. It is -1 for an input of a body, a constant or an absent input. The key "body" has
+  // the index of the body that the value belongs to.
   void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();

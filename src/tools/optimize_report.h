@@ -15,7 +15,7 @@ struct GraphFigures {
   Cost cost;          // for open dims of size OptimizeFigures::open_dims
   int uncounted = 0;  // nodes whose dims depend on data
   double estimated_ms = 0;
-  double measured_ms = 0;  // the fastest run; 0: not measured
+  double measured_ms = 0;  // time of the fastest run; 0 if not measured
 };
 
 struct RuleFigures {
@@ -49,7 +49,7 @@ Status MeasureBoth(const Graph& before, const Graph& after, double seconds, Opti
 Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);
-// output: the file that was written, or "". written: the number of nodes in that file.
+// `output` is the file that was written, or "". `written` is the number of nodes in that file.
 std::string FiguresToJson(const std::string& model, const std::string& output, int64_t written,
                           const OptimizeFigures& figures);
 

@@ -107,7 +107,7 @@ class PatternSketch {
  public:
   PatternSketch(const char* title, const Pattern& pattern) : sketch_(title), pattern_(pattern) {}
 
-  // results: the values that the rule replaces.
+  // `results` are the values that the rule replaces.
   std::string Draw(const std::vector<std::string>& results) {
     results_ = results;
     for (const PatternNode& node : pattern_.nodes) Draw(node);
@@ -204,8 +204,8 @@ class PatternSketch {
   Sketch sketch_;
   const Pattern& pattern_;
   std::vector<std::string> results_;
-  std::vector<std::string> boxes_;     // [statement]: id of its box; empty: a constant that is not drawn yet
-  std::vector<std::string> formulas_;  // [statement]: its formula if it is constant
+  std::vector<std::string> boxes_;  // id of each statement's box; empty for a constant that is not drawn yet
+  std::vector<std::string> formulas_;     // formula of each statement that is constant
   std::map<int, std::string> variables_;  // index in Pattern::values → id of its box
 };
 

@@ -20,8 +20,9 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kEverything =
-    1e30;  // tune_within: measures kernels with any estimate, relative to the lowest
+// A value for tune_within with which kernels are measured even if their estimate is much above the lowest
+// one.
+constexpr double kEverything = 1e30;
 
 class ProfileTool : public Tool {
  public:
@@ -58,10 +59,10 @@ class ProfileTool : public Tool {
 
 void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  args.Option("--runs", runs_, "N", "number of measured runs; 0: run for --seconds, but at least 5 times", 0,
-              1'000'000);
-  args.Option("--seconds", seconds_, "S", "how long to measure (1)");
-  args.Option("--top", max_rows_, "N", "rows of the table (40); 0: all", 0, 1'000'000);
+  args.Option("--runs", runs_, "N",
+              "number of measured runs; 0 means to run for --seconds, but at least 5 times", 0, 1'000'000);
+  args.Option("--seconds", seconds_, "S", "measure for S seconds (1)");
+  args.Option("--top", max_rows_, "N", "print only the N slowest nodes (40); 0 means all", 0, 1'000'000);
   args.Option("--input", inputs_, "NAME=FILE",
               "read this input from a file (repeatable); inputs that are not given are random");
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");

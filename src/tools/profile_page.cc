@@ -85,8 +85,8 @@ class Roofline {
              svg);
   }
 
-  // Draws a node. The area of its dot is proportional to its share of the time. data-index: the node's index
-  // in the profile.
+  // Draws a node. The area of its dot is proportional to its share of the time. The attribute data-index is
+  // the node's index in the profile.
   void Dot(size_t index, std::string& svg) const {
     const ProfiledNode& n = profile_.nodes[index];
     const double share = n.ms / profile_.ms, radius = std::clamp(40 * std::sqrt(share), 2.0, 40.0);

@@ -22,7 +22,8 @@ struct MachinePeak {
 
 struct ProfiledNode {
   const Node* node = nullptr;
-  const Node* next = nullptr;  // a node that the same kernel call computes, or null; all members include it
+  const Node* next =
+      nullptr;  // another node that the same kernel call computes, or null; the numbers below include it
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;         // number of calls in the node's fastest run

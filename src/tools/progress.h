@@ -12,13 +12,13 @@ class Progress {
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void Show(double share);  // share: how much of the operation is done, from 0 to 1
+  void Show(double share);  // `share` is the completed fraction of the operation, from 0 to 1
 
  private:
   std::string title_;
   Stopwatch watch_;
   bool terminal_;
-  double shown_ = 0;  // when the bar was last drawn, in ms since the start; 0: never
+  double shown_ = 0;  // when the bar was last drawn, in ms since the start; 0 if never
 };
 
 }  // namespace tern::tools

@@ -10,7 +10,7 @@ namespace tern::tools {
 
 void RankingOptions::Declare(Args& args) {
   args.Option("--topk", count_, "K", "print the K best classes of each output", 1, 1'000'000);
-  args.Option("--labels", file_, "FILE", "names of the classes, one per line");
+  args.Option("--labels", file_, "FILE", "file with the names of the classes, one per line");
 }
 
 Status RankingOptions::Load() {

@@ -24,8 +24,8 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-// Returns the extension of the file for a datum. This is `format`, which the user chose, if that format can
-// store it.
+// Returns the extension of the file for a datum. If `format`, which the user chose, can store the datum,
+// returns `format`.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
   if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;

@@ -19,8 +19,9 @@ struct Destination {
 Status CheckFileNames(const std::vector<Destination>& destinations);
 
 // Writes one file per value to the folder and returns the paths. Creates the folder if it does not exist. A
-// tensor is written as <FileName>.<format>. Other values are written in this format if it can store them,
-// otherwise a sequence of tensors as .npz with the arrays arr_0, arr_1, …, and other values as .json.
+// tensor is written as <FileName>.<format>. Other values are also written in this format if it can store
+// them. If it cannot, a sequence of tensors is written as .npz with the arrays arr_0, arr_1, …, and any other
+// value is written as .json.
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
@@ -35,8 +36,9 @@ NonFinite CountNonFinite(const Datum& datum);
 // Prints a note on stderr for each output with NaNs or infinite elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb require a single
-// tensor, npz requires tensors. json supports all outputs.
+// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb require that there
+// is one output and that it is a tensor. npz requires that all outputs are tensors. json supports all
+// outputs.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);
 

@@ -64,7 +64,7 @@ void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, ModelHelp());
   args.Option(
       "--input", inputs_, "NAME=FILE",
-      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
+      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg, or from standard input if FILE is '-' (repeatable)");
   args.Option("--random", seed_, "SEED",
               "use random values for inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
@@ -73,7 +73,7 @@ void RunTool::Declare(Args& args) {
   ranking_.Declare(args);
   args.Option(
       "--output-dir", output_dir_, "DIR",
-      "write each output to DIR/<name>.npy; -: write the outputs to standard output, which gets no other text");
+      "write each output to DIR/<name>.npy; if DIR is '-', write only the outputs to standard output");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
   args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"},
               "format of the files of --output-dir and --save-inputs (npy)");
@@ -121,9 +121,9 @@ void RunTool::Print(const Graph& graph, const Outcome& done) const {
   fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
-// Writes one output as an object with the key "type", for tensors "shape", for non-finite elements "nan" and
-// "inf", and if the output is in a file, "file". "data" contains the elements, unless files are written or a
-// ranking is printed.
+// Writes one output as an object with the key "type". A tensor also has the key "shape". An output with
+// non-finite elements has the keys "nan" and "inf". An output that is written to a file has the key "file".
+// The key "data" contains the elements. It is absent if files are written or a ranking is printed.
 void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const {
   const Datum& d = done.outputs[i];
   json.BeginObject().Key("type").Text(d.is_tensor() ? DTypeName(d.tensor.dtype()) : d.Describe());

@@ -16,9 +16,9 @@ class SaveOptions {
   // Fails if the format is unknown, if an option does not apply to it, or if the output is the file `source`.
   // Commands call this before they load the model.
   Status Check(const std::string& source) const;
-  // Writes the graph. source: the file that the graph was loaded from; a .tern file stores its checksum.
-  // Returns the number of nodes in the written file. In an ONNX file it may differ from the graph's number of
-  // nodes.
+  // Writes the graph. `source` is the file that the graph was loaded from. A written .tern file stores the
+  // checksum of `source`. Returns the number of nodes in the written file. For an ONNX file, this number may
+  // differ from the number of nodes of the graph.
   Result<int64_t> Save(const Graph& graph, const std::string& source) const;
 
   bool contrib = false;  // see onnx::ExportOptions

@@ -22,7 +22,7 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
 }
 
 // Checks that the size `value` is possible for a dim of an input. If the dim is a symbol, sets the symbol to
-// this size in `symbols`. source: where the size comes from, for messages.
+// this size in `symbols`. `source` says where the size comes from, for messages.
 Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
@@ -114,9 +114,10 @@ void SayClosed(const std::string& names, int64_t size, const char* option) {
 
 void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string suffix = effect.empty() ? "" : ", " + effect;
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + suffix + " (repeatable)");
-  args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + suffix + " (repeatable)");
-  args.Option("--batch", batch_, "N", "batch size, even if the model has a fixed one" + suffix, 1, INT64_MAX);
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of an input" + suffix + " (repeatable)");
+  args.Option("--dim", dims_, "N=8", "set the size of a symbolic dim" + suffix + " (repeatable)");
+  args.Option("--batch", batch_, "N", "set the batch size, also of a model with a fixed batch size" + suffix,
+              1, INT64_MAX);
 }
 
 Result<Dims> ParseDims(const std::string& text) {

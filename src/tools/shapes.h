@@ -14,10 +14,10 @@ using Feeds = std::map<std::string, Datum>;  // name of the input → its value
 
 class ShapeOptions {
  public:
-  // effect: appended to the help texts; it says what the command does with the dims.
+  // `effect` says what the command does with the dims. It is appended to the help texts.
   void Declare(Args& args, const std::string& effect = "");
-  // Sets the dims of the inputs, and of other inputs with the same symbols. Then repeats shape inference.
-  // Fails if an input or symbol is unknown, or if a dim contradicts the model.
+  // Sets the dims that the options specify, and the dims of other inputs that have the same symbols. Then
+  // repeats shape inference. Fails if an input or symbol is unknown, or if a dim contradicts the model.
   Status Apply(Graph& graph) const;
   // Applies only --batch. Used if the inputs come from files, which determine the other dims.
   Status ApplyBatch(Graph& graph) const;
@@ -27,13 +27,15 @@ class ShapeOptions {
   int64_t batch_ = 0;
 };
 
-// Sets the open dims of inputs that are not in `given`, because random values need known dims. If a symbol
-// also occurs in a given input, it gets its size there. Other open dims are set to SmallestSize, with a note
-// on stderr. Then repeats shape inference. Does nothing if every input is given.
+// Sets the open dims of inputs that are not in `given`. Such inputs get random values, which need known dims.
+// If the symbol of an open dim also occurs in a given input, the dim gets the size from that input. Other
+// open dims are set to SmallestSize, with a note on stderr. Then repeats shape inference. Does nothing if
+// every input is given.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
-// Returns the smallest of several sizes (1, 2, 16, …) for which shape inference succeeds if all open dims
-// have it. It is above 1 for example if a pooling window needs a larger input. Returns 1 if no size succeeds.
+// Tries several sizes (1, 2, 16, …) for all open dims. Returns the smallest size for which shape inference
+// succeeds. It is above 1 for example if a pooling window needs a larger input. Returns 1 if no size
+// succeeds.
 int64_t SmallestSize(const Graph& graph);
 
 // Sets every open dim of the inputs to `size` without a note, and repeats shape inference.

@@ -1,4 +1,4 @@
-// A sub-command of `tern`. Each is defined in its own source file.
+// A sub-command of `tern`. Each sub-command is defined in a separate source file.
 #pragma once
 #include <memory>
 

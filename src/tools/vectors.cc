@@ -28,8 +28,8 @@ Status ReadNumbered(const fs::path& folder, const char* prefix, const std::vecto
   }
   const std::string extra = StoredFile(folder, prefix, values.size());
   if (!extra.empty())
-    return InvalidArgument("'", extra, "' has no value in the model, which has only ", values.size(),
-                           " of this kind");
+    return InvalidArgument("the model has no value for '", extra, "'; it has only ", values.size(),
+                           std::string_view(prefix) == "input_" ? " inputs" : " outputs");
   return {};
 }
 

@@ -17,9 +17,9 @@
 namespace tern::tools {
 namespace {
 
-// The default tolerances for bf16. The absolute tolerance is relative to the largest element of an output.
-// According to docs/reports/accuracy.md, the errors of trained networks are 0.1 % to 1.1 % of the largest
-// element.
+// The default tolerances for bf16 (relative, absolute, of_largest). An error of 2 % of the largest element of
+// an output is allowed in place of an absolute tolerance. According to docs/reports/accuracy.md, the errors
+// of trained networks are 0.1 % to 1.1 % of the largest element.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {
@@ -68,15 +68,16 @@ class VerifyTool : public Tool {
   SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
-  // (where, output): outputs that are not compared, because the folder `where` does not contain them.
+  // Pairs (where, output). The output is not compared, because the folder `where` does not contain it.
   std::vector<std::pair<std::string, std::string>> unstored_;
 };
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
-  args.Option("--data", data_, "DIR",
-              "compare with stored results: a folder with input_K / output_K (.pb, .npy) or io.npz, or with "
-              "sub-folders that contain these");
+  args.Option(
+      "--data", data_, "DIR",
+      "compare with the stored results in DIR; DIR contains input_K and output_K (.pb, .npy), or io.npz, or "
+      "sub-folders with such files");
   args.Option("--against", against_, "OTHER", "compare with the results of another model");
   args.Flag("--reference", reference_, "compare with the results of the reference evaluator");
   args.Flag(
@@ -84,16 +85,17 @@ void VerifyTool::Declare(Args& args) {
       "compare each node of the optimized graph with the reference evaluator, both with the same inputs");
   args.Flag(
       "--accumulated", accumulated_,
-      "with --layers: the inputs of a node are results of the kernels before it, so that errors accumulate");
-  args.Option("--top", max_rows_, "N", "with --layers: print only the N worst nodes (20); 0: all", 0,
+      "make --layers feed each node with the results of the kernels before it, so that errors accumulate");
+  args.Option("--top", max_rows_, "N", "make --layers print only the N worst nodes (20); 0 means all", 0,
               1'000'000);
-  args.Option("--random", seed_, "SEED", "seed of the random inputs, which are used without --data (0)");
+  args.Option("--random", seed_, "SEED",
+              "seed of the random inputs (0); inputs are random if --data is not given");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kLevel | EngineFlags::kPrecision);
-  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3; in bf16: 1e-2)");
+  args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3, or 1e-2 in bf16)");
   args.Option(
       "--atol", given_.absolute, "A",
-      "absolute tolerance (1e-4; in bf16: 2 % of the output's largest |wanted|); a result is correct if "
+      "absolute tolerance (1e-4, or in bf16 2 % of the output's largest |wanted|); a result is correct if "
       "|got - wanted| <= A + R * |wanted|");
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -154,8 +156,9 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Runs the model on a test vector. Compares its results with the stored results, and if requested, with
-// another model or the reference evaluator, which run in fp32.
+// Runs the model on a test vector. Compares its results with the stored results, if there are any. If
+// requested, also compares them with the results of another model or of the reference evaluator, both in
+// fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));

@@ -18,9 +18,10 @@ struct LayerOptions {
   bool accumulated = false;
 };
 
-// The error of one node. It is that of the output with the largest error.
+// The error of one node. If a node has several outputs, this is the error of the output with the largest
+// error.
 struct LayerError {
-  std::string node, op, kernel, output;  // output: type and dims of the output
+  std::string node, op, kernel, output;  // `output` is the type and dims of the output
   data::Comparison comparison;
   std::string data = "";  // the test vector
 

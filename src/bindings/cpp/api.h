@@ -1,4 +1,5 @@
-// The implementation of the public API's handles. tern::v1 is the API's namespace, tern the library's.
+// The implementation of the public API's handles. tern::v1 is the namespace of the API. tern is the namespace
+// of the library.
 #pragma once
 #define TERN_BUILDING_API
 #include "tern/tern.hpp"
@@ -36,7 +37,7 @@ struct Tensor::Impl {
   const tern::Value* declared = nullptr;
   Status status = {};
   Status read_status = {};  // result of the last CopyTo or ToVector
-  tern::Datum value = {};   // inputs: the fed value; outputs: the caller's bound memory
+  tern::Datum value = {};   // the fed value of an input, or the caller's bound memory of an output
   bool changed = false;     // `value` changed since it was last bound to the session
   Memory memory = Memory::kOwn;
 
@@ -47,7 +48,7 @@ struct Tensor::Impl {
   tern::Status CheckTensorInput() const;
   tern::Status Resize(const Shape& shape);
   tern::Status Copy(const void* data, size_t count, tern::DType type, const Shape* shape);
-  // Makes `value` a view of the caller's memory. what: "shared" or "bound", for messages.
+  // Makes `value` a view of the caller's memory. `what` is "shared" or "bound", for messages.
   tern::Status Borrow(void* data, size_t bytes, const Shape& shape, const char* what);
   tern::Status Bind(void* data, size_t bytes, const Shape& shape);
 };

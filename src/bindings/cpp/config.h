@@ -10,7 +10,7 @@ struct Config::Impl {
   std::string model_path;
   const void* buffer = nullptr;
   size_t buffer_size = 0;
-  int64_t batch = 0;  // 0: the model's batch size
+  int64_t batch = 0;  // 0 means the model's batch size
   tern::SessionOptions options{.level = tern::Level::kLayout};
   tern::Status level, precision;  // errors if optimize() or precision() got an invalid name
 

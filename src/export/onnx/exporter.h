@@ -19,12 +19,13 @@ namespace tern::onnx {
 class GraphExporter;
 
 // The default opset of an exported model. If an operator or element type requires a later opset, the exporter
-// raises it (TernNode::NeedOpset).
+// raises the model's opset (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
 inline constexpr const char* kContrib = "com.microsoft";
 
-// A Tern node during export. Returns the ONNX names of its inputs and outputs, and emits ONNX nodes.
+// A Tern node during export. Its functions return the ONNX names of its inputs and outputs, and emit ONNX
+// nodes.
 class TernNode {
  public:
   TernNode(GraphExporter& exporter, const Node& tern_node) : node(tern_node), exporter_(exporter) {}
@@ -74,8 +75,8 @@ class TernNode {
   // ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. The new names may equal
-  // names in enclosing graphs, which they hide.
+  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If a new name equals a name
+  // in an enclosing graph, it hides that name.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);
@@ -102,9 +103,9 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. It writes the Tern
-// attributes named in `attrs`: "axis" with the same name, "dim=axis" renames Tern's `dim` to ONNX's `axis`.
-// It also writes the attributes `fixed`.
+// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. The exporter writes the
+// Tern attributes named in `attrs`. With "axis", the name is the same in ONNX. With "dim=axis", Tern's `dim`
+// becomes ONNX's `axis`. The exporter also writes the attributes `fixed`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 

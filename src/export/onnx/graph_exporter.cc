@@ -55,7 +55,7 @@ int OpsetOf(DType t) {
   }
 }
 
-// Renames values of a graph and its nested graphs. names: old name → new name.
+// Renames values of a graph and its nested graphs. `names` maps old names to new names.
 void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& graph) {
   const auto change = [&](std::string* name) {
     if (auto it = names.find(*name); it != names.end()) *name = it->second;
@@ -280,7 +280,7 @@ std::string GraphExporter::Copied(const std::string& name) {
 
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
-  // Inputs and outputs are named before other values, so that they get their own names without a suffix.
+  // Inputs and outputs are named before other values, so that they keep their names without a suffix.
   for (const Value* v : graph.inputs()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));

@@ -11,8 +11,8 @@ const ExporterTable& Exporters();
 
 class GraphExporter {
  public:
-  // outer: the exporter of the enclosing graph; null for the model's top-level graph. All exporters of a
-  // model share one set of names, so that names are unique in the model.
+  // `outer` is the exporter of the enclosing graph. It is null for the model's top-level graph. All exporters
+  // of a model share one set of names, so that names are unique in the model.
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer)
       : proto_(proto),
         outer_(outer),

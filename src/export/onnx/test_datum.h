@@ -6,8 +6,8 @@
 
 namespace tern::onnx {
 
-// Returns a serialized TensorProto, SequenceProto, or for an optional without a value, OptionalProto. Fails
-// for maps.
+// Returns a serialized TensorProto or SequenceProto. For an optional without a value, returns a serialized
+// OptionalProto. Fails for maps.
 Result<std::string> TestDatumBytes(const Datum& datum);
 
 }  // namespace tern::onnx

@@ -37,7 +37,7 @@ class OnnxNode {
   void Out(const std::vector<Value*>& values);  // sets the outputs from 0 on
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }
-  int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1: unknown
+  int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1 if unknown
   const Tensor* Constant(int i) const;                     // null if input i is not a constant
   std::optional<std::vector<int64_t>> Longs(int i) const;  // nullopt if input i is not a constant of integers
 
@@ -54,7 +54,7 @@ class OnnxNode {
   std::vector<std::string> AttrNames() const;
 
   // Adds a subgraph with this role to an opened node (Builder::Open) and fills it from a graph attribute.
-  // types: the types of the body's inputs, for bodies that do not declare them.
+  // `types` are the types of the body's inputs, for bodies that do not declare them.
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
   // Adds the nodes of a graph attribute to the graph that contains this node, and returns the attribute's
   // outputs. The attribute's inputs are replaced by `inputs`.

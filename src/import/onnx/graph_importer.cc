@@ -164,7 +164,7 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   Status status = RunConverter(*converter, node, opset, index);
   if (status.ok()) return RefineOutputs(node);
   // If a node in a body fails, its enclosing nodes fail as well. The first failure is that of the innermost
-  // node, so only it is diagnosed.
+  // node, so only this node is diagnosed.
   const bool first = !std::exchange(model_.claims.failed, true);
   if (first && status.code() == Code::kInvalidModel) Diagnose(*converter, node, opset, index);
   return status;

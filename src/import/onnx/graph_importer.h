@@ -13,16 +13,16 @@ namespace tern::onnx {
 
 const ConverterTable& Converters();
 
-// The largest number of nodes after inlining. Without a limit, a small file could need any amount of memory:
-// 40 functions of which each calls the next one twice expand to 2^40 nodes.
+// The largest number of nodes after inlining. Without a limit, a small file could need any amount of memory.
+// For example, 40 functions of which each calls the next function twice expand to 2^40 nodes.
 inline constexpr int64_t kMaxNodes = 1000000;
 inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and function calls
 
-// Which of the shapes that a file declares the import uses.
+// Tells which shapes the import uses of those that a file declares.
 enum class Trust {
   kAll,
   kNoNames,     // treats named dims as unknown
-  kInputsOnly,  // treats named dims of inputs as unknown, and all dims of value_info, outputs and bodies
+  kInputsOnly,  // treats as unknown: named dims of inputs, and all dims of value_info, outputs and bodies
 };
 
 // Which kinds of declarations an import used, and whether they explain its failure.
@@ -55,8 +55,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
 // Imports a model. Moves the bytes of large tensors out of `model`, so that it cannot be imported again.
-// attempts: receives the number of import attempts, for tests. raw: the tensor data that was left out of the
-// message, or null.
+// `attempts` receives the number of import attempts, for tests. `raw` is the tensor data that was left out of
+// the message, or null.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
 
@@ -82,8 +82,8 @@ class GraphImporter {
   bool Knows(const std::string& name) const;
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
-  // Returns a declared type. Its dims are unknown where model().trust excludes them. is_input: whether the
-  // type is that of an input of the model.
+  // Returns a declared type. Its dims are unknown where model().trust excludes them. `is_input` tells whether
+  // the type is that of an input of the model.
   Type Declared(const pb::TypeProto& proto, bool is_input = false);
   // Returns an attribute of the function call that is being inlined, or null. Nodes of the function refer to
   // it by ref_attr_name.

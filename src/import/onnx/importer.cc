@@ -36,7 +36,7 @@ constexpr int kMaxNesting = 400;  // the deepest nesting of messages; 130 nested
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
 // Streams a mapped file to the parser in blocks. Releases the memory of each block after the parser has read
-// it, because the parsed message has its own copy.
+// it, because the parsed message contains a copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -76,12 +76,13 @@ Status CheckHeader(const pb::ModelProto& model) {
   if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: the file has no graph");
   if (model.ir_version() > kMaxIrVersion)
     return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion,
-                       ", the newest Tern knows");
+                       ", the newest version that Tern supports");
   for (const auto& o : model.opset_import()) {
     if (!CleanDomain(o.domain()).empty()) continue;
-    if (o.version() < 1) return InvalidModel("there is no opset ", o.version());
+    if (o.version() < 1) return InvalidModel("the opset must be at least 1, got ", o.version());
     if (o.version() > kMaxOpset)
-      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
+      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset,
+                         ", the newest version that Tern supports");
   }
   return {};
 }
@@ -109,7 +110,7 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   return context;
 }
 
-// claims: receives which kinds of declarations the import used.
+// `claims` receives the kinds of declarations that the import used.
 Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
@@ -156,7 +157,7 @@ Status TooLarge(size_t size) {
       "(onnx.save(..., save_as_external_data=True)), so that its weights are in separate files");
 }
 
-// raw: receives the tensor data that is left out of `model`.
+// `raw` receives the tensor data that is left out of `model`.
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
   if (!split) return Parse(data, size, model);

@@ -10,13 +10,13 @@
 
 namespace tern::onnx {
 
-// Reads a model from a file. warnings: receives one sentence for each unknown attribute, which the import
-// ignores. workers: the threads that copy the weights.
+// Reads a model from a file. The import ignores unknown attributes. `warnings` receives one sentence for each
+// unknown attribute. `workers` are the threads that copy the weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
                                           std::vector<std::string>* warnings = nullptr,
                                           const Workers& workers = Workers());
-// Reads a model from memory. folder: the folder of external data; if empty, a model with external data is an
-// error.
+// Reads a model from memory. `folder` is the folder of external data. If `folder` is empty, a model with
+// external data is an error.
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "",
                                            std::vector<std::string>* warnings = nullptr,
                                            const Workers& workers = Workers());

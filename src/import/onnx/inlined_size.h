@@ -4,8 +4,8 @@
 
 namespace tern::onnx {
 
-// Fails if the model has more than kMaxNodes nodes after inlining. The import calls it before it builds any
-// node, because forty functions of which each calls the next one twice expand to 10^12 nodes.
+// Fails if the model has more than kMaxNodes nodes after inlining. The import calls this function before it
+// builds any node, because 40 functions of which each calls the next function twice expand to 2^40 nodes.
 Status CheckInlinedSize(const ModelContext& context);
 
 }  // namespace tern::onnx

@@ -36,7 +36,7 @@ template <class Field, class Out> void CopyAs(const Field& field, void* out) {
   for (int i = 0; i < field.size(); ++i) to[i] = static_cast<Out>(field[i]);
 }
 
-// Field int32_data stores all types of up to 32 bits except f32 and u32. Of sub-byte types, an entry contains
+// Field int32_data stores all types of up to 32 bits except f32 and u32. An entry of a sub-byte type contains
 // one byte of packed elements.
 Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
   const int bits = BitWidth(t.dtype());
@@ -171,8 +171,8 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// Returns the row-major position of one value. at: a linear index if width is 1, otherwise one index per
-// axis.
+// Returns the row-major position of one value. If `width` is 1, `at` points to a linear index. If not, `at`
+// points to one index per axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {
@@ -183,7 +183,8 @@ Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims
   return position;
 }
 
-// Converts a sparse tensor in COO format to a dense one. Its indices are linear or per axis.
+// Converts a sparse tensor in COO format to a dense tensor. The indices of the sparse tensor are linear or
+// per axis.
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
   TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
   TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));

@@ -18,9 +18,9 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Provides the bytes of tensors. Each tensor gets its own buffer, so that its memory can be freed without
-// that of other tensors. Bytes in a message are moved out of the message. Bytes that Add registers are copied
-// when Take is called.
+// Provides the bytes of tensors. Each tensor gets a separate buffer, so that the memory of one tensor can be
+// freed while other tensors still exist. Bytes in a message are moved out of the message. Bytes that Add
+// registers are copied when Take is called.
 class RawBytes {
  public:
   explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}
@@ -44,8 +44,8 @@ class RawBytes {
 
 // Where the bytes of tensors come from.
 struct TensorSource {
-  std::shared_ptr<ExternalFiles> files;  // files with external data; null: external data is an error
-  std::shared_ptr<RawBytes> raw;         // null: bytes are copied from the message
+  std::shared_ptr<ExternalFiles> files;  // files with external data; if null, external data is an error
+  std::shared_ptr<RawBytes> raw;         // if null, bytes are copied from the message
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& proto, const TensorSource& source);

@@ -91,7 +91,7 @@ class Splitter {
  public:
   std::vector<RawSpan> spans;
 
-  // Appends `message` without its large tensor data to `out`, and appends the data to `spans`. at: the
+  // Appends `message` without its large tensor data to `out`, and appends the data to `spans`. `at` has the
   // indices of the enclosing node, attribute or initializer. Returns false if the message cannot be split
   // (see SplitRawData).
   bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {

@@ -1,6 +1,6 @@
-// Splits a serialized model into a small message, which protobuf parses, and spans of large tensor data. This
-// avoids that protobuf copies the data. The data is the raw_data of any tensor, or the float_data of an f32
-// tensor.
+// Splits a serialized model into a small message, which protobuf parses, and spans of large tensor data. The
+// split prevents protobuf from copying the data. The data is the raw_data of any tensor, or the float_data of
+// an f32 tensor.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -7,8 +7,9 @@
 
 namespace tern::onnx {
 
-// Returns one sentence for each attribute that no version of its operator has, with the names of its nodes.
-// The import ignores such attributes. The warning helps to find misspelt ones.
+// Returns one sentence for each attribute that no version of its operator has, with the names of the nodes
+// that have this attribute. The import ignores such attributes. The sentence helps to find misspelt
+// attributes.
 std::vector<std::string> UnknownAttributes(const pb::ModelProto& model);
 
 // Fails if an output's declared element type differs from the type that its node produces, because a caller

@@ -4,9 +4,10 @@
 const W = 168, H = 36, THIN = 16, GAP_X = 16, GAP_Y = 26, LONGEST_ROUTE = 400;
 const TITLE = 22, PAD = 14;  // the height of a frame's title, and the space around the nodes in a frame
 
-// Assigns each node to a row: first by the longest path from an input, then moves nodes down towards their readers, so that wires are
-// short. group[list][node] is a number; nodes with equal numbers share a row. reads(list, node) returns the indices of the nodes that the
-// node reads. Returns the row of each node as [list][node], or null if no assignment exists.
+// Assigns each node to a row by the longest path from an input. Then moves nodes down towards their readers,
+// so that wires are short. group[list][node] is a number; nodes with equal numbers share a row. reads(list,
+// node) returns the indices of the nodes that the node reads. Returns the row of each node as [list][node],
+// or null if no assignment exists.
 function rows(group, reads) {
   const count = 1 + group.flat().reduce((most, g) => Math.max(most, g), -1);
   const into = Array.from({ length: count }, () => new Set()), outof = Array.from({ length: count }, () => new Set());
@@ -99,7 +100,8 @@ class Region {
     const frames = this.frames.get(k) || [];
     return frames.length ? H + GAP_Y / 2 + TITLE + 2 * PAD + Math.max(...frames.map(f => f.h)) : H;
   }
-  // Computes all positions. row: the row of each node. top: the upper edge of each row, followed by the lower edge of the last row.
+  // Computes all positions. `row` has the row of each node. `top` has the upper edge of each row, followed by
+  // the lower edge of the last row.
   settle(row, top) {
     const { x, routes } = place(this.nodes.map((i, k) => this.width(k)), row, this.reads);
     let left = x.length ? Infinity : 0, right = x.length ? -Infinity : W;

@@ -13,8 +13,9 @@ function write(parent, text) {
   String(text).split(/(?<=[./_])/).forEach((part, k) => parent.append(...k ? [document.createElement("wbr"), part] : [part]));
 }
 
-// A table that is sorted by a click on a heading. A column has a title, the key of its values in the rows, and optionally a function
-// `text` that formats a row. Its kind is "n" for right-aligned numbers, or "share" for numbers with a bar.
+// A table that is sorted by a click on a heading. A column has a title, the key of its values in the rows,
+// and optionally a function `text` that formats a row. The kind of a column is "n" for right-aligned numbers,
+// or "share" for numbers with a bar.
 class SortedTable {
   constructor(table, columns, onPick) {
     Object.assign(this, { table, columns, onPick, rows: [], by: columns.find(c => c.first), down: true });

@@ -72,8 +72,8 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   return names;
 }
 
-// ONNX requires the same layout for q, k, v and the result. If their layouts differ, they are converted to
-// rank 4, and the result back.
+// ONNX requires the same layout for q, k, v and the result. If their layouts differ, q, k and v are converted
+// to rank 4, and the result is converted back.
 struct Layouts {
   bool packed = true;  // q, k, v and the result are [batch, length, heads * size]
   std::array<bool, 3> packed_input{};
@@ -117,9 +117,9 @@ class Present {
   std::string k_, v_;
 };
 
-// Emits y with 0 in place of NaN, for an Attention with the attribute `guarded`. Its result for a query
-// without keys is 0. ONNX does not specify this result, and runtimes return 0 or NaN. A NaN that stems from v
-// becomes 0 as well, although Tern's Attention would return NaN.
+// Emits y with 0 in place of NaN, for an Attention with the attribute `guarded`. Such an Attention returns 0
+// for a query without keys. ONNX does not specify the result of such a query, and runtimes return 0 or NaN. A
+// NaN that stems from v becomes 0 as well, although Tern's Attention would return NaN.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }

@@ -6,14 +6,15 @@
 
 namespace tern::onnx {
 
-// Emits a Cast of the value `name` and returns its name. Returns `name` if the types are equal.
+// Emits a Cast of the value `name` and returns the name of the result. If the types are equal, emits nothing
+// and returns `name`.
 inline std::string CastName(TernNode& n, const std::string& name, DType from, DType to) {
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
 // Emits an operator with one output that computes in type `work`. If the node's result has another type,
-// casts the inputs to `work` and the result back. Bit i of `keep`: input i is not cast. out: the name of the
-// result; empty: the name of the node's output.
+// casts the inputs to `work` and the result back. If bit i of `keep` is set, input i is not cast. `out` is
+// the name of the result. If `out` is empty, the result has the name of the node's output.
 inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
                    const AttrList& attrs, uint32_t keep = 0, const std::string& out = "") {
   const DType own = n.node.output(0)->type.dtype;
@@ -36,7 +37,7 @@ inline bool Wanted(const TernNode& n, size_t output) {
   return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
-// Returns the type in which an operator that does not support bf16 computes: f32 for bf16, otherwise t.
+// For operators that do not support bf16. Returns f32 if t is bf16. Returns t for all other types.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
 // Returns the ONNX attributes strides, dilations, pads and auto_pad. Leaves out empty lists.
@@ -45,8 +46,8 @@ AttrList WindowToOnnx(const Attrs& attrs);
 // ceil_mode requires it.
 AttrList PoolToOnnx(TernNode& n);
 
-// An elementwise function on tensors of `type`. kind: a kind of Unary or Activation, "gelu", "gelu_tanh", or
-// "clip" with the limits alpha and beta.
+// An elementwise function on tensors of `type`. `kind` is a kind of Unary or Activation, "gelu", "gelu_tanh",
+// or "clip" with the limits alpha and beta.
 struct Function {
   std::string kind;
   DType type;

@@ -80,7 +80,7 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
 }
 
-// In the first graph other nodes read the sum, in the second only the norm reads it.
+// In the first graph, other nodes also read the sum. In the second graph, only the norm reads the sum.
 TEST(ExportContrib, NormOfASum) {
   for (const char* y : {"%s + %m", "%m * %m"})
     for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {

@@ -4,8 +4,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns the name of input i. Emits a Cast from i32 to i64, because the operators in this file do not
-// support i32.
+// Returns the name of input i. If the input is i32, emits a Cast to i64 and returns the name of its result,
+// because the operators in this file do not support i32.
 std::string Longs(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
@@ -16,7 +16,7 @@ AttrList FlattenOrAxis(TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}};
 }
 
-// Returns an exporter for GatherND and ScatterND, which support only i64 indices. attr: the attribute to
+// Returns an exporter for GatherND and ScatterND, which support only i64 indices. `attr` is the attribute to
 // copy.
 Exporter WithLongIndices(const char* op, const char* attr) {
   return [=](TernNode& n) -> Status {
@@ -28,8 +28,8 @@ Exporter WithLongIndices(const char* op, const char* attr) {
   };
 }
 
-// Emits ScatterElements, because opset 21 has no TensorScatter. Its indices are the positions to write along
-// the axis.
+// Emits ScatterElements, because opset 21 has no TensorScatter. The indices of ScatterElements are the
+// positions to write along the axis.
 Status TensorScatter(TernNode& n) {
   const int rank = n.TypeOf(0).shape.rank();
   if (rank < 2) return n.NotExportable("the rank of the cache is not known");

@@ -1,4 +1,4 @@
-// Exports searches over a decoder, and other ops for which only com.microsoft has an operator.
+// Exports searches that run a decoder, and other ops for which only com.microsoft has an operator.
 #include "export/onnx/ops/attr_values.h"
 
 namespace tern::onnx {

@@ -14,9 +14,9 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
-// Emits a Resize with nearest 'simple', the rounding of version 10. It rounds up along axes whose scale is
-// below 1, and down along other axes. An ONNX node has one rounding, so this emits two nodes: the first
-// shrinks, the second grows.
+// Emits a Resize with nearest 'simple', the rounding of version 10. This mode rounds up along axes whose
+// scale is below 1, and down along other axes. An ONNX node has one rounding, so this emits two nodes: the
+// first shrinks, the second grows.
 Status SimpleResize(TernNode& n) {
   const Value* scales = n.node.input(2);
   if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");

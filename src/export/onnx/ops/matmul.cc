@@ -25,7 +25,7 @@ Result<std::string> Operand(TernNode& n, int i, bool transpose) {
 bool IsByte(DType t) { return t == DType::kI8 || t == DType::kU8; }
 
 // Emits the product of a and b as `out`, in the type of the node's output. Operands of another type are cast
-// first. Operands of 8 bits become MatMulInteger.
+// first. For operands of 8 bits, emits MatMulInteger.
 std::string Product(TernNode& n, const std::string& a, const std::string& b, const std::string& out) {
   const DType ta = n.TypeOf(0).dtype, tb = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (IsByte(ta) && IsByte(tb)) return n.Emit("MatMulInteger", {a, b}, {out});
@@ -114,8 +114,8 @@ bool RowOf(const Value* v, const Dim& width) {
   return v->is_constant() && v->constant.rank() == 1 && width.Is(v->constant.dim(0));
 }
 
-// Returns a LayerNorm that reads `sum`, normalises its last axis, and whose weights are constants. Returns
-// null if there is none.
+// Returns a LayerNorm node that reads `sum` and normalises its last axis. The weights of the node must be
+// constants. Returns null if there is no such node.
 const Node* NormOf(const Value* sum) {
   const Dim& width = sum->type.shape[-1];
   for (const auto& [reader, input] : sum->uses) {

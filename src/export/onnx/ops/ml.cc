@@ -73,7 +73,7 @@ void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrLis
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
 
 // Returns the index of the last entry of each distinct key. If a key occurs several times, Tern uses the last
-// entry, but some ONNX runtimes use another. Therefore only the last entry is exported.
+// entry, but some ONNX runtimes use another entry. Therefore only the last entry is exported.
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
   for (int64_t i = 0; i < keys.size(); ++i) {

@@ -41,7 +41,7 @@ void AddFloats(const std::string& name, const std::vector<double>& v, bool wide,
 }
 
 // Builds the lists nodes_* of the operators before version 5. The nodes of a tree are numbered in the order
-// in which AddTree visits them. votes: the prefix of the lists of votes, "target" or "class".
+// in which AddTree visits them. `votes` is the prefix of the lists of votes: "target" or "class".
 class OldLists {
  public:
   OldLists(const Forest& f, std::string votes) : f_(f), votes_(std::move(votes)) {
@@ -62,8 +62,8 @@ class OldLists {
   }
 
  private:
-  // Appends node `at` of the forest to the lists with its votes. AddTree sets its children later. Returns its
-  // index in the lists.
+  // Appends node `at` of the forest and its votes to the lists. AddTree sets the children of the node later.
+  // Returns the index of the node in the lists.
   size_t AddOne(int64_t tree, int64_t id, int64_t at) {
     static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                          "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};

@@ -71,8 +71,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// Emits RmsNorm as elementary operators. f16 and bf16 need this, because runtimes implement RMSNormalization
-// only for f32 and f64. They are computed in f32.
+// Emits RmsNorm as elementary operators. This is used for f16 and bf16, because runtimes implement
+// RMSNormalization only for f32 and f64. The emitted operators compute in f32.
 Status DecomposedRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
@@ -119,8 +119,9 @@ std::string DimsOfInput(TernNode& n) {
   return n.Op("Shape", {n.In(0)});
 }
 
-// Emits InstanceNormalization on x with the groups as channels. Runtimes compute the variance in
-// GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is large.
+// Emits InstanceNormalization on x with the groups as channels, instead of GroupNormalization. Runtimes
+// compute the variance in GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is
+// large. If the rank is unknown, or if x is neither f32 nor f64, emits GroupNormalization.
 Status GroupNorm(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   const DType type = n.TypeOf(0).dtype;

@@ -6,8 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns the type in which MaxPool computes. It supports i8, u8 and all floats except bf16. bf16 is computed
-// in f32, wider integers in f64.
+// Returns the type in which MaxPool computes. MaxPool supports i8, u8 and all floats except bf16. bf16 is
+// computed in f32, and wider integers are computed in f64.
 DType PoolType(DType own) {
   if (own == DType::kI8 || own == DType::kU8) return own;
   return IsInt(own) ? DType::kF64 : WithoutBFloat(own);

@@ -26,8 +26,8 @@ std::string ZeroPoint(TernNode& n, DType to) {
   return scale.fully_known() ? n.Const(Tensor(to, scale.Concrete())) : "";
 }
 
-// QuantizeLinear requires that x and scale have the same type. It is f16 or bf16 if both have it, otherwise
-// f32.
+// QuantizeLinear requires that x and scale have the same type. If both are f16 or both are bf16, they keep
+// this type. In all other cases, they are cast to f32.
 Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType precision = n.attrs().Type("precision");
@@ -46,8 +46,8 @@ Status Quantize(TernNode& n) {
   return {};
 }
 
-// The result of DequantizeLinear has the scale's type. If the node's result has another type, the scale is
-// cast to f32, and the result is cast to the node's type.
+// The result of DequantizeLinear has the scale's type. If the node's result has another type, or if both are
+// f64, the scale is cast to f32, and the result is cast to the type of the node's result.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;

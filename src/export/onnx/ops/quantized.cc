@@ -1,5 +1,5 @@
-// Exports ops on quantized tensors as one operator if ONNX has it. Otherwise exports them as
-// DequantizeLinear, an operator in f32, and QuantizeLinear.
+// Exports ops on quantized tensors. If ONNX has an equivalent operator, the op becomes this operator. If ONNX
+// has none, the op becomes DequantizeLinear, an operator in f32, and QuantizeLinear.
 #include "ops/quant/quantized.h"
 
 #include "export/onnx/ops/common.h"

@@ -35,8 +35,8 @@ Status ArgReduce(TernNode& n) {
   return {};
 }
 
-// Emits a cumulative product without CumProd, which would require opset 26. y[i] is the product of x[j] over
-// all j that row i of a triangular mask selects. Its cost is quadratic in the length of the axis.
+// Emits a cumulative product without CumProd, which would require opset 26. y[i] is the product of all x[j]
+// that row i of a triangular mask selects. The cost is quadratic in the length of the axis.
 void CumulativeProduct(TernNode& n, int axis) {
   const int rank = n.TypeOf(0).shape.rank();
   const DType t = n.TypeOf(0).dtype;

@@ -1,4 +1,4 @@
-// For tests: runs a graph given as text, before and after it is exported to ONNX and imported again.
+// For tests. Runs a graph given as text, before and after it is exported to ONNX and imported again.
 #pragma once
 #include <gtest/gtest.h>
 

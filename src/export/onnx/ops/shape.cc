@@ -6,8 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns the name of an input that lists axes, dims or repeats. Emits a Cast from i32 to i64, because most
-// ONNX operators support only i64 lists.
+// Returns the name of an input that lists axes, dims or repeats. If the input is i32, emits a Cast to i64 and
+// returns the name of its result, because most ONNX operators support only i64 lists.
 std::string List(TernNode& n, int i) {
   if (!n.Has(i)) return "";
   if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);

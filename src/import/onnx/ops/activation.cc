@@ -4,9 +4,9 @@
 namespace tern::onnx {
 namespace {
 
-// Returns a converter to Activation. The ONNX attribute `first` becomes its alpha, the ONNX attribute
-// `second` its beta. `alpha` and `beta` are the defaults. second: null if the operator has one attribute
-// only.
+// Returns a converter to Activation. The ONNX attribute `first` becomes Tern's alpha, and the ONNX attribute
+// `second` becomes Tern's beta. `alpha` and `beta` are the defaults. `second` is null if the operator has
+// only one attribute.
 Converter ActivationOf(const char* kind, const char* first, float alpha, const char* second = nullptr,
                        float beta = 0) {
   return [=](OnnxNode& n) -> Status {

@@ -30,7 +30,7 @@ Status ConvertAttention(OnnxNode& n) {
   if (!q || !k || !v) return n.Bad("Q, K and V must be given");
   static const char* const kStages[] = {"raw", "capped", "masked", "probabilities"};
   const int64_t mode = n.Int("qk_matmul_output_mode");
-  if (mode < 0 || mode > 3) return n.Bad("qk_matmul_output_mode is ", mode);
+  if (mode < 0 || mode > 3) return n.Bad("qk_matmul_output_mode must be 0 to 3, got ", mode);
   const AttrList attrs = {{"scale", static_cast<double>(n.Float("scale"))},
                           {"causal", n.Int("is_causal") != 0},
                           {"softcap", static_cast<double>(n.Float("softcap"))},

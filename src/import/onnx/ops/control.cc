@@ -70,7 +70,7 @@ Value* FillSequence(Builder& b, Value* y, Value* full) {
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// Emits the Scan of one batch entry. slices: the operands of this entry. lengths: whether slices[0] is the
+// Emits the Scan of one batch entry. `slices` are the operands of this entry. If `lengths`, slices[0] is the
 // length of the entry's sequence.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;
@@ -93,7 +93,8 @@ Status ConvertScan8(OnnxNode& n) {
   const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);
   if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
   if (n.Int("num_scan_inputs") < 1 || n.Int("num_scan_inputs") >= n.InputCount())
-    return n.Bad("num_scan_inputs is ", n.Int("num_scan_inputs"), " of ", n.InputCount() - 1, " inputs");
+    return n.Bad("num_scan_inputs must be 1 to ", n.InputCount() - 1, ", the number of inputs, got ",
+                 n.Int("num_scan_inputs"));
   Node* batch =
       n.b.Open("Scan", inputs, {{"scan_inputs", static_cast<int64_t>(inputs.size())}}, n.OutputCount());
   Graph* body = n.b.graph().AddSubgraph(batch, "batch");

@@ -65,9 +65,9 @@ Value* Counting(Builder& b, Value* length, bool column) {
   return column ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
 }
 
-// Emits a depthwise convolution of x [N, C, length + K - 1] with w [C, 1, K]. Conv cannot express it if C is
-// unknown, because its attribute `group` would have to be C. Instead, gathers the windows [N, C, length, K]
-// of x, multiplies them by w and sums over K.
+// Emits a depthwise convolution of x [N, C, length + K - 1] with w [C, 1, K]. If C is unknown, Conv cannot
+// express this convolution, because Conv's attribute `group` would have to be C. Instead, gathers the windows
+// [N, C, length, K] of x, multiplies them by w and sums over K.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
   Value* at =
@@ -78,8 +78,8 @@ Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// Emits a depthwise convolution over the concatenation of the past and the input. Without a past, uses zeros.
-// The last elements of the concatenation, as many as the past has, are the next past.
+// Emits a depthwise convolution of the concatenation of the past and the input. If there is no past, uses
+// zeros. The last elements of the concatenation, as many as the past has, are the next past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Builder& b = n.b;

@@ -6,8 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on: for input 0
-// [2,3,4,5] and axis 1, b [3,4] becomes [3,4,1].
+// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on. For example, if
+// input 0 is [2,3,4,5] and axis is 1, b [3,4] becomes [3,4,1].
 Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
   if (rank_b == 0) return b;
@@ -23,7 +23,8 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
 }
 
 // Returns input 1, aligned with input 0. Before opset 7, input 1 broadcasts only if attribute `broadcast` is
-// set. Its dims then align with the dims of input 0 from `axis` on, or without `axis`, with the last dims.
+// set. The dims of input 1 then align with the dims of input 0 from `axis` on. If `axis` is absent, they
+// align with the last dims of input 0.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool has_axis = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
   if (!n.Has(1)) return n.Bad("input 1 is missing");

@@ -70,7 +70,8 @@ Status RoiAlign(OnnxNode& n) {
   const std::string coordinates =
       n.Text("coordinate_transformation_mode", n.opset < 16 ? "output_half_pixel" : "half_pixel");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return n.Bad("coordinate_transformation_mode is '", coordinates, "'");
+    return n.Bad("coordinate_transformation_mode must be half_pixel or output_half_pixel, got '", coordinates,
+                 "'");
   n.Out(0, n.b.Op("RoiAlign", {n.In(0), n.In(1), n.In(2)},
                   {{"mode", n.Text("mode", "avg")},
                    {"height", n.Int("output_height", 1)},

@@ -5,7 +5,7 @@ namespace tern::onnx {
 namespace {
 
 // Emits the negative log probability of each target class, weighted and reduced as the attributes say.
-// log_probability: [N, C, d1, …]. target: [N, d1, …].
+// log_probability is [N, C, d1, …]. target is [N, d1, …].
 class LikelihoodLoss {
  public:
   LikelihoodLoss(OnnxNode& n, Value* log_probability)
@@ -16,7 +16,7 @@ class LikelihoodLoss {
     TERN_TRY(Require(n_, 1, kInts));
     const std::string reduction = n_.Text("reduction", "mean");
     if (reduction != "none" && reduction != "sum" && reduction != "mean")
-      return n_.Bad("reduction is '", reduction, "'");
+      return n_.Bad("reduction must be none, sum or mean, got '", reduction, "'");
     FindIgnored();
     Value* weight = Weights();
     Value* index = b_.Op("Unsqueeze", {target_, b_.Ints({1})});
@@ -38,7 +38,7 @@ class LikelihoodLoss {
     target_ = b_.Op("Where", {ignored_, b_.Scalar(n_.TypeOf(1), 0), target_});
   }
 
-  // Returns one weight per target, or null if all are 1.
+  // Returns one weight per target, or null if all weights are 1.
   Value* Weights() {
     Value* weight = n_.Has(2) ? b_.Op("Gather", {n_.In(2), target_}, {{"axis", int64_t{0}}}) : nullptr;
     if (!ignored_) return weight;

@@ -87,13 +87,13 @@ Value* WithColumns(OnnxNode& n, Value* x, int64_t count) {
 Status FeatureVectorizer(OnnxNode& n) {
   const auto sizes = n.Ints("inputdimensions");
   if (static_cast<int>(sizes.size()) != n.InputCount())
-    return n.Bad(sizes.size(), " inputdimensions for ", n.InputCount(), " inputs");
+    return n.Bad("inputdimensions has ", sizes.size(), " entries, but there are ", n.InputCount(), " inputs");
   std::vector<Value*> parts;
   for (int i = 0; i < n.InputCount(); ++i) {
     TERN_TRY(Require(n, i, kMlInputs));
     if (n.RankOf(i) < 1) return n.NotYet("input ", i, " of unknown rank or rank 0");
     if (sizes[static_cast<size_t>(i)] < 0 || sizes[static_cast<size_t>(i)] > kMaxColumns)
-      return n.Bad("inputdimensions has ", sizes[static_cast<size_t>(i)]);
+      return n.Bad("inputdimensions must be 0 to ", kMaxColumns, ", got ", sizes[static_cast<size_t>(i)]);
     Value* x = ToF32(n, n.In(i));
     x = n.RankOf(i) == 1 ? n.b.Op("Unsqueeze", {x, n.b.Ints({0})})
                          : n.b.Op("Flatten", {x}, {{"axis", int64_t{1}}});
@@ -221,7 +221,8 @@ Status CastMap(OnnxNode& n) {
                      : to == "TO_INT64"  ? "i64"
                                          : nullptr;
   if (!type || (form != "DENSE" && form != "SPARSE"))
-    return n.Bad("cast_to is '", to, "' and map_form is '", form, "'");
+    return n.Bad("cast_to must be TO_FLOAT, TO_STRING or TO_INT64, and map_form DENSE or SPARSE, got '", to,
+                 "' and '", form, "'");
   n.Out(0, n.b.Op("CastMap", {n.In(0)},
                   {{"to", std::string(type)}, {"sparse", form == "SPARSE"}, {"size", n.Int("max_map", 1)}}));
   return {};

@@ -55,9 +55,9 @@ Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& int
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto coefficients = n.Floats("coefficients");
   if (targets == 0 || coefficients.size() % targets)
-    return n.Bad(coefficients.size(), " coefficients for ", targets, " targets");
+    return n.Bad(coefficients.size(), " coefficients cannot be divided evenly among ", targets, " targets");
   if (!intercepts.empty() && intercepts.size() != targets)
-    return n.Bad(intercepts.size(), " intercepts for ", targets, " targets");
+    return n.Bad("there are ", intercepts.size(), " intercepts for ", targets, " targets");
   if (n.RankOf(0) < 0) return n.NotYet("an input of unknown rank");
   if (n.RankOf(0) < 1 || n.RankOf(0) > 2)
     return n.Bad("input must be [rows, features] or [features], got ", n.In(0)->type.ToString());
@@ -76,7 +76,7 @@ Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& int
 Status LinearRegressor(OnnxNode& n) {
   TERN_ASSIGN(std::string transform, TransformName(n));
   const int64_t targets = n.Int("targets", 1);
-  if (targets < 1) return n.Bad("targets is ", targets);
+  if (targets < 1) return n.Bad("targets must be at least 1, got ", targets);
   TERN_ASSIGN(Value * y, Scores(n, static_cast<size_t>(targets), n.Floats("intercepts")));
   n.Out(0, Transformed(n, transform, y, static_cast<size_t>(targets)));
   return {};

@@ -36,7 +36,8 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));
-    if (!IsFloat(t.dtype())) return n.Bad("attribute '", name, "_as_tensor' is ", t.Describe());
+    if (!IsFloat(t.dtype()))
+      return n.Bad("attribute '", name, "_as_tensor' must be floats, got ", t.Describe());
     return ToDoubles(t);
   }
   const auto floats = n.Floats(name);
@@ -49,7 +50,7 @@ DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::k
 // Reads the attributes of versions before 5, which list interior nodes and leaves together.
 class OldTable {
  public:
-  // votes: the prefix of the attributes of votes, "target" or "class". one_vote: whether only the first vote
+  // `votes` is the prefix of the attributes of votes: "target" or "class". If `one_vote`, only the first vote
   // of a leaf counts. onnxruntime does so if there is a single target, because converters then write the same
   // vote several times.
   OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}
@@ -82,7 +83,8 @@ class OldTable {
     if (count == 0) return n_.Bad("there are no nodes");
     for (size_t size : {ids_.size(), features_.size(), modes_.size(), trues_.size(), falses_.size(),
                         thresholds_.size(), missing_.empty() ? count : missing_.size()})
-      if (size != count) return n_.Bad("attributes nodes_* have ", size, " and ", count, " entries");
+      if (size != count)
+        return n_.Bad("the attributes nodes_* must have equal lengths, got ", size, " and ", count);
     for (size_t i = 0; i < count; ++i)
       if (!index_.emplace(Id(trees_[i], ids_[i]), i).second)
         return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " is given twice");
@@ -219,15 +221,15 @@ Status Classifier(OnnxNode& n) {
   return {};
 }
 
-// Reads the attributes of version 5. It stores leaves separately from interior nodes, with one vote per leaf.
-// The sets of BRANCH_MEMBER nodes are stored in one list, with NaN after each set.
+// Reads the attributes of version 5. This version stores leaves separately from interior nodes, with one vote
+// per leaf. The sets of BRANCH_MEMBER nodes are stored in one list, with NaN after each set.
 Result<Table> NewTable(OnnxNode& n) {
   Table t;
   t.roots = n.Ints("tree_roots");
   t.feature = n.Ints("nodes_featureids");
   t.missing = n.Ints("nodes_missing_value_tracks_true");
   TERN_ASSIGN(const Tensor modes, n.TensorAttr("nodes_modes"));
-  if (!IsInt(modes.dtype())) return n.Bad("attribute 'nodes_modes' is ", modes.Describe());
+  if (!IsInt(modes.dtype())) return n.Bad("attribute 'nodes_modes' must be integers, got ", modes.Describe());
   t.mode = ToLongs(modes);
   TERN_ASSIGN(t.value, n.TensorAttr("nodes_splits"));
   TERN_ASSIGN(t.weight, n.TensorAttr("leaf_weights"));
@@ -245,7 +247,7 @@ Result<Table> NewTable(OnnxNode& n) {
       return n.Bad("nodes_", side, "leafs has ", leaf.size(), " entries, but nodes_", side, "nodeids has ",
                    out.size());
     for (size_t i = 0; i < out.size(); ++i) {
-      if (out[i] < 0) return n.Bad("nodes_", side, "nodeids has ", out[i]);
+      if (out[i] < 0) return n.Bad("nodes_", side, "nodeids contains the negative index ", out[i]);
       if (leaf[i]) out[i] = -1 - out[i];
     }
     return {};
@@ -253,10 +255,11 @@ Result<Table> NewTable(OnnxNode& n) {
   TERN_TRY(children("true", t.on_true));
   TERN_TRY(children("false", t.on_false));
   for (int64_t r : t.roots)
-    if (r < 0) return n.Bad("tree_roots has ", r);
+    if (r < 0) return n.Bad("tree_roots contains the negative index ", r);
   if (!n.HasAttr("membership_values")) return t;
   TERN_ASSIGN(const Tensor given, n.TensorAttr("membership_values"));
-  if (!IsFloat(given.dtype())) return n.Bad("attribute 'membership_values' is ", given.Describe());
+  if (!IsFloat(given.dtype()))
+    return n.Bad("attribute 'membership_values' must be floats, got ", given.Describe());
   std::vector<double> members;
   t.member_start = {0};
   const auto list = ToDoubles(given);
@@ -276,7 +279,8 @@ Status Ensemble(OnnxNode& n) {
   static const char* const kTransforms[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
   const int64_t aggregate = n.Int("aggregate_function", 1), transform = n.Int("post_transform");
   if (aggregate < 0 || aggregate > 3 || transform < 0 || transform > 4)
-    return n.Bad("aggregate_function is ", aggregate, " and post_transform is ", transform);
+    return n.Bad("aggregate_function must be 0 to 3 and post_transform 0 to 4, got ", aggregate, " and ",
+                 transform);
   AttrList attrs = table.Attrs();
   attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
                              {"aggregate", std::string(kAggregates[aggregate])},

@@ -7,7 +7,8 @@ namespace {
 
 // The operands that these operators have in common: q, k and v, a past, a mask, and a bias for the scores.
 struct Parts {
-  // Each is [batch, length, heads * size]; or [batch, heads, length, size], if its rank is known to be 4.
+  // q, k and v are [batch, length, heads * size]. An operand whose rank is known to be 4 is [batch, heads,
+  // length, size].
   Value *q = nullptr, *k = nullptr, *v = nullptr;
   Value *past_k = nullptr, *past_v = nullptr;
   Value *mask = nullptr, *bias = nullptr;  // the inputs of the operator, unchanged
@@ -21,9 +22,9 @@ Value* KeyCount(Emit& e, const Parts& p) {
   return p.past_k ? e.Add(now, e.SizeOf(p.past_k, 2)) : now;
 }
 
-// Emits a bool tensor [batch, 1, 1, keys] that is true for the keys that a sample uses. mask: [batch], the
-// number of keys of each sample. If `starts`: [2 * batch], first the end of each sample's keys, then the
-// start of each.
+// Emits a bool tensor [batch, 1, 1, keys] that is true for the keys that a sample uses. `mask` is [batch] and
+// contains the number of keys of each sample. If `starts`, `mask` is [2 * batch]. It then contains the end of
+// the keys of each sample, followed by the start of the keys of each sample.
 Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
   Value* places = e.Reshape(e.CountTo(keys), {1, 1, 1, -1});
   const auto column = [&](Value* v) { return e.Reshape(e.Cast(v, DType::kI64), {-1, 1, 1, 1}); };
@@ -61,7 +62,8 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
   }
 }
 
-// Emits the sum of the mask and the bias, which is added to the scores. Returns null if there is neither.
+// Emits the tensor that is added to the scores. It is the sum of the mask and the bias. Returns null if there
+// is neither a mask nor a bias.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
   TERN_ASSIGN(Value * seen, Visible(e, p));
@@ -71,7 +73,7 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
 }
 
 // Emits the attention. Returns the first `outputs` of {y, present_k, present_v, scores}. y is [batch, length,
-// heads * size]. scores: the stage at which the output scores are taken.
+// heads * size]. `scores` names the stage of the computation at which the returned scores are taken.
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
@@ -84,14 +86,14 @@ Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const c
 }
 
 Status CheckHeads(const OnnxNode& n) {
-  if (n.Int("num_heads") < 1) return n.Bad("num_heads is ", n.Int("num_heads"));
+  if (n.Int("num_heads") < 1) return n.Bad("num_heads must be at least 1, got ", n.Int("num_heads"));
   if (n.Int("do_rotary")) return n.NotYet("rotary positions inside this operator");
   if (n.Int("past_present_share_buffer")) return n.NotYet("a past that shares its buffer with the present");
   return {};
 }
 
 // Emits the attention of queries, keys and values that are concatenated in the last dim of `projected`
-// [batch, length, q + k + v]. past: [2, batch, heads, length, size], or null.
+// [batch, length, q + k + v]. `past` is [2, batch, heads, length, size], or null.
 Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Value* bias) {
   Emit e(n);
   const auto sizes = n.Ints("qkv_hidden_sizes");
@@ -179,7 +181,7 @@ Result<Parts> MultiHeadParts(OnnxNode& n, int bias_input) {
     p.q = q, p.k = pair[0], p.v = pair[1];
     return p;
   }
-  if (!v) return n.Bad("a key without a value");
+  if (!v) return n.Bad("the node has a key but no value");
   if ((n.RankOf(1) != 3 && n.RankOf(1) != 4) || n.RankOf(2) != n.RankOf(1))
     return n.NotYet("key and value of types ", k->type.ToString(), " and ", v->type.ToString());
   TERN_ASSIGN(const auto bias, BiasParts(n, bias_input, q, k, v, heads));

@@ -51,12 +51,12 @@ Result<NBits> Layout(const OnnxNode& n) {
   l.block = n.Int("block_size");
   TERN_ASSIGN(l.type, UnsignedOf(n, l.bits));
   if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX)
-    return n.Bad("K is ", l.k, ", N is ", l.n, " and block_size is ", l.block);
+    return n.Bad("K, N and block_size must be 1 to ", INT32_MAX, ", got ", l.k, ", ", l.n, " and ", l.block);
   if (l.block * l.bits % 8)
     return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits is not a multiple of 8 bits");
   l.blocks = (l.k - 1) / l.block + 1;
   const Tensor* b = n.Constant(1);
-  if (!b) return n.NotYet("a weight that is no constant");
+  if (!b) return n.NotYet("a weight that is not a constant");
   if (b->dtype() != DType::kU8 || b->size() / l.n / l.blocks != l.block * l.bits / 8 ||
       b->size() % (l.n * l.blocks))
     return n.Bad("the weight ", b->Describe(), " is not [", l.n, ",", l.blocks, ",", l.block * l.bits / 8,
@@ -64,12 +64,12 @@ Result<NBits> Layout(const OnnxNode& n) {
   return l;
 }
 
-// Returns the zero points [n, blocks], of the weight's type. They are the unpacked input 3. Without it, each
-// zero point is the middle of the type's range, such as 8 for u4.
+// Returns the zero points [n, blocks], of the weight's type. If input 3 is present, they are its unpacked
+// elements. If input 3 is absent, each zero point is the middle of the type's range, such as 8 for u4.
 Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!n.Has(3)) return n.b.Const(Filled(l.type, {l.n, l.blocks}, int64_t{1} << (l.bits - 1)));
   const Tensor* z = n.Constant(3);
-  if (!z) return n.NotYet("zero points that are no constant");
+  if (!z) return n.NotYet("zero points that are not constant");
   if (z->dtype() != DType::kU8) return n.Bad("zero points ", z->Describe(), " must be bytes");
   const int64_t width = (l.blocks * l.bits + 7) / 8;
   if (z->size() != l.n * width)
@@ -85,8 +85,7 @@ Value* SubtractFloatZeros(Emit& e, Value* w, Value* scale, Value* zeros, const N
   return e.Reshape(blocked, {l.n, l.blocks * l.block});
 }
 
-// Dequantizes weights with the input g_idx. groups[j] is the block of column j, whose scale and zero point it
-// uses.
+// Dequantizes weights with the input g_idx. Column j uses the scale and zero point of block groups[j].
 Value* ByGroup(Emit& e, Value* w, Value* scale, Value* zeros, Value* groups, const NBits& l) {
   Value* picks = e.Slice(groups, e.b.Ints({0}), e.b.Ints({l.k}), 0);
   Value* real = e.Cast(w, scale->type.dtype);
@@ -124,13 +123,14 @@ Status MatMulNBits(OnnxNode& n) {
   return {};
 }
 
-// Gathers rows of the table before it dequantizes them, so that only the gathered rows are dequantized. This
-// is not possible if the gathered axis is the axis of the blocks.
+// Gathers first and dequantizes only the gathered rows. This is not possible if the gathered axis is the axis
+// of the blocks, or if the rank of the indices is unknown. In these cases, dequantizes the entire table
+// first.
 Status GatherBlockQuantized(OnnxNode& n) {
   TERN_TRY(Require(n, 1, kIndices));
   TERN_TRY(Require(n, 2, kFloats));
   const Tensor* table = n.Constant(0);
-  if (!table || table->rank() < 1) return n.NotYet("a table that is no constant");
+  if (!table || table->rank() < 1) return n.NotYet("a table that is not a constant");
   if (IsFloat(table->dtype())) return n.NotYet("a table of ", DTypeName(table->dtype()));
   Emit e(n);
   Tensor data = *table;
@@ -141,11 +141,11 @@ Status GatherBlockQuantized(OnnxNode& n) {
     data = Unpacked(data, type);
     const Tensor* scales = n.Constant(2);
     if (!scales || scales->rank() != data.rank())
-      return n.NotYet("scales that are no constant of rank ", data.rank());
+      return n.NotYet("scales that are not a constant of rank ", data.rank());
     const int64_t columns = scales->dim(-1), rows = columns ? scales->size() / columns : 0;
     Tensor zero = Filled(type, scales->dims(), int64_t{1} << (bits - 1));
     if (zeros) {
-      if (!n.Constant(3)) return n.NotYet("zero points that are no constant");
+      if (!n.Constant(3)) return n.NotYet("zero points that are not constant");
       if (n.Constant(3)->dtype() != DType::kU8 || n.Constant(3)->size() != rows * ((columns * bits + 7) / 8))
         return n.Bad("zero points ", n.Constant(3)->Describe(), " do not match scales ", scales->Describe());
       zero = PackedRows(*n.Constant(3), type, rows, columns).Reshaped(scales->dims());
@@ -197,9 +197,10 @@ Status MatMulBnb4(OnnxNode& n) {
   const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");
   int64_t block = n.Int("block_size");
   const Tensor* packed = n.Constant(1);
-  if (!packed) return n.NotYet("a weight that is no constant");
+  if (!packed) return n.NotYet("a weight that is not a constant");
   if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX)
-    return n.Bad("K is ", k, ", N is ", columns, ", block_size is ", block, " and quant_type is ", kind);
+    return n.Bad("K and N must be 1 to ", INT32_MAX, ", block_size at least 1 and quant_type 0 or 1, got ", k,
+                 ", ", columns, ", ", block, " and ", kind);
   if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 ||
       packed->size() < (k * columns + 1) / 2)
     return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);

@@ -8,8 +8,8 @@
 namespace tern::onnx {
 namespace {
 
-// Emits the activation that attribute `activation` names. params: the parameters of the activation, in the
-// order of the ONNX operator's attributes. A parameter that is missing or NaN has its default.
+// Emits the activation that attribute `activation` names. `params` are the parameters of the activation, in
+// the order of the ONNX operator's attributes. A parameter that is missing or NaN has its default value.
 Result<Value*> Activated(OnnxNode& n, Value* x, const std::vector<float>& params) {
   const std::string name = n.Text("activation");
   const auto param = [&](size_t i, float otherwise) {
@@ -38,12 +38,12 @@ Result<Value*> Activated(OnnxNode& n, Value* x, const std::vector<float>& params
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
-// channels_last: whether x, the summand (input 3) and the result are channels-last. The weight is always [M,
-// C, kernel…].
+// `channels_last` tells whether x, the summand (input 3) and the result are channels-last. The weight is
+// always [M, C, kernel…].
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
-  if (channels_last && n.RankOf(0) < 3) return n.NotYet("an input of unknown rank");
+  if (channels_last && n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   Value* x = channels_last ? ChannelsFirst(e, n.In(0)) : n.In(0);
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
@@ -59,7 +59,8 @@ Status FusedConv(OnnxNode& n, bool channels_last) {
   return {};
 }
 
-// Returns the parameters that are attributes of their own. Those that the node does not set are NaN.
+// Returns the activation's parameters for operators that store each parameter in a separate attribute. A
+// parameter that the node does not set is NaN.
 std::vector<float> ParamsByName(const OnnxNode& n) {
   std::vector<float> params;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})

@@ -12,7 +12,8 @@ Status CheckSupported(const OnnxNode& n) {
   constexpr int64_t kMaxHeads = 1 << 20;
   if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 ||
       std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads)
-    return n.Bad("num_heads is ", n.Int("num_heads"), " and kv_num_heads is ", n.Int("kv_num_heads"));
+    return n.Bad("num_heads and kv_num_heads must be 1 to ", kMaxHeads, ", got ", n.Int("num_heads"), " and ",
+                 n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
     return n.NotYet("a quantized cache");
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
@@ -62,7 +63,7 @@ class GroupQuery {
         return n_.Bad("packed q, k and v must have rank 3, got ", q->type.ToString());
       const Shape& packed = q->type.shape;
       if (packed.ranked && packed[2].known() && packed[2].value() % (heads + 2 * kv))
-        return n_.Bad("a width of ", packed[2].value(), " is no multiple of ", heads + 2 * kv, " heads");
+        return n_.Bad("a width of ", packed[2].value(), " is not a multiple of ", heads + 2 * kv, " heads");
       Value* size = e_.Binary("div", e_.SizeOf(q, 2), b_.Ints({heads + 2 * kv}));
       const auto parts =
           b_.Ops("Split", {q, e_.Mul(size, b_.Ints({heads, kv, kv}))}, {{"axis", int64_t{2}}}, 3);
@@ -75,7 +76,7 @@ class GroupQuery {
   }
 
   // Sets starts_ to the position of each sample's first new key. This is the number of the sample's past
-  // keys. It is 0 in the first step, where the length of the queries equals the total length.
+  // keys. This number is 0 in the first step, in which the length of the queries equals the total length.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
@@ -96,8 +97,8 @@ class GroupQuery {
   Status Rotate() {
     for (int i : {7, 8}) TERN_TRY(Require(n_, i, kFloats));
     const Shape& cache = n_.In(7)->type.shape;
-    const int64_t rotated =
-        cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: full heads
+    // 0 means that all features of a head are rotated.
+    const int64_t rotated = cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
     const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", rotated}};
     AttrList q_attrs = attrs;
@@ -163,8 +164,8 @@ class GroupQuery {
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
-// Returns the number of heads of a packed input. Without attribute num_heads, derives it from the width of
-// the cos and sin caches: `half` is half the size of a head.
+// Returns the number of heads of a packed input. If attribute num_heads is absent, derives the number from
+// `half`. This is the width of the cos and sin caches, which is half the size of a head.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;
@@ -181,9 +182,9 @@ Status Rotary(OnnxNode& n) {
   const int rank = n.RankOf(0);
   const Shape& cache = n.In(2)->type.shape;
   if (rank != 3 && rank != 4) return n.NotYet("an input of type ", n.In(0)->type.ToString());
-  const int64_t half = cache.rank() == 2 && cache[1].known()
-                           ? cache[1].value()
-                           : n.Int("rotary_embedding_dim") / 2;  // 0: full heads
+  // 0 means that all features of a head are rotated.
+  const int64_t half =
+      cache.rank() == 2 && cache[1].known() ? cache[1].value() : n.Int("rotary_embedding_dim") / 2;
   Emit e(n);
   int64_t heads = 0;
   if (rank == 3) {

@@ -71,7 +71,7 @@ Status UnfoldTensor(OnnxNode& n) {
   if (rank < 1) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   TERN_ASSIGN(const int axis, NormalizeAxis(n.Int("dim", -1), rank));
   const int64_t size = n.Int("size"), step = n.Int("step", 1);
-  if (size < 1 || step < 1) return n.Bad("size is ", size, " and step is ", step);
+  if (size < 1 || step < 1) return n.Bad("size and step must be at least 1, got ", size, " and ", step);
   Emit e(n);
   Value* end = e.Sub(e.SizeOf(n.In(0), axis), n.b.Ints({size - 1}));
   Value* starts = n.b.Op("Range", {e.Long(0), e.Squeeze(end, {0}), e.Long(step)});
@@ -122,7 +122,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+    return n.NotYet("a transform with several dimensions, two sides or a factor");
   Emit e(n);
   n.Out(0, n.b.Op("DFT", {e.Unsqueeze(n.In(0), {-1}), nullptr, n.b.Ints({-2})}, {{"onesided", true}}));
   return {};
@@ -133,7 +133,7 @@ Status Rfft(OnnxNode& n) {
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+    return n.NotYet("a transform with several dimensions, two sides or a factor");
   Emit e(n);
   Value* x = n.In(0);
   Value* middle = n.b.Op("Slice", {x, n.b.Ints({-2}), n.b.Ints({0}), n.b.Ints({-2}), n.b.Ints({-1})});

@@ -8,7 +8,7 @@ namespace {
 
 double Epsilon(const OnnxNode& n, float otherwise) { return n.Float("epsilon", otherwise); }
 
-// Emits 1 / sqrt(mean(x²) + epsilon) over the axes from `axis` on, in f32.
+// Emits 1 / sqrt(mean(x²) + epsilon) in f32. The mean is computed along the axes from `axis` on.
 Result<Value*> InverseRoot(OnnxNode& n, Value* x, int64_t axis, double epsilon) {
   const int rank = x->type.shape.rank();
   if (rank < 0) return n.NotYet("statistics of an input of unknown rank");
@@ -100,12 +100,12 @@ Status GatedRmsNorm(OnnxNode& n) {
   return {};
 }
 
-// Attribute channels_last says whether x is channels-last. Attribute activation = 1 means SiLU. skip: whether
-// the operator is SkipGroupNorm, which first adds a residual and a bias to x.
+// Attribute channels_last says whether x is channels-last. Attribute activation = 1 means SiLU. `skip` tells
+// whether the operator is SkipGroupNorm, which first adds a residual and a bias to x.
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
-  if (n.RankOf(0) < 3) return n.NotYet("an input of unknown rank");
+  if (n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   Value* x = n.In(0);
   const bool channels_last = n.Int("channels_last", 1) != 0;
   if (skip) {

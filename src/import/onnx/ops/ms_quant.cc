@@ -9,7 +9,7 @@ namespace {
 
 Value* Real(Emit& e, Value* x, Value* scale, Value* zero) { return e.b.Op("Dequantize", {x, scale, zero}); }
 
-// Quantizes to the zero point's type, or without a zero point, to the type `like`.
+// Quantizes y to the type of the zero point. If there is no zero point, quantizes y to the type `like`.
 Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
@@ -39,7 +39,7 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
 }
 
 // Returns a converter for an operator whose inputs are x, the scale and zero point of x, and the scale and
-// zero point of the result. compute: emits the operator on floats.
+// zero point of the result. `compute` emits the operator on floats.
 template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
@@ -106,10 +106,11 @@ Status NhwcMaxPool(OnnxNode& n) {
   return {};
 }
 
-// The inputs are the result's scale and zero point, then for each part to concatenate a tensor, its scale and
-// its zero point.
+// The first inputs are the scale and zero point of the result. Three inputs follow for each part to
+// concatenate: a tensor, its scale and its zero point.
 Status QLinearConcat(OnnxNode& n) {
-  if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
+  if (n.InputCount() < 5 || (n.InputCount() - 2) % 3)
+    return n.Bad("must have 2 inputs and 3 further inputs for each part, got ", n.InputCount(), " inputs");
   Emit e(n);
   std::vector<Value*> parts;
   for (int i = 2; i < n.InputCount(); i += 3) {
@@ -220,8 +221,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Emits the weights [directions, inputs, 4 * hidden] dequantized and transposed, because the op Rnn computes
-// in f32.
+// Emits the dequantized and transposed weights [directions, inputs, 4 * hidden]. They are dequantized,
+// because the op Rnn computes in f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;

@@ -12,8 +12,8 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// Returns the axes to average over. spatial: all axes except the channels. Otherwise: only the batch axis,
-// for statistics per element of [C, D…].
+// Returns the axes along which statistics are computed. If `spatial`, these are all axes except the channels.
+// If not `spatial`, this is only the batch axis, which results in statistics per element of [C, D…].
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -24,7 +24,7 @@ struct Moments {
   Value *mean, *var;
 };
 
-// Emits the mean and variance of input 0 over the axes. Computes them in f32 or f64, because f16 would
+// Emits the mean and variance of input 0 along the axes. Computes them in f32 or f64, because f16 would
 // overflow.
 Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
   const DType type = n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32;
@@ -44,7 +44,7 @@ Value* Running(OnnxNode& n, Value* old, Value* now, float momentum) {
 }
 
 // Emits a normalisation with statistics per element of [C, D…] instead of per channel. BatchNorm does not
-// support these, so elementwise ops compute it.
+// support such statistics, so elementwise ops compute the normalisation.
 Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
   const DType type = n.TypeOf(0);
   Value* deviation = n.b.Op("Unary", {Binary(n, "add", var, n.b.Scalar(type, epsilon))}, {{"kind", "sqrt"}});
@@ -92,7 +92,7 @@ Status LayerNormalization(OnnxNode& n) {
 }
 
 // Emits per_group [groups] with each element repeated for each channel of its group. Version 18 has one scale
-// and bias per group; later versions have one per channel.
+// and bias per group. Later versions have one scale and bias per channel.
 Value* PerChannel(OnnxNode& n, Value* per_group, int64_t groups) {
   Builder& b = n.b;
   Value* channels = b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});

@@ -24,8 +24,8 @@ Converter RandomOp(const char* kind, const char* first, const char* second, bool
   };
 }
 
-// Emits u < p for a uniform u in [0, 1). Draws u in f64: an f32 sample could be rounded to 1, which is not
-// less than p = 1.
+// Emits u < p for a uniform u in [0, 1). Draws u in f64, because an f32 sample could be rounded to 1, which
+// is not less than p = 1.
 Status Bernoulli(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", n.TypeOf(0)));
   Value* draw = RandomOf(n, n.b.Op("Shape", {n.In(0)}), "uniform", DType::kF64, 0, 1);
@@ -34,12 +34,12 @@ Status Bernoulli(OnnxNode& n) {
   return {};
 }
 
-// Uses the Gumbel-max trick: for uniform u, the argmax of logit - log(-log(u)) is each class with its
-// probability.
+// Uses the Gumbel-max trick. Each class has a uniform random number u. The class with the largest logit -
+// log(-log(u)) is a sample of the distribution that the logits describe.
 Status Multinomial(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kI32));
   const int64_t samples = n.Int("sample_size", 1);
-  if (samples < 0) return n.Bad("sample_size is ", samples);
+  if (samples < 0) return n.Bad("sample_size must be at least 0, got ", samples);
   Value* rows = n.b.Op("Shape", {n.In(0)}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
   Value* classes = n.b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
   Value* shape = n.b.Op("Concat", {rows, n.b.Ints({samples}), classes}, {{"axis", int64_t{0}}});
@@ -71,8 +71,8 @@ Status InferenceDropout(OnnxNode& n) {
   return {};
 }
 
-// In training, an element is kept with probability 1 - ratio and multiplied by 1 / (1 - ratio). The others
-// become 0.
+// In training, an element is kept with probability 1 - ratio and multiplied by 1 / (1 - ratio). Other
+// elements become 0.
 Status Dropout(OnnxNode& n) {
   if (TrainingOff(n)) return InferenceDropout(n);
   TERN_TRY(Require(n, 0));

@@ -92,8 +92,9 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// Emits the constant `values`. Its shape is attribute shape, the contents of input 0 (input_as_shape), or the
-// shape of input 0, followed by extra_shape.
+// Emits the constant `values`. The shape of the constant is the attribute `shape` if input 0 is absent. If
+// input 0 is present, it is the contents of input 0 (with input_as_shape) or the shape of input 0. The dims
+// of the attribute `extra_shape` are appended in all cases.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");
@@ -108,7 +109,7 @@ Status GivenTensorFill(OnnxNode& n) {
   for (int64_t d : n.Ints("extra_shape")) shape.push_back(d);
   const auto count = CheckedCount(shape, DType::kF32);
   if (!count || *count != static_cast<int64_t>(values.size()))
-    return n.Bad(values.size(), " values for shape [", Join(shape, ","), "]");
+    return n.Bad("there are ", values.size(), " values for the shape [", Join(shape, ","), "]");
   n.Out(0, n.b.Const(Tensor::Of(DType::kF32, shape, {values.begin(), values.end()})));
   return {};
 }

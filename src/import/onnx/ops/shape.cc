@@ -71,7 +71,8 @@ Status TileOneAxis(OnnxNode& n) {
   if (!axis || n.RankOf(0) < 0)
     return n.NotYet("version 1 of Tile with an axis that is not constant, or with an input of unknown rank");
   const int rank = n.RankOf(0);
-  if (*axis < 0 || *axis >= rank) return n.Bad("axis ", *axis, " of a rank-", rank, " tensor");
+  if (*axis < 0 || *axis >= rank)
+    return n.Bad("axis ", *axis, " is outside [0, ", rank, ") of a rank-", rank, " tensor");
   Value* tiles = n.b.Op("Reshape", {n.b.Op("Cast", {n.In(1)}, {{"to", DType::kI64}}), n.b.Ints({1})});
   Value* before = n.b.Ints(std::vector<int64_t>(static_cast<size_t>(*axis), 1));
   Value* after = n.b.Ints(std::vector<int64_t>(static_cast<size_t>(rank - 1 - *axis), 1));

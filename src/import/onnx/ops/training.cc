@@ -7,7 +7,7 @@ namespace {
 
 class Optimizer {
  public:
-  // states: the number of state tensors per optimized tensor.
+  // `states` is the number of state tensors per optimized tensor.
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 
@@ -82,7 +82,8 @@ Status Adam(OnnxNode& n) {
 
 Status Momentum(OnnxNode& n) {
   const std::string mode = n.Text("mode", "standard");
-  if (mode != "standard" && mode != "nesterov") return n.Bad("mode is '", mode, "'");
+  if (mode != "standard" && mode != "nesterov")
+    return n.Bad("mode must be standard or nesterov, got '", mode, "'");
   const double alpha = n.Float("alpha");
   Optimizer o(n, 1);
   return o.Run([&](Value* x, Value* g, const std::vector<Value*>& state) -> std::vector<Value*> {

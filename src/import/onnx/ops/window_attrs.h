@@ -5,9 +5,9 @@
 namespace tern::onnx {
 
 // Returns Tern's attributes strides, dilations, pads and auto_pad. If the spatial sizes of x and the kernel
-// are known, replaces auto_pad by the pads that it means. x: [N, C, spatial…]. kernel: the sizes of the
-// window; empty if its rank is unknown. keep_auto_pad: does not replace auto_pad, for operators whose pads
-// depend on more than these sizes.
+// are known, replaces auto_pad by the pads that it means. x is [N, C, spatial…]. `kernel` has the sizes of
+// the window; it is empty if the window's rank is unknown. If `keep_auto_pad`, auto_pad is not replaced; this
+// is for operators whose pads depend on more than these sizes.
 Result<AttrList> WindowAttrs(const OnnxNode& n, const Shape& x, const std::vector<Dim>& kernel,
                              bool keep_auto_pad = false);
 // Returns the spatial sizes of a weight [M, C, kernel…]. If the weight's rank is unknown, returns attribute

@@ -10,11 +10,11 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kFewQueries = 4;  // with fewer queries, keys and values are not packed
+constexpr int64_t kFewQueries = 4;  // if there are fewer queries, neither keys nor values are packed
 constexpr int64_t kRows = 56;  // maximum queries per block, so that the scores of a block fit in the L2 cache
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys form one block
-constexpr int64_t kBlockKeys = 512;             // keys per block if there are more keys
-constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
+constexpr int64_t kBlockKeys = 512;             // keys per block if there are more than kMaxOneBlockKeys keys
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
 // Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose
 // panels are in this memory.
 constexpr int64_t kHeader = 16;
@@ -28,7 +28,7 @@ struct Blocking {
   int64_t rows, row_blocks;                    // queries per block, number of blocks
   int64_t keys, score_row;                     // keys per block, row stride of scores
   bool few_queries;                            // keys and values are not packed
-  bool copy;                                   // queries are copied (bf16: and rounded)
+  bool copy;                                   // queries are copied, and rounded if the operands are bf16
   int64_t parts, blocks_each;                  // jobs per head of keys, blocks of queries per job
   int64_t k_panels, v_panels, scores, copied;  // scratch buffers of a thread, in floats
 

@@ -24,10 +24,10 @@ struct HeadStrides {
 // `size` is the number of features of queries and keys; `value_size` is the number of features of values.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, size = 0, value_size = 0;
-  int64_t past = 0;  // for the causal mask: query i attends to keys 0 to past + i
+  int64_t past = 0;  // with the causal mask, query i attends to keys 0 to past + i
   float scale = 1, softcap = 0;
   bool causal = false;
-  bool guarded = false;  // a row of probabilities that is NaN becomes zeros
+  bool guarded = false;  // whether rows whose probabilities are NaN become zeros
   bool bool_mask = false;
   // Type of the operands of both products; scores and probabilities are f32. With bf16 operands, V is read
   // for pairs of keys. If the number of visible keys is odd, the row of V behind the last visible key is
@@ -35,8 +35,8 @@ struct AttentionShape {
   // f32.
   Operands operands = Operands::kF32;
   HeadStrides q, k, v, y;
-  // Dims of the mask. The last dim is 0 if there is no mask. Keys beyond the last dim are masked, except that
-  // a last dim of 1 broadcasts to all keys.
+  // Dims of the mask. The last dim is 0 if there is no mask. If it is 1, the mask broadcasts to all keys.
+  // Otherwise, keys with an index of mask[3] or more are masked.
   std::array<int64_t, 4> mask{0, 0, 0, 0};
 };
 
@@ -44,9 +44,9 @@ struct AttentionShape {
 // size] and [keys, value_size]. AttentionShape has their strides.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const void* mask = nullptr;              // f32: added to the scores; bool: false masks a key
-  const int64_t* lengths = nullptr;        // number of valid keys per batch entry, or null
-  const int32_t* short_lengths = nullptr;  // the same in i32, or null
+  const void* mask = nullptr;        // an f32 mask is added to the scores; in a bool mask, false masks a key
+  const int64_t* lengths = nullptr;  // number of valid keys per batch entry, or null
+  const int32_t* short_lengths = nullptr;  // `lengths` as i32 instead of i64, or null
   float* y = nullptr;                      // `heads` matrices [queries, value_size]
 };
 

@@ -9,9 +9,9 @@ namespace tern::cpu {
 // each row.
 struct ScoreBlock {
   float* scores = nullptr;
-  int64_t row = 0;  // row stride in elements: a multiple of the vector length
+  int64_t row = 0;  // row stride in elements, a multiple of the vector length
   int64_t rows = 0, keys = 0;
-  float softcap = 0;  // 0: no softcap
+  float softcap = 0;  // 0 means no softcap
   // The mask: floats that are added to scores, or bytes where 0 masks a key. At most one of `mask` and
   // `shown` is set. mask_row is the row stride. mask_step is 1, or 0 if all keys of a row share one element.
   const float* mask = nullptr;
@@ -22,7 +22,7 @@ struct ScoreBlock {
   // Arrays with one element per row: the largest score so far, the sum of probabilities so far, and the
   // factor that rescales earlier results to the new largest score.
   float *top = nullptr, *sum = nullptr, *rescale = nullptr;
-  bool first = true;  // first block of keys
+  bool first = true;  // whether this is the first block of keys
 };
 
 struct AttentionTable {

@@ -8,10 +8,11 @@ namespace tern::cpu {
 
 struct RotaryShape {
   int64_t batch = 1, heads = 1, length = 1, size = 0,
-          rotated = 0;       // the first `rotated` of `size` features are rotated
-  bool packed = false;       // x is [batch, length, heads*size], not [batch, heads, length, size]
-  bool shared = false;       // all batch entries have the same positions or angles
-  bool interleaved = false;  // feature 2i is paired with 2i + 1, otherwise i with i + rotated / 2
+          rotated = 0;  // the first `rotated` of `size` features are rotated
+  bool packed = false;  // x is [batch, length, heads*size], not [batch, heads, length, size]
+  bool shared = false;  // all batch entries have the same positions or angles
+  // If true, feature 2i is paired with 2i + 1. If false, feature i is paired with i + rotated / 2.
+  bool interleaved = false;
 };
 
 // Each row of `cosines` and `sines` has rotated / 2 elements.

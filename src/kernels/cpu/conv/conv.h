@@ -15,7 +15,7 @@ using Spatial = std::array<int64_t, 3>;
 struct ConvShape {
   int64_t batch = 1, channels = 1, maps = 1, group = 1;
   Spatial input{1, 1, 1}, kernel{1, 1, 1}, output{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
-      begin{0, 0, 0};  // begin: padding in front; a negative value crops
+      begin{0, 0, 0};  // `begin` is the padding in front; a negative value crops
 
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
@@ -23,7 +23,7 @@ struct ConvShape {
   // Returns the maximum number of taps along an axis that are inside the image.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
-  // Returns the extent of this number of neighbouring windows along an axis, in elements.
+  // Returns how many elements `windows` neighbouring windows cover along an axis.
   int64_t span(size_t axis, int64_t windows) const {
     return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
@@ -53,7 +53,7 @@ class ConvAsGemm {
   GemmParams Params() const;
   ConvShape shape_;
   DType x_type_ = DType::kF32, w_type_ = DType::kF32, y_type_ = DType::kF32;
-  bool direct_ = false;  // 1x1 kernel, stride 1, no padding: the image is the im2col matrix
+  bool direct_ = false;  // whether the image is the im2col matrix: 1x1 kernel, stride 1, no padding
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 

@@ -6,8 +6,8 @@
 namespace tern::cpu {
 namespace {
 
-// Maximum number of elements of the product before col2im. Only a single tap of a single output channel may
-// exceed this limit.
+// Maximum number of elements of the product before col2im. Only the product of a single tap and a single
+// output channel may exceed this limit.
 constexpr int64_t kMaxColumns = 1 << 20;
 
 // Performs col2im for one output channel: adds the product `columns`, [taps, input positions], to the plane

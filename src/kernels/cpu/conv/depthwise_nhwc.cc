@@ -8,8 +8,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWeights = 4096;              // maximum floats of weights per pass, which stay in L1
-constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiply-adds that pay for another thread
+constexpr int64_t kWeights = 4096;              // maximum floats of weights per pass, so that they stay in L1
+constexpr int64_t kMinWorkPerThread = 1 << 16;  // in multiply-adds
 
 }  // namespace
 

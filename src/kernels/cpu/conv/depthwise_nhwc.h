@@ -8,12 +8,12 @@ class NhwcDepthwise {
  public:
   static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }
   // Packs weights [C, 1, kernel…] as [blocks of channels][kernel…][channels of a block].
-  static int64_t PackedSize(const ConvShape& s);  // floats
+  static int64_t PackedSize(const ConvShape& s);  // in floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
 
   NhwcDepthwise() = default;
   explicit NhwcDepthwise(const ConvShape& shape) : shape_(shape) {}
-  size_t Scratch(int threads) const;  // bytes
+  size_t Scratch(int threads) const;  // in bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:

@@ -48,7 +48,8 @@ inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
   }
 }
 
-// Computes R rows of T windows with kernel K and stride S. kPart: there are fewer channels than lanes.
+// Computes R rows of T windows with kernel K and stride S. kPart means that there are fewer channels than
+// lanes.
 template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePart& p) {
   constexpr int kColumns = (T - 1) * S + K, kLines = (R - 1) * S + K;
   const auto load = [&](const float* from) { return kPart ? LoadPart(from, p.channels) : LoadVector(from); };

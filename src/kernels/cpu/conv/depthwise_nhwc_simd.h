@@ -28,7 +28,7 @@ struct DepthwiseNhwcTable {
   int lanes;
   // A specialization for a square kernel without dilation, with the same stride on both axes.
   struct Kind {
-    int kernel, stride, rows, pixels;  // rows, pixels: maximum output rows and pixels of one call
+    int kernel, stride, rows, pixels;  // rows and pixels are the maximum output rows and pixels of a call
     // run[r][p] computes r rows of p pixels.
     void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
     // part[p] computes one row of p pixels if there are fewer channels than lanes.

@@ -225,7 +225,8 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 }
 
 double FftConv::Cost(const ConvShape& s, int log) {
-  constexpr double kFlops = 1e5, kStart = 6;  // per microsecond; overhead of a product, in channels
+  constexpr double kFlops = 1e5;  // per microsecond
+  constexpr double kStart = 6;    // overhead of a product, in channels
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto frequencies = static_cast<double>(size.frequencies());
@@ -261,8 +262,8 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
   to.back = back.of;
-  to.re_factor = to.im_factor =
-      plan_.scale();  // keeps spectra below the magnitude of the image, and products below that of results
+  // The scale keeps spectra smaller than the image, and products smaller than the results.
+  to.re_factor = to.im_factor = plan_.scale();
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;
   FftSimd().separate(plan_.Tile(z), to);
@@ -280,7 +281,7 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
   t.k = channels, t.segments = 2, t.starts = starts;
-  t.few_rows = true;  // results stay bit-identical: `tiles` does not depend on the number of threads
+  t.few_rows = true;  // results stay bit-identical, because `tiles` does not depend on the number of threads
   for (int64_t i = 0; i < s.group * panels; ++i) {
     const int64_t group = i / panels, map = i % panels * table.columns;
     t.b = args.w + (frequency * s.group * panels + i) * panel;

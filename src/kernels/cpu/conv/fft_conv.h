@@ -17,11 +17,12 @@
 namespace tern::cpu {
 
 // Sizes of the tiles that images are split into. The sizes depend only on the kernel and on `log`, so that
-// weights can be packed before the image size is known. The side of a tile is 1 << log along an axis on which
-// the kernel's extent is more than 1, otherwise 1.
+// weights can be packed before the image size is known. If the kernel's extent along an axis is more than 1,
+// the side of a tile along this axis is 1 << log. If the extent is 1, the side is 1.
 class FftSize {
  public:
-  static constexpr int kMaxLog = 6, kMaxLineLog = 10;  // maximum of `log` for two axes, for one axis
+  static constexpr int kMaxLog = 6;       // maximum of `log` for two axes
+  static constexpr int kMaxLineLog = 10;  // maximum of `log` for one axis
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
@@ -41,8 +42,8 @@ class FftSize {
   // Number of results of a tile along each axis.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
-  // Returns the factor that normalizes a forward transform followed by an inverse one. The 0.25 corrects both
-  // spectra of a product, which are twice too large (Split in fft_simd.cc).
+  // Returns the factor that normalizes a forward transform followed by an inverse one. The 0.25 is needed
+  // because both spectra of a product are twice too large (Split in fft_simd.cc).
   float scale() const { return 0.25f / static_cast<float>(rows() * columns()); }
 
  protected:
@@ -76,7 +77,7 @@ struct FftTiles {
 // FFT convolution with any number of groups. PackedSize is in floats, Scratch in bytes.
 class FftConv {
  public:
-  static int64_t PackedSize(const ConvShape& s, int log);  // floats
+  static int64_t PackedSize(const ConvShape& s, int log);  // in floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log);
   // Estimates the time in microseconds, on a core with 100 GFLOP/s.
   static double Cost(const ConvShape& s, int log);
@@ -96,14 +97,14 @@ class FftConv {
   FftTiles tiles_;
   int64_t at_once_ = 1;              // tiles per pass
   int64_t v_step_ = 0, v_tile_ = 0;  // strides of spectra between frequencies, between tiles
-  int64_t p_step_ = 0, p_tile_ = 0;  // the same for products
+  int64_t p_step_ = 0, p_tile_ = 0;  // strides of products between frequencies, between tiles
 };
 
 // Depthwise FFT convolution.
 class FftDepthwise {
  public:
   static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }
-  static int64_t PackedSize(const ConvShape& s, int log);  // floats
+  static int64_t PackedSize(const ConvShape& s, int log);  // in floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log);
   static double Cost(const ConvShape& s, int log);
 

@@ -111,10 +111,10 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
 }
 
 // docs/reports/accuracy.md states a maximum error for every result: kError * sqrt(number of pixels of the
-// tile) * sum over input channels of (largest magnitude of the channel in the tile) * (square root of the sum
-// of squares of the kernel).
+// tile) * S. S is a sum with one term per input channel. The term is the largest magnitude of the channel in
+// the tile, times the square root of the sum of squares of the channel's kernel.
 constexpr double kError = 1e-7;
-// ErrorBound replaces a smaller magnitude by this one, except 0.
+// ErrorBound uses kMinMagnitude in place of smaller magnitudes, except 0.
 template <class Work> constexpr double kMinMagnitude = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
 class ErrorBound {
@@ -222,7 +222,7 @@ TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
 }
 
 // Tiles have 10 x 10 results, so a NaN or infinity in the last column of an image affects only the last tile
-// of its row. It affects only the output channels of its group.
+// of its row. The NaN or infinity also affects only the output channels of its group.
 template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
   const ConvShape& s = c.shape;
   for (const float bad : {kNaN, kInfinity, -kInfinity}) {
@@ -259,7 +259,8 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
 }
 
 // Prints the table in docs/reports/accuracy.md: the largest error relative to the largest result, and the
-// root mean square error relative to that of the results. Errors are differences from sums in double.
+// root mean square error relative to the root mean square of the results. Errors are differences from sums in
+// double.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;
   std::printf("| kernel, channels | direct | FFT |\n|---|---|---|\n");

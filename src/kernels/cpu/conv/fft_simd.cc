@@ -68,7 +68,7 @@ struct Back {
 inline const float* FactorsOf(const float* factors, int64_t n) { return factors + 6 * (n / 4 - 1); }
 
 // Computes a radix-4 butterfly of a transform with digit-reversed output. InverseButterfly is for the inverse
-// transform. kFactors: multiplies by twiddle factors.
+// transform. If kFactors, multiplies by twiddle factors.
 template <bool kFactors> inline void Butterfly(float* p, int64_t quarter, const float* w) {
   const Complex a = Load(p), b = Load(p + quarter), c = Load(p + 2 * quarter), d = Load(p + 3 * quarter);
   const Complex s0 = a + c, s1 = a - c, s2 = b + d, s3 = TimesMinusI(b - d);

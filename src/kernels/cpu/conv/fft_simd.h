@@ -31,13 +31,13 @@ struct FftInput {
   int64_t first_row = 0,
           first_column = 0;  // position of the tile in the image; pixels outside the image are zeros
   int64_t count = 0;
-  float* back = nullptr;  // output, 2 * lanes
+  float* back = nullptr;  // output: 2 * lanes factors
 };
 
 // Spectra of two vectors of channels, frequency by frequency. re and im point to the first vector. The second
 // vector is `lanes` floats after the first.
 struct FftSpectra {
-  float *re = nullptr, *im = nullptr, *minus = nullptr;  // minus: a copy of -im, or null
+  float *re = nullptr, *im = nullptr, *minus = nullptr;  // `minus` is a copy of -im, or null
   int64_t step = 0;                                      // stride between frequencies
   int64_t count = 0;
   float re_factor = 1, im_factor = 1;

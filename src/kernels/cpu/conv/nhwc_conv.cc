@@ -10,9 +10,9 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlockDwords = 64 << 10;  // dwords read or written by a job; they stay in the L2 cache
-// Number of multiply-adds that pays for another thread, including those of padded columns.
+// The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
-constexpr double kScattered = 4;       // minimum ratio of the sizes of padded rows and windows
+constexpr double kScattered = 4;       // maximum size of padded rows, divided by the size of the windows
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
 constexpr int64_t kPad = 16;           // dwords of padding that keep rows from colliding in the L1 cache
 
@@ -167,8 +167,8 @@ void NhwcConv::SetIm2col() {
   starts_ = {0};
 }
 
-// Chooses the source of windows. The choice does not depend on the number of threads, and so neither does the
-// order of additions.
+// Chooses the source of windows. The choice, and therefore the order of additions, does not depend on the
+// number of threads.
 void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
   const ConvShape& s = shape_;
   along_rows_ = !scattered_output && AlongRows(s, table());

@@ -13,14 +13,14 @@ struct NhwcArgs {
   float* y = nullptr;
   TileEpilogue tile;                   // applied in registers; bias and residual have all M output channels
   const Epilogue* epilogue = nullptr;  // applied after `tile`, while results are in cache; may be null
-  // Stride between pixels of y, in elements. 0 means M: y is dense. With any other stride, the residual and
-  // `epilogue` must be null.
+  // Stride between pixels of y, in elements. 0 means that y is dense, with stride M. If pixel_stride is not
+  // 0, the residual and `epilogue` must be null.
   int64_t pixel_stride = 0;
   int64_t pixel_stride_or(int64_t maps) const { return pixel_stride ? pixel_stride : maps; }
 };
 
-// Says which tensors are bf16 in memory. The operands must then be bf16, too. If x is bf16, groups must have
-// an even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
+// Says which tensors are bf16 in memory. If any tensor is bf16, the operands must be bf16, too. If x is bf16,
+// groups must have an even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
 struct NhwcBf16Storage {
   bool x = false, y = false;
 };
@@ -30,9 +30,9 @@ struct NhwcStrides {
   int64_t first, image, plane, row, pixel;
 };
 
-// How windows are read. kInPlace: windows are read from the image or from a padded copy of a few rows. If
-// that copy would be much larger than the windows, im2col is used. kIm2col: windows are copied one by one
-// into the rows of a matrix. kAny: NhwcConv chooses one of these by the shape.
+// How windows are read. With kInPlace, windows are read from the image or from a padded copy of a few rows.
+// If that copy would be much larger than the windows, im2col is used instead. With kIm2col, windows are
+// copied one by one into the rows of a matrix. With kAny, NhwcConv chooses kInPlace or kIm2col by the shape.
 enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 
 // The amount of work of a run, from which its time is estimated.
@@ -58,7 +58,7 @@ class NhwcConv {
   // Writes results with strides into a larger y.
   NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands operands = Operands::kF32);
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_ = storage; }
-  size_t Scratch(int threads) const;  // bytes
+  size_t Scratch(int threads) const;  // in bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
   NhwcCounts Counts() const;
   bool uses_im2col() const { return source_ == Source::kIm2col; }
@@ -66,28 +66,29 @@ class NhwcConv {
  private:
   // The source of the rows of the matrix product.
   enum class Source : uint8_t {
-    kImage,    // the kernel has one tap: every pixel is a row
+    kImage,    // the kernel has one tap, so every pixel is a row
     kWindows,  // windows are read in the image, because nothing is padded or rounded
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
   // A job computes output rows [first, last) and columns [left, right) of one plane of an image. With
-  // kIm2col, it computes pixels [first, last) of all images. Panels [panel0, panel1) are numbered over all
-  // groups.
+  // kIm2col, it computes pixels [first, last) of all images. It computes panels [panel0, panel1). Panels are
+  // numbered consecutively, from the first group to the last.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;
     int64_t panel0, panel1;
   };
   struct Blocking {
-    int64_t rows, blocks;  // output rows (kIm2col: pixels) per job; blocks per plane (kIm2col: in all)
+    int64_t rows;    // output rows per job; with kIm2col, output pixels per job
+    int64_t blocks;  // blocks per plane; with kIm2col, blocks of all images
     int64_t panels, panel_jobs;
   };
   double CostOf(int64_t rows, int64_t panels) const;
   void SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const;
   void SetSource(bool scattered_output, NhwcWindows windows);
   void SetIm2col();
-  bool IsEmpty() const;  // the output is empty
+  bool IsEmpty() const;  // returns whether the output has no elements
   bool PrefersIm2col() const;
   bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
@@ -113,7 +114,7 @@ class NhwcConv {
   NhwcBf16Storage bf16_;
   Source source_ = Source::kImage;
   bool along_rows_ = false;      // dwords are packed along rows of x, across pixels; see AlongRows
-  int64_t units_ = 0;            // pixels of a window (along_rows_: rows)
+  int64_t units_ = 0;            // pixels of a window; if along_rows_, rows of a window
   int64_t dwords_ = 0;           // dwords per unit and group
   int64_t row_ = 0, pixel_ = 0;  // strides of the source of windows, in dwords
   int64_t step_ = 0;             // stride between windows

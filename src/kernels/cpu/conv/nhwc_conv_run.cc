@@ -16,7 +16,7 @@ void Copy(const float* from, int64_t count, float* to) {
 
 }  // namespace
 
-// Returns the first output channel of a panel. Panels are numbered consecutively over all groups.
+// Returns the first output channel of a panel. Panels are numbered consecutively through all groups.
 int64_t NhwcConv::MapOf(int64_t panel) const {
   const int64_t width = table().columns, panels = CeilDiv(shape_.group_maps(), width);
   return panel / panels * shape_.group_maps() + panel % panels * width;

@@ -110,7 +110,7 @@ TEST_P(NhwcConvLevels, KeepsGapsBetweenRows) {
         CheckRowStride<Windows>(c.name + ", " + Description(windows), c.shape, operands, operands, windows);
 }
 
-// A model may have such extreme attributes. Scratch memory must not grow with them.
+// A model may have dilations of any size. Scratch memory must not grow with the dilation.
 TEST_P(NhwcConvLevels, NeedsLittleMemoryForWideDilations) {
   constexpr int64_t kMax = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
   const std::vector<NhwcCase> cases = {

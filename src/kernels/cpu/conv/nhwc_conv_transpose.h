@@ -20,7 +20,7 @@ class NhwcConvTranspose {
 
   NhwcConvTranspose() = default;
   explicit NhwcConvTranspose(const ConvShape& shape);
-  size_t Scratch(int threads) const;  // bytes
+  size_t Scratch(int threads) const;  // in bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:

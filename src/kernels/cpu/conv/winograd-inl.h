@@ -1,8 +1,9 @@
 // Winograd's transforms, derived from their interpolation points, for *_simd.cc files. The points p are zero,
-// pairs ±a, and infinity. M(x) is the product of x - p over the finite points. Along each axis, the rows of
-// the transforms are:
+// pairs ±a, and infinity. M(x) is the product of (x - p) for all finite points p. Along each axis, the rows
+// of the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
-//   weights  the powers of p, divided by the product of p - q over the other points q; infinity: the last tap
+//   weights  the powers of p, divided by the product of (p - q) for all other points q
+//            (for infinity, only the last tap)
 //   output   the powers of p; the value at infinity is added to the last result
 // All transforms are computed in terms of x² and a², so that both points of a pair share work.
 #pragma once
@@ -32,7 +33,7 @@ template <int kSide> struct Points {
   float at[kPairs] = {};
   double point[kSide - 1] = {};           // 0, a, -a, b, -b …
   float all[kPairs + 1] = {};             // coefficients of ∏ (y - a²), y = x²
-  float others[kPairs][kPairs + 1] = {};  // others[j]: the same without pair j
+  float others[kPairs][kPairs + 1] = {};  // others[j] has the coefficients without pair j
 
   static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
     for (int k = kPairs; k >= 0; --k) poly[k] = (k > 0 ? poly[k - 1] : 0) - square * poly[k];
@@ -162,8 +163,9 @@ template <int kTile, int kSide> inline void TransformOutput(const Floats (&t)[kS
   }
 }
 
-// Applies the output transform and the epilogue to one tile and one vector of output channels. kBf16: y and
-// the residual may be bf16. kFull: all lanes are output channels. kInside: all results are inside the image.
+// Applies the output transform and the epilogue to one tile and one vector of output channels. kBf16 means
+// that y and the residual may be bf16. kFull means that all lanes are output channels. kInside means that all
+// results are inside the image.
 template <class S, bool kBf16, bool kFull, bool kInside>
 inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
   constexpr int side = S::kSide;

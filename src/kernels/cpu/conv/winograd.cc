@@ -17,7 +17,7 @@ constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass, so that tile
 // cache. The tiles of a block fill a few register tiles. If the weights exceed the caches, a block has
 // kManyTiles tiles, so that there are fewer passes over the weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
-constexpr int64_t kLargeWeights = 16 << 20;     // bytes of weights that exceed the caches
+constexpr int64_t kLargeWeights = 16 << 20;     // bytes; larger weights exceed the caches
 constexpr int64_t kProducts = (256 << 10) / 4;  // maximum floats of products per block
 constexpr int64_t kMinMaps = 64;                // minimum number of output channels per pass
 constexpr int64_t kMaxShared = 8 << 20;     // maximum floats of the blocks that all threads share at a time
@@ -163,8 +163,8 @@ size_t Winograd::Scratch(int threads) const {
          sizeof(float);
 }
 
-// Returns the index of the first tile of a strip, over all images. All strips of a row but the last have the
-// same length.
+// Returns the index of the first tile of a strip. Tiles are numbered consecutively through all images. All
+// strips of a row except the last strip have the same length.
 int64_t Winograd::FirstTile(int64_t strip) const {
   return strip / row_strips_ * tile_columns_ + strip % row_strips_ * strip_;
 }
@@ -212,7 +212,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
-  t.few_rows = true;  // results stay bit-identical: tile heights do not depend on the number of threads
+  t.few_rows = true;  // results stay bit-identical, because tile heights do not depend on the threads
   // Each tile prefetches its share of the next panel.
   t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {

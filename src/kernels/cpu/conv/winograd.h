@@ -43,7 +43,7 @@ class Winograd {
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // storage.y requires bf16 operands. storage.x must be false.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }
-  // Fuses max pooling 2 x 2 with stride 2: y is [N, H / 2, W / 2, M]. The residual has the size before
+  // Fuses max pooling 2 x 2 with stride 2. Then y is [N, H / 2, W / 2, M]. The residual has the size before
   // pooling. NhwcArgs::epilogue must be null.
   void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;

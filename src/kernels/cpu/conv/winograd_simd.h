@@ -28,7 +28,7 @@ struct WinogradOutput {
   float* y =
       nullptr;  // first result of the first tile and output channel; with `pool`, its first pooled result
   int64_t row_step = 0, column_step = 0;
-  int64_t rows = 0, columns = 0;    // of the output, counted from the corner of the first tile
+  int64_t rows = 0, columns = 0;    // size of the output, counted from the corner of the first tile
   int64_t maps = 0;                 // number of output channels
   const float* bias = nullptr;      // one per output channel
   const float* residual = nullptr;  // one per result
@@ -42,7 +42,7 @@ struct WinogradOutput {
        bf16_residual = false;  // whether y and residual are bf16 in memory; only for WinogradBf16Table
 };
 
-// Weights of up to 64 output channels, which `weights` transforms.
+// The argument of `weights`, which transforms the weights of up to 64 output channels.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;

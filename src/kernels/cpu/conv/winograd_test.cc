@@ -381,8 +381,8 @@ TEST(Winograd, NothingToDo) {
   for (float v : t.y) ASSERT_EQ(v, 0);
 }
 
-// Differences from sums in double: the largest one relative to the largest result, and their root mean square
-// relative to that of the results.
+// Errors of results, compared with sums in double. Prints the largest error relative to the largest result,
+// and the root mean square of the errors relative to the root mean square of the results.
 struct Errors {
   double largest = 0, error = 0, squares = 0, errors = 0;
   void Add(double got, double want) {

@@ -9,7 +9,7 @@ namespace tern::cpu {
 struct PlaneOperand {
   const float* data = nullptr;
   int64_t row = 0;    // row stride in elements
-  bool along = true;  // true: the column stride is 1; false: each row repeats one element
+  bool along = true;  // if true, the column stride is 1; if false, each row repeats one element
 };
 
 struct BinaryRowsTable {

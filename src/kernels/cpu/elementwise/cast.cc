@@ -12,8 +12,8 @@ struct Boolean {
   uint8_t value;
 };
 
-// NaN becomes 0. Values beyond 64 bits saturate to 64 bits. If To has fewer bits, the high bits are then
-// dropped.
+// Converts a float to an integer. NaN becomes 0. Values beyond 64 bits saturate to 64 bits. If To has fewer
+// bits, the high bits are then dropped.
 template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kGrain = 16384;
 
 // Computes one tile of kTile elements. All operands are combined while the result is in the L1 cache. The
-// tile is written after all operands have been read, since y may be an operand.
+// tile is written after all operands have been read, because y may be an operand.
 class Tile {
  public:
   Tile(const EltwisePlan& plan, const void* const* x, void* y)

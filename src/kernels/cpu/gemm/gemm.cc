@@ -11,7 +11,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMinWorkPerThread = 1 << 19;  // multiply-adds that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 19;  // in multiply-adds
 constexpr int64_t kMinPackedRows = 5;           // b is packed into panels if a has at least this many rows
 
 std::optional<Stored> StoredOf(DType t) {
@@ -167,7 +167,7 @@ bool ThreadsShareProducts(const GemmParams& p, int threads) {
 }
 
 struct PanelMemory {
-  size_t panels, product;  // bytes
+  size_t panels, product;  // in bytes
 };
 PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
   return {Aligned(static_cast<size_t>(PanelsSize(p.k, p.n)) * sizeof(float)),

@@ -16,7 +16,8 @@ constexpr int kMr = 8, kNv = 2;
 #else
 constexpr int kMr = 4, kNv = 2;
 #endif
-// Cache blocking: a block of a that is packed at a time is [kMc, kKc], and a block of b is [kKc, kNc].
+// Sizes of the cache blocks that are packed at a time: [kMc, kKc] for the matrix a, and [kKc, kNc] for the
+// matrix b.
 constexpr int64_t kMc = 12 * 12, kKc = 256, kNc = 1024;
 constexpr int64_t kFinishElements = 2048;  // elements of c that Finish handles at a time
 constexpr int64_t kSkinny = 4;             // up to this many rows, packing b costs more than it saves

@@ -52,7 +52,8 @@ struct GemmTables {
 };
 TERN_SIMD_TABLE(GemmTables, GemmSimd)
 
-// Largest block of c in f16 or bf16. Its sums are accumulated in f32 scratch memory first.
+// Size of the largest block of c if c is f16 or bf16. The sums of such a block are accumulated in f32 scratch
+// memory first.
 constexpr int64_t kHalfResultRows = 192, kHalfResultColumns = 512;
 
 }  // namespace tern::cpu

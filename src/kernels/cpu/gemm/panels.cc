@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-// Number of multiply-adds that pays for another thread, including those of padded columns.
+// The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr int64_t kWorthCopying = 64;  // minimum columns of b for which copying colliding rows of a pays
 constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
@@ -23,7 +23,7 @@ constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not
 // Describes how a product is split into jobs. A job is a block of rows of a times several panels of b.
 struct Blocking {
   int64_t depth;         // dwords of k per pass
-  int64_t rows, panels;  // per job
+  int64_t rows, panels;  // rows of a and panels of b per job
   int64_t row_jobs, panel_jobs;
   bool copy;  // rows of a are copied into contiguous scratch memory first
 };
@@ -46,8 +46,8 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
-  if (p.m <=
-      kFewRows) {  // limited by memory bandwidth: with small jobs, all threads end at about the same time
+  if (p.m <= kFewRows) {
+    // Memory bandwidth limits the speed. With small jobs, all threads end at about the same time.
     const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
     blocking.panels =
         std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));
@@ -141,7 +141,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.accumulate = !first || p.accumulate;
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
   // few_rows depends on the rows of the product, not on the rows of the job. The rows of a job depend on the
-  // number of threads, and results must not.
+  // number of threads, and results must not depend on it.
   t.few_rows = p.m <= kFewRows;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
@@ -161,7 +161,8 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
     for (int64_t i = 0; i < tiles.parts(); ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
-    // Otherwise c is computed panel by panel. Each tile prefetches its share of the next panel.
+    // If the panels exceed the L2 cache, c is computed panel by panel. Each tile prefetches its share of the
+    // next panel.
     t.prefetch_step = CeilDiv(table.columns, tiles.parts());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
       for (int64_t i = 0; i < tiles.parts(); ++i) {

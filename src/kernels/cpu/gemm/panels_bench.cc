@@ -78,7 +78,8 @@ class Bench {
   double flops() const {
     return 2.0 * static_cast<double>(shape_.m * shape_.n) * static_cast<double>(shape_.k) / best_;
   }
-  // Uses the mean time, because single copies of the weights may be in the cache.
+  // Uses the mean time instead of the best time. The best run may have read a copy of the weights from a
+  // cache.
   double bytes() const { return static_cast<double>(size_) * 4 * static_cast<double>(runs_) / total_; }
   double ms() const { return best_ * 1e3; }
 

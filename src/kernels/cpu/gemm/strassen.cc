@@ -13,11 +13,13 @@ namespace {
 // kMaxRows is the maximum number of rows per block; sums of a's quarters stay in the L2 cache. Each block
 // computes the sums of b again, so blocks should be large.
 constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
-constexpr int64_t kMinColumns = 192;  // columns of half of c that pay for another thread
-constexpr int64_t kMinRows = 16;      // minimum rows of a block for which Strassen pays
-constexpr int64_t kThreadMultiple =
-    4;  // more than 2 blocks are rounded up to a multiple of this, for even work on 2 and 4 threads
-constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
+// Minimum columns of half of c per job, if a block has more jobs than threads.
+constexpr int64_t kMinColumns = 192;
+constexpr int64_t kMinRows = 16;  // minimum rows of a block for which Strassen pays
+// If there are more than 2 blocks, their number is rounded up to a multiple of kThreadMultiple, so that 2 or
+// 4 threads get even work.
+constexpr int64_t kThreadMultiple = 4;
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
 // Describes how a product is split. The blocks of rows determine which rows the algorithm adds to each other,
@@ -105,7 +107,7 @@ class Block {
   };
 
   // Computes the sums s1 to s4 of the quarters of a. Returns false if the rows must not be added to each
-  // other. Then quarter_[0] is the entire block, with all columns of this pass.
+  // other. In this case, quarter_[0] is the entire block, with all columns of this pass.
   bool SetSums(const float* a) {
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
@@ -171,7 +173,8 @@ class Block {
     const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
     const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
     StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
-    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // t4 is -t4
+    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter,
+                *t3 = t2 + quarter;  // the sign of t4 is inverted
 
     Multiply(quarter_[0], b11, half_, upper_, ToScratch(u_, nullptr, false));
     Multiply(quarter_[1], b21, half_, upper_, ToResult(0, left, u_));

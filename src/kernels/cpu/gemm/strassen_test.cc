@@ -20,7 +20,7 @@ class StrassenLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, StrassenLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
-  int64_t m, halves, k;  // halves: panels per half of n
+  int64_t m, halves, k;  // `halves` is the number of panels per half of n
 };
 // The shapes cover enough and too few rows for Strassen, odd sizes, several blocks, several passes over k,
 // and rows of a that collide in the cache.
@@ -142,8 +142,8 @@ TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
   }
 }
 
-// The error of a row is relative to its own magnitude, even if the algorithm would add it to a much larger
-// row. The products take several passes over k.
+// The error of a row is relative to the magnitude of this row, even if the algorithm would add it to a much
+// larger row. The products take several passes over k.
 TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
     Case t({290, 1, 2048}, 0);

@@ -25,7 +25,7 @@ constexpr int kGranule = kLanes<float> / 2;  // see RunHalf
 constexpr int kGranule = kLanes<float>;
 #endif
 // kPrefetchDistance is the number of rows of b between prefetch and use. Tiles of fewer than kPrefetchRows
-// rows do not prefetch b: memory bandwidth limits them, and prefetching slows them down.
+// rows do not prefetch b, because memory bandwidth limits them and prefetching slows them down.
 constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
@@ -151,7 +151,7 @@ inline float* Bf16At(float* p, int64_t at) {
   return reinterpret_cast<float*>(reinterpret_cast<char*>(p) + 2 * at);
 }
 
-// Applies the epilogue of the tile and stores the sums. kFull: the last vector of columns is full.
+// Applies the epilogue of the tile and stores the sums. kFull means that the last vector of columns is full.
 template <class Ops, bool kFull, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
   constexpr bool kBf16 = Ops::kPerLane == 2;  // c and residual may be bf16 in memory
   constexpr int lanes = kLanes<float>;

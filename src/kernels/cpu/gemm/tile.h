@@ -21,7 +21,7 @@ struct Tile {
   // A row of a may consist of several segments of k dwords each, as a window over an image does. Segment i
   // starts at a + starts[i].
   int64_t segments = 1;
-  const int64_t* starts = nullptr;  // null: one segment at offset 0
+  const int64_t* starts = nullptr;  // null means one segment at offset 0
   float* c = nullptr;
   int64_t c_row = 0;
   // Whether c and the residual are bf16 in memory. Only tables for bf16 operands support this. With bf16_c,
@@ -45,8 +45,9 @@ struct TileTable {
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
-  // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This is for
-  // weights: tables for bf16 round such that the sum of each column is preserved (docs/reports/accuracy.md).
+  // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This function is
+  // for weights. Tables for bf16 round such that the sum of each column is preserved
+  // (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
   // Does the same for operands that are packed in every run. Tables for bf16 round to the nearest number,
   // ties to even.

@@ -34,7 +34,7 @@ inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded
     for (const float min_distance : kMinDistance)
       for (int64_t i = c; i < rows * kWidth; i += kWidth) {
         const Floats w = LoadVector(exact + i), r = LoadVector(rounded + i), error = r - w;
-        const Bits away = (BitsOf(error) ^ BitsOf(r)) >> 31;  // 1: w is farther from zero than r
+        const Bits away = (BitsOf(error) ^ BitsOf(r)) >> 31;  // 1 if w is farther from zero than r
         const Floats other = Floats(BitsOf(r) - 0x10000u + (away << 17)), step = other - r,
                      after = sum + step;
         const auto better = (Abs(error) > min_distance * Abs(step)) & (Abs(after) < Abs(sum));

@@ -13,7 +13,7 @@ namespace {
 // Columns of c per block. This is a multiple of the tile height of every instruction set.
 constexpr int64_t kColumns = 168;
 constexpr int64_t kMaxRows = 1024;              // maximum rows of a, which are packed
-constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
 
 size_t PanelBytes(const GemmParams& p) {
   return Aligned(static_cast<size_t>(PanelsSize(p.k, p.m)) * sizeof(float));

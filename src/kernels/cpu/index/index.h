@@ -14,7 +14,7 @@ namespace tern::cpu {
 // An array of i32 or i64 indices.
 struct Indices {
   const void* data = nullptr;
-  bool wide = true;  // true: i64, false: i32
+  bool wide = true;  // whether the indices are i64 instead of i32
   int64_t operator[](int64_t i) const {
     return wide ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
   }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr float kMaxPower = 16;
 
-// Returns whether powers are computed by repeated multiplication. Degree 0 and all other degrees use
-// std::pow.
+// Returns whether powers are computed by repeated multiplication. Degree 0 and degrees that are not small
+// integers use std::pow.
 bool IsSmallInteger(float degree) {
   return degree >= 1 && degree <= kMaxPower && degree == std::floor(degree);
 }

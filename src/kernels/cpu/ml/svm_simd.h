@@ -18,10 +18,10 @@ constexpr int64_t kSvmPanel = 32;
 
 struct SvmPanels {
   const float* panels = nullptr;
-  int64_t count = 0, width = 0;  // panels, and features of a vector
+  int64_t count = 0, width = 0;  // number of panels, number of features of a vector
   SvmFunction function = SvmFunction::kLinear;
   float gamma = 0, coef0 = 0;
-  int power = 0;  // of kPoly: 1 to 16
+  int power = 0;  // the power of kPoly, 1 to 16
 };
 
 struct SvmTable {

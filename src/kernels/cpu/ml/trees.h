@@ -22,7 +22,7 @@ template <class T> struct Trees {
   };
   std::vector<TreeNode<T>> nodes;
   std::vector<int32_t> roots;  // a negative value means leaf -1 - root
-  std::vector<Test> tests;     // one per node; if empty, all tests are x <= value, which NaN fails
+  std::vector<Test> tests;     // one per node; if empty, all tests are x <= value, and NaN fails them
   std::vector<T> members;      // elements of the sets of kMember tests
 };
 

@@ -11,7 +11,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWork = 16384;  // elements that pay for another thread
+constexpr int64_t kWork = 16384;  // minimum elements per thread
 constexpr int64_t kBlock = 16;    // side of the squares that are transposed in one step
 constexpr int64_t kShort = 2048;  // bytes; a shorter row is not worth a call of memcpy
 

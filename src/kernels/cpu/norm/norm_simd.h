@@ -7,8 +7,8 @@ namespace tern::cpu {
 struct LayerNormParams {
   int64_t rows = 0, n = 0;
   float epsilon = 0;
-  const float *scale = nullptr, *bias = nullptr;  // n each, or null
-  float *mean = nullptr, *inv_std = nullptr;      // rows each, or null
+  const float *scale = nullptr, *bias = nullptr;  // n elements each, or null
+  float *mean = nullptr, *inv_std = nullptr;      // one element per row each, or null
 };
 
 struct Moments {

@@ -7,7 +7,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;  // 8-byte numbers that pay for another thread
+constexpr int64_t kGrain = 1 << 16;  // minimum 8-byte numbers per thread
 
 std::atomic<uint64_t> read_sum{0};  // makes the compiler keep the loads
 

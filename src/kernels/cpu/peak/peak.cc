@@ -14,8 +14,9 @@ constexpr double kMaxTime = 2e8;  // nanoseconds
 constexpr double kGain = 1.005;
 constexpr int64_t kRounds = 100'000;  // rounds per trial, which take one or two milliseconds
 
-// Returns the best rate of repeated trials. In each trial every thread runs `chains` once. The machine may be
-// busy for a while, so trials end after kMaxStale trials without improvement, or after kMaxTime.
+// Returns the best rate of repeated trials. In each trial every thread runs `chains` once. Other programs may
+// slow down some trials. So trials are repeated until kMaxStale trials bring no improvement, or until
+// kMaxTime has passed.
 template <class F> double BestRate(const Workers& workers, int64_t flops, const F& chains) {
   using Clock = std::chrono::steady_clock;
   double best = 0, time = 0;

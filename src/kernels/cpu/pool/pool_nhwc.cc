@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMinWorkPerThread = 1 << 15;  // elements read that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 15;  // in elements read
 
 }  // namespace
 

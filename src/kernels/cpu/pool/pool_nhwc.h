@@ -11,7 +11,7 @@ class NhwcPool {
   NhwcPool() = default;
   // shape.batch is the number of images. `divisors` are used by averages only.
   NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors);
-  size_t Scratch(int threads) const;  // bytes
+  size_t Scratch(int threads) const;  // in bytes
   // pixel_stride is the stride between pixels of y, in elements. 0 means contiguous.
   void Run(const float* x, float* y, void* scratch, const Workers& workers, int64_t pixel_stride = 0) const;
 

@@ -11,7 +11,7 @@ using Floats = Vector<float>;
 constexpr int kVector = kLanes<float>;
 
 // Computes Larger in fewer instructions. The max instruction returns b if an operand is NaN or both operands
-// are 0. So only a NaN in a needs extra instructions.
+// are 0. So extra instructions are needed only for the case that the operand `a` is NaN.
 inline Floats LargerOf(Floats a, Floats b) {
 #if defined(__AVX512F__)
   const __mmask16 number = _mm512_cmp_ps_mask(__m512(a), __m512(a), _CMP_ORD_Q);

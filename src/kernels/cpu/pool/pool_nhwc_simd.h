@@ -1,4 +1,4 @@
-// The inner loops of pooling over channels-last images: vectors along channels.
+// The inner loops of pooling over channels-last images, vectorized along channels.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

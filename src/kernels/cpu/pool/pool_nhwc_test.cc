@@ -105,7 +105,7 @@ TEST_P(NhwcPoolLevels, WritesWithAPixelStride) {
       }
 }
 
-// A model may have such extreme attributes. Taps outside the image must take neither memory nor time.
+// A model may have kernels of any size. Taps outside the image must take neither memory nor time.
 TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
   constexpr int64_t kLarge = int64_t{1} << 30;
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});

@@ -17,7 +17,7 @@ struct ByteOperand {
   DType type = DType::kU8;
   const void* data = nullptr;
   float zero = 0;
-  float ratio = 1;  // for sums: the operand's scale divided by the result's scale
+  float ratio = 1;  // only for ByteSum: the operand's scale divided by the result's scale
 };
 // y = round(a * a.ratio + b * b.ratio + offset), saturated. `offset` is the contribution of the zero points.
 void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float offset,

@@ -5,15 +5,16 @@
 
 namespace tern::cpu {
 
-// x is [outer, length, inner]. There is one scale for all elements (`single`), one scale per position along
-// `length` (block == 0), or one scale per `block` positions and element of `inner`.
+// x is [outer, length, inner]. There are three cases. If `single`, all elements have one scale. If block is
+// 0, each position along `length` has one scale. In all other cases, `block` consecutive positions along
+// `length` share a scale, and each index of `outer` and of `inner` has separate scales.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
-  int64_t block = 0;  // 0: not blocked
+  int64_t block = 0;  // 0 means not blocked
   bool single = true;
 };
 
-bool HasQuant(DType type);  // i8, u8, i16, u16
+bool HasQuant(DType type);  // returns true for i8, u8, i16 and u16
 // `zero` is an array of zero points of type `to`, one per scale. If `zero` is null, all zero points are 0.
 void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
                  const Workers& workers);

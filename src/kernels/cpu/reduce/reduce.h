@@ -37,8 +37,8 @@ void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, 
             const Workers& workers);
 
 // ArgReduce writes the index of the largest (or smallest) element along an axis. If several elements are
-// equal, it is the first of them, or the last if `last` is true. NaN counts as the largest and as the
-// smallest element.
+// equal, it writes the index of the first of them, or of the last of them if `last` is true. NaN counts as
+// the largest and as the smallest element.
 bool HasArgReduce(DType type);
 void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
                const Workers& workers);

@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWork = 8192;   // elements that pay for another thread
+constexpr int64_t kWork = 8192;   // minimum elements per thread
 constexpr int64_t kColumns = 64;  // columns of a job, if the axis is not the last one
 constexpr int64_t kShort = 8;     // elements; a row up to this length would leave most of a vector empty
 

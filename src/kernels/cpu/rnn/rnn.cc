@@ -11,7 +11,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications per step that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 16;  // in multiplications per step
 constexpr int64_t kFew = 4;                     // maximum samples for which Tile::few_rows is set
 
 // Sizes of the packed weights of one gate, in dwords. Each gate is packed separately, so that a slice of the
@@ -284,7 +284,7 @@ class Direction {
   Panels panels_;
   Cell cell_;
   float *from_x_, *from_h_, *c_, *bias_;
-  State h_[2], gated_;  // h_: before and after a step, swapped in every step
+  State h_[2], gated_;  // step i reads h_[i % 2] and writes the other element of h_
   void* product_;
   const float *input_, *state_;  // panels
   const float* b_ = nullptr;

@@ -25,7 +25,7 @@ struct RnnShape {
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
   bool reverse = false;  // the first direction runs backward; the second direction always does
-  float clip = 0;        // 0: no clipping
+  float clip = 0;        // 0 means no clipping
   bool linear_before_reset = false, input_forget = false;
   std::vector<RnnFunction> functions;  // per direction: 1 for rnn, 2 for gru, 3 for lstm
 

@@ -4,8 +4,9 @@
 
 namespace tern::cpu {
 
-bool HasBf16Products();     // the processor has AVX512-BF16
-bool ActiveBf16Products();  // AVX512-BF16 is in use: the level is avx512, and the switch below is on
+bool HasBf16Products();     // whether the processor has AVX512-BF16
+bool ActiveBf16Products();  // whether AVX512-BF16 is in use, which means that the level is avx512 and the
+                            // switch below is on
 // Switches AVX512-BF16 on or off, for tests. Must not be called while kernels run.
 void LimitBf16Products(bool on);
 bool Bf16ProductsLimit();  // whether the switch is on, at any level; initially HasBf16Products()

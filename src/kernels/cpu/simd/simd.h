@@ -14,8 +14,9 @@ namespace tern::cpu {
 enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
-SimdLevel BestSimd();    // the best level of this machine
-SimdLevel ActiveSimd();  // BestSimd(), unless LimitSimd or the environment variable TERN_ISA sets a lower one
+SimdLevel BestSimd();  // the best level of this machine
+// Returns BestSimd(), or the lower level that LimitSimd or the environment variable TERN_ISA sets.
+SimdLevel ActiveSimd();
 // Returns an error message if TERN_ISA is not the name of a level, or if this machine lacks the level.
 // Otherwise returns an empty string.
 const char* SimdProblem();

@@ -14,8 +14,8 @@ inline int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
 inline int64_t LineAligned(int64_t floats) { return RoundUp(floats, 16); }
 inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Returns whether rows with this stride, in floats, collide. A stride that is a multiple of `bytes` maps rows
-// to few sets of the L1 cache.
+// Returns whether rows with a stride of `row` floats collide in the L1 cache. They collide if the stride is a
+// multiple of `bytes`, because such rows map to few cache sets.
 inline bool Collide(int64_t row, int64_t bytes = 2048) { return row * 4 % bytes == 0; }
 
 // Returns a stride for rows of this number of floats. It is a multiple of cache lines, and rows do not
