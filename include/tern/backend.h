@@ -125,8 +125,8 @@ typedef struct TernHost {
   /* level: 0 information, 1 warning, 2 error. */
   void (*log)(int32_t level, const char* message);
 
-  /* For describe. Tensors that the configuration lists are compared with these, and get types and dims that it
-   * leaves open. If it lists none, these are added. */
+  /* For describe. Tensors that the configuration lists are compared with these, and get types and dims that
+   * it leaves open. If it lists none, these are added. */
   void (*add_input)(TernDescription* to, const TernTensorInfo* tensor);
   void (*add_output)(TernDescription* to, const TernTensorInfo* tensor);
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);

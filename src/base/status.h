@@ -20,9 +20,9 @@ enum class Code {
   kNotFound,
   kIo,
   kResourceExhausted,
-  kInternal,   // a bug in Tern
-  kCancelled,  // the caller ended the run, or its deadline passed
-  kUnavailable,    // not now: it is loading, shutting down or overloaded
+  kInternal,     // a bug in Tern
+  kCancelled,    // the caller ended the run, or its deadline passed
+  kUnavailable,  // not now: it is loading, shutting down or overloaded
   kAlreadyExists,
 };
 

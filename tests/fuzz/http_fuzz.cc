@@ -25,7 +25,8 @@ void CheckChunks(std::string_view text) {
     good_again = two.Feed(text.substr(i, 1), again, step).ok();
     total += step;
   }
-  if (good != good_again || one.done() != two.done() || (good && (body != again || used != total))) std::abort();
+  if (good != good_again || one.done() != two.done() || (good && (body != again || used != total)))
+    std::abort();
 }
 
 void CheckHead(std::string_view text) {
