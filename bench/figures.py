@@ -47,7 +47,7 @@ def judged(error, rounding):
     if error <= bound(rounding):
         return "ok", ""
     first = "the first engine" if rounding is None else "the first engine in fp32"
-    return "wrong", f"differs from {first} by {error:.2g} of its largest output, where {bound(rounding):.2g} is right"
+    return "wrong", f"differs from {first} by {error:.2g} of its largest output; at most {bound(rounding):.2g} is accepted"
 
 
 def timing(rounds):

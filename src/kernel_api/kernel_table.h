@@ -127,5 +127,5 @@ class KernelTable {
 }  // namespace tern
 
 // TERN_KERNELS(Name) { … } defines the function void TernKernels_Name(KernelTable& table). The build searches
-// the sources for this macro and calls every such function.
+// the sources for this macro and generates a call of every such function.
 #define TERN_KERNELS(Name) void TernKernels_##Name(KernelTable& table)

@@ -127,7 +127,7 @@ class Timing(unittest.TestCase):
     def test_best_median_spread(self):
         found = figures.timing([[3, 2, 9], [4, 5, 6], [2.5, 7, 8]])
         self.assertEqual((found["ms"], found["median_ms"], found["runs"]), (2, 5, 9))
-        self.assertAlmostEqual(found["spread"], 0.25)  # the best time of the median round is 2.5
+        self.assertAlmostEqual(found["spread"], 0.25)  # the best times of the rounds are 2, 4 and 2.5; their median, 2.5, is 0.25 above the best one
 
     def test_a_run_that_the_clock_does_not_see_has_no_spread(self):
         self.assertEqual(figures.timing([[0, 0], [0, 1]])["spread"], 0)
@@ -161,7 +161,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(figures.judged(0.015, 0.0)[0], "ok")
         self.assertEqual(figures.judged(0.04, 0.0)[0], "wrong")
         self.assertEqual(figures.judged(0.3, 0.1)[0], "ok")
-        self.assertEqual(figures.judged(0.35, 0.1), ("wrong", "differs from the first engine in fp32 by 0.35 of its largest output, where 0.32 is right"))
+        self.assertEqual(figures.judged(0.35, 0.1), ("wrong", "differs from the first engine in fp32 by 0.35 of its largest output; at most 0.32 is accepted"))
         self.assertEqual([figures.judged(error, 0.2)[0] for error in (0.0, 0.4, math.inf)], ["untold", "untold", "wrong"])
 
     def test_rounding(self):

@@ -66,9 +66,9 @@ class BatchFollower {
 
   std::string symbol_;
   int64_t old_size_, new_size_;
-  // For a dim of size count * batch, outside_ maps count to the factor of count that is outer to the batch in
-  // memory. [197 * batch] is either a flattened [batch, 197], with outer factor 1, or a flattened [197,
-  // batch], with outer factor 197.
+  // A dim of size 197 * batch is either a flattened [batch, 197] or a flattened [197, batch]. outside_ tells
+  // which: it maps 197 to 1 in the first case and to 197 in the second case. In general it maps the factor of
+  // the batch to the part of this factor that is outer to the batch in memory.
   std::map<std::string, Dim> outside_{{"1", 1}};
 };
 

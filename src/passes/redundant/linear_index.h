@@ -12,8 +12,9 @@ namespace tern {
 // size 1 is 0. LinearIndex returns nullopt if v is not provably linear.
 using Strides = std::vector<Dim>;
 std::optional<Strides> LinearIndex(const Value* v);
-// v is an index tensor of GatherND, whose last axis contains index tuples. Returns the strides of v[i, j, …,
-// k] for each k. nullopt if v is neither a constant nor a Concat, or if it is not provably linear.
+// v is an index tensor of GatherND, whose last axis contains index tuples. Component k of all
+// tuples is a tensor v[…, k]; returns the strides of this tensor for each k. Returns nullopt if v is neither
+// a constant nor a Concat, or if it is not provably linear.
 std::optional<std::vector<Strides>> LinearTuples(const Value* v);
 
 }  // namespace tern

@@ -63,7 +63,7 @@ class Case:
 
     @property
     def dtypes(self):
-        """Returns the element types of the main node's inputs, which predicates of known differences read."""
+        """Returns the element types of the main node's inputs. The rules of known.py read them."""
         return [values.name_of(a) if isinstance(a, np.ndarray) else None for a in self.args]
 
 

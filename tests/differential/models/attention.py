@@ -8,7 +8,7 @@ DOUBLE = np.float64
 
 
 def softmax(x, sink=False):
-    """Softmax along the last axis; `sink` adds a score of 0 to the denominator."""
+    """Softmax along the last axis; with `sink`, the denominator has an additional term exp(0)."""
     top = x.max(axis=-1, keepdims=True)
     top = np.maximum(top, 0) if sink else top
     e = np.exp(x - top)

@@ -221,7 +221,7 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Emits the dequantized and transposed weights [directions, inputs, 4 * hidden]. They are dequantized,
+// w is [directions, inputs, 4 * hidden]. Emits its dequantized elements as [directions, 4 * hidden, inputs],
 // because the op Rnn computes in f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {

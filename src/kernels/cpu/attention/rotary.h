@@ -18,8 +18,9 @@ struct RotaryShape {
 // Each row of `cosines` and `sines` has rotated / 2 elements.
 struct RotaryTensors {
   const float *x = nullptr, *cosines = nullptr, *sines = nullptr;
-  // The row of `cosines` and `sines` for each position: [batch, length], or [1, length] if `shared`. If both
-  // pointers are null, position i of batch entry b uses row i if `shared`, and row b * length + i otherwise.
+  // `positions` or `short_positions` has the row of `cosines` and `sines` for each position: [batch, length],
+  // or [1, length] if `shared`. At most one of them is set. If neither is set, the rows are in order:
+  // position i of batch entry b uses row b * length + i, or row i if `shared`.
   const int64_t* positions = nullptr;
   const int32_t* short_positions = nullptr;
   float* y = nullptr;  // may equal x
