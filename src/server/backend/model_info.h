@@ -1,4 +1,5 @@
-// TernModelInfo of a configuration, and what describe made of it.
+// Converts a configuration to a TernModelInfo, and merges what the engine's describe reports into the
+// configuration.
 #pragma once
 #include "server/backend/host.h"
 
@@ -18,7 +19,7 @@ class ModelInfo {
   TernModelInfo info_{};
 };
 
-// Adds to the configuration what it leaves open. Fails if it contradicts the description.
+// Adds to the configuration what it leaves open. Fails if the configuration contradicts the description.
 Status MergeDescription(const TernDescription& description, ModelConfig& config);
 
 }  // namespace tern::server
