@@ -15,8 +15,8 @@ namespace tern::server {
 // One batch: the tensors of all its requests, concatenated along the batch dim.
 struct Batch {
   std::vector<WireTensor> inputs;
-  std::vector<std::string>
-      outputs;      // names of the outputs that any request asks for; empty if all are needed
+  // The names of the outputs that any request asks for. Empty if all are needed.
+  std::vector<std::string> outputs;
   int threads = 1;  // the number of threads that the execution may use
   Stop stop;
   // Set only for a batch of a single request. An output with one of these names is written directly to the
