@@ -8,10 +8,10 @@
 
 namespace tern::server {
 
-// How an output goes back to the client.
+// How an output is returned to the client.
 struct OutputFormat {
   bool binary = false;
-  std::string region;  // of shared memory; empty: the output is in the response
+  std::string region;  // a region of shared memory; empty if the output is in the response
   uint64_t offset = 0, bytes = 0;
 };
 
@@ -20,19 +20,19 @@ struct InferFormat {
   std::vector<OutputFormat> outputs;  // one per Request::outputs
 };
 
-// What the parser needs to know of the server.
+// What the parser needs to know about the server.
 struct InferSource {
   const ModelConfig* config = nullptr;
   const Limits* limits = nullptr;
   SharedMemoryControl* shared_memory = nullptr;  // null: off
 };
 
-// header_length: the value of Inference-Header-Content-Length. Without it the body is JSON; with 0 it is the
-// data of the model's only input. Inputs share the memory of `body`.
+// header_length is the value of the header Inference-Header-Content-Length. Without the header, the body is
+// JSON. If the value is 0, the body is the data of the model's only input. Inputs share the memory of `body`.
 Status ParseInferRequest(const Buffer& body, std::optional<uint64_t> header_length, const InferSource& source,
                          Request& request, InferFormat& format);
 
-// A value of "parameters": bool, integer, float or string.
+// Reads a value of "parameters", which is a bool, an integer, a float or a string.
 Status ReadParameter(JsonReader& json, std::string_view name, ParameterValue& value);
 
 }  // namespace tern::server
