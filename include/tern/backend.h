@@ -136,8 +136,8 @@ typedef struct TernHost {
   void (*set_decoupled)(TernDescription* to, int32_t decoupled);
 
   /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes, not zeroed. The memory
-   * may belong to the client (shared memory), so write each byte once. Returns null if no memory can be
-   * allocated. tensor->data is not read. */
+   * may belong to the client (shared memory), so write each byte once. Returns null if the tensor is invalid
+   * or no memory can be allocated. tensor->data is not read. */
   void* (*allocate)(TernOutputs* to, const TernTensor* tensor);
   /* Adds an output that stays in the plug-in's memory. tensor->data must stay valid until the server calls
    * release(owner). The server calls it exactly once, on any thread, before finalise but possibly after
