@@ -6,7 +6,8 @@
 
 namespace tern::server {
 
-// The text must be "00-<32 hex>-<16 hex>-<2 hex>". Any other text leaves `trace` empty.
+// The text of version 00 is "00-<32 hex>-<16 hex>-<2 hex>". Later versions may append fields. A malformed
+// text leaves `trace` empty.
 void ParseTraceParent(std::string_view text, TraceContext& trace);
 
 }  // namespace tern::server

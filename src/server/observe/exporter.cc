@@ -3,8 +3,8 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kLimit = 8192;  // spans that wait
-constexpr size_t kBatch = 512;   // spans that are sent without a delay
+constexpr size_t kLimit = 8192;  // the largest number of spans that wait
+constexpr size_t kBatch = 512;   // this number of spans is sent at once, fewer after kDelay
 constexpr std::chrono::milliseconds kDelay{500};
 constexpr std::chrono::milliseconds kPostLimit{2000};
 

@@ -77,7 +77,7 @@ class ModelRunner final : public ModelVersion,
   void Answer(std::vector<FinishedCall> finished);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
-  void Forget(size_t calls);  // called when so many calls are answered
+  void Forget(size_t calls);  // called when this number of calls is answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
 
   const std::unique_ptr<BackendModel> model_;
