@@ -16,7 +16,7 @@ constexpr size_t kSmallBytes = size_t{64} << 10, kFirstBytes = size_t{512} << 10
 
 GrpcStatus NoMemory(uint64_t bytes) {
   return {GrpcCode::kResourceExhausted,
-          StrCat("the bytes of all requests in the server exceed the limit with ", bytes,
+          StrCat("the limit on the bytes of all queued requests does not allow ", bytes,
                  " more; try again later"),
           100};
 }

@@ -58,7 +58,7 @@ class Executor {
   std::vector<std::shared_ptr<Client>> ready_;
   int busy_ = 0;
   bool stop_ = false;
-  int64_t clock_ns_ = 0;  // the virtual time: the processor time that the last chosen client had used
+  int64_t clock_ns_ = 0;  // the virtual time: the largest processor time that a chosen client had used
   std::vector<std::thread> workers_;
 
   std::mutex timer_mutex_;
