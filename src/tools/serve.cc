@@ -29,7 +29,7 @@ class ServeTool : public Tool {
            "\n"
            "Every setting is a flag, an environment variable (--http-port: TERN_SERVE_HTTP_PORT) and a key of\n"
            "the --config file. A flag overrides an environment variable, which overrides the file.\n"
-           "After SIGTERM or Ctrl-C, the server refuses new requests, answers the accepted ones, and exits with 0.\n"
+           "After SIGTERM or Ctrl-C, the server refuses new requests, answers the accepted ones and exits.\n"
            "A second signal exits at once. SIGHUP opens the access log again.\n";
   }
   void Declare(Args& args) override;

@@ -270,7 +270,8 @@ TEST_F(MalformedTest, NoSmuggling) {
   EXPECT_EQ(echo->submitted, before);
 }
 
-// A wrong body does not end the connection, and the next request is answered.
+// The connection survives a malformed body, and a body that the route does not read. The next request is
+// answered.
 TEST_F(MalformedTest, BadBodiesKeepTheConnection) {
   Start();
   TestClient client(server->port());
