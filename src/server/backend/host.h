@@ -49,7 +49,7 @@ struct TernOutputs {
   std::vector<tern::server::WireTensor> tensors;
   const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
   tern::Status status;             // the error of the first wrong output
-  TernRequest* request = nullptr;  // whose response this is
+  TernRequest* request = nullptr;  // the request that this response answers
 };
 
 struct TernRequest {

@@ -5,7 +5,7 @@
 
 namespace tern::server {
 
-// Owns the arrays that a TernModelInfo points to. Refers to `files` and `config`.
+// Owns the arrays that a TernModelInfo points to. `files` and `config` must outlive it.
 class ModelInfo {
  public:
   ModelInfo(const ModelFiles& files, const ModelConfig& config);

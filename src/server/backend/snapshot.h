@@ -1,4 +1,4 @@
-// Reads model files so that a later change of the file cannot end the process.
+// Reads model files into memory, so that a later change of a file cannot crash the process.
 #pragma once
 #include <string>
 

@@ -4,8 +4,8 @@
 
 namespace tern::server {
 
-// Fails unless the bytes are exactly as many elements as the dims say. `name` is the input's name, for
-// messages.
+// Fails if the bytes do not contain exactly as many elements as the product of dims. `name` is the input's
+// name, for messages.
 Result<Tensor> DecodeStrings(const char* name, const void* data, size_t bytes, Dims dims);
 // `tensor` must be contiguous. A string of 4 GiB or more is truncated.
 size_t EncodedBytes(const Tensor& tensor);

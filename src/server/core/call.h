@@ -57,11 +57,11 @@ class Call : public std::enable_shared_from_this<Call> {
   void Deliver(Response response);
 
   std::atomic<bool> cancelled_{false}, finished_{false};
-  std::atomic<bool> in_action_{false};  // Cancel runs an action on canceller_
+  std::atomic<bool> in_action_{false};  // Cancel is running an action on the thread canceller_
   std::mutex mutex_;
   std::function<void()> on_cancel_;
   std::thread::id canceller_;
-  bool responding_ = false;  // a thread is in OnResponse and delivers `waiting_` afterwards
+  bool responding_ = false;  // a thread is in OnResponse and will deliver waiting_ afterwards
   std::deque<Response> waiting_;
 };
 

@@ -100,7 +100,7 @@ struct ServerContext {
   Limits limits;
   // All models to load at the start are loaded, and the server does not shut down.
   std::atomic<bool> ready{false};
-  std::atomic<bool> draining{false};  // SIGTERM: accepted requests are answered, new ones are refused
+  std::atomic<bool> draining{false};  // after SIGTERM: accepted requests are answered, new ones are refused
   std::atomic<uint64_t> queued_bytes{0};
 };
 

@@ -39,7 +39,7 @@ struct BatchingConfig {
   uint64_t default_priority = 0;
   QueuePolicy default_policy;
   std::map<uint64_t, QueuePolicy> priority_policies;
-  std::vector<int> allowed_batch_sizes;  // a batch is padded to the next of these; empty: any size
+  std::vector<int> allowed_batch_sizes;  // a batch is padded to the next larger of these; empty: any size
 };
 
 // The latency goal that an operator sets. If there is a goal, the scheduler derives batch sizes and delays
@@ -54,7 +54,7 @@ struct ControlInput {
   enum class Kind { kStart, kReady, kEnd, kCorrelationId } kind = Kind::kStart;
   std::string name;
   DType dtype = DType::kInvalid;
-  double false_value = 0, true_value = 1;  // kCorrelationId: unused
+  double false_value = 0, true_value = 1;  // not used for kCorrelationId
 };
 
 struct StateConfig {
@@ -84,7 +84,7 @@ struct EnsembleStep {
   std::map<std::string, std::string> outputs;  // the step's output -> the ensemble's tensor
 };
 
-// batch_input of Triton: an additional input that the server computes from the batch.
+// Triton's batch_input. The server computes this additional input from the shapes of the requests in a batch.
 struct BatchInput {
   enum class Kind {
     kElementCount,
@@ -98,7 +98,7 @@ struct BatchInput {
   DType dtype = DType::kInvalid;
   std::vector<std::string> sources;
 };
-// batch_output of Triton: an output that is split by the sizes of an input's items.
+// Triton's batch_output. The server splits this output among requests by the sizes of an input.
 struct BatchOutput {
   std::vector<std::string> targets;
   std::vector<std::string> sources;
@@ -121,7 +121,7 @@ struct ModelConfig {
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
   std::string json;   // the complete configuration that GET …/config returns
-  std::string proto;  // the same as a serialized message inference.ModelConfig
+  std::string proto;  // the same configuration as a serialized message inference.ModelConfig
 
   const TensorConfig* FindInput(std::string_view input) const;
   const TensorConfig* FindOutput(std::string_view output) const;

@@ -22,7 +22,7 @@ class Registry {
   // model ("Request for unknown model: 'm' is not found") and with kUnavailable for a version that is not
   // ready.
   Result<std::shared_ptr<ModelVersion>> Find(std::string_view model, std::string_view version = {}) const;
-  // Versions that are ready, in ascending order; empty for an unknown model.
+  // Returns the versions that are ready, in ascending order. The result is empty for an unknown model.
   std::vector<std::shared_ptr<ModelVersion>> Versions(std::string_view model) const;
   std::vector<std::shared_ptr<ModelVersion>> All() const;
 

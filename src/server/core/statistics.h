@@ -43,7 +43,7 @@ struct BatchStatistics {
   Duration input, compute, output;
 };
 
-// A consistent copy, as the statistics extension returns it.
+// A consistent copy of all counts, for the statistics extension.
 struct StatisticsSnapshot {
   uint64_t last_inference_ms = 0;  // since the epoch
   uint64_t inference_count = 0, execution_count = 0;

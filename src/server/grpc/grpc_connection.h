@@ -50,9 +50,10 @@ class GrpcConnection : public Connection,
   ServerContext& context() { return shared_->context; }
   const std::shared_ptr<ReplyBox>& replies() { return replies_; }
   Clock::time_point now() const { return now_; }  // when the current call of Turn began
-  bool overloaded() const;                        // the client does not read its responses
+  // True if too many response bytes wait because the client does not read them.
+  bool overloaded() const;
   void CountPending(int64_t bytes) { pending_ += bytes; }
-  // Calls Rpc::OnTimer unless the stream has ended.
+  // Calls Rpc::OnTimer of the stream after `delay`, unless the stream has ended.
   void CallAfter(std::chrono::milliseconds delay, int32_t stream);
   void SubmitHttpError(int32_t id, int code);
   void SubmitHeaders(GrpcStream& stream, bool compressed);

@@ -14,7 +14,8 @@ struct GrpcOptions {
   std::chrono::milliseconds max_connection_age{0};  // 0: no limit
   std::chrono::milliseconds max_connection_age_grace{10'000};
   int response_compression = 0;  // 0: none; 1 to 9: the gzip level for clients that accept gzip
-  // Of a request as it is sent; Limits::body_bytes limits decompressed ones.
+  // Limits a request as it is sent. For a compressed request, Limits::body_bytes also limits the decompressed
+  // bytes.
   uint64_t max_message_bytes = INT32_MAX;
 };
 

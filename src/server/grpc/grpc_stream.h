@@ -34,7 +34,7 @@ class GrpcStream {
   bool finished() const { return finished_; }
   const GrpcStatus& status() const { return status_; }
   uint64_t deadline_timer = 0;
-  bool waiting = false;  // the session asked for data when there was none
+  bool waiting = false;  // the session asked for data when there was none, so ResumeSending must be called
 
   // Called by the Rpc.
   void Send(OutMessage message);

@@ -39,7 +39,8 @@ class InferCall : public Call {
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
   ByteReservation reservation_;
-  std::unique_ptr<Response> held_;  // a unary call sends its only response when the final one has arrived
+  // Of a unary call: its response, until the final (empty) response has arrived.
+  std::unique_ptr<Response> held_;
 };
 
 }  // namespace tern::server

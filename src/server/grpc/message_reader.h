@@ -44,7 +44,8 @@ class MessageReader {
   uint8_t prefix_[5] = {};
   size_t prefix_size_ = 0;
   size_t length_ = 0, filled_ = 0, capacity_ = 0;
-  std::shared_ptr<std::byte[]> small_;  // owns data_ of a short message; else data_ is from malloc
+  // Owns data_ of a short message; data_ of a long message is from malloc.
+  std::shared_ptr<std::byte[]> small_;
   std::byte* data_ = nullptr;
   ByteReservation reservation_;
 };

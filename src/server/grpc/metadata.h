@@ -23,7 +23,7 @@ struct Metadata {
   bool bad_timeout = false;
   bool grpc_content = false;  // content-type is application/grpc or application/grpc+proto
   bool post = false;
-  Compression encoding = Compression::kIdentity;  // of the client's messages
+  Compression encoding = Compression::kIdentity;  // compression of the client's messages
   bool accepts_gzip = false;
   bool stream_errors = false;  // header triton_grpc_error: an error ends a ModelStreamInfer with that status
   TraceContext trace;

@@ -38,7 +38,7 @@ class ProtoReader {
 };
 
 // Reads one varint and moves `at` behind it. If there is no complete varint before `end`, returns false and
-// leaves `at`.
+// does not change `at`.
 bool ReadVarint(const char*& at, const char* end, uint64_t& value);
 
 size_t VarintSize(uint64_t value);

@@ -49,7 +49,7 @@ struct RpcMethod {
   std::string_view path;
   std::unique_ptr<Rpc> (*make)(GrpcStream& stream, const RpcMethod& method);
   UnaryHandler handler = nullptr;
-  bool blocking = false;  // the handler waits, so it runs on a worker thread
+  bool blocking = false;  // the handler may block, so it runs on a worker thread
 };
 
 // Returns null for an unknown path.

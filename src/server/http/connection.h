@@ -122,7 +122,7 @@ class HttpConnection : public Connection,
   uint64_t timer_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;
   bool busy_ = false;          // Run is active and will call Progress at its end
-  bool paused_ = false;        // parsing stopped because of Paused
+  bool paused_ = false;        // parsing stopped because Paused() was true
   bool last_request_ = false;  // no more requests are accepted
   bool draining_ = false;
   bool peer_closed_ = false;

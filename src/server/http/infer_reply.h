@@ -1,4 +1,4 @@
-// The response to an infer request.
+// Makes the response to an infer request.
 #pragma once
 #include "server/core/model_version.h"
 #include "server/http/infer_request.h"

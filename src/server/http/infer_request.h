@@ -1,4 +1,4 @@
-// The body of an infer request: JSON, then binary tensors (binary data extension).
+// Parses the body of an infer request, which is JSON followed by binary tensors (binary data extension).
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,7 +16,7 @@ struct OutputFormat {
 };
 
 struct InferFormat {
-  bool default_binary = false;        // for outputs that the request does not list
+  bool default_binary = false;        // the format of outputs that the request does not list
   std::vector<OutputFormat> outputs;  // one per Request::outputs
 };
 

@@ -14,11 +14,12 @@ namespace tern::server {
 struct JsonNumber {
   bool integer = false;  // written without fraction and exponent, and fits into 64 bits
   bool negative = false;
-  uint64_t magnitude = 0;  // of an integer
+  uint64_t magnitude = 0;  // only for an integer: the absolute value
   std::string_view text;
 };
 
-// Accepts only what RFC 8259 allows, but does not check for duplicate keys. The text must outlive the reader.
+// Accepts only RFC 8259, plus NaN and infinities. Does not check for duplicate keys. The text must outlive
+// the reader.
 class JsonReader {
  public:
   enum class Kind { kObject, kArray, kString, kNumber, kBool, kNull, kNone };

@@ -19,7 +19,7 @@ void AppendJsonNumber(std::string& out, uint64_t value);
 // Appends the name in quotes and a colon. A comma precedes the name unless `out` ends in '{' or '['.
 void AppendJsonKey(std::string& out, std::string_view name);
 void AppendJsonDims(std::string& out, const Dims& dims);
-// {"error":"…"}
+// Returns {"error":"…"}.
 std::string ErrorJson(std::string_view message);
 
 // Appends the elements of a tensor without brackets, separated by commas. Fails if the number of bytes does

@@ -14,7 +14,7 @@ struct HttpReply {
   std::string_view type = "application/json";  // Content-Type
   std::string body;
   std::vector<Buffer> tail;  // follows the body
-  size_t infer_header = 0;   // > 0: the value of Inference-Header-Content-Length
+  size_t infer_header = 0;   // if > 0, the value of Inference-Header-Content-Length
   bool compress = false;     // compress the body if the client accepts that
   std::string_view allow;    // the value of Allow, for status 405
   bool preflight = false;    // answers a CORS preflight

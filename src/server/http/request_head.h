@@ -19,8 +19,8 @@ struct RequestHead {
   bool expect_continue = false;
   bool chunked = false;
   std::optional<uint64_t> content_length;
-  Encoding encoding = Encoding::kIdentity;  // of the body
-  Encoding accept = Encoding::kIdentity;    // for the response
+  Encoding encoding = Encoding::kIdentity;  // Content-Encoding of the body
+  Encoding accept = Encoding::kIdentity;    // the encoding that the client accepts for the response
   std::optional<uint64_t> infer_header;     // Inference-Header-Content-Length
   std::string_view traceparent;
 };

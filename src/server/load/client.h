@@ -12,7 +12,7 @@ struct Answer {
   bool ok = false;
   int status = 0;        // the status of HTTP or gRPC; -1 if the connection failed
   bool refused = false;  // the server is overloaded: HTTP 429 and 503, RESOURCE_EXHAUSTED, UNAVAILABLE
-  std::string message;   // of an error
+  std::string message;   // the error message
   std::string body;      // empty unless Send was called with keep_body
 };
 

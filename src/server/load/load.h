@@ -22,15 +22,15 @@ struct LoadCommand {
   bool grpc = false;
   int concurrency = 1;        // closed loop: the number of requests that are always in flight
   std::vector<double> rates;  // open loop: requests per second, one step after the other; empty: closed loop
-  double seconds = 10;        // of each step
+  double seconds = 10;        // duration of each step
   double warmup_seconds = 0.5;
-  int max_connections = 256;  // open loop
+  int max_connections = 256;  // only for an open loop
   bool shared_memory = false;
   bool json = false;  // HTTP only: send tensors as JSON instead of binary data
   uint64_t seed = 1;
   std::map<std::string, Tensor> inputs;  // inputs that the user gives; all others are random
-  std::map<std::string, Dims> shapes;    // by input
-  int64_t open_dim = 1;                  // size of dims that the model leaves open
+  std::map<std::string, Dims> shapes;    // dims of random inputs, by name
+  int64_t open_dim = 1;                  // size of open dims of random inputs
   double timeout_seconds = 30;
   std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty
   std::function<bool()> stop;                         // the test ends when it returns true; may be empty

@@ -10,7 +10,7 @@ namespace tern::server::loadgen {
 
 struct TensorFacts {
   std::string name, datatype;
-  Dims shape;  // -1: open
+  Dims shape;  // -1 is an open dim
 };
 
 struct ModelFacts {

@@ -15,15 +15,15 @@ struct TlsOptions {
 };
 
 struct ListenOptions {
-  std::string address = "0.0.0.0";  // or "unix:/path"
+  std::string address = "0.0.0.0";  // an IP address, or "unix:/path"
   int port = 0;                     // 0: the system chooses one
   TlsOptions tls;
-  std::string alpn;           // protocols offered by TLS, in order of preference: "h2,http/1.1"
+  std::string alpn;           // protocols that TLS offers, in order of preference, such as "h2,http/1.1"
   size_t connections = 4096;  // limit; further connections are closed at once
 };
 
-// A connection of one protocol. The listener owns it until the connection calls `done`, which the factory
-// got.
+// A connection of one protocol. The listener owns it until the connection calls `done`, the argument of
+// ConnectionFactory.
 class Connection {
  public:
   virtual ~Connection() = default;

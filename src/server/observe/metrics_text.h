@@ -15,7 +15,7 @@ namespace tern::server {
 class MetricsText {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;
-  // type: "counter", "gauge" or "histogram".
+  // `type` is "counter", "gauge" or "histogram".
   void Family(std::string_view name, std::string_view type, std::string_view help);
   void Sample(std::string_view name, const Labels& labels, double value);
   void Sample(std::string_view name, const Labels& labels, uint64_t value);

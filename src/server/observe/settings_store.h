@@ -59,8 +59,9 @@ class SettingsStore : public SettingsControl {
     int64_t rate = 0, left = -1;
     uint64_t seen = 0;
   };
-  Sampling sampling_;                                         // of models without settings
-  std::map<std::string, Sampling, std::less<>> sampling_of_;  // of models with settings
+  // Shared by all models without their own settings.
+  Sampling sampling_;
+  std::map<std::string, Sampling, std::less<>> sampling_of_;  // one per model with its own settings
   std::atomic<bool> tracing_{false};
 };
 

@@ -21,7 +21,7 @@ struct CatalogueEntry {
   LiveVersions live;
   std::string fingerprint;         // of the model's files at the last load
   std::vector<std::string> steps;  // the models that run as steps of an ensemble
-  // True if it was loaded by name, false if only because an ensemble needs it.
+  // True if the model was loaded by name, false if it was loaded only because an ensemble needs it.
   bool requested = false;
   std::shared_ptr<TemporaryFolder> folder;  // contains the files that a load request sent
 };

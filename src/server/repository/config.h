@@ -13,10 +13,10 @@ namespace tern::server {
 
 using ConfigMessage = inference::ModelConfig;
 
-// Read a configuration. They clear `out` first. They fail with kInvalidArgument. The error names the line and
-// the column, but not the file.
+// These three functions clear `out`, then read a configuration. They fail with kInvalidArgument. The error
+// names the line and the column, but not the file.
 Status ParseConfigText(std::string_view text, ConfigMessage& out);  // config.pbtxt
-// The fields of config.pbtxt, by the same names.
+// Reads config.yaml, which has the same fields as config.pbtxt.
 Status ParseConfigYaml(std::string_view text, ConfigMessage& out);
 Status ParseConfigJson(std::string_view text, ConfigMessage& out);  // the form that ConfigJson writes
 

@@ -14,7 +14,7 @@ namespace tern::server {
 
 struct ModelSource {
   std::string name;
-  // Canonical path of the model's folder; for a flat model that is a file, of the file's folder.
+  // The canonical path of the model's folder. For a flat model that is a file, this is the file's folder.
   std::string folder;
   std::string file;  // only for a flat model that is a single file; else empty
   bool flat = false;

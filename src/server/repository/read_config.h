@@ -4,7 +4,7 @@
 
 namespace tern::server {
 
-// Parses `override_json` if it is not empty, and the model's configuration file if it is. Fills in names,
+// Parses `override_json`, or the model's configuration file if `override_json` is empty. Fills in names,
 // platform, back end and defaults, then checks the configuration.
 Status ReadConfig(const ModelSource& source, const std::string& override_json, ConfigMessage& out);
 

@@ -23,7 +23,7 @@ struct RepositoryOptions {
   std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models
   int load_threads = 2;
   bool strict = false;         // Start fails if a model cannot be loaded
-  std::string backend_folder;  // of plug-ins; empty: beside the program
+  std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
 };
 
