@@ -15,7 +15,7 @@ struct ResponseNames {
 // Fails with kResourceExhausted if the message would be larger than clients can read, 2^31 - 1 bytes.
 Result<OutMessage> EncodeInferResponse(const ResponseNames& names, const Response& response);
 // Like EncodeInferResponse, but inside a ModelStreamInferResponse and with the parameter
-// triton_final_response. If the response is an error, only error_message is set.
+// triton_final_response. If the response is an error, error_message is set and there are no outputs.
 Result<OutMessage> EncodeStreamResponse(const ResponseNames& names, const Response& response);
 
 }  // namespace tern::server

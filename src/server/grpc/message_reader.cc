@@ -9,9 +9,9 @@
 namespace tern::server {
 namespace {
 
-// A message of more than kSmallBytes first gets memory for kFirstBytes. It gets all its memory when these
-// bytes have arrived, so that a client cannot make the server allocate much by only announcing a long
-// message.
+// A message of at most kSmallBytes is allocated together with its reference count. A message of more than
+// kFirstBytes first gets memory for kFirstBytes. It gets all its memory when these bytes have arrived, so
+// that a client cannot make the server allocate much by only announcing a long message.
 constexpr size_t kSmallBytes = size_t{64} << 10, kFirstBytes = size_t{512} << 10;
 
 GrpcStatus NoMemory(uint64_t bytes) {

@@ -14,8 +14,8 @@ inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
 // One request in a queue or in an execution.
 struct QueuedCall {
-  std::shared_ptr<Call> call;  // null if the request left the queue without an execution
-  int64_t items = 1;           // size of the batch dim
+  std::shared_ptr<Call> call;
+  int64_t items = 1;  // size of the batch dim
   Clock::time_point queued;
   Clock::time_point expires = kNever;
   uint64_t order = 0;  // the position among the responses, if the model preserves their order
