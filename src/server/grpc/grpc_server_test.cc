@@ -161,7 +161,7 @@ TEST_F(GrpcServerTest, ReadsCompressedMessages) {
   };
   EXPECT_EQ(call(Frame(zipped, true), "gzip").Parse<ModelInferResponse>().raw_output_contents(0),
             request.raw_input_contents(0));
-  // Grpc-encoding is gzip, but the message's flag says that it is not compressed.
+  // The header grpc-encoding is gzip, but the message's flag says that the message is not compressed.
   EXPECT_EQ(call(Frame(request.SerializeAsString()), "gzip").status(), 0);
   EXPECT_EQ(call(Frame(zipped, true), "deflate").status(), 3);
   EXPECT_EQ(call(Frame(zipped, true), "identity").status(), 13);

@@ -65,7 +65,7 @@ TEST(Ensemble, HandsTensorsOnWithoutCopies) {
   EXPECT_EQ(call->Wait().outputs.at(0).bytes.data(), call->request.inputs[0].bytes.data());
 }
 
-// The two middle steps wait for each other, so they must run at the same time.
+// The two steps wait for each other, so they must run at the same time.
 TEST(Ensemble, StartsStepsAsSoonAsTheirInputsExist) {
   Server server;
   Gate left, right;
