@@ -1,19 +1,20 @@
-/* The interface between Tern's server and an engine that runs models: a plug-in libtern_backend_NAME.so, or
- * the engine that is built in. A model's configuration selects it by `backend: "NAME"`.
+/* The interface between Tern's server and an engine that runs models. An engine is either built in or a
+ * plug-in libtern_backend_NAME.so. A model's configuration selects the engine by `backend: "NAME"`.
  *
- * Plain C; the layout of a struct never changes within a version. New versions only append fields, and `size`
- * says how many a side knows.
+ * The interface is plain C. The layout of a struct never changes within a version. New versions only append
+ * fields. `size` is sizeof the struct on the side that fills it, so that the other side knows which fields
+ * exist.
  *
- * Life: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run … ->
- * destroy_instance -> unload -> finalise. Each handle is used only between the function that returned it and
- * the one that ends it.
+ * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
+ * -> destroy_instance -> unload -> finalise. A handle is used only between the call that returns it and the
+ * call that destroys it.
  *
- * Threads: initialise and finalise are called once. All other functions may be called on any thread, for
- * different models and instances at the same time; for one instance never two at the same time. Functions of
+ * Threads: initialise and finalise are called once. All other functions may be called on any thread. Calls
+ * for different models and instances may overlap. Two calls for the same instance never overlap. Functions of
  * TernHost may be called on any thread.
  *
- * Memory: what a side passes by pointer is valid during the call, unless stated otherwise, and stays its own.
- * No exception may leave a function. */
+ * Memory: unless stated otherwise, memory that is passed by pointer belongs to the caller and is valid only
+ * during the call. No exception may leave a function. */
 #ifndef TERN_BACKEND_H_
 #define TERN_BACKEND_H_
 
@@ -25,7 +26,7 @@ extern "C" {
 
 #define TERN_BACKEND_VERSION 1
 
-/* Element types by their numbers in the v2 protocol's model configuration. */
+/* Element types. The numbers are those of the v2 protocol's model configuration. */
 typedef enum TernType {
   TERN_TYPE_INVALID = 0,
   TERN_TYPE_BOOL = 1,
@@ -46,7 +47,7 @@ typedef enum TernType {
 
 typedef enum TernCode {
   TERN_OK = 0,
-  TERN_INVALID_ARGUMENT = 1, /* the request's mistake */
+  TERN_INVALID_ARGUMENT = 1, /* the request is wrong */
   TERN_INVALID_MODEL = 2,
   TERN_UNSUPPORTED = 3,
   TERN_NOT_FOUND = 4,
@@ -57,14 +58,15 @@ typedef enum TernCode {
   TERN_UNAVAILABLE = 9
 } TernCode;
 
-/* Filled by the side that fails; the caller owns it. Clients read the message: no paths, no secrets. */
+/* The function that fails fills it. The caller owns it. Clients see the message, so it must not contain paths
+ * or secrets. */
 typedef struct TernError {
   int32_t code; /* TernCode */
   char message[1020];
 } TernError;
 
-/* Row-major, little-endian, without padding. BOOL has one byte per element. BYTES has a uint32 length before
- * the bytes of each element. data may have any alignment. */
+/* Elements are row-major and little-endian, without padding. BOOL has one byte per element. BYTES has a
+ * uint32 length before the bytes of each element. `data` may have any alignment. */
 typedef struct TernTensor {
   const char* name;
   int32_t type; /* TernType */
@@ -79,8 +81,8 @@ typedef struct TernTensorInfo {
   const char* name;
   int32_t type;
   int32_t rank;
-  const int64_t* dims; /* without the batch dim if max_batch_size > 0; -1: any size */
-  int32_t optional;    /* inputs only: requests may leave it out */
+  const int64_t* dims; /* without the batch dim if max_batch_size > 0; -1 stands for any size */
+  int32_t optional;    /* for inputs: nonzero if requests may omit it */
 } TernTensorInfo;
 
 typedef struct TernText {
@@ -92,9 +94,9 @@ typedef struct TernText {
 typedef struct TernModelInfo {
   uint32_t size; /* sizeof(TernModelInfo) */
   const char* name;
-  const char* folder; /* absolute: the version's */
-  const char* file;   /* absolute: the model file or folder; empty if the model has none */
-  const char* config; /* JSON, as GET /v2/models/NAME/config returns it */
+  const char* folder; /* absolute path of the version's folder */
+  const char* file;   /* absolute path of the model file or folder; empty if the model has none */
+  const char* config; /* the JSON that GET /v2/models/NAME/config returns */
   int32_t max_batch_size;
   const TernTensorInfo* inputs;
   const TernTensorInfo* outputs;
@@ -110,11 +112,11 @@ typedef struct TernMetrics TernMetrics;
 /* One batch: the tensors of all its requests, concatenated along the batch dim. */
 typedef struct TernBatch {
   uint32_t size;
-  int32_t threads; /* that the execution may use */
+  int32_t threads; /* number of threads that the execution may use */
   const TernTensor* inputs;
-  const char* const* outputs; /* names of the outputs that are asked for; output_count is 0: all */
+  const char* const* outputs; /* names of the outputs to compute; if output_count is 0, all outputs */
   uint64_t input_count, output_count;
-  const void* stop; /* for TernHost::stopped */
+  const void* stop; /* read only by TernHost::stopped */
 } TernBatch;
 
 /* Functions of the server. The struct outlives the plug-in. */
@@ -122,37 +124,40 @@ typedef struct TernHost {
   uint32_t version; /* TERN_BACKEND_VERSION of the server */
   uint32_t size;
 
-  /* level: 0 information, 1 warning, 2 error. */
+  /* level is 0 for information, 1 for a warning, 2 for an error. */
   void (*log)(int32_t level, const char* message);
 
-  /* For describe. Tensors that the configuration lists are compared with these, and get types and dims that
-   * it leaves open. If it lists none, these are added. */
+  /* The next four functions are for describe. add_input and add_output describe a tensor of the model. If the
+   * configuration lists no inputs (outputs), the tensor is added to it. If the configuration lists the
+   * tensor, the two must agree, and the configuration gets the type and dims that it leaves open. */
   void (*add_input)(TernDescription* to, const TernTensorInfo* tensor);
   void (*add_output)(TernDescription* to, const TernTensorInfo* tensor);
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);
   void (*set_decoupled)(TernDescription* to, int32_t decoupled);
 
   /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes, not zeroed. The memory
-   * may belong to the client (shared memory), so write each byte once. Null: there is no memory. tensor->data
-   * is not read. */
+   * may belong to the client (shared memory), so write each byte once. Returns null if the tensor is invalid
+   * or no memory can be allocated. tensor->data is not read. */
   void* (*allocate)(TernOutputs* to, const TernTensor* tensor);
-  /* Adds an output that stays in the plug-in's memory. tensor->data is valid until the server calls
-   * release(owner), on any thread, once; also after unload, but before finalise. */
+  /* Adds an output that stays in the plug-in's memory. tensor->data must stay valid until the server calls
+   * release(owner). The server calls it exactly once, on any thread, before finalise but possibly after
+   * unload. */
   void (*give)(TernOutputs* to, const TernTensor* tensor, void* owner, void (*release)(void* owner));
-  /* Nonzero if nobody waits for this batch any more; run may then return TERN_CANCELLED. */
+  /* Returns nonzero if no client waits for this batch any more. run may then return TERN_CANCELLED. */
   int32_t (*stopped)(const TernBatch* batch);
 
-  /* For run_request. A request is valid until its final response is sent. */
-  const TernTensor* (*input)(const TernRequest* request, const char* name); /* null: the request has none */
-  const char* (*parameter)(const TernRequest* request, const char* name);   /* as text; null: none */
+  /* The next functions, up to finish, are for run_request. A request is valid until its final response is
+   * sent. */
+  const TernTensor* (*input)(const TernRequest* request, const char* name); /* null if it has none */
+  const char* (*parameter)(const TernRequest* request, const char* name); /* as text; null if there is none */
   int32_t (*cancelled)(const TernRequest* request);
-  /* A response to fill with allocate or give. It must be passed to send. */
+  /* Creates a response, which is filled with allocate or give. It must be passed to send. */
   TernOutputs* (*response)(TernRequest* request);
   void (*send)(TernOutputs* response, int32_t final);
   /* Ends the request without a further response, or with an error if `error` is not null. */
   void (*finish)(TernRequest* request, const TernError* error);
 
-  /* Reports a value of the model by name; the server may show it as a gauge. */
+  /* Reports a value of the model under a name. The server may export it as a gauge. */
   void (*metric)(TernMetrics* to, const char* name, double value);
 } TernHost;
 
@@ -160,33 +165,35 @@ enum {
   TERN_BACKEND_PARALLEL = 1 /* run uses up to TernBatch::threads threads */
 };
 
-/* Functions of an engine. Those that return int32_t return a TernCode and fill *error unless it is TERN_OK.
- * Those that return a handle return null on failure. Functions marked optional may be null. */
+/* Functions of an engine. Functions that return int32_t return a TernCode, and fill *error if the code is not
+ * TERN_OK. Functions that return a handle return null and fill *error on failure. Functions marked optional
+ * may be null. */
 typedef struct TernBackend {
   uint32_t version; /* TERN_BACKEND_VERSION */
   uint32_t size;    /* sizeof(TernBackend) */
   const char* name;
   uint32_t flags; /* TERN_BACKEND_… */
 
-  /* *backend: an own handle, which may be null. Optional. */
+  /* Sets *backend to the handle that the server passes to load and finalise. The handle may be null.
+   * Optional. */
   int32_t (*initialise)(const TernHost* host, void** backend, TernError* error);
   void (*finalise)(void* backend); /* optional */
 
   void* (*load)(void* backend, const TernModelInfo* info, TernError* error);
-  void (*unload)(void* model); /* all instances are gone */
-  /* Completes the configuration: inputs, outputs, batch size. Refuses one that contradicts the model.
-   * Optional: the configuration must then be complete. */
+  void (*unload)(void* model); /* called after all instances are destroyed */
+  /* Reports the inputs, outputs and batch size that the configuration leaves open. Fails if the configuration
+   * contradicts the model. Optional. If it is null, the configuration must be complete. */
   int32_t (*describe)(void* model, const TernModelInfo* info, TernDescription* to, TernError* error);
   uint64_t (*memory_bytes)(void* model);         /* optional */
   void (*metrics)(void* model, TernMetrics* to); /* optional */
 
   void* (*create_instance)(void* model, TernError* error);
-  /* Returns when all requests of run_request are finished. */
+  /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
   /* Executes a batch. Outputs have the batch dim of the inputs if max_batch_size > 0. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
-  /* Decoupled models: answers one request by any number of responses, the last one final. May return before
-   * they are sent, and send them on other threads. Optional. */
+  /* For decoupled models. Answers one request by any number of responses, of which the last is final. It may
+   * return before the responses are sent, and may send them on other threads. Optional. */
   void (*run_request)(void* instance, TernRequest* request);
 } TernBackend;
 

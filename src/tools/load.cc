@@ -34,8 +34,8 @@ class LoadTool : public Tool {
            "  tern load localhost:8000 digits --steps 100,200,400,800 --seconds 5 --svg latency.svg\n"
            "\n"
            "A closed loop (--concurrency) sends a request when an answer arrives. An open loop (--rate, --steps)\n"
-           "sends at random times, as independent clients do; its latencies count from the moment at which a\n"
-           "request was due, also if no connection was free then.\n";
+           "sends at random times, as independent clients do. Its latencies start at the moment at which a\n"
+           "request was due, even if no connection was free then.\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
@@ -52,24 +52,29 @@ class LoadTool : public Tool {
 };
 
 void LoadTool::Declare(Args& args) {
-  args.Positional("URL", command_.url, "of the server: HOST:PORT");
+  args.Positional("URL", command_.url, "address of the server: HOST:PORT");
   args.Positional("MODEL", command_.model, "the model's name");
-  args.Option("--version", command_.version, "V", "of the model (the latest)");
-  args.Choice("--protocol", protocol_, {"http", "grpc"}, "of the requests (http)");
-  args.Option("--concurrency", concurrency_, "N", "closed loop: requests under way (1)", 1, 100000);
+  args.Option("--version", command_.version, "V", "version of the model (the latest)");
+  args.Choice("--protocol", protocol_, {"http", "grpc"}, "protocol of the requests (http)");
+  args.Option("--concurrency", concurrency_, "N",
+              "closed loop: number of requests that are always in flight (1)", 1, 100000);
   args.Option("--rate", rate_, "R", "open loop: requests per second, at random times");
-  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, one after the other");
-  args.Option("--seconds", command_.seconds, "S", "of each step (10)");
-  args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
-  args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
-  args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
-  args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
+  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, each in a step of its own");
+  args.Option("--seconds", command_.seconds, "S", "duration of each step (10)");
+  args.Option("--warmup", command_.warmup_seconds, "S",
+              "duration of the warm-up before each step, which is not measured (0.5)");
+  args.Option("--connections", connections_, "N", "open loop: largest number of connections (256)", 1,
+              100000);
+  args.Option("--timeout", command_.timeout_seconds, "S",
+              "a request that is not answered within S seconds is an error (30)");
+  args.Option("--input", inputs_, "NAME=FILE.npy",
+              "read an input from a file; all other inputs are random; may be repeated");
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
-  args.Option("--dim", dim_, "N", "size of dims that the model leaves open (1)", 0, int64_t{1} << 40);
-  args.Option("--random", seed_, "SEED", "of inputs and of sending times (1)");
+  args.Option("--dim", dim_, "N", "size of open dims of random inputs (1)", 0, int64_t{1} << 40);
+  args.Option("--random", seed_, "SEED", "seed of random inputs and sending times (1)");
   args.Choice("--shared-memory", shared_memory_, {"none", "system"},
-              "where inputs are (none: in the request)");
-  args.Flag("--json-tensors", command_.json, "HTTP: send tensors as JSON, not as binary data");
+              "send inputs in shared memory (system) or in the request (none)");
+  args.Flag("--json-tensors", command_.json, "send tensors as JSON instead of binary data (HTTP only)");
   args.Option("--svg", svg_, "FILE", "write a plot of latency by percentile");
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -101,7 +106,7 @@ Result<LoadCommand> LoadTool::Command(const Args& args) const {
   c.open_dim = dim_;
   c.seed = static_cast<uint64_t>(seed_);
   const int modes = args.Given("--concurrency") + args.Given("--rate") + args.Given("--steps");
-  if (modes > 1) return InvalidArgument("--concurrency, --rate and --steps exclude each other");
+  if (modes > 1) return InvalidArgument("only one of --concurrency, --rate and --steps may be given");
   if (args.Given("--rate")) {
     TERN_ASSIGN(c.rates, Rates(fmt::format("{}", rate_)));
   }
@@ -162,7 +167,7 @@ void PrintJson(const LoadReport& r) {
   data::JsonWriter json;
   json.BeginObject().Key("server").Text(r.server).Key("model").Text(r.model).Key("protocol").Text(r.protocol);
   json.Key("request_bytes").Unsigned(r.request_bytes);
-  WriteStep(r.steps.back(), json);  // one step: its figures are the result
+  WriteStep(r.steps.back(), json);  // the figures of the last step are also the figures of the report
   if (r.steps.size() > 1) {
     json.Key("steps").BeginArray();
     for (const LoadStep& step : r.steps) {
@@ -196,7 +201,7 @@ Result<int> LoadTool::Run(const Args& args) {
   const bool live = !json_ && isatty(STDERR_FILENO);
   if (live) command.progress = ShowProgress;
   command.stop = [] { return interrupted.load(); };
-  std::signal(SIGINT, OnInterrupt);  // Ctrl-C ends the test early; what was measured is printed
+  std::signal(SIGINT, OnInterrupt);  // Ctrl-C ends the test early, and the results so far are printed
   TERN_ASSIGN(const LoadReport report, library->load(command));
   if (live) fmt::print(stderr, "\r\x1b[K");
   if (!svg_.empty()) TERN_TRY(data::WriteFile(svg_, LoadPlot(report)));

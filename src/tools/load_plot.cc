@@ -22,7 +22,8 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// x: percentiles by their number of nines. y: milliseconds, logarithmic.
+// The x axis shows percentiles by their number of nines: 90 %, 99 %, 99.9 %. The y axis shows milliseconds on
+// a logarithmic scale.
 struct Axes {
   double nines = 1, low = 0.1, high = 1;
   double X(double quantile) const {

@@ -1,4 +1,4 @@
-// The plot of `tern load --svg`: latency by percentile, one curve per step.
+// Draws the plot of `tern load --svg`, which shows latency by percentile with one curve per step.
 #pragma once
 #include <string>
 

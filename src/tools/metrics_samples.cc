@@ -8,7 +8,7 @@
 namespace tern::tools {
 namespace {
 
-// Takes {name="value",…} from the front of a line. Returns false if it is damaged.
+// Removes {name="value",…} from the front of a line. Returns false if the labels are malformed.
 bool TakeLabels(std::string_view& line, std::map<std::string, std::string>& labels) {
   if (line.empty() || line.front() != '{') return true;
   line.remove_prefix(1);
@@ -43,7 +43,8 @@ std::string LabelOf(const MetricSample& m, const char* name) {
   return found == m.labels.end() ? "" : found->second;
 }
 
-// Triton's counters in microseconds stand in for the histograms that only Tern has.
+// Returns the phase that a counter of Triton measures. For servers other than Tern, these counters replace
+// the histograms.
 const char* PhaseOfCounter(const std::string& name) {
   constexpr std::pair<const char*, const char*> kNames[] = {
       {"nv_inference_request_duration_us", "request"},
@@ -76,7 +77,8 @@ void Add(const MetricSample& m, ModelSample& model) {
     model.phases[phase].seconds = m.value * 1e-6;
 }
 
-// Interpolates within the bucket that holds the quantile.
+// Returns a quantile of the durations between two readings. Interpolates within the bucket that contains the
+// quantile.
 double Quantile(const PhaseCount& before, const PhaseCount& now, double q) {
   const double total = now.count - before.count;
   if (total <= 0 || now.buckets.empty()) return -1;

@@ -1,4 +1,4 @@
-// Reads the Prometheus text of a server, and what changed per model between two readings.
+// Reads the Prometheus text of a server, and computes the rates of each model between two readings.
 #pragma once
 #include <map>
 #include <string>
@@ -18,7 +18,7 @@ std::vector<MetricSample> ParseMetrics(std::string_view text);
 
 struct PhaseCount {
   double seconds = 0, count = 0;
-  std::map<double, double> buckets;  // upper end in seconds -> durations up to it
+  std::map<double, double> buckets;  // upper end in seconds -> number of durations up to it
 };
 
 struct ModelSample {
@@ -27,15 +27,15 @@ struct ModelSample {
   std::map<std::string, PhaseCount> phases;  // "request", "queue", …
 };
 
-// By model and version.
+// Returns the samples by model and version.
 std::map<std::pair<std::string, std::string>, ModelSample> SamplesOf(
     const std::vector<MetricSample>& metrics);
 
 struct ModelRates {
   double requests = 0, failures = 0, inferences = 0, batch = 0, cores = 0,
-         pending = 0;                            // per second; batch: mean size
+         pending = 0;                            // per second, except batch (mean size) and pending (number)
   double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1: unknown
-  std::string slowest;                           // phase
+  std::string slowest;                           // the phase with the largest mean
   double slowest_ms = 0;
 };
 

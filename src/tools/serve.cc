@@ -1,4 +1,4 @@
-// tern serve: the inference server. Its settings are the table in server/main/setting_table.h.
+// tern serve: the inference server. server/main/setting_table.h lists its settings.
 #include <deque>
 
 #include "server/main/setting_table.h"
@@ -28,8 +28,8 @@ class ServeTool : public Tool {
            "  tern serve --config serve.yml                # the same settings as a file: http-port: 8080\n"
            "\n"
            "Every setting is a flag, an environment variable (--http-port: TERN_SERVE_HTTP_PORT) and a key of\n"
-           "the --config file. Flags win over the environment, the environment wins over the file.\n"
-           "SIGTERM and Ctrl-C: the server is no longer ready, answers what it has accepted, and exits with 0.\n"
+           "the --config file. A flag overrides an environment variable, which overrides the file.\n"
+           "After SIGTERM or Ctrl-C, the server refuses new requests, answers the accepted ones and exits.\n"
            "A second signal exits at once. SIGHUP opens the access log again.\n";
   }
   void Declare(Args& args) override;
@@ -40,7 +40,8 @@ class ServeTool : public Tool {
     bool flag = false;
     std::vector<std::string> values;
   };
-  std::deque<Setting> settings_;  // one per row of the table; a deque keeps addresses
+  // One per row of kServeSettings. It is a deque, because Args keeps pointers to its elements.
+  std::deque<Setting> settings_;
   std::string config_;
 };
 

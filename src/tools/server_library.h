@@ -1,4 +1,5 @@
-// libtern_server.so, which serves models and makes load. Commands that do not need it do not load it.
+// Opens libtern_server.so, which contains the server and the load generator. Only commands that need it load
+// it.
 #pragma once
 #include "server/main/entry.h"
 

@@ -1,4 +1,4 @@
-// tern top: a live table of a server's models, from its metrics.
+// tern top: shows a live table of a server's models, which it reads from the server's metrics.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ class TopTool : public Tool {
            "  tern top --once --json\n";
   }
   void Declare(Args& args) override {
-    args.OptionalPositional("URL", url_, "of the server's metrics: HOST:PORT (localhost:8002)");
+    args.OptionalPositional("URL", url_, "address of the server's metrics: HOST:PORT (localhost:8002)");
     args.Option("--interval", interval_, "S", "seconds between two readings (1)");
     args.Flag("--once", once_, "print one table and exit");
     args.Flag("--json", json_, "print one JSON object per table");

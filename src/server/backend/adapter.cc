@@ -11,7 +11,8 @@ Status Failure(TernError& error) {
   return StatusOf(error);
 }
 
-// The engine's model, shared by the instances: it is unloaded after the last of them.
+// The engine's model. Its instances share the ownership, so it is unloaded after the last instance is
+// destroyed.
 class Handle {
  public:
   Handle(std::shared_ptr<LoadedBackend> backend, void* model) : backend_(std::move(backend)), model_(model) {}
@@ -62,7 +63,7 @@ class Instance : public BackendInstance {
  private:
   std::shared_ptr<Handle> model_;
   void* instance_;
-  std::vector<TernTensor> inputs_;  // of the last batch; kept for their memory
+  std::vector<TernTensor> inputs_;  // members only to reuse their memory in the next batch
   std::vector<const char*> names_;
 };
 

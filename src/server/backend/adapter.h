@@ -1,4 +1,4 @@
-// Engines behind the C interface as server::Backend.
+// Wraps an engine of the C interface (include/tern/backend.h) as a server::Backend.
 #pragma once
 #include <memory>
 

@@ -1,10 +1,11 @@
-// The built-in engine behind the same interface as plug-ins.
+// The built-in engine. It implements the same interface as plug-ins.
 #pragma once
 #include "tern/backend.h"
 
 namespace tern::server {
 
-// Reads every format of load::Formats. Parameters: tern_threads, tern_precision; see model_config.proto.
+// The engine reads every format of load::Formats. It reads the configuration's parameters tern_threads and
+// tern_precision, which model_config.proto describes.
 const TernBackend* EngineBackend();
 
 }  // namespace tern::server

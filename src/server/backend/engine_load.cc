@@ -1,4 +1,4 @@
-// Loads a model for the built-in engine, and says what it is.
+// Loads a model for the built-in engine, and describes its inputs and outputs.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int kDefaultMaxBatch = 4;  // of Triton, for models whose configuration leaves it open
+constexpr int kDefaultMaxBatch = 4;  // Triton's default, for a configuration without max_batch_size
 
 std::string_view ParameterOf(const TernModelInfo& info, std::string_view key) {
   for (uint64_t i = 0; i < info.parameter_count; ++i)
@@ -17,7 +17,7 @@ std::string_view ParameterOf(const TernModelInfo& info, std::string_view key) {
   return {};
 }
 
-// One plan per batch size, as long as they are few.
+// The cache has room for two plans per batch size, but for 16 to 64 plans.
 int PlanCache(const TernModelInfo& info) { return std::clamp(2 * info.max_batch_size, 16, 64); }
 
 Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
@@ -38,7 +38,7 @@ Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
   return options;
 }
 
-// Inputs and outputs that clients see.
+// The inputs and outputs that clients see. States are hidden.
 std::vector<const Value*> InputsOf(const Session& session) {
   std::vector<const Value*> out;
   for (int i = 0; i < session.InputCount(); ++i)
@@ -52,7 +52,7 @@ std::vector<const Value*> OutputsOf(const Session& session) {
   return out;
 }
 
-// The first dim, if it can be a batch: unknown, or a symbol.
+// Returns the first dim if it can be a batch dim because it is unknown or a symbol, else null.
 const Dim* FreeDim(const Value& value) {
   static const Dim* const unknown = new Dim();
   const Shape& shape = value.type.shape;
@@ -69,9 +69,9 @@ bool Contains(const Dim& dim, const Dim& symbol) {
                      [&](const std::string& n) { return std::find(in.begin(), in.end(), n) != in.end(); });
 }
 
-// True if the first dim of all tensors can be the same batch. The first dim of an output may have a name of
-// its own: exporters do not always write the batch's. It must not be another function of the batch, as 2*N
-// is.
+// Returns whether the first dims of all tensors can be the same batch dim. The first dim of an output may
+// have another symbol, because exporters do not always write the symbol of the batch dim. It must not be a
+// function of the batch dim, such as 2*N.
 bool Batchable(const Session& session) {
   const Dim* batch = nullptr;
   for (const Value* input : InputsOf(session)) {
@@ -102,7 +102,7 @@ Status DescribeTensor(const Value& value, bool batched, void (*add)(TernDescript
   return {};
 }
 
-// For a tensor of unknown rank, the configuration is the only source.
+// A tensor of unknown rank gets the dims of the configuration, because the model does not specify them.
 Status DescribeAll(const std::vector<const Value*>& values, const TernTensorInfo* configured, uint64_t count,
                    bool batched, void (*add)(TernDescription*, const TernTensorInfo*), TernDescription* to) {
   for (const Value* value : values) {
@@ -135,9 +135,10 @@ Status EngineModel::Describe(const TernModelInfo& info, TernDescription* to) con
   const bool open = info.max_batch_size == 0 && info.input_count == 0 && info.output_count == 0;
   const bool batchable = Batchable(*session);
   if (info.max_batch_size > 0 && !batchable)
-    return InvalidArgument("max_batch_size is ", info.max_batch_size,
-                           ", but the first dims of the model's inputs and outputs are no common batch dim; "
-                           "set max_batch_size to 0");
+    return InvalidArgument(
+        "max_batch_size is ", info.max_batch_size,
+        ", but the first dims of the model's inputs and outputs are not a common batch dim; "
+        "set max_batch_size to 0");
   if (open && batchable) Host().set_max_batch_size(to, kDefaultMaxBatch, 1);
   const bool batched = open ? batchable : info.max_batch_size > 0;
   TERN_TRY(DescribeAll(InputsOf(*session), info.inputs, info.input_count, batched, Host().add_input, to));

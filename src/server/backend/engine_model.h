@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-// A loaded model. Instances are clones of its session: they share plans and weights.
+// A loaded model. Instances are clones of its session, so they share plans and weights.
 struct EngineModel {
   std::unique_ptr<Session> session;
 
@@ -30,7 +30,7 @@ class EngineInstance {
 
   enum class Delivery : uint8_t { kNone, kBound, kCopy };
   std::unique_ptr<Session> session_;
-  std::vector<Delivery> deliveries_;  // by output, of the current batch
+  std::vector<Delivery> deliveries_;  // one per output of the current batch
 };
 
 }  // namespace tern::server

@@ -1,5 +1,5 @@
-// Executes batches on the built-in engine. Outputs of known size are written to their final memory; others
-// are copied once.
+// Executes batches on the built-in engine. Outputs whose size is known before the run are written directly to
+// the memory of the response. Other outputs are copied once.
 #include <algorithm>
 #include <cstring>
 
@@ -25,7 +25,7 @@ TernTensor Named(const std::string& name, const Tensor& tensor, uint64_t bytes) 
   return {name.c_str(), AbiType(tensor.dtype()), tensor.rank(), tensor.dims().data(), nullptr, bytes};
 }
 
-// A view of the input's bytes; a copy if they are not aligned to an element.
+// Returns a view of the input's bytes, or a copy if the bytes are not aligned to the element size.
 Result<Tensor> NumbersOf(const TernTensor& input, DType dtype, Dims dims) {
   const auto count = CheckedCount(dims, dtype);
   const size_t expected = count ? BytesOf(dtype, static_cast<size_t>(*count)) : 0;
@@ -115,7 +115,7 @@ Status EngineInstance::GiveOthers(TernOutputs* outputs) {
 
 Status EngineInstance::Run(const TernBatch& batch, TernOutputs* outputs) {
   session_->SetThreads(batch.threads);
-  // The built-in engine knows what the server's `stop` is; plug-ins ask TernHost::stopped.
+  // `stop` is a Stop of the server. The built-in engine reads it directly. Plug-ins call TernHost::stopped.
   session_->SetStop(batch.stop ? *static_cast<const Stop*>(batch.stop) : Stop());
   TERN_TRY(BindInputs(batch));
   TERN_TRY(session_->Prepare());

@@ -56,7 +56,7 @@ void SetMaxBatchSize(TernDescription* to, int32_t max_batch_size, int32_t dynami
 
 void SetDecoupled(TernDescription* to, int32_t decoupled) { to->decoupled = decoupled != 0; }
 
-// Checks an output and appends it without bytes. Returns null for a wrong one.
+// Checks an output and appends it without bytes. Returns null and sets to->status if the output is invalid.
 WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   const auto wrong = [&](const auto&... text) -> WireTensor* {
     if (to->status.ok()) to->status = InvalidModel("the back end gave a wrong output: ", text...);
@@ -78,7 +78,8 @@ WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   return &to->tensors.back();
 }
 
-// The memory of the client that an output goes to; undefined if there is none that fits.
+// Returns the client's memory for an output. The result is undefined if the client gave none, or if it is too
+// small or not aligned to 64 bytes.
 Buffer DestinationOf(const TernOutputs& outputs, const WireTensor& tensor, size_t bytes) {
   if (!outputs.destinations) return {};
   for (const RequestedOutput& output : *outputs.destinations)
@@ -159,7 +160,7 @@ Status StatusOf(const TernError& error) {
 int32_t Fail(const Status& status, TernError* error) {
   error->code = std::min(static_cast<int32_t>(status.code()), int32_t{TERN_UNAVAILABLE});
   size_t size = std::min(status.message().size(), sizeof error->message - 1);
-  // A cut between the bytes of a code point would make the text invalid.
+  // Truncates before a UTF-8 code point, because a part of a code point would make the text invalid.
   if (size < status.message().size())
     while (size > 0 && (static_cast<unsigned char>(status.message()[size]) & 0xC0) == 0x80) --size;
   std::memcpy(error->message, status.message().data(), size);

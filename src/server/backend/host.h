@@ -14,7 +14,7 @@ const TernHost& Host();
 // An initialised engine. Models, instances and outputs of the engine keep it alive.
 class LoadedBackend {
  public:
-  // api: must outlive the result. Checks the version and the functions, then calls initialise.
+  // Checks the version and the functions of `api`, then calls initialise. `api` must outlive the result.
   static Result<std::shared_ptr<LoadedBackend>> Initialise(const TernBackend* api);
   ~LoadedBackend();
   LoadedBackend(const LoadedBackend&) = delete;
@@ -29,26 +29,27 @@ class LoadedBackend {
   bool initialised_ = false;
 };
 
-// Types of the interface have the numbers of the configuration's TYPE_….
-int32_t AbiType(DType dtype);  // 0: no client can send it
+// The C interface numbers types like the enum DataType of model_config.proto (TYPE_FP32 and so on).
+int32_t AbiType(DType dtype);  // 0 if clients cannot send this type
 DType TypeFromAbi(int32_t type);
 
 Status StatusOf(const TernError& error);
 int32_t Fail(const Status& status, TernError* error);  // returns the code
 
 TernTensor View(const WireTensor& tensor);
-// Memory that is aligned to 64 bytes and not zeroed. Undefined if there is none.
+// Allocates memory that is aligned to 64 bytes and not zeroed. Returns an undefined buffer if there is no
+// memory.
 Buffer AllocateOutput(size_t bytes);
 
 }  // namespace tern::server
 
-// What the opaque types of the interface are.
+// The definitions of the C interface's opaque types.
 struct TernOutputs {
   std::shared_ptr<tern::server::LoadedBackend> backend;
   std::vector<tern::server::WireTensor> tensors;
   const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
-  tern::Status status;                                                       // the first wrong output
-  TernRequest* request = nullptr;                                            // whose response this is
+  tern::Status status;             // the error of the first wrong output
+  TernRequest* request = nullptr;  // the request that this response answers
 };
 
 struct TernRequest {

@@ -17,7 +17,7 @@ std::vector<TernTensorInfo> Infos(const std::vector<TensorConfig>& tensors) {
   return out;
 }
 
-// A configured dim may be smaller than "any size", never the other way round.
+// A dim of any size (-1) in the model may have a fixed size in the configuration. The reverse is wrong.
 bool Fits(const Dims& configured, const Dims& model) {
   if (configured.size() != model.size()) return false;
   for (size_t i = 0; i < model.size(); ++i)
@@ -27,7 +27,7 @@ bool Fits(const Dims& configured, const Dims& model) {
 
 std::string DimsText(const Dims& dims) { return StrCat("[", Join(dims, ","), "]"); }
 
-// Whether the scheduler feeds this input or keeps this output for itself.
+// Returns whether the scheduler, not the client, supplies this input or uses this output.
 bool OfScheduler(const ModelConfig& config, const std::string& name) {
   if (config.sequence) {
     for (const ControlInput& control : config.sequence->controls)
@@ -40,7 +40,7 @@ bool OfScheduler(const ModelConfig& config, const std::string& name) {
   return false;
 }
 
-// Clients cannot send scalars: they send [1].
+// Clients cannot send scalars, so they send a tensor with dims [1].
 void SetScalar(TensorConfig& tensor) {
   tensor.dims = {1};
   tensor.reshape = Dims();

@@ -1,10 +1,11 @@
-// TernModelInfo of a configuration, and what describe made of it.
+// Converts a configuration to a TernModelInfo, and merges what the engine's describe reports into the
+// configuration.
 #pragma once
 #include "server/backend/host.h"
 
 namespace tern::server {
 
-// Owns the arrays that a TernModelInfo points to. Refers to `files` and `config`.
+// Owns the arrays that a TernModelInfo points to. `files` and `config` must outlive it.
 class ModelInfo {
  public:
   ModelInfo(const ModelFiles& files, const ModelConfig& config);
@@ -18,7 +19,7 @@ class ModelInfo {
   TernModelInfo info_{};
 };
 
-// Adds to the configuration what it leaves open. Fails if it contradicts the description.
+// Adds to the configuration what it leaves open. Fails if the configuration contradicts the description.
 Status MergeDescription(const TernDescription& description, ModelConfig& config);
 
 }  // namespace tern::server

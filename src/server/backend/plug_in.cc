@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names become parts of file names.
+// Names are parts of file names, so only letters, digits, '_' and '-' are safe.
 bool SafeName(const std::string& name) {
   if (name.empty() || name.size() > 64) return false;
   for (const char c : name)
@@ -32,7 +32,7 @@ std::vector<fs::path> Folders(const std::string& configured) {
 }
 
 Result<const TernBackend*> Open(const fs::path& path, const std::string& name) {
-  // The library stays open: its threads and memory may outlive its models.
+  // The library is never closed, because its threads and memory may outlive its models.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     Host().log(2, dlerror());

@@ -1,4 +1,5 @@
-// The sample plug-ins of tests/server/backends behind the adapter. Skipped if they were not built.
+// Tests the sample plug-ins of tests/server/backends through the adapter. The tests are skipped if the
+// plug-ins were not built.
 #include "server/backend/adapter.h"
 
 #include <cstdlib>
@@ -135,7 +136,7 @@ TEST_F(PlugInTest, RepeatEndsWhenTheCallIsCancelled) {
   instance_->RunCall(call);
   call->Cancel();
   EXPECT_TRUE(call->Wait().back().final);
-  instance_.reset();  // waits for its requests
+  instance_.reset();  // waits until its requests are finished
 }
 
 TEST_F(PlugInTest, SequenceAddsUp) {
@@ -163,7 +164,8 @@ TEST_F(PlugInTest, SequenceAddsUp) {
   EXPECT_EQ(step(5, 1, 0, 7), 5);
 }
 
-// With TERN_ONNXRUNTIME=…/onnxruntime/capi/libonnxruntime.so.… of PyPI's wheel.
+// Runs only if TERN_ONNXRUNTIME names a library such as …/onnxruntime/capi/libonnxruntime.so.… of PyPI's
+// wheel.
 TEST_F(PlugInTest, RunsOnnxRuntime) {
   const char* library = std::getenv("TERN_ONNXRUNTIME");
   if (!library) GTEST_SKIP() << "TERN_ONNXRUNTIME is not set";
@@ -207,7 +209,7 @@ TEST(Backends, RefuseOtherVersions) {
   EXPECT_FALSE(LoadedBackend::Initialise(&api).ok());
 }
 
-// An engine that gives its own memory away and counts what comes back.
+// An engine whose outputs are in its own memory. It counts the calls of release and finalise.
 int released = 0, finalised = 0;
 float memory[4] = {1, 2, 3, 4};
 
@@ -242,7 +244,7 @@ TEST(Adapter, ReturnsMemoryThatWasGiven) {
     (void)(*instance)->Run(batch).ok();
   }
   EXPECT_EQ(outputs[0].bytes.data(), reinterpret_cast<std::byte*>(memory)) << "no copy";
-  EXPECT_EQ(released, 1) << "the second result is gone";
+  EXPECT_EQ(released, 1) << "the second result is destroyed";
   EXPECT_EQ(finalised, 0) << "a buffer still belongs to the engine";
   outputs.clear();
   EXPECT_EQ(released, 2);

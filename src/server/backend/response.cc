@@ -12,7 +12,7 @@ std::string TextOf(const ParameterValue& value) {
   return StrCat(std::get<double>(value));
 }
 
-// Moves an output to the memory that the client gave for it.
+// Copies an output to the shared memory that the client specified for it.
 Status Deliver(const RequestedOutput& wanted, WireTensor& tensor) {
   if (!wanted.destination.defined()) return {};
   if (tensor.bytes.size() > wanted.destination.size())
@@ -24,7 +24,7 @@ Status Deliver(const RequestedOutput& wanted, WireTensor& tensor) {
   return {};
 }
 
-// Keeps the outputs that the request asks for.
+// Removes the outputs that the request does not ask for.
 Status Select(const Request& request, std::vector<WireTensor>& tensors) {
   if (request.outputs.empty()) return {};
   std::vector<WireTensor> kept;

@@ -1,10 +1,10 @@
-// Functions of TernHost for run_request: reading a request, sending its responses.
+// Functions of TernHost for run_request. They read a request and send its responses.
 #pragma once
 #include "server/backend/host.h"
 
 namespace tern::server {
 
-// Passed to run_request, which owns it until its final response.
+// Makes the request that is passed to run_request. The engine owns it until it sends the final response.
 TernRequest* NewRequest(std::shared_ptr<LoadedBackend> backend, std::shared_ptr<Call> call);
 
 const TernTensor* InputOf(const TernRequest* request, const char* name);

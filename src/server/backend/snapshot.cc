@@ -40,7 +40,8 @@ Result<load::Loaded> LoadSnapshot(const std::string& path) {
     auto loaded = load::LoadBytes(bytes, 1);
     if (loaded.ok()) return loaded;
   }
-  // Formats that only the name tells, and models with other files beside them.
+  // The bytes alone are not enough for formats that only the file name identifies, and for models with other
+  // files.
   return load::LoadFile(path, 1);
 }
 

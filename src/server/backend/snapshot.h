@@ -1,4 +1,4 @@
-// Reads model files so that a later change of the file cannot end the process.
+// Reads model files into memory, so that a later change of a file cannot crash the process.
 #pragma once
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace tern::server {
 
-// The bytes of a file in memory of their own, aligned to 64 bytes. Undefined if the path is not a file, or
-// the file has more than `limit` bytes.
+// Returns a copy of a file's bytes, aligned to 64 bytes. The result is undefined if the path is not a file,
+// or if the file has more than `limit` bytes.
 Buffer ReadSnapshot(const std::string& path, size_t limit);
 
-// Loads a model. A file of up to 1 GiB is read into memory: if it stayed mapped and somebody overwrote it,
-// the next access would end in SIGBUS. Larger files, folders and models with external data are mapped; their
-// owner must replace them by renaming.
+// Loads a model. A file of up to 1 GiB is read into memory, because an access to a mapped file can raise
+// SIGBUS after somebody has overwritten the file. Larger files, folders and models with external data are
+// mapped. To replace them safely, write the new file elsewhere and rename it.
 Result<load::Loaded> LoadSnapshot(const std::string& path);
 
 }  // namespace tern::server

@@ -14,7 +14,8 @@ uint32_t LengthOf(const std::string& text) {
 
 Result<Tensor> DecodeStrings(const char* name, const void* data, size_t bytes, Dims dims) {
   const auto count = CheckedCount(dims, DType::kString);
-  // Each element has at least its length, so a hostile count is refused before memory is allocated.
+  // Each element has at least 4 bytes for its length. This check refuses a hostile count before memory is
+  // allocated.
   if (!count || static_cast<uint64_t>(*count) > bytes / 4)
     return InvalidArgument("input '", name, "' has dims [", Join(dims, ","), "], but only ", bytes,
                            " bytes for its strings");

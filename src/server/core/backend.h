@@ -1,4 +1,5 @@
-// What runs a model. Adapters implement it for the C ABI of include/tern/backend.h.
+// The interface of engines that run models. src/server/backend implements it for engines of the C interface
+// include/tern/backend.h.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,39 +15,42 @@ namespace tern::server {
 // One batch: the tensors of all its requests, concatenated along the batch dim.
 struct Batch {
   std::vector<WireTensor> inputs;
-  std::vector<std::string> outputs;  // names of the outputs that at least one request asks for; empty: all
-  int threads = 1;                   // the number of threads that the execution may use
+  // The names of the outputs that any request asks for. Empty if all are needed.
+  std::vector<std::string> outputs;
+  int threads = 1;  // the number of threads that the execution may use
   Stop stop;
-  // Set if there is a single request: outputs of these names are written to this memory if type and size fit.
+  // Set only for a batch of a single request. An output with one of these names is written directly to the
+  // destination if that is large enough.
   std::vector<RequestedOutput> destinations;
-  // State of a sequence model with implicit state, by slot of the batch; see SequenceConfig::states.
 };
 
 // Executes batches of one model, one at a time.
 class BackendInstance {
  public:
   virtual ~BackendInstance() = default;
-  // Returns one tensor per output that the model gave. Their bytes stay valid while the buffers are held.
+  // Returns one tensor per output that the model produced. The bytes stay valid as long as the returned
+  // buffers exist.
   virtual Result<std::vector<WireTensor>> Run(Batch& batch) = 0;
-  // For models that answer by themselves (decoupled): sends any number of responses, the last one final.
+  // For decoupled models. The back end itself sends any number of responses, of which the last is final.
   virtual void RunCall(const std::shared_ptr<Call>& call) = 0;
 };
 
 class BackendModel {
  public:
   virtual ~BackendModel() = default;
-  // Fills in what the configuration leaves open: inputs, outputs, max_batch_size. Refuses what contradicts
-  // the model.
+  // Fills in the inputs, outputs and max_batch_size that the configuration leaves open. Fails if the
+  // configuration contradicts the model.
   virtual Status Complete(ModelConfig& config) = 0;
   virtual Result<std::unique_ptr<BackendInstance>> CreateInstance() = 0;
   virtual size_t MemoryBytes() const = 0;
   // True if one batch may use several threads (Batch::threads).
   virtual bool Parallel() const { return false; }
-  // Values that the back end reports of itself, by name: gauges of Prometheus. Thread-safe.
+  // Returns values that the back end reports about the model, by name. The server exports them as Prometheus
+  // gauges. Thread-safe.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
 };
 
-// Where a version of a model lies.
+// The paths of one version of a model.
 struct ModelFiles {
   std::string folder;  // the version's folder, or the parent folder of `file`
   std::string file;    // the model file or folder, absolute

@@ -1,4 +1,4 @@
-// A request on its way through the server, and where its responses go.
+// A request while the server processes it, and the function that gets its responses.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -21,7 +21,8 @@ struct CallTimes {
   Clock::time_point finished;
 };
 
-// The front end derives from it, implements OnResponse, and passes it to ModelVersion::Submit.
+// A front end derives a class from Call, implements OnResponse, and passes the object to
+// ModelVersion::Submit.
 class Call : public std::enable_shared_from_this<Call> {
  public:
   virtual ~Call() = default;
@@ -29,20 +30,22 @@ class Call : public std::enable_shared_from_this<Call> {
   Request request;
   CallTimes times;
 
-  // For the core: sends one response. The first one with `final` is the last; later ones are dropped.
-  // Thread-safe: responses of several threads reach OnResponse one after the other.
+  // For the core. Sends one response. Responses after the first one with `final` are dropped. Thread-safe. If
+  // several threads respond, OnResponse gets the responses one after the other.
   void Respond(Response response);
 
-  // For the front end: the client disconnected or cancelled. A call in a queue leaves it at once and gets its
-  // final response, kCancelled. A call that runs is stopped if its back end supports it. Thread-safe.
+  // For the front end, when the client has disconnected or cancelled. A queued call leaves its queue at once
+  // and gets a final response with kCancelled. A running call is stopped if its back end supports that.
+  // Thread-safe.
   void Cancel();
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   const std::atomic<bool>* cancel_flag() const { return &cancelled_; }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
 
-  // For the core: `action` runs on Cancel, on the cancelling thread; at once if the call is cancelled
-  // already. Replaces the previous action. An empty function removes it, and waits while the previous one
-  // runs, unless that is on the calling thread. A call that is finished runs no action.
+  // For the core. Sets the action that Cancel runs, on the thread that calls Cancel. If the call is cancelled
+  // already, the action runs at once. The new action replaces the previous one. An empty function removes the
+  // previous action, and waits until it has returned if another thread is running it. A finished call runs no
+  // action.
   void OnCancel(std::function<void()> action);
 
  protected:
@@ -54,11 +57,11 @@ class Call : public std::enable_shared_from_this<Call> {
   void Deliver(Response response);
 
   std::atomic<bool> cancelled_{false}, finished_{false};
-  std::atomic<bool> in_action_{false};  // Cancel runs an action on canceller_
+  std::atomic<bool> in_action_{false};  // Cancel is running an action on the thread canceller_
   std::mutex mutex_;
   std::function<void()> on_cancel_;
   std::thread::id canceller_;
-  bool responding_ = false;  // a thread is in OnResponse and delivers `waiting_` afterwards
+  bool responding_ = false;  // a thread is in OnResponse and will deliver waiting_ afterwards
   std::deque<Response> waiting_;
 };
 

@@ -111,7 +111,8 @@ TEST(Call, AnActionMayRespondAndRemoveItself) {
   EXPECT_EQ(call->finals, 1);
 }
 
-// Many threads respond and cancel: there is exactly one final response, it is the last, and none overlap.
+// Many threads respond and cancel. There must be exactly one final response, which is the last. Calls of
+// OnResponse must not overlap.
 TEST(Call, RespondAgainstCancel) {
   for (int round = 0; round < 200; ++round) {
     const auto call = std::make_shared<TestCall>();
@@ -132,7 +133,7 @@ TEST(Call, RespondAgainstCancel) {
   }
 }
 
-// Whether Cancel or OnCancel comes first, the action runs exactly once.
+// Cancel and OnCancel are called at the same time. The action must run exactly once.
 TEST(Call, OnCancelAgainstCancel) {
   for (int round = 0; round < 500; ++round) {
     const auto call = std::make_shared<TestCall>();

@@ -1,5 +1,5 @@
-// What front ends can ask of the server besides inference. The repository, settings and shared memory
-// implement these interfaces.
+// The interfaces that front ends use for everything but inference. The repository, the settings and the
+// shared memory implement them.
 #pragma once
 #include <atomic>
 #include <map>
@@ -17,16 +17,17 @@ struct IndexEntry {
 };
 
 struct LoadOptions {
-  std::string config;                        // JSON in place of the model's configuration; empty: none
-  std::map<std::string, std::string> files;  // contents by "<version>/<file>", in place of the model's folder
+  std::string config;  // JSON that replaces the model's configuration; empty: none
+  // File contents by "<version>/<file>". They replace the files of the model's folder.
+  std::map<std::string, std::string> files;
 };
 
 class RepositoryControl {
  public:
   virtual ~RepositoryControl() = default;
   virtual std::vector<IndexEntry> Index(bool ready_only) = 0;
-  // These wait until the model is loaded or unloaded. Fail with kUnavailable unless models are controlled
-  // explicitly.
+  // Load and Unload wait until the model is loaded or unloaded. They fail with kUnavailable unless the
+  // control mode is explicit (--model-control explicit).
   virtual Status Load(const std::string& model, const LoadOptions& options) = 0;
   virtual Status Unload(const std::string& model, bool dependents) = 0;
 };
@@ -43,31 +44,31 @@ class SharedMemoryControl {
                           uint64_t bytes) = 0;
   virtual Status Unregister(const std::string& name) = 0;                             // empty: all
   virtual Result<std::vector<SharedMemoryRegion>> List(const std::string& name) = 0;  // empty: all
-  // Returns memory of a region; the region stays mapped while the buffer is held.
+  // Returns memory of a region. The region stays mapped as long as the returned buffer exists.
   virtual Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) = 0;
 };
 
-// Settings with string values, such as those of the trace extension: name -> values.
+// The values of each setting, by name, such as those of the trace extension.
 using Settings = std::map<std::string, std::vector<std::string>>;
 
 class SettingsControl {
  public:
   virtual ~SettingsControl() = default;
-  // model: empty for the server's own.
+  // An empty `model` stands for the settings of the server.
   virtual Result<Settings> Trace(const std::string& model) = 0;
   virtual Result<Settings> SetTrace(const std::string& model, const Settings& changes) = 0;
   virtual std::map<std::string, ParameterValue> Log() = 0;
   virtual Status SetLog(const std::map<std::string, ParameterValue>& changes) = 0;
 };
 
-// Called by the front end for each finished request.
+// What a front end reports about a finished request.
 struct AccessRecord {
   std::string_view protocol, method, target, model, version, request_id, error;
-  int status = 0;                   // of HTTP, or of gRPC
+  int status = 0;                   // the status code of HTTP or of gRPC
   uint64_t received = 0, sent = 0;  // bytes
   std::chrono::nanoseconds duration{0};
   const TraceContext* trace = nullptr;
-  const CallTimes* times = nullptr;  // null: not an inference
+  const CallTimes* times = nullptr;  // null if the request is not an inference
 };
 
 class Observability {
@@ -80,11 +81,11 @@ class Observability {
 
 // Limits on what a client can send. Each has its own error message.
 struct Limits {
-  uint64_t body_bytes = uint64_t{64} << 20;  // of a request, after decompression
+  uint64_t body_bytes = uint64_t{64} << 20;  // per request, after decompression
   int json_depth = 100;
   size_t tensors = 1024;  // per request
   size_t connections = 4096;
-  uint64_t queued_bytes = uint64_t{1} << 30;  // of all requests that are queued or run
+  uint64_t queued_bytes = uint64_t{1} << 30;  // sum over all requests that are queued or running
 };
 
 // Everything that a front end uses. All of it outlives the front ends.
@@ -97,8 +98,9 @@ struct ServerContext {
   SettingsControl* settings = nullptr;
   Observability* observability = nullptr;
   Limits limits;
-  std::atomic<bool> ready{false};     // all models of the start are loaded, and the server does not shut down
-  std::atomic<bool> draining{false};  // SIGTERM: accepted requests are answered, new ones are refused
+  // All models to load at the start are loaded, and the server does not shut down.
+  std::atomic<bool> ready{false};
+  std::atomic<bool> draining{false};  // after SIGTERM: accepted requests are answered, new ones are refused
   std::atomic<uint64_t> queued_bytes{0};
 };
 

@@ -25,13 +25,15 @@ struct WireTensor {
 
 struct RequestedOutput {
   std::string name;
-  int classification = 0;  // > 0: the largest so many values as strings "value:index[:label]", per batch item
-  Buffer destination;      // shared memory that the output is written to; undefined: memory of the server
+  // n > 0: the response has the n largest values per batch item, as strings "value:index[:label]".
+  int classification = 0;
+  Buffer destination;  // shared memory that the output is written to; undefined if the response contains the
+                       // output
 };
 
-// A sequence of requests to a stateful model.
+// The position of a request in a sequence of requests to a stateful model.
 struct SequenceInfo {
-  std::string id;  // empty: the request belongs to no sequence. Numbers are written in decimal
+  std::string id;  // empty if the request belongs to no sequence; a number is written in decimal
   bool numeric = true;
   bool start = false;
   bool end = false;
@@ -45,22 +47,22 @@ struct TraceContext {
 };
 
 struct Request {
-  std::string id;  // the client's own, returned in responses; may be empty
+  std::string id;  // chosen by the client and returned in responses; may be empty
   std::vector<WireTensor> inputs;
   std::vector<RequestedOutput> outputs;  // empty: all outputs of the model
-  Parameters parameters;                 // those that the server itself does not use
+  Parameters parameters;                 // without those that the server itself interprets
   uint64_t priority = 0;                 // 1 is the highest; 0: the model's default
-  std::chrono::microseconds timeout{0};  // in the queue; 0: the model's default
+  std::chrono::microseconds timeout{0};  // the longest time in the queue; 0: the model's default
   SequenceInfo sequence;
   TraceContext trace;
   Clock::time_point arrived;  // when the first byte of the request arrived
-  bool empty_final = false;   // asks for a last response without outputs that is marked final
+  bool empty_final = false;   // the client wants a final response even if it has no outputs
 };
 
 struct Response {
   Status status;                             // if it is an error, there are no outputs, and `final` is true
-  std::chrono::milliseconds retry_after{0};  // > 0: when the client may try again
-  std::vector<WireTensor> outputs;           // those with a destination have no bytes here
+  std::chrono::milliseconds retry_after{0};  // if > 0, the time after which the client may try again
+  std::vector<WireTensor> outputs;           // outputs with a destination have no bytes here
   Parameters parameters;
   bool final = true;
 };

@@ -1,5 +1,5 @@
-// What the scheduler and the front ends know of a model. The repository fills it from config.pbtxt, from
-// YAML, or from the model itself. Plain data: it knows no file format.
+// What the scheduler and the front ends know about a model. The repository fills these structs from
+// config.pbtxt, from YAML, or from the model itself. They are plain data and independent of any file format.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -16,9 +16,9 @@ struct TensorConfig {
   std::string name;
   DType dtype = DType::kInvalid;
   Dims dims;                        // without the batch dim if max_batch_size > 0; -1: any size
-  std::optional<Dims> reshape;      // the dims that the back end gets or gives in place of `dims`
+  std::optional<Dims> reshape;      // if set, the back end uses these dims instead of `dims`
   bool optional = false;            // inputs only
-  bool ragged = false;              // inputs only: items of a batch may differ in size (allow_ragged_batch)
+  bool ragged = false;              // inputs only: items of a batch may differ in shape (allow_ragged_batch)
   std::vector<std::string> labels;  // outputs only: for the classification extension
 };
 
@@ -39,11 +39,11 @@ struct BatchingConfig {
   uint64_t default_priority = 0;
   QueuePolicy default_policy;
   std::map<uint64_t, QueuePolicy> priority_policies;
-  std::vector<int> allowed_batch_sizes;  // a batch is padded to the next of these; empty: any size
+  std::vector<int> allowed_batch_sizes;  // a batch is padded to the next larger of these; empty: any size
 };
 
-// The latency goal that an operator states. With one, batch sizes and delays follow from measured times, and
-// a request that cannot meet the goal is refused at once.
+// The latency goal that an operator sets. If there is a goal, the scheduler derives batch sizes and delays
+// from measured times, and refuses a request at once if it cannot meet the goal.
 struct LatencyGoal {
   std::chrono::microseconds p99{0};  // 0: none
 };
@@ -54,14 +54,14 @@ struct ControlInput {
   enum class Kind { kStart, kReady, kEnd, kCorrelationId } kind = Kind::kStart;
   std::string name;
   DType dtype = DType::kInvalid;
-  double false_value = 0, true_value = 1;  // kCorrelationId: unused
+  double false_value = 0, true_value = 1;  // not used for kCorrelationId
 };
 
 struct StateConfig {
   std::string input, output;
   DType dtype = DType::kInvalid;
   Dims dims;
-  bool zero_initial = true;  // else initial_file holds the first value
+  bool zero_initial = true;  // if false, the first value is read from initial_file
   std::string initial_file;
 };
 
@@ -70,7 +70,7 @@ struct SequenceConfig {
   std::chrono::microseconds max_idle{1'000'000};
   std::vector<ControlInput> controls;
   std::vector<StateConfig> states;
-  int max_candidates = 0;  // kOldest
+  int max_candidates = 0;  // only for kOldest
   bool preserve_ordering = false;
   std::vector<int> preferred_batch_sizes;
   std::chrono::microseconds max_queue_delay{0};
@@ -84,7 +84,7 @@ struct EnsembleStep {
   std::map<std::string, std::string> outputs;  // the step's output -> the ensemble's tensor
 };
 
-// batch_input of Triton: an additional input that the server computes from the batch.
+// Triton's batch_input. The server computes this additional input from the shapes of the requests in a batch.
 struct BatchInput {
   enum class Kind {
     kElementCount,
@@ -98,7 +98,7 @@ struct BatchInput {
   DType dtype = DType::kInvalid;
   std::vector<std::string> sources;
 };
-// batch_output of Triton: an output that is split by the sizes of an input's items.
+// Triton's batch_output. The server splits this output among requests by the sizes of an input.
 struct BatchOutput {
   std::vector<std::string> targets;
   std::vector<std::string> sources;
@@ -110,7 +110,7 @@ struct ModelConfig {
   int max_batch_size = 0;  // 0: the model has no batch dim
   std::vector<TensorConfig> inputs, outputs;
   int instances = 1;
-  int threads = 0;  // of one execution; 0: the scheduler decides
+  int threads = 0;  // per execution; 0: the scheduler decides
   std::optional<BatchingConfig> batching;
   std::optional<SequenceConfig> sequence;
   std::vector<EnsembleStep> ensemble;
@@ -120,14 +120,15 @@ struct ModelConfig {
   LatencyGoal goal;
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
-  std::string json;   // the complete configuration, as GET …/config returns it
-  std::string proto;  // the same as a serialized message inference.ModelConfig
+  std::string json;   // the complete configuration that GET …/config returns
+  std::string proto;  // the same configuration as a serialized message inference.ModelConfig
 
   const TensorConfig* FindInput(std::string_view input) const;
   const TensorConfig* FindOutput(std::string_view output) const;
 };
 
-// "FP32" for DType::kF32, and back; kInvalid for an unknown name. Types without a v2 name give "".
+// WireName(DType::kF32) is "FP32", and WireType("FP32") is DType::kF32. WireName is "" for a type without a
+// v2 name. WireType is kInvalid for an unknown name.
 const char* WireName(DType dtype);
 DType WireType(std::string_view name);
 

@@ -1,4 +1,4 @@
-// One version of a model that is loaded: its configuration, its queue, its statistics.
+// One loaded version of a model, with its configuration, queue and statistics.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ class ModelVersion {
   ModelStatistics& statistics() { return statistics_; }
 
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
-  // if that is faster. The call gets at least one response, also if this version is unloaded meanwhile.
+  // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue

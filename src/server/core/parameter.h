@@ -10,7 +10,8 @@
 namespace tern::server {
 
 using ParameterValue = std::variant<bool, int64_t, double, std::string>;
-// Few per request, so a list: in the order of the request, each name once.
+// In the order of the request. Each name occurs once. A list is fast enough because a request has few
+// parameters.
 using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
 
 inline const ParameterValue* FindParameter(const Parameters& parameters, std::string_view name) {

@@ -9,7 +9,7 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A number of any length without its leading zeros.
+// Removes the leading zeros of a number with any number of digits.
 std::string_view Significant(std::string_view digits) {
   const size_t first = digits.find_first_not_of('0');
   return first == std::string_view::npos ? digits.substr(digits.size() - 1) : digits.substr(first);

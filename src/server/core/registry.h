@@ -1,4 +1,4 @@
-// The models that the server can run now. Reading never waits for a load.
+// The models that the server can run now. A reader never waits while a model is being loaded.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,14 +15,14 @@ bool VersionLess(const std::string& a, const std::string& b);
 enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
 const char* StateName(ModelState state);  // "READY"
 
-// Thread-safe. Find takes no lock: it reads a snapshot that writers replace.
+// Thread-safe. Find locks nothing, because it reads a snapshot that writers replace.
 class Registry {
  public:
-  // Returns a version; an empty `version` means the latest that is ready. Fails with kNotFound for an unknown
+  // Returns a version. An empty `version` means the latest that is ready. Fails with kNotFound for an unknown
   // model ("Request for unknown model: 'm' is not found") and with kUnavailable for a version that is not
   // ready.
   Result<std::shared_ptr<ModelVersion>> Find(std::string_view model, std::string_view version = {}) const;
-  // Versions that are ready, in ascending order; empty for an unknown model.
+  // Returns the versions that are ready, in ascending order. The result is empty for an unknown model.
   std::vector<std::shared_ptr<ModelVersion>> Versions(std::string_view model) const;
   std::vector<std::shared_ptr<ModelVersion>> All() const;
 

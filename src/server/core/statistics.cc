@@ -7,7 +7,7 @@ namespace tern::server {
 namespace {
 
 constexpr double kLowest = 1e3;    // ns, the upper end of the first bucket
-constexpr double kHighest = 1e11;  // ns, the upper end of the last bucket but one
+constexpr double kHighest = 1e11;  // ns, the upper end of the second-to-last bucket
 constexpr int kSteps = LatencyHistogram::kBuckets - 2;
 
 double StepsPerOctave() {
@@ -15,7 +15,7 @@ double StepsPerOctave() {
   return steps;
 }
 
-// Bucket 0 holds everything up to 1 µs, the last bucket everything beyond 100 s.
+// Bucket 0 counts all durations up to 1 µs. The last bucket counts all durations above 100 s.
 int BucketOf(double ns) {
   if (ns <= kLowest) return 0;
   const double position = std::ceil(std::log2(ns / kLowest) * StepsPerOctave() - 1e-9);
@@ -40,7 +40,7 @@ uint64_t MillisecondsSinceEpoch() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-// A request whose arrival is not known is measured from its place in the queue.
+// If the arrival of a request is not known, its time starts when it was queued.
 Clock::time_point Begin(const CallTimes& times, Clock::time_point arrived) {
   return arrived == Clock::time_point() ? times.queued : arrived;
 }

@@ -17,16 +17,16 @@ struct Duration {
   uint64_t ns = 0;
 };
 
-// A histogram of durations whose buckets grow by a constant factor: from 1 µs to 100 s, with 5 % resolution.
+// A histogram of durations from 1 µs to 100 s. Each bucket ends about 5 % above the one before it.
 class LatencyHistogram {
  public:
   static constexpr int kBuckets = 384;
   void Add(std::chrono::nanoseconds duration);
   uint64_t count() const;
   uint64_t sum_ns() const { return sum_ns_.load(std::memory_order_relaxed); }
-  // Upper end of the bucket that holds this quantile, in ns; 0 if the histogram is empty.
+  // Returns the upper end of the bucket that contains this quantile, in ns, or 0 if the histogram is empty.
   uint64_t Quantile(double q) const;
-  // Number of durations that are at most `ns`, rounded up to the end of a bucket.
+  // Returns the number of durations that are at most `ns`, where `ns` is rounded up to the end of a bucket.
   uint64_t CountUpTo(uint64_t ns) const;
 
  private:
@@ -43,7 +43,7 @@ struct BatchStatistics {
   Duration input, compute, output;
 };
 
-// A consistent copy, as the statistics extension returns it.
+// A consistent copy of all counts, for the statistics extension.
 struct StatisticsSnapshot {
   uint64_t last_inference_ms = 0;  // since the epoch
   uint64_t inference_count = 0, execution_count = 0;
@@ -56,11 +56,11 @@ struct StatisticsSnapshot {
 // Thread-safe.
 class ModelStatistics {
  public:
-  // When a call gets its final response, before the response is sent. items: the size of its batch dim, 1
-  // without one.
+  // AddSuccess or AddFailure is called once per call, just before its final response is sent. `items` is the
+  // size of the batch dim, or 1 if there is no batch dim.
   void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
-  // After an execution. cpu: processor time of all threads that it used.
+  // Called after each execution. `cpu` is the processor time of all threads that the execution used.
   void AddExecution(int batch_size, std::chrono::nanoseconds input, std::chrono::nanoseconds compute,
                     std::chrono::nanoseconds output, std::chrono::nanoseconds cpu);
   StatisticsSnapshot Snapshot() const;

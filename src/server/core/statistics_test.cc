@@ -75,7 +75,7 @@ TEST(ModelStatistics, CountsFailuresByReason) {
   ModelStatistics statistics;
   const auto arrived = Clock::now();
   statistics.AddFailure(Times(arrived), arrived, FailReason::kCancelled);
-  statistics.AddFailure(Times(arrived), {}, FailReason::kRejected);  // the arrival is not known
+  statistics.AddFailure(Times(arrived), {}, FailReason::kRejected);  // {}: the arrival is not known
   const auto s = statistics.Snapshot();
   EXPECT_EQ(s.fail.count, 2u);
   EXPECT_EQ(s.fail.ns, 150'000u);

@@ -1,4 +1,4 @@
-// Counts the bytes of all requests that the server holds, against Limits::queued_bytes.
+// Limits the bytes of all requests in the server's memory to Limits::queued_bytes.
 #pragma once
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// A part of the budget. It is given back when the object dies.
+// A reserved number of bytes. The destructor returns them to the budget.
 class ByteReservation {
  public:
   ByteReservation() = default;
@@ -21,7 +21,7 @@ class ByteReservation {
     if (bytes_) context_->queued_bytes.fetch_sub(bytes_, std::memory_order_relaxed);
   }
 
-  // Takes so many more bytes. Returns false, and takes none, if the budget has too few left.
+  // Reserves `bytes` more bytes. If the budget has fewer left, reserves none and returns false.
   bool Add(ServerContext& context, uint64_t bytes) {
     const uint64_t before = context.queued_bytes.fetch_add(bytes, std::memory_order_relaxed);
     if (before + bytes > context.limits.queued_bytes) {

@@ -58,7 +58,8 @@ Status TooLarge(uint64_t limit) {
   return ResourceExhausted("the decompressed message exceeds the limit of ", limit, " bytes");
 }
 
-// Inflates all of the input. One byte beyond the limit is room to notice that there is more.
+// Inflates all of the input. The output has room for one byte more than the limit, so that a longer result is
+// noticed.
 Result<Buffer> InflateAll(z_stream& stream, uint64_t limit) {
   Block out;
   size_t size = 0;
@@ -118,7 +119,7 @@ void CompressMessage(OutMessage& message, int level) {
   OutMessage out;
   for (size_t i = 0; i < message.part_count(); ++i) {
     const std::string_view part =
-        message.Part(i).substr(i == 0 ? kPrefix : 0);  // the first starts with the prefix
+        message.Part(i).substr(i == 0 ? kPrefix : 0);  // part 0 starts with the prefix
     if (!part.empty()) DeflatePart(deflater.stream, part.data(), part.size(), Z_NO_FLUSH, out.head);
   }
   DeflatePart(deflater.stream, nullptr, 0, Z_FINISH, out.head);

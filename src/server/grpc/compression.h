@@ -1,15 +1,16 @@
-// gzip and deflate (with zlib's header) of single gRPC messages.
+// Compresses single gRPC messages with gzip. Decompresses gzip and deflate (with zlib's header).
 #pragma once
 #include "server/grpc/metadata.h"
 #include "server/grpc/out_message.h"
 
 namespace tern::server {
 
-// Fails with kInvalidArgument for damaged bytes, and with kResourceExhausted beyond `limit` bytes.
+// Fails with kInvalidArgument if the bytes are damaged, and with kResourceExhausted if the result has more
+// than `limit` bytes.
 Result<Buffer> Decompress(const Buffer& bytes, Compression compression, uint64_t limit);
 
-// Replaces a message, which has its prefix, by a gzip-compressed one with the compressed flag. A message that
-// does not shrink stays as it is. level: 1 to 9.
+// Compresses a message with gzip and sets the compressed flag in its prefix. A message that does not shrink
+// stays as it is. `level` is 1 to 9.
 void CompressMessage(OutMessage& message, int level);
 
 }  // namespace tern::server

@@ -1,11 +1,11 @@
-// The repository, shared memory, and settings.
+// Handlers for the repository, shared memory and settings.
 #include "inference.pb.h"
 #include "server/grpc/handlers.h"
 
 namespace tern::server {
 namespace {
 
-// KServe's clients send the model's name in field 1, where others send the repository.
+// KServe's clients send the model's name in field 1. Other clients send the repository's name there.
 template <class Message> Result<std::string> ModelOf(const Message& message) {
   if (message.model_name().empty() && message.repository_name().empty())
     return InvalidArgument("the request names no model");
@@ -154,7 +154,8 @@ Result<std::string> HandleSystemUnregister(ServerContext& context, std::string_v
   return std::string();
 }
 
-// There is never a CUDA region, so that clients which clean up at their start succeed.
+// There are no CUDA regions. The request still succeeds, because some clients unregister all regions at their
+// start.
 Result<std::string> HandleCudaStatus(ServerContext&, std::string_view request) {
   inference::CudaSharedMemoryStatusRequest message;
   TERN_TRY(ParseMessage(request, message));

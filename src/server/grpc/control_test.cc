@@ -1,4 +1,4 @@
-// All rpcs but inference.
+// Tests all rpcs except inference.
 #include "health.pb.h"
 #include "reflection.pb.h"
 #include "server/grpc/test_support.h"
@@ -170,7 +170,7 @@ TEST_F(GrpcControlTest, Repository) {
   (*load.mutable_parameters())["x"].set_string_param("{}");
   EXPECT_EQ(StatusOf("RepositoryModelLoad", load), 3);
   load.Clear();
-  load.set_repository_name("kserve");  // KServe's field of the model's name
+  load.set_repository_name("kserve");  // KServe's clients send the model's name in this field
   EXPECT_EQ(Ask<inference::RepositoryModelLoadResponse>("RepositoryModelLoad", load).model_name(), "kserve");
   load.set_repository_name("bad");
   EXPECT_EQ(StatusOf("RepositoryModelLoad", load), 3);

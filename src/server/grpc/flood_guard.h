@@ -1,4 +1,4 @@
-// Notices clients that keep a connection busy with frames that are no requests.
+// Detects clients that keep a connection busy with frames other than requests.
 #pragma once
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace tern::server {
 class TokenBucket {
  public:
   TokenBucket(double burst, double rate) : burst_(burst), rate_(rate), tokens_(burst) {}
-  // Returns false if the event is one too many.
+  // Counts one event. Returns false if the event exceeds the allowed rate.
   bool Take(Clock::time_point now) {
     if (last_ != Clock::time_point())
       tokens_ = std::min(burst_, tokens_ + rate_ * std::chrono::duration<double>(now - last_).count());
@@ -25,7 +25,8 @@ class TokenBucket {
   Clock::time_point last_;
 };
 
-// Per connection. Clients measure the bandwidth with pings while data flows, so sent data forgive pings.
+// One per connection. Clients measure the bandwidth with pings while they receive data, so the connection
+// refills `pings` when it sends data.
 struct FloodGuard {
   TokenBucket pings{200, 5};
   TokenBucket settings{50, 1};

@@ -9,12 +9,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kReadBytes = size_t{256} << 10;  // of one call of recv
+constexpr size_t kReadBytes = size_t{256} << 10;  // limit of one call of recv
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
-constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // of responses that the client does not read
+constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // limit on responses that the client has not read
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
-// One per thread: nghttp2 takes all bytes at once.
+// One buffer per thread is enough, because nghttp2 consumes all bytes at once.
 char* ReadBuffer() {
   thread_local const std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
   return buffer.get();
@@ -26,7 +26,7 @@ GrpcConnection::GrpcConnection(std::shared_ptr<GrpcShared> shared, Loop& loop, s
                                std::function<void()> done)
     : shared_(std::move(shared)), loop_(loop), stream_(std::move(stream)), done_(std::move(done)) {}
 
-// Does the work of one event, and writes what it gave to the socket at once.
+// Does the work of one event, then writes the resulting frames to the socket.
 template <class F> void GrpcConnection::Turn(F&& work) {
   if (closed_) return;
   const auto self = shared_from_this();
@@ -51,7 +51,8 @@ Status GrpcConnection::Start() {
   session_ = MakeSession(*this);
   if (!session_) return ResourceExhausted("out of memory");
   TERN_TRY(loop_.Add(stream_->fd(), this, true, false));
-  // The settings are sent after the client's first bytes: a client of HTTP/1.1 must not get them.
+  // The HTTP/2 settings are sent after the client's first bytes, because an HTTP/1.1 client must not receive
+  // them.
   now_ = last_read_ = Clock::now();
   StartTimers();
   return {};
@@ -74,7 +75,8 @@ void GrpcConnection::StartTimers() {
   if (options.keepalive_time.count() > 0)
     keepalive_timer_ = After(options.keepalive_time, &GrpcConnection::KeepAlive);
   if (options.max_connection_age.count() <= 0) return;
-  // Ages differ by up to 10 %, so that the clients of a burst do not come back in a burst.
+  // Ages differ by up to 10 %, so that clients that connected at the same time do not reconnect at the same
+  // time.
   const int64_t percent = 90 + static_cast<int64_t>(reinterpret_cast<uintptr_t>(this) >> 6) % 21;
   AfterOnce(options.max_connection_age * percent / 100, &GrpcConnection::OnAge);
 }
@@ -146,7 +148,7 @@ void GrpcConnection::OnReply(Reply reply) {
   if (!stream || !stream->rpc()) return;
   stream->rpc()->OnReply(std::move(reply));
   if (in_turn_ || flush_posted_) return;
-  // A call of this connection ended in the turn of another one.
+  // The reply arrived in a turn of another connection, so this connection needs its own turn to send it.
   flush_posted_ = true;
   loop_.Post([weak = weak_from_this()] {
     const auto self = weak.lock();
@@ -167,7 +169,7 @@ void GrpcConnection::Read() {
     if (!ReadOnce()) return;
 }
 
-// Returns true if more may be there.
+// Returns whether there may be more bytes to read.
 bool GrpcConnection::ReadOnce() {
   char* buffer = ReadBuffer();
   size_t size = 0;
@@ -182,11 +184,12 @@ bool GrpcConnection::ReadOnce() {
   if (used == NGHTTP2_ERR_FLOODED && !flooded_) flooded_ = "too_many_frames";
   if (flooded_) return false;
   if (used < 0) return Close(), false;
-  // An event announces what a short read leaves, but not what TLS has decrypted.
+  // After a short read, an event announces further bytes of the socket, but not bytes that TLS has already
+  // decrypted.
   return size == kReadBytes || stream_->buffered() || !shared_->options.listen.tls.certificate.empty();
 }
 
-// A client of HTTP/1.1 gets an answer that it can read.
+// Sends an HTTP/1.1 client an answer that it can read.
 void GrpcConnection::RefuseOtherProtocol(std::string_view bytes) {
   constexpr std::string_view kAnswer =
       "HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n"
@@ -210,7 +213,7 @@ void GrpcConnection::Fill() {
   }
 }
 
-// Returns true if the socket took everything.
+// Returns whether the socket accepted everything.
 bool GrpcConnection::Write() {
   iovec parts[kMaxParts];
   while (!out_.empty()) {
@@ -237,7 +240,7 @@ void GrpcConnection::Flush() {
   WatchSocket();
 }
 
-// Asks for an event when the socket can take more, if there is more.
+// Requests an event for a writable socket if there are bytes to write.
 void GrpcConnection::WatchSocket() {
   const bool rest = !lingering_ && (!out_.empty() || nghttp2_session_want_write(session_.get()));
   const bool write = rest || stream_->wants_write();
@@ -246,7 +249,7 @@ void GrpcConnection::WatchSocket() {
   loop_.Change(stream_->fd(), this, true, write);
 }
 
-// Streams that were answered in the turn in which they arrived need no timer.
+// Deadline timers start at the end of a turn, so a stream that is answered in its first turn needs none.
 void GrpcConnection::ArmDeadlines() {
   for (size_t i = 0; i < fresh_.size(); ++i) ArmDeadline(fresh_[i]);
   fresh_.clear();
@@ -278,7 +281,8 @@ void GrpcConnection::Drain() {
   });
 }
 
-// First the client learns that it shall open no more streams; those that it opened before are still served.
+// Tells the client to open no more streams. Streams that it opens before it reads the notice are still
+// served.
 void GrpcConnection::StartDrain() {
   if (draining_) return;
   draining_ = true;
@@ -293,8 +297,8 @@ void GrpcConnection::FinishDrain() {
                         0);
 }
 
-// Waits for the client to close: a socket that is closed with unread bytes resets the connection, and the
-// client may lose the last frames.
+// Waits until the client closes. Closing a socket with unread bytes resets the connection, so that the client
+// may lose the last frames.
 void GrpcConnection::Linger() {
   if (lingering_ || closed_) return;
   lingering_ = true;
@@ -309,7 +313,7 @@ void GrpcConnection::Close() {
   for (const uint64_t timer : timers_) loop_.Cancel(timer);
   if (keepalive_timer_) loop_.Cancel(keepalive_timer_);
   loop_.Remove(stream_->fd(), this);
-  // Cancelling a call may run code that asks for its stream.
+  // OnClose may run code that calls Find, so streams_ is emptied first.
   auto streams = std::move(streams_);
   streams_.clear();
   for (auto& [id, stream] : streams) {

@@ -15,7 +15,7 @@ struct nghttp2_session;
 
 namespace tern::server {
 
-// What all connections of a server share. Outlives them.
+// Shared by all connections of a server. It outlives them.
 struct GrpcShared {
   GrpcShared(ServerContext& server_context, const GrpcOptions& server_options);
 
@@ -30,7 +30,7 @@ struct EndSession {
 };
 using SessionPointer = std::unique_ptr<nghttp2_session, EndSession>;
 
-// Used on the thread of its loop.
+// Used only on the thread of its loop.
 class GrpcConnection : public Connection,
                        public Watcher,
                        public std::enable_shared_from_this<GrpcConnection> {
@@ -49,16 +49,18 @@ class GrpcConnection : public Connection,
   GrpcShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
   const std::shared_ptr<ReplyBox>& replies() { return replies_; }
-  Clock::time_point now() const { return now_; }  // when the current turn began
-  bool overloaded() const;                        // the client does not read its responses
+  Clock::time_point now() const { return now_; }  // when the current call of Turn began
+  // True if too many response bytes wait because the client does not read them.
+  bool overloaded() const;
   void CountPending(int64_t bytes) { pending_ += bytes; }
-  void CallAfter(std::chrono::milliseconds delay, int32_t stream);  // Rpc::OnTimer, unless the stream ends
+  // Calls Rpc::OnTimer of the stream after `delay`, unless the stream has ended.
+  void CallAfter(std::chrono::milliseconds delay, int32_t stream);
   void SubmitHttpError(int32_t id, int code);
   void SubmitHeaders(GrpcStream& stream, bool compressed);
-  void SubmitStatus(GrpcStream& stream);  // headers and trailers in one
+  void SubmitStatus(GrpcStream& stream);  // headers and trailers in one frame
   void SubmitTrailers(GrpcStream& stream);
   void ResumeSending(GrpcStream& stream);
-  void Consume(int32_t stream, size_t bytes);  // of the stream's window
+  void Consume(int32_t stream, size_t bytes);  // returns bytes to the stream's window
   void ConsumeConnection(size_t bytes);
 
  private:
@@ -96,12 +98,12 @@ class GrpcConnection : public Connection,
   std::shared_ptr<ReplyBox> replies_;
   SessionPointer session_;
   std::unordered_map<int32_t, std::unique_ptr<GrpcStream>> streams_;
-  std::vector<int32_t> fresh_;  // streams of this turn that have a deadline
+  std::vector<int32_t> fresh_;  // streams with a deadline that were opened in this turn
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
-  int64_t pending_ = 0;           // bytes of responses that streams hold
-  std::vector<uint64_t> timers_;  // that run once
+  int64_t pending_ = 0;           // response bytes that wait in the streams
+  std::vector<uint64_t> timers_;  // timers that run once
   uint64_t keepalive_timer_ = 0;
   const char* flooded_ = nullptr;
   bool in_turn_ = false, flush_posted_ = false, watches_write_ = false;

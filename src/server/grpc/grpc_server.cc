@@ -35,7 +35,8 @@ class Server : public GrpcServer {
   }
 
   std::shared_ptr<GrpcShared> shared_;
-  std::unique_ptr<Listener> listener_;  // closes its connections before what they share ends
+  // Declared last: its connections are closed before shared_ is destroyed.
+  std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Unary calls through real sockets.
+// Tests unary calls through real sockets.
 #include <zlib.h>
 
 #include "server/grpc/compression.h"
@@ -40,7 +40,8 @@ TEST_F(GrpcServerTest, AnswersFromAnotherThread) {
 
 TEST_F(GrpcServerTest, LargeTensorsBothWays) {
   Http2Client client(server->port());
-  const auto request = InferRequest("echo", size_t{5} << 20);  // 20 MB, more than the windows
+  // 20 MB, which is more than the flow-control windows.
+  const auto request = InferRequest("echo", size_t{5} << 20);
   TestStream& stream = client.Finish(client.OpenInfer(request));
   ASSERT_EQ(stream.status(), 0) << stream.message();
   EXPECT_TRUE(stream.Parse<ModelInferResponse>().raw_output_contents(0) == request.raw_input_contents(0));
@@ -78,9 +79,10 @@ TEST_F(GrpcServerTest, RefusesWhatIsNoGrpc) {
             "415");
   EXPECT_EQ(client.Finish(client.Open(path, Frame(""), true, {}, "POST", "application/grpc+proto")).status(),
             0);
-  EXPECT_EQ(client.Finish(client.Open(path, "", true)).status(), 13);                      // no message
-  EXPECT_EQ(client.Finish(client.Open(path, Frame("") + Frame(""), true)).status(), 13);   // two messages
-  EXPECT_EQ(client.Finish(client.Open(path, Frame("").substr(0, 3), true)).status(), 13);  // cut
+  EXPECT_EQ(client.Finish(client.Open(path, "", true)).status(), 13);                     // no message
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("") + Frame(""), true)).status(), 13);  // two messages
+  // A truncated prefix.
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("").substr(0, 3), true)).status(), 13);
   EXPECT_EQ(client.Finish(client.Open(path, Frame(""), true, {{"grpc-timeout", "5x"}})).status(), 3);
   EXPECT_EQ(client.Finish(client.Open(path, Frame(""), true, {{"x-long", std::string(20'000, 'a')}}))
                 .headers[":status"],
@@ -128,7 +130,7 @@ TEST_F(GrpcServerTest, DeadlinePasses) {
   EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo"), {{"grpc-timeout", "0n"}})).status(), 4);
   EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo"), {{"grpc-timeout", "99999999H"}})).status(),
             0);
-  // A request whose body never ends.
+  // The body of this request never ends.
   const int32_t id =
       client.Open("/inference.GRPCInferenceService/ModelInfer", "", false, {{"grpc-timeout", "20m"}});
   EXPECT_EQ(client.Finish(id).status(), 4);
@@ -159,7 +161,8 @@ TEST_F(GrpcServerTest, ReadsCompressedMessages) {
   };
   EXPECT_EQ(call(Frame(zipped, true), "gzip").Parse<ModelInferResponse>().raw_output_contents(0),
             request.raw_input_contents(0));
-  EXPECT_EQ(call(Frame(request.SerializeAsString()), "gzip").status(), 0);  // the flag decides
+  // The header grpc-encoding is gzip, but the message's flag says that the message is not compressed.
+  EXPECT_EQ(call(Frame(request.SerializeAsString()), "gzip").status(), 0);
   EXPECT_EQ(call(Frame(zipped, true), "deflate").status(), 3);
   EXPECT_EQ(call(Frame(zipped, true), "identity").status(), 13);
   EXPECT_EQ(call(Frame(zipped, true), "br").status(), 12);
@@ -306,7 +309,7 @@ TEST_F(GrpcServerTest, OldConnectionsGoAway) {
   const int32_t id = client.OpenInfer(InferRequest("hold"));
   EXPECT_TRUE(client.Until([&] { return client.goaway; }));
   EXPECT_FALSE(client.streams[id].closed);
-  client.Until([] { return false; });  // the grace ends
+  client.Until([] { return false; });  // reads until the server closes the connection after the grace period
   EXPECT_TRUE(client.closed);
   EXPECT_TRUE(models["hold"]->Held()[0]->cancelled());
 }
@@ -321,7 +324,7 @@ TEST_F(GrpcServerTest, KeepaliveClosesDeadConnections) {
   Http2Client dead(server->port());
   dead.Call("ServerLive", "");
   const auto start = Clock::now();
-  while (!dead.socket.Read().empty()) {  // reads pings, answers none
+  while (!dead.socket.Read().empty()) {  // reads pings but does not answer them
   }
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(3));
 }

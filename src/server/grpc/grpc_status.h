@@ -24,13 +24,13 @@ enum class GrpcCode : int {
 struct GrpcStatus {
   GrpcCode code = GrpcCode::kOk;
   std::string message;
-  int64_t retry_ms = 0;  // > 0: when the client may try again
+  int64_t retry_ms = 0;  // if > 0, the time after which the client may try again
 
   bool ok() const { return code == GrpcCode::kOk; }
   static GrpcStatus Of(const Status& status);
 };
 
-// grpc-message: bytes outside printable ASCII, and '%', become %XX.
+// Encodes a text for the trailer grpc-message. '%' and bytes outside printable ASCII become %XX.
 std::string PercentEncode(std::string_view text);
 
 }  // namespace tern::server

@@ -114,7 +114,7 @@ void GrpcStream::Emit(size_t size, OutBuffer& out) {
   pending_ -= size;
   sent_ += size;
   connection_.CountPending(-static_cast<int64_t>(size));
-  while (first_ < queue_.size()) {  // also drops the empty parts behind the last byte
+  while (first_ < queue_.size()) {  // continues while size is 0, to drop empty parts
     OutMessage& message = queue_[first_];
     const std::string_view rest = message.Part(part_).substr(offset_);
     const size_t part = std::min(size, rest.size());

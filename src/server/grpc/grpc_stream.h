@@ -1,4 +1,4 @@
-// One HTTP/2 stream: reads the request's messages, gives them to its Rpc, sends the answers.
+// One HTTP/2 stream. It reads the request's messages, passes them to its Rpc, and sends the answers.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,35 +12,35 @@ namespace tern::server {
 
 class GrpcConnection;
 
-// Used on the thread of its loop.
+// Used only on the thread of its loop.
 class GrpcStream {
  public:
   GrpcStream(GrpcConnection& connection, int32_t id, Clock::time_point arrived);
   ~GrpcStream();
 
-  // For the connection: what the client sends.
+  // Called by the connection when it receives something from the client.
   void OnHeader(std::string_view name, std::string_view value);
   void OnHeaders();
   void OnData(const char* data, size_t size);
   void OnEnd();
-  void OnClose();  // the stream is over; the connection destroys this object next
+  void OnClose();  // the stream has ended; the connection destroys this object next
   void OnDeadline();
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
 
-  // For the connection: what it sends. Returns how many bytes can be sent, at most `limit`; then Emit moves
-  // them.
+  // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
+  // first `size` of them to `out`.
   size_t pending() const { return pending_; }
   void Emit(size_t size, OutBuffer& out);
   bool finished() const { return finished_; }
   const GrpcStatus& status() const { return status_; }
   uint64_t deadline_timer = 0;
-  bool waiting = false;  // the session asked for data when there was none
+  bool waiting = false;  // the session asked for data when there was none, so ResumeSending must be called
 
-  // For the Rpc.
+  // Called by the Rpc.
   void Send(OutMessage message);
   void Finish(GrpcStatus status);
   void Finish(const Status& status) { Finish(GrpcStatus::Of(status)); }
-  // Lets the client send again what was held back while the Rpc was full.
+  // Opens the client's flow-control window again after the Rpc was full.
   void Resume();
   void Record(AccessRecord record) const;
 
@@ -48,13 +48,13 @@ class GrpcStream {
   int32_t id() const { return id_; }
   const Metadata& metadata() const { return metadata_; }
   Clock::time_point arrived() const { return arrived_; }
-  // The time that is left until the deadline; < 0: no deadline.
+  // The header grpc-timeout; negative if the client sets no deadline.
   std::chrono::nanoseconds timeout() const { return metadata_.timeout; }
 
  private:
   GrpcStatus CheckHeaders() const;
   void FinishHttp(int code);
-  void Abort(GrpcStatus status);  // and cancels what runs
+  void Abort(GrpcStatus status);  // also cancels the Rpc
   bool TakeMessage();
   void RecordSelf() const;
 
@@ -69,9 +69,9 @@ class GrpcStream {
   std::unique_ptr<Rpc> rpc_;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
-  size_t part_ = 0, offset_ = 0;  // where in that message
-  size_t pending_ = 0;            // bytes of queue_ that are not sent
-  size_t unconsumed_ = 0;         // bytes that the client may not send again yet
+  size_t part_ = 0, offset_ = 0;  // the next byte to send: a part of that message, and an offset in the part
+  size_t pending_ = 0;            // bytes of queue_ that are not sent yet
+  size_t unconsumed_ = 0;         // received bytes that are not yet returned to the flow-control window
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
   bool responded_ = false, finished_ = false;

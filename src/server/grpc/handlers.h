@@ -1,4 +1,4 @@
-// Functions that answer one rpc each: a serialized request in, a serialized response out.
+// Each function answers one rpc. It gets a serialized request and returns a serialized response.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,7 +28,8 @@ Result<std::string> HandleTraceSetting(ServerContext& context, std::string_view 
 Result<std::string> HandleLogSettings(ServerContext& context, std::string_view request);
 Result<std::string> HandleHealthCheck(ServerContext& context, std::string_view request);
 
-// Parses a message of a generated class. Kept here so that every handler reports damage the same way.
+// Parses a message of a generated class. All handlers use it, so that they report a damaged message in the
+// same words.
 template <class Message> Status ParseMessage(std::string_view bytes, Message& message) {
   if (bytes.size() <= INT32_MAX && message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return {};

@@ -11,7 +11,7 @@ using ::grpc::health::v1::HealthCheckResponse;
 
 constexpr std::chrono::milliseconds kWatchInterval{200};
 
-// The state of a service, or of a model by its name.
+// Returns the state of a service. The name of a model is also a service.
 HealthCheckResponse::ServingStatus StateOf(ServerContext& context, const std::string& service) {
   const bool ready = context.ready && !context.draining;
   const bool known =

@@ -1,4 +1,4 @@
-// Clients that break the rules of HTTP/2, in hand-made frames.
+// Tests clients that violate HTTP/2, with hand-made frames.
 #include "server/grpc/test_support.h"
 
 namespace tern::server {
@@ -14,7 +14,7 @@ std::string RawFrame(int type, int flags, uint32_t stream, const std::string& pa
   return out + payload;
 }
 
-// A literal header without indexing.
+// Encodes a header in HPACK as a literal without indexing.
 std::string Header(const std::string& name, const std::string& value) {
   auto text = [](const std::string& s) {
     std::string out;
@@ -33,7 +33,7 @@ std::string RequestHeaders(const std::string& path = "/inference.GRPCInferenceSe
          Header(":authority", "x") + Header("content-type", "application/grpc");
 }
 
-// The last GOAWAY among frames: its error and text. {-1, ""} if there is none.
+// Returns the error and the text of the last GOAWAY frame, or {-1, ""} if there is none.
 std::pair<int, std::string> GoAway(const std::string& bytes) {
   std::pair<int, std::string> found = {-1, ""};
   for (size_t at = 0; at + 9 <= bytes.size();) {
@@ -48,7 +48,7 @@ std::pair<int, std::string> GoAway(const std::string& bytes) {
 
 class GrpcHostileTest : public GrpcServerTest {
  protected:
-  // Sends bytes after the preface and reads until the server closes.
+  // Sends bytes after the preface, and returns what the server sends until it closes.
   std::string Provoke(const std::string& bytes) {
     TestClient client(server->port());
     client.Send(std::string(kPreface) + RawFrame(4, 0, 0, "") + bytes);
@@ -100,7 +100,7 @@ TEST_F(GrpcHostileTest, ContinuationFlood) {
 }
 
 TEST_F(GrpcHostileTest, HeaderBombEndsTheConnectionOrTheStream) {
-  // One large entry of the dynamic table, referred to many times.
+  // The block adds one large entry to the dynamic table and refers to it many times.
   std::string block = std::string("\x40", 1) + Header("x", std::string(3000, 'a')).substr(1);
   block += std::string(4000, '\xbe');
   Provoke(RawFrame(1, 4, 1, RequestHeaders() + block));
@@ -114,13 +114,13 @@ TEST_F(GrpcHostileTest, GarbageAndCutFrames) {
   EXPECT_NE(GoAway(Provoke(RawFrame(0, 0, 1, "data on an idle stream"))).first, 0);
   EXPECT_NE(GoAway(Provoke(RawFrame(8, 0, 0, std::string(4, '\0')))).first, 0);        // window update of 0
   EXPECT_NE(GoAway(Provoke(RawFrame(1, 4, 2, RequestHeaders()))).first, 0);            // an even stream
-  EXPECT_NE(GoAway(Provoke(RawFrame(1, 4, 1, "\xff\xff\xff\xff\xff\xff"))).first, 0);  // no HPACK
+  EXPECT_NE(GoAway(Provoke(RawFrame(1, 4, 1, "\xff\xff\xff\xff\xff\xff"))).first, 0);  // not valid HPACK
   ExpectAlive();
 }
 
 TEST_F(GrpcHostileTest, TooManyStreams) {
   Http2Client client(server->port());
-  client.Call("ServerLive", "");  // after the settings of the server the client keeps to them
+  client.Call("ServerLive", "");  // afterwards the client knows the server's settings and obeys them
   for (int i = 0; i < 1500; ++i) client.OpenInfer(InferRequest("hold"));
   EXPECT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 1024; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -142,7 +142,7 @@ TEST_F(GrpcHostileTest, ClientThatDoesNotReadIsBounded) {
   const auto request = InferRequest("echo", 256 << 10);  // 1 MB each way
   client.Send(std::string(kPreface) + RawFrame(4, 0, 0, ""));
   client.ReadExactly(9);               // the server's settings
-  client.Send(RawFrame(4, 1, 0, ""));  // which count from their acknowledgement on
+  client.Send(RawFrame(4, 1, 0, ""));  // acknowledges them, because they apply only after that
   const timeval limit{0, 300'000};
   setsockopt(client.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   const std::string body = Frame(request.SerializeAsString());

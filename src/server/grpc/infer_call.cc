@@ -39,7 +39,8 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
   return {};
 }
 
-// The last response of a decoupled model has no outputs. Clients get it only if they ask for it.
+// The final response of a decoupled model may have no outputs. A client gets it only if the request has
+// empty_final.
 bool InferCall::Hidden(const Response& response) const {
   return response.final && response.status.ok() && response.outputs.empty() && decoupled() &&
          !request.empty_final;
@@ -57,7 +58,7 @@ void InferCall::OnResponse(Response response) {
   }
   auto reply = Guard([&]() -> Result<Reply> { return MakeReply(response); });
   if (reply.ok()) return replies_->Deliver(std::move(*reply));
-  Reply failed;  // no memory for the response
+  Reply failed;  // the response could not be encoded, for example because there is no memory
   failed.stream = stream_;
   failed.call = number_;
   failed.status = GrpcStatus::Of(reply.status());

@@ -1,4 +1,4 @@
-// An inference that came over gRPC.
+// An inference that a gRPC client requested.
 #pragma once
 #include <memory>
 
@@ -7,10 +7,11 @@
 
 namespace tern::server {
 
-// Encodes its responses on the thread that gives them, and sends them to its stream as replies.
+// OnResponse encodes the response on the calling thread and sends it to the stream as a Reply.
 class InferCall : public Call {
  public:
-  // number: of the call in its stream. streaming: the stream is a ModelStreamInfer.
+  // `number` is the number of the call in its stream. `streaming` is true if the stream is a
+  // ModelStreamInfer.
   InferCall(std::shared_ptr<ReplyBox> replies, int32_t stream, uint64_t number, bool streaming)
       : replies_(std::move(replies)), stream_(stream), number_(number), streaming_(streaming) {}
 
@@ -20,7 +21,7 @@ class InferCall : public Call {
   bool decoupled() const { return model_ && model_->config().decoupled; }
   uint64_t number() const { return number_; }
   void Describe(AccessRecord& record) const;
-  // A reply with the error of a call that was not submitted, as an error_message of a stream.
+  // Makes the reply for a call that was not submitted. Its message contains the error as error_message.
   Reply ErrorReply(const Status& status) const;
 
  protected:
@@ -35,10 +36,11 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
-  std::string model_name_, version_;  // of the request, for the access log and for errors
+  std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
   ByteReservation reservation_;
-  std::unique_ptr<Response> held_;  // a unary call sends its only response when the final one has arrived
+  // Of a unary call: its response, until the final (empty) response has arrived.
+  std::unique_ptr<Response> held_;
 };
 
 }  // namespace tern::server

@@ -8,7 +8,7 @@
 namespace tern::server {
 namespace {
 
-// One InferParameter. `choice` is the number of the field that is set; 0: none.
+// One InferParameter. `choice` is the number of the field that is set, or 0 if none is set.
 struct Value {
   std::string_view name;
   uint32_t choice = 0;
@@ -65,7 +65,7 @@ Status ReadUnsigned(const Value& value, uint64_t& out) {
   return {};
 }
 
-// 0 and the empty text mean that there is no sequence.
+// The request belongs to no sequence if the id is 0 or an empty text.
 Status ReadSequenceId(const Value& value, SequenceInfo& sequence) {
   sequence.numeric = !value.is_text();
   if (value.is_text()) {
@@ -80,7 +80,8 @@ Status ReadSequenceId(const Value& value, SequenceInfo& sequence) {
 Status ReadTimeout(const Value& value, Request& request) {
   uint64_t microseconds = 0;
   TERN_TRY(ReadUnsigned(value, microseconds));
-  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600 * 1'000'000;  // a year: no sum of times overflows
+  // One year, so that no sum of times overflows.
+  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600 * 1'000'000;
   request.timeout = std::chrono::microseconds(microseconds < kMax ? microseconds : kMax);
   return {};
 }
@@ -107,7 +108,7 @@ Status AddOther(const Value& value, Parameters& parameters) {
   return {};
 }
 
-// True if the parameter belongs to shared memory.
+// Returns whether the parameter is one of shared memory's. If it is, stores it in `use`.
 Result<bool> ReadSharedMemory(const Value& value, SharedMemoryUse& use) {
   if (value.name == "shared_memory_region") {
     if (!value.is_text()) return WrongType(value, "a string");

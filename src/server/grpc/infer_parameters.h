@@ -1,4 +1,4 @@
-// Parameters of requests, inputs and outputs: map<string, InferParameter>.
+// Reads the parameters of requests, inputs and outputs, which are a map<string, InferParameter>.
 #pragma once
 #include <string_view>
 
@@ -6,12 +6,12 @@
 
 namespace tern::server {
 
-// Each reads one serialized entry of the map.
+// Each of these functions reads one serialized entry of the map.
 Status ReadRequestParameter(std::string_view entry, Request& request);
 
-// Where a tensor is in shared memory.
+// The position of a tensor in shared memory.
 struct SharedMemoryUse {
-  std::string_view region;  // empty: it is not
+  std::string_view region;  // empty if the tensor is not in shared memory
   uint64_t bytes = 0, offset = 0;
 };
 Status ReadInputParameter(std::string_view entry, SharedMemoryUse& use);

@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-// What an input has besides its WireTensor.
+// Where the data of an input is, if it is not in raw_input_contents.
 struct InputSource {
   SharedMemoryUse shared;
   std::string_view contents;
@@ -147,7 +147,7 @@ class Parser {
     return {};
   }
 
-  // Gives every input its bytes.
+  // Sets the bytes of every input.
   Status ConnectInputs() {
     size_t raw = 0;
     for (size_t i = 0; i < request_.inputs.size(); ++i)

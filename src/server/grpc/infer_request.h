@@ -1,4 +1,4 @@
-// Parses a serialized ModelInferRequest. Tensors are slices of the message: their bytes are not copied.
+// Parses a serialized ModelInferRequest. Tensors refer to the message, so their bytes are not copied.
 #pragma once
 #include <string_view>
 
@@ -8,17 +8,19 @@ namespace tern::server {
 
 struct InferParseOptions {
   SharedMemoryControl* shared_memory = nullptr;  // null: off
-  size_t tensors = 1024;                         // limit on inputs, and on outputs
-  uint64_t bytes = INT32_MAX;                    // limit on one tensor that is converted from typed contents
+  // Limit on the number of inputs, and on the number of outputs.
+  size_t tensors = 1024;
+  uint64_t bytes = INT32_MAX;  // limit on one tensor that is converted from typed contents
 };
 
 struct InferMessage {
-  std::string_view model, version;  // refer to the message
+  std::string_view model, version;  // these refer to the message
   Request request;
 };
 
-// Fills `out`. Fails with kInvalidArgument for what is no such message, with kNotFound or kInvalidArgument
-// for shared memory that does not exist, and with kUnsupported if shared memory is off.
+// Fails with kInvalidArgument if the bytes are not a valid ModelInferRequest, with kNotFound or
+// kInvalidArgument if a shared memory region does not exist or is too small, and with kUnsupported if shared
+// memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
 }  // namespace tern::server

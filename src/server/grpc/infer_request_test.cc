@@ -244,7 +244,8 @@ TEST(GrpcInferRequest, SharedMemoryThatIsOff) {
   EXPECT_EQ(Parse(request)->status.code(), Code::kUnsupported);
 }
 
-// Every prefix of a message, and every byte changed, gives a result or an error.
+// Parses every prefix of a message, and the message with every byte changed. Each must give a result or an
+// error.
 TEST(GrpcInferRequest, DamagedMessages) {
   inference::ModelInferRequest request;
   request.set_model_name("model");

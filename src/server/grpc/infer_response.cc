@@ -64,7 +64,7 @@ void AppendOutputs(OutMessage& out, const Response& response) {
   }
 }
 
-// Adds the prefix of gRPC: no compression, and the length.
+// Adds the prefix of gRPC: the flag for an uncompressed message, and the length.
 Result<OutMessage> Finish(OutMessage out) {
   const size_t size = out.size();
   if (size > INT32_MAX)

@@ -7,15 +7,15 @@
 
 namespace tern::server {
 
-// Names that every response repeats.
+// Names that are in every response.
 struct ResponseNames {
   std::string_view model, version, id;
 };
 
 // Fails with kResourceExhausted if the message would be larger than clients can read, 2^31 - 1 bytes.
 Result<OutMessage> EncodeInferResponse(const ResponseNames& names, const Response& response);
-// The same inside a ModelStreamInferResponse, with the parameter triton_final_response. An error is its
-// error_message.
+// Like EncodeInferResponse, but inside a ModelStreamInferResponse and with the parameter
+// triton_final_response. If the response is an error, error_message is set and there are no outputs.
 Result<OutMessage> EncodeStreamResponse(const ResponseNames& names, const Response& response);
 
 }  // namespace tern::server

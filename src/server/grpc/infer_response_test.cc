@@ -16,7 +16,7 @@ std::string Join(const OutMessage& message) {
   return out;
 }
 
-// The message without its prefix, which must be right.
+// Checks the prefix of a message, and returns the message without it.
 std::string Payload(const OutMessage& message) {
   const std::string all = Join(message);
   EXPECT_EQ(all.size(), message.size());
@@ -107,7 +107,7 @@ TEST(GrpcOutBuffer, KeepsTheOrderOverPartialWrites) {
       got.append(static_cast<const char*>(parts[i].iov_base), part);
       out.Consume(part);
       take -= part;
-      i = count;  // the parts are stale after Consume
+      i = count;  // leaves the loop, because the parts are invalid after Consume
     }
   }
   while (!out.empty()) {

@@ -1,11 +1,11 @@
-// ModelInfer, and the rpcs that a function answers.
+// The rpc ModelInfer, and the unary rpcs that a UnaryHandler answers.
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_call.h"
 
 namespace tern::server {
 namespace {
 
-// Collects the one message of a unary call.
+// Collects the only message of a unary call.
 class SingleMessageRpc : public Rpc {
  public:
   using Rpc::Rpc;
@@ -71,7 +71,7 @@ class UnaryRpc : public SingleMessageRpc {
       replies->Deliver(CallHandler(handler, context, id, bytes));
     };
     if (!connection.shared().workers.Post(std::move(work)))
-      stream_.Finish({GrpcCode::kResourceExhausted, "too many such requests wait", 0});
+      stream_.Finish({GrpcCode::kResourceExhausted, "too many requests of this method wait", 0});
   }
   const RpcMethod& method_;
 };

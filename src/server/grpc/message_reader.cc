@@ -9,13 +9,15 @@
 namespace tern::server {
 namespace {
 
-// A longer message gets memory for this many bytes first, and for the rest when these have arrived: a client
-// that only announces a message costs little.
+// A message of at most kSmallBytes is allocated together with its reference count. A message of more than
+// kFirstBytes first gets memory for kFirstBytes. It gets all its memory when these bytes have arrived, so
+// that a client cannot make the server allocate much by only announcing a long message.
 constexpr size_t kSmallBytes = size_t{64} << 10, kFirstBytes = size_t{512} << 10;
 
 GrpcStatus NoMemory(uint64_t bytes) {
   return {GrpcCode::kResourceExhausted,
-          StrCat("the server holds too many bytes of requests to take ", bytes, " more; try again later"),
+          StrCat("the limit on the bytes of all queued requests does not allow ", bytes,
+                 " more; try again later"),
           100};
 }
 

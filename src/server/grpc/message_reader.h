@@ -1,4 +1,5 @@
-// Cuts the body of a gRPC request into messages: a flag, the length in four bytes, the bytes.
+// Splits the body of a gRPC request into messages. A message is one byte with the compressed flag, four bytes
+// with the length, and the bytes.
 #pragma once
 #include "server/grpc/byte_budget.h"
 #include "server/grpc/grpc_status.h"
@@ -12,8 +13,8 @@ struct InMessage {
 };
 
 struct MessageLimits {
-  uint64_t message = INT32_MAX;       // of a message as it is sent
-  uint64_t decompressed = INT32_MAX;  // of a compressed message, after decompression
+  uint64_t message = INT32_MAX;       // bytes of a message as it is sent
+  uint64_t decompressed = INT32_MAX;  // bytes of a compressed message after decompression
 };
 
 class MessageReader {
@@ -23,13 +24,14 @@ class MessageReader {
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
-  // Takes bytes up to the end of the current message. Returns how many; `status` is the error of the stream.
+  // Consumes bytes up to the end of the current message, and returns their number. Sets `status` if the
+  // stream must end with an error.
   size_t Feed(const char* data, size_t size, const MessageLimits& limits, ServerContext& context,
               GrpcStatus& status);
   bool complete() const { return prefix_size_ == sizeof prefix_ && filled_ == length_; }
   // True between messages.
   bool idle() const { return prefix_size_ == 0; }
-  // The complete message, decompressed.
+  // Returns the complete message, decompressed. Sets `status` if that fails.
   InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
                  GrpcStatus& status);
 
@@ -42,7 +44,8 @@ class MessageReader {
   uint8_t prefix_[5] = {};
   size_t prefix_size_ = 0;
   size_t length_ = 0, filled_ = 0, capacity_ = 0;
-  std::shared_ptr<std::byte[]> small_;  // owns data_ of a short message; else data_ is from malloc
+  // Owns data_ of a short message; data_ of a long message is from malloc.
+  std::shared_ptr<std::byte[]> small_;
   std::byte* data_ = nullptr;
   ByteReservation reservation_;
 };

@@ -14,7 +14,7 @@ std::string Prefix(char flag, size_t size) {
 
 std::string Text(const Buffer& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// Feeds bytes in steps and returns the messages.
+// Feeds bytes in pieces of `step` bytes and returns the messages.
 std::vector<std::string> ReadAll(const std::string& bytes, size_t step, ServerContext& context,
                                  GrpcStatus& status) {
   MessageReader reader;
@@ -56,7 +56,7 @@ TEST(GrpcMessageReader, Refuses) {
   EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
   EXPECT_GT(status.retry_ms, 0);
   status = {};
-  ReadAll(Prefix(1, 1) + "x", 6, context, status);  // compressed by nothing
+  ReadAll(Prefix(1, 1) + "x", 6, context, status);  // the flag says compressed, but there is no encoding
   EXPECT_EQ(status.code, GrpcCode::kInternal);
   EXPECT_EQ(context.queued_bytes, 0u);
 }

@@ -12,7 +12,7 @@ bool IsHex(std::string_view text) {
 
 bool IsZero(std::string_view text) { return text.find_first_not_of('0') == std::string_view::npos; }
 
-// "application/grpc", "application/grpc+proto", also with parameters.
+// Accepts "application/grpc" and "application/grpc+proto", also with parameters.
 bool IsGrpcContent(std::string_view type) {
   constexpr std::string_view kGrpc = "application/grpc";
   if (!type.starts_with(kGrpc)) return false;
@@ -79,7 +79,8 @@ const char* CompressionName(Compression compression) {
 
 std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
   constexpr size_t kMaxDigits = 8;
-  constexpr int64_t kMax = int64_t{365} * 24 * 3'600'000'000'000;  // a year: no sum of times overflows
+  // One year, so that no sum of times overflows.
+  constexpr int64_t kMax = int64_t{365} * 24 * 3'600'000'000'000;
   if (text.size() < 2 || text.size() > kMaxDigits + 1) return {};
   const int64_t unit = UnitNanoseconds(text.back());
   int64_t number = 0;
@@ -92,7 +93,7 @@ std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
 }
 
 TraceContext ParseTraceparent(std::string_view text) {
-  // version "-" trace-id "-" parent-id "-" flags; later versions may append more.
+  // The text is version "-" trace-id "-" parent-id "-" flags. Later versions may append fields.
   if (text.size() < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-') return {};
   const std::string_view version = text.substr(0, 2), trace = text.substr(3, 32),
                          parent = text.substr(36, 16), flags = text.substr(53, 2);

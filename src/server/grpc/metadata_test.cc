@@ -110,10 +110,11 @@ TEST(GrpcProtoWire, DamagedFields) {
   };
   EXPECT_TRUE(reads(""));
   EXPECT_TRUE(reads({"\x0a\x01x\x11\0\0\0\0\0\0\0\0\x1d\0\0\0\0", 17}));
-  EXPECT_FALSE(reads("\x0a\x05x"));                                     // longer than the message
+  // A length beyond the end of the message.
+  EXPECT_FALSE(reads("\x0a\x05x"));
   EXPECT_FALSE(reads("\x0b"));                                          // a group
   EXPECT_FALSE(reads({"\x02\0", 2}));                                   // field 0
-  EXPECT_FALSE(reads({"\x11\0\0", 3}));                                 // a cut number
+  EXPECT_FALSE(reads({"\x11\0\0", 3}));                                 // a truncated number
   EXPECT_FALSE(reads("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));  // a length of 2^64 - 1
 }
 

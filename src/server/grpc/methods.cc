@@ -1,4 +1,4 @@
-// The rpcs that this server has.
+// The table of all rpcs that this server implements.
 #include "server/grpc/handlers.h"
 #include "server/grpc/rpc.h"
 

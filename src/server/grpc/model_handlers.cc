@@ -1,4 +1,4 @@
-// The state of the server and of its models.
+// Handlers that report the state of the server and of its models.
 #include "inference.pb.h"
 #include "server/grpc/handlers.h"
 

@@ -1,4 +1,4 @@
-// Bytes that wait to be written to a socket: small ones copied, large ones by reference.
+// Bytes that wait to be written to a socket. Small pieces are copied, large pieces are kept by reference.
 #pragma once
 #include <sys/uio.h>
 
@@ -18,14 +18,14 @@ class OutBuffer {
   // Refers to `size` bytes at `data`, which `owner` keeps alive.
   void AppendReference(const void* data, size_t size, const Buffer& owner);
 
-  // Fills at most `limit` parts with the first bytes. Returns their number.
+  // Points at most `limit` parts to the first bytes. Returns the number of parts.
   int Parts(iovec* parts, int limit) const;
-  // Drops the first bytes.
+  // Drops the first `bytes` bytes, which were written.
   void Consume(size_t bytes);
 
  private:
   struct Piece {
-    const char* data = nullptr;  // null: `offset` in copies_
+    const char* data = nullptr;  // null if the bytes are in copies_, at `offset`
     size_t offset = 0;
     size_t size = 0;
     Buffer owner;

@@ -1,4 +1,4 @@
-// One gRPC message on its way out: small parts in one string, large tensors by reference.
+// One gRPC message to send. Small parts are in one string. Large tensors are kept by reference.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace tern::server {
 
 struct OutMessage {
-  // Space before the message for what is known last: the prefix of gRPC, and the tag and length of an
+  // Space before the message for bytes that are known last: the prefix of gRPC, and the tag and length of an
   // enclosing field.
   static constexpr size_t kSlack = 12;
 
@@ -30,7 +30,7 @@ struct OutMessage {
     return sum;
   }
 
-  // Adds bytes at the end: a copy of few bytes, a reference to many.
+  // Appends bytes. At most kMaxCopy bytes are copied. More bytes are kept by reference.
   void Add(const Buffer& bytes) {
     constexpr size_t kMaxCopy = 4096;
     if (bytes.size() <= kMaxCopy)
@@ -39,13 +39,14 @@ struct OutMessage {
       tensors.push_back({head.size(), bytes});
   }
 
-  // Adds bytes before the message, at most kSlack in all.
+  // Adds bytes before the message. All calls together can add at most kSlack bytes.
   void Prepend(std::string_view bytes) {
     begin -= bytes.size();
     head.replace(begin, bytes.size(), bytes);
   }
 
-  // Parts are numbered: even ones are of `head`, odd ones are tensors. Some are empty.
+  // Parts with an even number are pieces of `head`, parts with an odd number are tensors. Some parts are
+  // empty.
   size_t part_count() const { return tensors.size() * 2 + 1; }
   std::string_view Part(size_t i) const {
     const size_t k = i / 2;

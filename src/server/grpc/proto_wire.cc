@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-// The number of bytes of the UTF-8 sequence at `text`, 0 if it is not valid.
+// Returns the number of bytes of the UTF-8 sequence at the start of `text`, or 0 if it is not valid.
 size_t SequenceSize(std::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   const size_t size = lead < 0x80   ? 1
@@ -18,7 +18,7 @@ size_t SequenceSize(std::string_view text) {
   for (size_t i = 1; i < size; ++i)
     if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) return 0;
   if (size < 3) return size;
-  // Overlong forms, surrogates, and code points beyond 10FFFF.
+  // Refuses overlong forms, surrogates, and code points above 10FFFF.
   const auto second = static_cast<uint8_t>(text[1]);
   const bool bad = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
                    (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);

@@ -25,7 +25,7 @@ void FillError(GrpcCode code, const std::string& message, ServerReflectionRespon
   response.mutable_error_response()->set_error_message(message);
 }
 
-// Adds a file after those that it imports.
+// Adds a file, then the files that it imports.
 void AddFile(const FileDescriptor& file, ServerReflectionResponse& response) {
   ::google::protobuf::FileDescriptorProto proto;
   file.CopyTo(&proto);
@@ -33,7 +33,8 @@ void AddFile(const FileDescriptor& file, ServerReflectionResponse& response) {
   for (int i = 0; i < file.dependency_count(); ++i) AddFile(*file.dependency(i), response);
 }
 
-// Only files of this server's own services: the pool may hold others of the process.
+// Finds a file of this server's services. Other files are hidden, although the pool may contain files of
+// other libraries in the process.
 const FileDescriptor* FindFile(const ServerReflectionRequest& request) {
   const FileDescriptor* const files[] = {inference::ModelInferRequest::descriptor()->file(),
                                          ::grpc::health::v1::HealthCheckRequest::descriptor()->file(),
@@ -62,7 +63,7 @@ void Answer(const ServerReflectionRequest& request, ServerReflectionResponse& re
     case ServerReflectionRequest::kAllExtensionNumbersOfType:
       return FillError(GrpcCode::kNotFound, "the messages of this server have no extensions", response);
     default:
-      return FillError(GrpcCode::kInvalidArgument, "the request asks for nothing", response);
+      return FillError(GrpcCode::kInvalidArgument, "the request sets no field", response);
   }
 }
 

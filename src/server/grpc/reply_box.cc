@@ -15,7 +15,7 @@ void ReplyBox::Deliver(Reply reply) {
   const std::lock_guard lock(mutex_);
   if (!loop_) return;
   replies_.push_back(std::move(reply));
-  // One function delivers all that arrive before it runs.
+  // The posted function delivers all replies that arrive before it runs, so only the first reply posts it.
   if (replies_.size() == 1) loop_->Post([self = shared_from_this()] { self->DeliverAll(); });
 }
 

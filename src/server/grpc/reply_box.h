@@ -1,4 +1,4 @@
-// Brings replies of any thread to the thread of a connection.
+// Passes replies from any thread to the thread of a connection.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -12,7 +12,7 @@ namespace tern::server {
 
 class GrpcConnection;
 
-// Outlives its connection: calls hold it.
+// Calls share its ownership, so it may outlive its connection.
 class ReplyBox : public std::enable_shared_from_this<ReplyBox> {
  public:
   // Constructed and closed on the loop's thread.
@@ -25,8 +25,8 @@ class ReplyBox : public std::enable_shared_from_this<ReplyBox> {
   void DeliverAll();
 
   const std::thread::id thread_;
-  GrpcConnection* connection_;  // of the loop's thread
-  std::mutex mutex_;            // guards what follows
+  GrpcConnection* connection_;  // used only on the loop's thread
+  std::mutex mutex_;            // guards the members below
   Loop* loop_;
   std::vector<Reply> replies_;
 };

@@ -11,7 +11,7 @@ namespace tern::server {
 
 class GrpcStream;
 
-// What an inference or a worker thread answers.
+// An answer from an inference or from a worker thread.
 struct Reply {
   int32_t stream = 0;
   uint64_t call = 0;  // the number of the call in its stream
@@ -20,7 +20,7 @@ struct Reply {
   bool final = true;
 };
 
-// Handles one stream. Owned by it; used on the thread of its loop.
+// Handles one stream. The stream owns it. It is used only on the thread of the loop.
 class Rpc {
  public:
   explicit Rpc(GrpcStream& stream) : stream_(stream) {}
@@ -31,12 +31,12 @@ class Rpc {
   virtual void OnReply(Reply) {}
   virtual void OnTimer() {}
   virtual void OnDrain() {}
-  // The client is gone, or its deadline has passed. Nothing can be sent any more.
+  // The client has disconnected or cancelled, or its deadline has passed. Nothing can be sent any more.
   virtual void OnCancel() {}
   virtual void Describe(AccessRecord&) const {}
   // True if the stream writes no access record, because this object writes one per inference.
   virtual bool records_calls() const { return false; }
-  // True while the client shall send no more.
+  // True while the Rpc accepts no more messages. The flow-control window then stays closed.
   virtual bool full() const { return false; }
 
  protected:
@@ -49,13 +49,13 @@ struct RpcMethod {
   std::string_view path;
   std::unique_ptr<Rpc> (*make)(GrpcStream& stream, const RpcMethod& method);
   UnaryHandler handler = nullptr;
-  bool blocking = false;  // the handler waits, so it runs on a worker thread
+  bool blocking = false;  // the handler may block, so it runs on a worker thread
 };
 
-// Null for an unknown path.
+// Returns null for an unknown path.
 const RpcMethod* FindMethod(std::string_view path);
 
-// A message of serialized bytes, with its prefix.
+// Makes a gRPC message, with its prefix, from a serialized protobuf message.
 OutMessage MakeMessage(std::string_view bytes);
 
 std::unique_ptr<Rpc> MakeUnaryRpc(GrpcStream& stream, const RpcMethod& method);

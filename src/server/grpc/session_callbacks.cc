@@ -12,7 +12,8 @@ constexpr uint32_t kMaxStreams = 1024, kStreamWindow = 8 << 20, kConnectionWindo
 
 GrpcConnection& ConnectionOf(void* user) { return *static_cast<GrpcConnection*>(user); }
 
-// Exceptions must not cross nghttp2, which is C: they end the connection.
+// Exceptions must not pass through nghttp2, because it is written in C. An exception ends the connection
+// instead.
 template <class F> int Protect(F&& body) {
   const Status status = Guard([&]() -> Status {
     body();
@@ -25,10 +26,10 @@ template <class F> int Protect(F&& body) {
 
 void EndSession::operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
 
-// A friend of GrpcConnection.
+// The functions that nghttp2 calls. A friend of GrpcConnection.
 struct SessionCallbacks {
   static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user) {
-    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;  // trailers
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;  // these are trailers
     GrpcConnection& c = ConnectionOf(user);
     return Protect([&] {
       const int32_t id = frame->hd.stream_id;
@@ -113,7 +114,7 @@ struct SessionCallbacks {
     });
   }
 
-  // A frame that breaks a rule makes nghttp2 reset the stream or end the connection.
+  // After an invalid frame, nghttp2 resets the stream or ends the connection.
   static int OnInvalidFrame(nghttp2_session*, const nghttp2_frame*, int, void* user) {
     GrpcConnection& c = ConnectionOf(user);
     if (!c.guard_.resets.Take(c.now_)) c.Flooded("too_many_errors");
@@ -124,7 +125,7 @@ struct SessionCallbacks {
     const uint8_t type = frame->hd.type;
     if (type != NGHTTP2_HEADERS && type != NGHTTP2_DATA) return 0;
     ConnectionOf(user).guard_.pings.Refill();
-    // The answer is complete, but the request is not: the client need not send the rest.
+    // If the answer is complete but the request is not, this reset tells the client to stop sending.
     const int32_t id = frame->hd.stream_id;
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) &&
         nghttp2_session_get_stream_remote_close(session, id) == 0)
@@ -132,7 +133,8 @@ struct SessionCallbacks {
     return 0;
   }
 
-  // Says how much of a response can be sent. The bytes follow by OnSendData, without a copy.
+  // Returns how many bytes of a response can be sent. nghttp2 then calls OnSendData, which sends them without
+  // a copy.
   static ssize_t OnReadData(nghttp2_session*, int32_t id, uint8_t*, size_t limit, uint32_t* flags,
                             nghttp2_data_source*, void* user) {
     GrpcConnection& c = ConnectionOf(user);
@@ -164,7 +166,7 @@ struct SessionCallbacks {
     });
   }
 
-  // Frames as large as the client allows.
+  // Makes frames as large as the client allows.
   static ssize_t OnReadLength(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
                               int32_t stream_window, uint32_t max_frame, void*) {
     return std::min(
@@ -216,7 +218,7 @@ SessionPointer MakeSession(GrpcConnection& connection) {
   return result;
 }
 
-// What streams submit.
+// The functions that streams call to send headers, trailers and errors.
 namespace {
 
 // A header whose name and value are literals, which nghttp2 need not copy.
@@ -238,7 +240,7 @@ std::string_view CodeText(GrpcCode code) {
   return kTexts[static_cast<size_t>(code)];
 }
 
-// The start of a text, cut between characters: clients limit the size of trailers.
+// Truncates a text between two characters, because clients limit the size of trailers.
 std::string_view Shorten(std::string_view text) {
   constexpr size_t kMaxBytes = 2048;
   if (text.size() <= kMaxBytes) return text;
@@ -247,7 +249,8 @@ std::string_view Shorten(std::string_view text) {
   return text.substr(0, size);
 }
 
-// grpc-status and what belongs to it. Holds the values until they are submitted.
+// grpc-status and the headers that belong to it. The object must live until they are submitted, because it
+// owns the values.
 struct StatusHeaders {
   explicit StatusHeaders(const GrpcStatus& status)
       : message(PercentEncode(Shorten(status.message))), retry(StrCat(status.retry_ms)) {

@@ -1,4 +1,4 @@
-// ModelStreamInfer: any number of inferences on one stream.
+// The rpc ModelStreamInfer: any number of inferences on one stream.
 #include <map>
 
 #include "server/grpc/grpc_connection.h"
@@ -7,8 +7,8 @@
 namespace tern::server {
 namespace {
 
-// Calls of decoupled models answer when they want. All others answer in the order of their requests, because
-// clients match requests and responses by it.
+// Responses of decoupled models are sent at once. Responses of other models are sent in the order of their
+// requests, because clients match requests and responses by that order.
 class StreamInferRpc : public Rpc {
  public:
   using Rpc::Rpc;
@@ -38,7 +38,7 @@ class StreamInferRpc : public Rpc {
   void RecordCall(const Entry& entry, const Reply& reply) const;
   void CancelAll();
 
-  std::map<uint64_t, Entry> calls_;  // that are not done, by number
+  std::map<uint64_t, Entry> calls_;  // unfinished calls by number
   uint64_t next_ = 0;
   bool ended_ = false, draining_ = false;
 };
@@ -72,7 +72,7 @@ void StreamInferRpc::OnReply(Reply reply) {
   Advance();
 }
 
-// Returns false if the stream is over.
+// Returns false if the stream has ended.
 bool StreamInferRpc::Write(uint64_t number, Reply reply) {
   if (reply.final) {
     RecordCall(calls_.at(number), reply);
@@ -87,7 +87,7 @@ bool StreamInferRpc::Write(uint64_t number, Reply reply) {
   return true;
 }
 
-// Writes what waited for a call that is done now.
+// Writes the replies that waited for a call that is now finished.
 void StreamInferRpc::WriteHeld() {
   for (auto next = calls_.begin(); next != calls_.end();) {
     const auto at = next++;
@@ -98,7 +98,7 @@ void StreamInferRpc::WriteHeld() {
     const bool done = !held.empty() && held.back().final;
     for (Reply& reply : held)
       if (!Write(number, std::move(reply))) return;
-    if (!done) return;  // all later ones wait for it
+    if (!done) return;  // all later calls wait for this one
   }
 }
 
@@ -124,7 +124,7 @@ void StreamInferRpc::OnDrain() {
 void StreamInferRpc::OnCancel() { CancelAll(); }
 
 void StreamInferRpc::CancelAll() {
-  // Cancelling may answer at once, and the stream drops such replies: it is finished.
+  // Cancel may cause a reply at once. The stream drops that reply, because the stream is finished.
   for (const auto& [number, entry] : calls_) entry.call->Cancel();
 }
 

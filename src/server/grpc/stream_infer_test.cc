@@ -1,4 +1,4 @@
-// ModelStreamInfer.
+// Tests the rpc ModelStreamInfer.
 #include "server/grpc/test_support.h"
 
 namespace tern::server {
@@ -85,7 +85,8 @@ TEST_F(GrpcStreamInferTest, KeepsTheOrderOfRequests) {
 TEST_F(GrpcStreamInferTest, DecoupledModelsAnswerManyTimes) {
   Http2Client client(server->port());
   TestStream& stream = client.Finish(client.Open(kPath, Body(InferRequest("repeat"))));
-  ASSERT_EQ(stream.Messages().size(), 3u);  // the empty last one is not asked for
+  // Without an empty final one, because the request does not ask for it.
+  ASSERT_EQ(stream.Messages().size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     const auto response = stream.Parse<ModelStreamInferResponse>(i);
     EXPECT_FALSE(Final(response));

@@ -16,7 +16,7 @@
 
 namespace tern::server {
 
-// Answers with its inputs, renamed INPUT* -> OUTPUT*.
+// Returns its inputs as outputs. INPUT0 becomes OUTPUT0.
 class EchoModel : public ModelVersion {
  public:
   enum class Mode { kInline, kThread, kHold, kRepeat, kFail };
@@ -72,7 +72,7 @@ class EchoModel : public ModelVersion {
     return held;
   }
 
-  // Calls hold their model, so a model that holds calls must let them go.
+  // Calls own their model, so a model that owns calls must drop them. Otherwise neither is freed.
   void Release() {
     std::vector<std::shared_ptr<Call>> released;
     const std::lock_guard lock(mutex_);
@@ -136,7 +136,7 @@ inline inference::ModelInferRequest InferRequest(const std::string& model, size_
   return request;
 }
 
-// What the server sent on one stream.
+// One stream: what the server sent, and what is still to be sent to it.
 struct TestStream {
   std::map<std::string, std::string> headers;  // and trailers
   std::string body;
@@ -149,7 +149,7 @@ struct TestStream {
 
   int status() const { return headers.count("grpc-status") ? std::stoi(headers.at("grpc-status")) : -1; }
   std::string message() const { return headers.count("grpc-message") ? headers.at("grpc-message") : ""; }
-  // The messages of the body; fails the test if it is cut.
+  // Returns the complete messages of the body.
   std::vector<std::string> Messages() const {
     std::vector<std::string> messages;
     for (size_t at = 0; at + 5 <= body.size();) {
@@ -231,7 +231,7 @@ class Http2Client {
     for (ssize_t n = 0; (n = nghttp2_session_mem_send(session_, &data)) > 0;)
       socket.Send({reinterpret_cast<const char*>(data), static_cast<size_t>(n)});
   }
-  // Reads until `done`, or until the server closes, or for 5 s without bytes. Returns done().
+  // Reads until done() is true, the server closes the connection, or no bytes arrive for 5 s. Returns done().
   template <class F> bool Until(F done) {
     while (!done()) {
       const std::string bytes = socket.Read();
@@ -304,8 +304,8 @@ class Http2Client {
   nghttp2_session* session_ = nullptr;
 };
 
-// A server with echo models: "echo" answers at once, "thread" from another thread, "hold" not before the test
-// says so, "repeat" three times, "fail" with an error.
+// A server with echo models. "echo" answers at once. "thread" answers from another thread. "hold" answers
+// when the test tells it to. "repeat" answers three times. "fail" answers with an error.
 class GrpcServerTest : public ::testing::Test, public Observability {
  protected:
   void SetUp() override { StartServer({}); }

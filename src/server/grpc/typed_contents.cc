@@ -8,11 +8,12 @@
 namespace tern::server {
 namespace {
 
-// How the values of a type are written: the field of InferTensorContents, and its kind if it is not packed.
+// How the values of a type are encoded: the number of the field in InferTensorContents, and the wire kind of
+// one value if the list is not packed.
 struct Encoding {
   uint32_t field = 0;
   ProtoKind kind = ProtoKind::kVarint;
-  size_t width = 0;  // of one value in the tensor
+  size_t width = 0;  // bytes of one value in the tensor
 };
 
 Encoding EncodingOf(DType dtype) {
@@ -64,7 +65,7 @@ size_t CountVarints(std::string_view packed) {
       std::count_if(packed.begin(), packed.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; }));
 }
 
-// The size of the result in values and in bytes.
+// The number of values and bytes of the result.
 struct Size {
   uint64_t values = 0, bytes = 0;
 };
@@ -82,7 +83,7 @@ void CountField(const ProtoReader& reader, const Encoding& encoding, Size& size)
   size.bytes += values * encoding.width;
 }
 
-// True if the field is the list of this encoding, packed or not.
+// Returns whether the field is the list of this encoding, packed or not.
 bool Matches(const ProtoReader& reader, const Encoding& encoding) {
   return reader.field() == encoding.field &&
          (reader.kind() == encoding.kind || reader.kind() == ProtoKind::kBytes);
@@ -102,7 +103,7 @@ Result<Size> Measure(std::string_view contents, const Encoding& encoding) {
   return size;
 }
 
-// False if a value of a list is outside the range of its narrower type.
+// Returns whether a value fits into `dtype`, which may be narrower than the type of the list.
 bool InRange(DType dtype, uint64_t value) {
   const auto number = static_cast<int64_t>(value);
   switch (dtype) {
@@ -128,7 +129,7 @@ Status OutOfRange(DType dtype, uint64_t value) {
   return InvalidArgument("value ", value, " is out of range");
 }
 
-// Writes values one after the other into memory that Measure sized.
+// Writes values one after the other to `at`. Measure has computed the size of that memory.
 class Writer {
  public:
   Writer(DType dtype, const Encoding& encoding, std::byte* at)

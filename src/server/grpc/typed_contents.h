@@ -1,4 +1,4 @@
-// Tensors of a gRPC request that come as lists of values instead of raw bytes.
+// Converts tensors of a gRPC request that are lists of values instead of raw bytes.
 #pragma once
 #include <string_view>
 
@@ -8,9 +8,9 @@
 
 namespace tern::server {
 
-// Converts a serialized InferTensorContents to the bytes of a WireTensor. `count` is the number of elements
-// that the tensor's shape has. Fails with kInvalidArgument for a list of another type, another number of
-// values, a value beyond the range of `dtype`, and a result of more than `limit` bytes.
+// Converts a serialized InferTensorContents to the bytes of a WireTensor. `count` is the product of the
+// tensor's shape. Fails with kInvalidArgument if the list has another type or another number of values, if a
+// value is beyond the range of `dtype`, or if the result has more than `limit` bytes.
 Result<Buffer> ConvertContents(std::string_view contents, DType dtype, int64_t count, uint64_t limit);
 
 }  // namespace tern::server

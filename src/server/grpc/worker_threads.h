@@ -1,4 +1,4 @@
-// Threads for calls that wait, such as the load of a model. They start with the first call.
+// Threads for functions that block, such as loading a model. They are started when they are needed.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -13,8 +13,8 @@ namespace tern::server {
 class WorkerThreads {
  public:
   explicit WorkerThreads(int limit) : limit_(limit) {}
-  ~WorkerThreads();  // waits for the functions that run, and drops the others
-  // Returns false, and drops the function, if too many wait.
+  ~WorkerThreads();  // waits for the running functions and drops the queued ones
+  // Queues a function. If too many functions are queued, drops it and returns false.
   bool Post(std::function<void()> function);
 
  private:

@@ -1,4 +1,4 @@
-// Runs functions that may wait, such as loading a model, beside the event loops.
+// Runs functions that may block, such as loading a model, on threads other than the event loops.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -14,7 +14,7 @@ class Background {
  public:
   explicit Background(size_t threads) : limit_(threads) {}
   ~Background() { Stop(); }
-  void Stop();  // drops what has not begun, and waits for the rest
+  void Stop();  // drops the queued functions and waits for the running ones
   void Run(std::function<void()> function);
 
  private:

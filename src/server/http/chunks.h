@@ -8,13 +8,15 @@
 
 namespace tern::server {
 
-// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits. Extensions and trailers are ignored.
+// The decoder is strict. Lines must end in CR LF, and sizes must have 1 to 15 hexadecimal digits. Extensions
+// and trailers are ignored.
 class ChunkDecoder {
  public:
   explicit ChunkDecoder(uint64_t limit) : limit_(limit) {}
 
-  // Consumes bytes, at most to the end of the body; `used` is their number. Fails with kResourceExhausted if
-  // the body gets longer than the limit, and with kInvalidArgument for anything malformed.
+  // Consumes bytes up to the end of the body, appends the decoded ones to `body`, and sets `used` to the
+  // number of consumed bytes. Fails with kResourceExhausted if the body gets longer than the limit, and with
+  // kInvalidArgument for anything malformed.
   Status Feed(std::string_view data, std::string& body, size_t& used);
   bool done() const { return state_ == State::kDone; }
 
@@ -25,9 +27,9 @@ class ChunkDecoder {
 
   const uint64_t limit_;
   State state_ = State::kSize;
-  uint64_t left_ = 0;   // bytes of the chunk
-  int digits_ = 0;      // of the size
-  size_t line_ = 0;     // bytes of the trailer's line
+  uint64_t left_ = 0;   // bytes of the current chunk that are missing
+  int digits_ = 0;      // digits of the current size
+  size_t line_ = 0;     // bytes of the current trailer line
   size_t ignored_ = 0;  // bytes of extensions and trailers
 };
 

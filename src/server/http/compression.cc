@@ -7,7 +7,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kStep = size_t{1} << 30;  // zlib counts in 32 bits
+constexpr size_t kStep = size_t{1} << 30;  // one step fits into zlib's 32-bit counters
 
 Bytef* In(std::string_view data) { return reinterpret_cast<Bytef*>(const_cast<char*>(data.data())); }
 
@@ -19,7 +19,8 @@ Buffer ToBuffer(std::shared_ptr<std::string> text) {
 
 class Inflater {
  public:
-  Inflater() { ready_ = inflateInit2(&stream_, 15 + 32) == Z_OK; }  // 32: gzip or zlib, by the first bytes
+  // + 32 detects gzip or zlib by the first bytes.
+  Inflater() { ready_ = inflateInit2(&stream_, 15 + 32) == Z_OK; }
   ~Inflater() { inflateEnd(&stream_); }
   Result<Buffer> Run(std::string_view data, uint64_t limit);
 

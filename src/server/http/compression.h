@@ -1,4 +1,4 @@
-// gzip and deflate of bodies, by zlib.
+// Compresses and decompresses bodies with gzip and deflate, by zlib.
 #pragma once
 #include <string>
 #include <string_view>

@@ -12,7 +12,7 @@ HttpConnection::HttpConnection(Loop& loop, std::unique_ptr<Stream> stream, std::
     : loop_(loop), stream_(std::move(stream)), done_(std::move(done)), shared_(std::move(shared)) {}
 
 HttpConnection::~HttpConnection() {
-  done_ = nullptr;  // the listener drops the connection itself
+  done_ = nullptr;  // not called, because the listener is already dropping this connection
   Close();
 }
 
@@ -30,7 +30,7 @@ void HttpConnection::ArmTimer(std::chrono::milliseconds delay) {
   });
 }
 
-// One timer serves all requests: it looks when the last bytes arrived.
+// One timer serves all requests. When it fires, it checks when the last bytes arrived.
 void HttpConnection::OnIdleTimer() {
   timer_ = 0;
   if (lingering_) return Close();
@@ -45,7 +45,7 @@ void HttpConnection::OnIdleTimer() {
 void HttpConnection::Drain() {
   if (draining_ || closed_) return;
   draining_ = true;
-  // Requests that have arrived are accepted.
+  // Accepts the requests that have already arrived.
   OnEvents(true, false, false);
 }
 
@@ -58,7 +58,7 @@ void HttpConnection::OnEvents(bool readable, bool writable, bool hang_up) {
   if (!status.ok()) Close();
 }
 
-// Called after requests were parsed, and when a response came in between.
+// Called after requests were parsed, and when a response becomes ready at another time.
 void HttpConnection::Progress() {
   for (bool again = true; again && !closed_;) {
     PopFinished();
@@ -70,7 +70,7 @@ void HttpConnection::Progress() {
   if (!closed_) EndOrWait();
 }
 
-// Goes on with the bytes that were left when too many requests ran.
+// Continues with the bytes that were not parsed because too many requests were in flight.
 void HttpConnection::Resume() {
   paused_ = false;
   busy_ = true;
@@ -95,12 +95,12 @@ void HttpConnection::PopFinished() {
   }
 }
 
-// False: the connection is closed.
+// Returns false if the connection is closed.
 bool HttpConnection::FlushOutput() {
   if (out_.empty()) return true;
   const Stream::Outcome outcome = out_.Flush(*stream_);
   if (outcome == Stream::Outcome::kClosed) return Close(), false;
-  if (watch_write_) read_time_ = Clock::now();  // the client reads a long response
+  if (watch_write_) read_time_ = Clock::now();  // the client is still reading a long response
   return true;
 }
 
@@ -113,7 +113,8 @@ void HttpConnection::UpdateInterest() {
   loop_.Change(stream_->fd(), this, read, write);
 }
 
-// Cancels what runs. The responses are still tried: the client may have closed one direction only.
+// Cancels the requests that run. Their responses are still written, because the client may have closed only
+// its sending direction.
 void HttpConnection::OnHangUp() {
   if (watching_ && out_.empty()) {
     loop_.Remove(stream_->fd(), this);
@@ -128,7 +129,8 @@ void HttpConnection::OnHangUp() {
   if (FlushOutput() && exchanges_.empty()) Close();
 }
 
-// Closing with unread bytes would reset the connection, and the client could lose the response.
+// Keeps the socket open for reading. Closing it with unread bytes would reset the connection, and the client
+// could lose the response.
 void HttpConnection::EndWriting() {
   lingering_ = true;
   stream_->ShutdownWrite();

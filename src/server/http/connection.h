@@ -1,4 +1,4 @@
-// One connection of HTTP/1.1: receives requests, answers them in order.
+// One connection of HTTP/1.1. It receives requests and answers them in order.
 #pragma once
 #include <deque>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace tern::server {
 
-// What all connections of a front end share.
+// Shared by all connections of a front end.
 struct HttpShared {
   HttpShared(ServerContext& server, HttpOptions http) : context(server), options(std::move(http)) {}
   ServerContext& context;
@@ -38,7 +38,8 @@ class HttpConnection : public Connection,
   HttpShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
 
-  // For handlers. An exchange is registered in the order of requests; then its response is written.
+  // For handlers. Exchanges are registered in the order of their requests. A response can be written after
+  // its exchange is registered.
   void Register(std::shared_ptr<Exchange> exchange);
   void Reply(Exchange& exchange, HttpReply reply);
   void BeginStream(Exchange& exchange, int status, std::string_view type);
@@ -99,15 +100,16 @@ class HttpConnection : public Connection,
   std::function<void()> done_;
   const std::shared_ptr<HttpShared> shared_;
 
-  // Receive memory. Bytes before floor_ belong to requests that run.
+  // Receive memory. Bytes before floor_ belong to requests that are being processed, so they must not be
+  // overwritten.
   std::shared_ptr<char[]> memory_;
   size_t floor_ = 0, begin_ = 0, end_ = 0;
-  size_t line_ = 0;  // for ScanHead
+  size_t line_ = 0;  // the argument `line` of ScanHead
   Clock::time_point read_time_, request_time_;
 
   // The request that is being received.
   State state_ = State::kHead;
-  RequestHead head_;  // its views are copied into the strings below
+  RequestHead head_;  // its views are copied to method_, target_ and traceparent_
   std::string method_, target_, traceparent_;
   uint64_t request_bytes_ = 0;
   Buffer body_;
@@ -119,12 +121,12 @@ class HttpConnection : public Connection,
   Output out_;
   uint64_t timer_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;
-  bool busy_ = false;          // in Run: Progress comes at its end
-  bool paused_ = false;        // parsing stopped because of Paused
-  bool last_request_ = false;  // no more requests are taken
+  bool busy_ = false;          // Run is active and will call Progress at its end
+  bool paused_ = false;        // parsing stopped because Paused() was true
+  bool last_request_ = false;  // no more requests are accepted
   bool draining_ = false;
   bool peer_closed_ = false;
-  bool lingering_ = false;  // everything is written; reads until the client closes
+  bool lingering_ = false;  // everything is written; reads and discards until the client closes
   bool closed_ = false;
 };
 

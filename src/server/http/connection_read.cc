@@ -1,4 +1,4 @@
-// How a connection receives requests.
+// The part of HttpConnection that receives requests.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kMemoryBytes = 32768;
 constexpr size_t kMinRoom = 4096;
-constexpr size_t kReadBudget = size_t{4} << 20;  // per event: other connections of the loop get their turn
+// Bytes per event, so that other connections of the loop are served too.
+constexpr size_t kReadBudget = size_t{4} << 20;
 constexpr size_t kMaxPipelined = 32;
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
 
@@ -21,7 +22,7 @@ void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
   busy_ = true;
   if (writable && !out_.empty() && !FlushOutput()) return;
   if (readable || hang_up || stream_->wants_write() || stream_->buffered()) Receive();
-  // While reading waits, only the event tells that the client is gone.
+  // While reading is paused, only the event shows that the client has disconnected.
   if (hang_up && Paused()) peer_closed_ = true;
   busy_ = false;
   Progress();
@@ -43,7 +44,7 @@ void HttpConnection::Discard() {
 
 void HttpConnection::Receive() {
   for (size_t budget = kReadBudget; !closed_;) {
-    ParseAll();  // also what was left when reading was paused
+    ParseAll();  // includes the bytes that were left when parsing was paused
     if (Paused()) return;
     size_t read = 0, asked = 0;
     const auto outcome = ReadOnce(read, asked);
@@ -72,7 +73,7 @@ Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
   return outcome;
 }
 
-// Makes room behind end_. Bytes before floor_ are not touched.
+// Makes room behind end_. Bytes before floor_ are not changed.
 void HttpConnection::PrepareMemory() {
   if (begin_ == end_) begin_ = end_ = floor_;
   if (memory_ && kMemoryBytes - end_ >= kMinRoom) return;
@@ -95,7 +96,7 @@ void HttpConnection::ParseAll() {
   paused_ = Paused() && !last_request_;
 }
 
-// True: a request was complete, and another one may follow.
+// Returns true if a request was complete, so that another one may follow.
 bool HttpConnection::ParseOne() {
   switch (state_) {
     case State::kBody:
@@ -131,7 +132,7 @@ bool HttpConnection::BeginBody(size_t available) {
   const uint64_t limit = shared_->context.limits.body_bytes;
   const uint64_t length = head_.content_length.value_or(0);
   if (length > limit) return RefuseLongBody(length), false;
-  // No memory is needed: the body is here.
+  // The whole body has arrived, so the request uses the receive memory without a copy.
   if (!head_.chunked && length <= available) {
     const auto size = static_cast<size_t>(length);
     Buffer body = Buffer::Borrow(memory_.get() + begin_, size, memory_);
@@ -184,7 +185,7 @@ void HttpConnection::FinishRequest(Buffer body) {
   request_bytes_ += body.size();
   last_request_ = !head_.keep_alive;
   Dispatch(std::move(body));
-  // A request that runs keeps its part of the memory, and so does a response that shares it.
+  // A running request still uses its bytes of the receive memory. A response may share them too.
   if ((!exchanges_.empty() && !exchanges_.back()->answered) || memory_.use_count() > 1) floor_ = begin_;
 }
 
@@ -193,7 +194,7 @@ void HttpConnection::RefuseLongBody(uint64_t bytes) {
                      shared_->context.limits.body_bytes, " bytes"));
 }
 
-// The rest of the stream cannot be understood: the connection ends after this response.
+// Sends an error. The connection ends after this response, because the following bytes cannot be parsed.
 void HttpConnection::Refuse(int status, std::string_view message) {
   head_.keep_alive = false;
   last_request_ = true;

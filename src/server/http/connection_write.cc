@@ -1,4 +1,4 @@
-// How a connection writes responses.
+// The part of HttpConnection that writes responses.
 #include "server/http/connection.h"
 #include "server/http/json_writer.h"
 #include "server/http/trace_context.h"
@@ -7,13 +7,15 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMinCompressBytes = 128;
-constexpr size_t kMaxUnread = size_t{64} << 20;  // a client that does not read its stream is closed
+// If more bytes wait, the connection is closed because the client does not read.
+constexpr size_t kMaxUnread = size_t{64} << 20;
 
 std::string_view ViewOf(const Buffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Replaces body and tail by their compressed form. A failure leaves the reply as it is.
+// Replaces body and tail by their compressed form. If that fails, returns false and leaves the reply as it
+// is.
 bool CompressReply(Encoding encoding, HttpReply& reply) {
   std::vector<std::string_view> parts{reply.body};
   for (const Buffer& bytes : reply.tail) parts.push_back(ViewOf(bytes));
@@ -129,7 +131,7 @@ void HttpConnection::Reply(Exchange& exchange, HttpReply reply) {
 void HttpConnection::BeginStream(Exchange& exchange, int status, std::string_view type) {
   if (closed_ || exchange.answered) return;
   exchange.status = status;
-  // HTTP/1.0 knows no chunks: the end of the connection ends the response.
+  // HTTP/1.0 has no chunks, so the end of the connection marks the end of the response.
   if (!exchange.http11) exchange.keep_alive = false, last_request_ = true;
   std::string& text = Sink(exchange).Text();
   const size_t before = text.size();
@@ -183,7 +185,7 @@ void HttpConnection::Finish(Exchange& exchange) {
     exchange.Describe(record);
     observer->OnRequest(record);
   }
-  // The caller of Reply may hold the exchange only by a reference.
+  // Progress and PopFinished may destroy `exchange`. While busy_ is set, Progress is called later.
   if (!busy_) return Progress();
   PopFinished();
 }

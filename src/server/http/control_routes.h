@@ -1,4 +1,4 @@
-// Everything but inference. Each function answers one request; none of them throws.
+// Answers all requests but inferences. Each function answers one request. No function throws.
 #pragma once
 #include "server/core/control.h"
 #include "server/http/reply.h"
@@ -6,11 +6,11 @@
 
 namespace tern::server {
 
-// True if the route waits for the repository, so that it must not run on an event loop.
+// Returns whether the route may wait for the repository. Such a route must not run on an event loop.
 bool MayWait(RouteKind kind);
 HttpReply HandleControl(ServerContext& context, const Route& route, Method method, std::string_view body);
 
-// The parts of HandleControl.
+// HandleControl calls one of these functions.
 HttpReply HandleServerRoute(ServerContext& context, const Route& route);
 HttpReply HandleModelRoute(ServerContext& context, const Route& route);
 HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std::string_view body);

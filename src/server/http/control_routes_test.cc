@@ -1,4 +1,4 @@
-// Every route but inference, through real sockets.
+// Tests every route except inference, through real sockets.
 #include "server/http/control_routes.h"
 
 #include "server/http/test_server.h"

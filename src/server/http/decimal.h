@@ -1,4 +1,4 @@
-// Numbers and words of header fields.
+// Parses numbers and compares words of header fields.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// Digits only, without sign and blanks; nullopt also beyond 18 digits.
+// The text must have 1 to 18 digits and no other characters. Returns nullopt for any other text.
 inline std::optional<uint64_t> ParseDecimal(std::string_view text) {
   if (text.empty() || text.size() > 18) return std::nullopt;
   uint64_t value = 0;

@@ -1,4 +1,4 @@
-// How a connection finds the operation for a request.
+// The part of HttpConnection that finds the operation for a request.
 #include "server/http/connection.h"
 #include "server/http/control_routes.h"
 #include "server/http/http_call.h"

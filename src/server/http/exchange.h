@@ -8,24 +8,24 @@
 
 namespace tern::server {
 
-// Used on the thread of the connection's loop.
+// Used only on the thread of the connection's loop.
 struct Exchange {
   virtual ~Exchange() = default;
-  // The client is gone: the result is not needed.
+  // Called when the client has disconnected, so that the result is not needed.
   virtual void Abandon() {}
-  // Fills in what the access log says of an inference.
+  // Fills in the fields of the access log that describe an inference.
   virtual void Describe(AccessRecord&) const {}
 
   std::string method, target;
   bool http11 = true;
   bool keep_alive = true;
-  bool without_body = false;  // of the response: the method is HEAD
+  bool without_body = false;  // the response has no body because the method is HEAD
   Encoding accept = Encoding::kIdentity;
   Clock::time_point arrived;
   TraceContext trace;
   uint64_t received = 0, sent = 0;
 
-  Output held;            // the response, while earlier requests are not answered
+  Output held;            // the response, until all earlier requests are answered
   bool answered = false;  // the response is complete
   int status = 0;
   std::string error;

@@ -11,7 +11,8 @@ Status NoProperShape(std::string_view name) {
   return InvalidArgument("The schema can not convert input '", name, "' to tensor with proper shape");
 }
 
-// Fixed dims take their share of the elements; the innermost open dim takes the rest, others become 1.
+// Sets the open dims so that the product of dims is `count`. The innermost open dim becomes `count` divided
+// by the fixed dims. Other open dims become 1.
 Status Distribute(std::string_view name, uint64_t count, Dims& dims) {
   for (const int64_t dim : dims) {
     if (dim < 0) continue;
@@ -26,7 +27,7 @@ Status Distribute(std::string_view name, uint64_t count, Dims& dims) {
   return count == 1 ? Status() : NoProperShape(name);
 }
 
-// Number of elements of the next value: 1, or the length of an array.
+// Sets `count` to the number of elements of the next value: the length of an array, or 1 for a single value.
 Status CountElements(JsonReader& json, uint64_t& count) {
   const size_t begin = json.position();
   count = 1;

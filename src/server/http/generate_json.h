@@ -1,4 +1,5 @@
-// The generate extension: keys of a JSON object become inputs or parameters, outputs become keys.
+// The JSON of the generate extension. Keys of the request's object become inputs or parameters. Outputs
+// become keys of the response's object.
 #pragma once
 #include "server/core/model_version.h"
 #include "server/http/infer_request.h"
@@ -6,7 +7,7 @@
 namespace tern::server {
 
 Status ParseGenerateRequest(std::string_view body, const InferSource& source, Request& request);
-// {"model_name":…, "model_version":…, OUTPUT: value or array, …}
+// Appends {"model_name":…, "model_version":…, OUTPUT: value or array, …}.
 Status AppendGenerateResponse(std::string& out, const ModelVersion& version, const Request& request,
                               const Response& response);
 

@@ -51,7 +51,7 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
 
 void HttpCall::OnResponse(Response response) {
   if (response.final) Free();
-  // A call that answers inline takes no detour.
+  // A response on the loop's thread is delivered directly, without a posted function.
   if (loop_.OnThread()) return Deliver(response);
   loop_.Post(
       [self = shared_from_this(), this, response = std::move(response)]() mutable { Deliver(response); });
@@ -74,7 +74,7 @@ void HttpCall::Deliver(Response& response) {
     connection->Reply(*this, ErrorReply(status));
 }
 
-// A final response may carry the outputs, or follow one that does.
+// The outputs are in the final response or in an earlier one.
 void HttpCall::DeliverWhole(HttpConnection& connection, Response& response) {
   const bool empty = response.status.ok() && response.outputs.empty();
   if (!empty) ++responses_;

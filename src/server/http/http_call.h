@@ -1,4 +1,4 @@
-// An inference that an HTTP request asks for.
+// An inference that an HTTP client requested.
 #pragma once
 #include "server/http/connection.h"
 #include "server/http/infer_request.h"
@@ -17,7 +17,7 @@ class HttpCall : public Call, public Exchange {
         version_(std::move(version)) {}
   ~HttpCall() override;
 
-  // Parses the body and submits the call. The call is registered with its connection.
+  // Parses the body and submits the call. The call must already be registered with its connection.
   void Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header);
 
   void Abandon() override { Cancel(); }
@@ -41,9 +41,9 @@ class HttpCall : public Call, public Exchange {
   const std::weak_ptr<HttpConnection> connection_;
   const std::shared_ptr<ModelVersion> version_;
   InferFormat format_;
-  uint64_t reserved_ = 0;   // of ServerContext::queued_bytes
-  Response first_;          // a response that came before the final one
-  size_t responses_ = 0;    // with outputs or with an error
+  uint64_t reserved_ = 0;   // bytes that this call added to ServerContext::queued_bytes
+  Response first_;          // the first response, if it is not the final one
+  size_t responses_ = 0;    // number of responses with outputs or with an error
   bool streaming_ = false;  // the head of the event stream is written
 };
 

@@ -12,7 +12,7 @@ namespace tern::server {
 struct HttpOptions {
   ListenOptions listen;
   std::string cors_origin;  // the value of Access-Control-Allow-Origin; empty: no CORS headers
-  std::string base_path;    // what paths begin with before /v2, as behind a proxy: "/tern"; may be empty
+  std::string base_path;    // prefix of all paths before /v2, such as "/tern" behind a proxy; may be empty
   bool metrics = false;     // also serve GET /metrics on this port
   std::chrono::seconds idle{75};  // a connection without a request is closed after this time; 0: never
 };
@@ -23,7 +23,7 @@ class HttpServer {
                                                    const HttpOptions& options);
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
-  virtual size_t connections() const { return 0; }  // that are open
+  virtual size_t connections() const { return 0; }  // open connections
   virtual void Drain(std::chrono::milliseconds limit) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The front end through real sockets.
+// Tests the front end through real sockets.
 #include "server/http/http_server.h"
 
 #include "server/http/compression.h"
@@ -54,7 +54,8 @@ TEST_F(HttpTest, InfersFromRawBinary) {
   EXPECT_EQ(reply.body.substr(reply.body.size() - 4), std::string("\0\0\x80\x3f", 4));
   const std::string text = Infer("abc", "Inference-Header-Content-Length: 0\r\n", "text").body;
   EXPECT_EQ(text.substr(text.size() - 7), std::string("\3\0\0\0abc", 7));
-  EXPECT_EQ(Infer("abcd", "Inference-Header-Content-Length: 0\r\n").status, 400);  // two inputs
+  // A raw request needs a model with one input, but this one has two.
+  EXPECT_EQ(Infer("abcd", "Inference-Header-Content-Length: 0\r\n").status, 400);
 }
 
 TEST_F(HttpTest, LargeBinaryBodiesAreEchoed) {
@@ -277,7 +278,7 @@ TEST_F(HttpTest, DisconnectOfTlsAndOfHalfAConnection) {
   const TestCertificates files;
   auto hold = Add(Config("hold"), Mode::kHold);
   Start();
-  // A client that closes its half after inline requests gets all its answers.
+  // A client that closes its sending direction after its requests still gets all answers.
   TestClient half(server->port());
   half.Send(Post("/v2/models/echo/infer", kSmall) + Get("/v2/health/live"));
   half.CloseWrite();

@@ -1,4 +1,4 @@
-// The response to an infer request.
+// Makes the response to an infer request.
 #pragma once
 #include "server/core/model_version.h"
 #include "server/http/infer_request.h"
@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// Output buffers become parts of the reply; they are not copied.
+// Output buffers become parts of the reply without a copy.
 HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
                          Response& response);
 

@@ -33,7 +33,7 @@ Status ReadSequenceId(JsonReader& json, SequenceInfo& sequence) {
 Status ReadTimeout(JsonReader& json, Request& request) {
   uint64_t microseconds = 0;
   TERN_TRY(ReadUnsigned(json, "timeout", microseconds));
-  // A longer one could not be added to a time: 100 years are enough.
+  // Limits the time-out to 100 years, so that it can be added to a time without overflow.
   constexpr uint64_t kMost = uint64_t{100} * 365 * 24 * 3600 * 1'000'000;
   request.timeout = std::chrono::microseconds(std::min(microseconds, kMost));
   return {};
@@ -58,7 +58,8 @@ Status ReadRequestParameter(JsonReader& json, std::string_view key, Request& req
   return {};
 }
 
-// Everything after the JSON, while inputs take their parts of it.
+// Parses the JSON of the body. Inputs with binary data remove their bytes from binary_, the bytes after the
+// JSON.
 class Parser {
  public:
   Parser(const Buffer& body, size_t header, const InferSource& source, Request& request, InferFormat& format)

@@ -1,4 +1,4 @@
-// The body of an infer request: JSON, then binary tensors (binary data extension).
+// Parses the body of an infer request, which is JSON followed by binary tensors (binary data extension).
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,31 +8,31 @@
 
 namespace tern::server {
 
-// How an output goes back to the client.
+// How an output is returned to the client.
 struct OutputFormat {
   bool binary = false;
-  std::string region;  // of shared memory; empty: the output is in the response
+  std::string region;  // a region of shared memory; empty if the output is in the response
   uint64_t offset = 0, bytes = 0;
 };
 
 struct InferFormat {
-  bool default_binary = false;        // for outputs that the request does not list
+  bool default_binary = false;        // the format of outputs that the request does not list
   std::vector<OutputFormat> outputs;  // one per Request::outputs
 };
 
-// What the parser needs to know of the server.
+// What the parser needs to know about the server.
 struct InferSource {
   const ModelConfig* config = nullptr;
   const Limits* limits = nullptr;
   SharedMemoryControl* shared_memory = nullptr;  // null: off
 };
 
-// header_length: the value of Inference-Header-Content-Length. Without it the body is JSON; with 0 it is the
-// data of the model's only input. Inputs share the memory of `body`.
+// header_length is the value of the header Inference-Header-Content-Length. Without the header, the body is
+// JSON. If the value is 0, the body is the data of the model's only input. Inputs share the memory of `body`.
 Status ParseInferRequest(const Buffer& body, std::optional<uint64_t> header_length, const InferSource& source,
                          Request& request, InferFormat& format);
 
-// A value of "parameters": bool, integer, float or string.
+// Reads a value of "parameters", which is a bool, an integer, a float or a string.
 Status ReadParameter(JsonReader& json, std::string_view name, ParameterValue& value);
 
 }  // namespace tern::server

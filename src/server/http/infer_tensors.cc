@@ -47,7 +47,7 @@ Status ReadShape(JsonReader& json, Dims& dims) {
     uint64_t dim = 0;
     TERN_TRY(ReadUnsigned(json, "shape", dim));
     if (dim > uint64_t{INT64_MAX}) return Unable("shape");
-    // No model has so many; a list of them would be repeated in messages.
+    // No model has so many dims, and error messages repeat all dims.
     if (dims.size() == 64) return InvalidArgument("a shape has more than 64 dimensions");
     dims.push_back(static_cast<int64_t>(dim));
     return {};
@@ -77,7 +77,7 @@ Status ReadInputField(JsonReader& json, std::string_view key, InputFields& f) {
   if (f.data) return InvalidArgument("the input has 'data' twice");
   json.Peek();
   f.data = json.position();
-  // The usual order: the type and the dims are known.
+  // In the usual order of keys, the type and the dims are already known. Otherwise the data is read later.
   if (f.has_name && f.has_shape && f.has_datatype && f.tensor.dtype != DType::kInvalid)
     return ReadJsonTensor(json, f.tensor);
   return json.Skip();
@@ -179,7 +179,7 @@ Status ReadRawInput(const Buffer& body, const InferSource& source, Request& requ
                            ") to be deduced but got 1 inputs in model '", config.name, "'");
   const TensorConfig& input = config.inputs[0];
   WireTensor tensor{input.name, input.dtype, input.dims, body};
-  // One dim may be open. The batch dim is 1.
+  // One dim may be open (-1). The size of the body determines it. The batch dim is 1.
   uint64_t known = 1;
   int64_t* open = nullptr;
   for (int64_t& dim : tensor.dims) {
@@ -197,7 +197,7 @@ Status ReadRawInput(const Buffer& body, const InferSource& source, Request& requ
       return InvalidArgument("For BYTE datatype raw input '", input.name,
                              "', the model must have input shape [1]");
     if (open) *open = 1;
-    // The body is the element; its length goes before it.
+    // The body is the only element. The wire form needs its length before it.
     tensor.bytes = Buffer::Allocate(sizeof(uint32_t) + body.size());
     const auto length = static_cast<uint32_t>(body.size());
     std::memcpy(tensor.bytes.data(), &length, sizeof length);

@@ -1,10 +1,10 @@
-// Parts of the infer request's parser: one tensor or output each.
+// Parts of the infer request's parser. Each function reads one input or one requested output.
 #pragma once
 #include "server/http/infer_request.h"
 
 namespace tern::server {
 
-// What the parameters of an input or output say.
+// The parameters of an input or output.
 struct TensorParameters {
   std::optional<uint64_t> binary_size, classification;
   std::optional<bool> binary;
@@ -16,16 +16,18 @@ struct TensorParameters {
 struct InputFields {
   WireTensor tensor;
   bool has_name = false, has_shape = false, has_datatype = false;
-  std::optional<size_t> data;  // where the value of "data" begins
+  std::optional<size_t> data;  // the position in the JSON text at which the value of "data" begins
   TensorParameters parameters;
 };
 
 Status ReadInputFields(JsonReader& json, InputFields& fields);
-// Checks that the tensor has exactly one source, and reads it from there. `binary`: the rest of the body; the
-// part that the input takes is removed from it.
+// Checks that the tensor's data is in exactly one place (JSON, binary data or shared memory), and reads it
+// from there. `binary` is the binary data that no input has used yet. Bytes that this input uses are removed
+// from it.
 Status ReadInputData(JsonReader& json, const InferSource& source, InputFields& fields, Buffer& binary);
 Status ReadOutput(JsonReader& json, const InferSource& source, Request& request, InferFormat& format);
-// The dims of an input that a raw binary request gives.
+// Makes the only input of a raw binary request. The body is its data, and its dims follow from the
+// configuration and the size of the body.
 Status ReadRawInput(const Buffer& body, const InferSource& source, Request& request);
 
 }  // namespace tern::server

@@ -253,7 +253,7 @@ template <class T> Status ParseFloat(const JsonNumber& number, T& value) {
     value = std::numeric_limits<T>::infinity();
   } else {
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-    // Numbers below the smallest one are reported like those above the largest.
+    // from_chars reports the same error for too small and for too large numbers. strtod distinguishes them.
     if (result.ec == std::errc::result_out_of_range) {
       const double wide = std::strtod(std::string(text).c_str(), nullptr);
       value = static_cast<T>(std::min<double>(wide, std::numeric_limits<T>::infinity()));

@@ -1,4 +1,5 @@
-// Reads JSON from memory in one pass: values go where they belong, and no tree is built.
+// Reads JSON from memory in one pass. The caller reads each value directly into its variable, so no tree is
+// built.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,25 +10,26 @@
 
 namespace tern::server {
 
-// A number of JSON. NaN, Infinity and -Infinity are accepted, as Triton does.
+// A JSON number. NaN, Infinity and -Infinity are accepted, as in Triton.
 struct JsonNumber {
   bool integer = false;  // written without fraction and exponent, and fits into 64 bits
   bool negative = false;
-  uint64_t magnitude = 0;  // of an integer
+  uint64_t magnitude = 0;  // only for an integer: the absolute value
   std::string_view text;
 };
 
-// Strict: RFC 8259 without duplicate-key checks. The text must outlive the reader.
+// Accepts only RFC 8259, plus NaN and infinities. Does not check for duplicate keys. The text must outlive
+// the reader.
 class JsonReader {
  public:
   enum class Kind { kObject, kArray, kString, kNumber, kBool, kNull, kNone };
 
   JsonReader(std::string_view text, int max_depth) : text_(text), max_depth_(max_depth) {}
 
-  Kind Peek();  // of the next value; kNone for anything that is no value
-  // Calls `member` with each key; `member` reads the value. The key is valid until the next read.
+  Kind Peek();  // the kind of the next value; kNone if no value follows
+  // Calls `member` with each key. `member` must read the value. The key is valid until the next read.
   template <class F> Status Object(F&& member);
-  // Calls `element` before each element; `element` reads it.
+  // Calls `element` for each element. `element` must read the element.
   template <class F> Status Array(F&& element);
   Status String(std::string& value);
   // Sets a view of the text, or of `storage` if the string has escapes.
@@ -35,8 +37,8 @@ class JsonReader {
   Status Number(JsonNumber& number);
   Status Bool(bool& value);
   Status Null();
-  Status Skip();  // any value
-  Status End();   // nothing follows but white space
+  Status Skip();  // skips any value
+  Status End();   // fails if anything but white space follows
 
   size_t position() const { return at_; }
   void Seek(size_t position) { at_ = position; }
@@ -52,7 +54,7 @@ class JsonReader {
   Status Hex(uint32_t& value);
   Status Key(std::string_view& key, std::string& storage);
   bool Take(std::string_view word);
-  // After an element: true if another one follows.
+  // Called after an element. Sets `more` to whether another element follows.
   Status Next(char close, bool& more);
 
   const std::string_view text_;
@@ -61,8 +63,8 @@ class JsonReader {
   int depth_ = 0;
 };
 
-// The value of a number as a type of C++. Fails with kInvalidArgument if the value does not fit exactly
-// (integers) or is finite and beyond the range (floats).
+// Converts a number to a C++ type. An integer type fails with kInvalidArgument if it cannot represent the
+// value exactly. A float type fails if the value is finite but out of its range.
 Status ToFloat(const JsonNumber& number, float& value);
 Status ToDouble(const JsonNumber& number, double& value);
 Status ToInt64(const JsonNumber& number, int64_t& value);

@@ -31,7 +31,7 @@ template <class T> class ElementWriter {
   size_t used_ = 0;
 };
 
-// Calls `leaf` for each value that is no array.
+// Calls `leaf` for each value that is not an array.
 template <class F> Status ForEachLeaf(JsonReader& json, F& leaf) {
   return json.Array([&]() -> Status {
     if (json.Peek() == JsonReader::Kind::kArray) return ForEachLeaf(json, leaf);
@@ -179,7 +179,7 @@ Result<uint64_t> ElementCount(std::string_view name, const Dims& dims) {
 Status ReadJsonTensor(JsonReader& json, WireTensor& tensor) {
   if (json.Peek() != JsonReader::Kind::kArray) return InvalidArgument("Unable to parse 'data'");
   TERN_ASSIGN(const uint64_t count, ElementCount(tensor.name, tensor.dims));
-  // An element takes at least one byte of text, so that a hostile shape allocates nothing.
+  // An element has at least one byte of text. This check refuses a hostile shape before memory is allocated.
   if (count > json.left()) return WrongCount();
   if (tensor.dtype == DType::kString) return ReadStrings(json, count, tensor);
   tensor.bytes = Buffer::Allocate(BytesOf(tensor.dtype, static_cast<size_t>(count)));

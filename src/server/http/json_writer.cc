@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-// Length of the valid UTF-8 sequence at the start of the text; 0 if there is none.
+// Returns the length of the UTF-8 sequence at the start of the text, or 0 if it is not valid.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);

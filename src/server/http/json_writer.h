@@ -7,23 +7,23 @@
 
 namespace tern::server {
 
-// A string with quotes. Bytes that are no UTF-8 become U+FFFD.
+// Appends a string in quotes. Bytes that are not UTF-8 become U+FFFD.
 void AppendJson(std::string& out, std::string_view text);
 void AppendJsonParameter(std::string& out, const ParameterValue& value);
-// Floats are the shortest text that parses back to the same value, with a point or an exponent; NaN, Infinity
-// and -Infinity as Triton writes them.
+// A float becomes the shortest text that parses back to the same value, with a point or an exponent. NaN,
+// Infinity and -Infinity are written in these words, as in Triton.
 void AppendJsonNumber(std::string& out, double value);
 void AppendJsonNumber(std::string& out, float value);
 void AppendJsonNumber(std::string& out, int64_t value);
 void AppendJsonNumber(std::string& out, uint64_t value);
-// "name": with a comma before it unless it follows '{' or '['.
+// Appends the name in quotes and a colon. A comma precedes the name unless `out` ends in '{' or '['.
 void AppendJsonKey(std::string& out, std::string_view name);
 void AppendJsonDims(std::string& out, const Dims& dims);
-// {"error":"…"}
+// Returns {"error":"…"}.
 std::string ErrorJson(std::string_view message);
 
-// The elements of a tensor without brackets, separated by commas. Fails if the bytes do not fit to the dims,
-// and for a type without a JSON form.
+// Appends the elements of a tensor without brackets, separated by commas. Fails if the number of bytes does
+// not match the dims, and for a type without a JSON form.
 Status AppendJsonElements(std::string& out, const WireTensor& tensor);
 
 }  // namespace tern::server

@@ -1,5 +1,5 @@
-// Requests that are refused, each with its status. The server answers the next request as if nothing
-// happened.
+// Tests that malformed requests are refused with the right status, and that the server still answers the next
+// request.
 #include "server/http/test_server.h"
 
 namespace tern::server {
@@ -8,7 +8,7 @@ namespace {
 struct Case {
   std::string name, request;
   int status;
-  std::string error = "";  // a part of the message
+  std::string error = "";  // a substring of the error message
 };
 
 class MalformedTest : public HttpTest {
@@ -256,7 +256,7 @@ TEST_F(MalformedTest, TooManyTensors) {
         "more than 3 outputs"}});
 }
 
-// After a refused head nothing of the rest is taken for a request.
+// After a refused head, the server must not parse the following bytes as a request.
 TEST_F(MalformedTest, NoSmuggling) {
   Start();
   const int before = echo->submitted;
@@ -270,7 +270,8 @@ TEST_F(MalformedTest, NoSmuggling) {
   EXPECT_EQ(echo->submitted, before);
 }
 
-// A body that the route does not read is skipped, and the next request is found.
+// The connection survives a malformed body, and a body that the route does not read. The next request is
+// answered.
 TEST_F(MalformedTest, BadBodiesKeepTheConnection) {
   Start();
   TestClient client(server->port());

@@ -1,4 +1,4 @@
-// The shared memory extensions. CUDA memory is refused.
+// Routes of the shared memory extensions. CUDA memory is refused.
 #include "server/http/control_routes.h"
 #include "server/http/json_reader.h"
 #include "server/http/json_writer.h"

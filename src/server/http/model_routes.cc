@@ -1,4 +1,4 @@
-// Metadata, readiness, configuration and statistics of models.
+// Routes for the metadata, readiness, configuration and statistics of models.
 #include "server/http/control_routes.h"
 #include "server/http/json_writer.h"
 

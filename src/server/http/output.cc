@@ -5,9 +5,9 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kCopyBytes = 4096;       // shorter pieces are copied behind the text before them
-constexpr size_t kKeepBytes = 64 * 1024;  // a text with more memory is freed after it is written
-constexpr size_t kMaxParts = 64;          // of one system call
+constexpr size_t kCopyBytes = 4096;       // shorter pieces are appended to the text before them
+constexpr size_t kKeepBytes = 64 * 1024;  // the memory of a longer text is freed after it is written
+constexpr size_t kMaxParts = 64;          // parts per system call
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Bytes that wait to be written to a stream: texts, and buffers that are not copied.
+// Bytes that wait to be written to a stream. They are texts, and buffers that are not copied.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,21 +10,21 @@ namespace tern::server {
 
 class Output {
  public:
-  // Text to append to. Valid until the next call of another function.
+  // Returns a text to which the caller appends. The reference is valid until another function is called.
   std::string& Text();
   void Add(std::string text);  // moves a long text, copies a short one
   void Add(const Buffer& bytes);
   void Add(Output&& other);
   bool empty() const { return first_ == used_ || (used_ - first_ == 1 && left(pieces_[first_]) == 0); }
   size_t bytes() const;
-  // Writes until everything is written (kDone) or the stream takes no more.
+  // Writes until everything is written (kDone) or the stream accepts no more.
   Stream::Outcome Flush(Stream& stream);
   void Clear();
 
  private:
   struct Piece {
     std::string text;
-    Buffer buffer;  // defined: the piece is a buffer
+    Buffer buffer;  // if it is defined, the piece is this buffer instead of `text`
     size_t sent = 0;
   };
   static size_t left(const Piece& piece) {
@@ -33,7 +33,8 @@ class Output {
   Piece& Append();
   void Sent(size_t bytes);
 
-  // pieces_[first_, used_) wait; others keep the memory of their texts.
+  // pieces_[first_, used_) wait to be written. The other pieces are empty and keep the memory of their texts
+  // for reuse.
   std::vector<Piece> pieces_;
   size_t first_ = 0, used_ = 0;
 };

@@ -1,4 +1,4 @@
-// The parsers and writers below the front end.
+// Tests the parsers and writers that the front end uses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,7 +88,7 @@ TEST(JsonReader, Numbers) {
   EXPECT_TRUE(ToFloat(NumberOf("-Infinity"), f).ok() && std::isinf(f) && f < 0);
   EXPECT_TRUE(ToFloat(NumberOf("1e-60"), f).ok() && f == 0);
   EXPECT_FALSE(ToFloat(NumberOf("3.5e38"), f).ok());
-  // Rounded once, from the text.
+  // The text is rounded once, directly to float. Rounding to double first would give another value.
   EXPECT_TRUE(ToFloat(NumberOf("1.00000017881393432617187499"), f).ok());
   EXPECT_EQ(f, 1.00000011920928955078125f);
 }

@@ -72,7 +72,7 @@ HttpReply ErrorReply(int http_status, std::string_view message) {
 HttpReply ErrorReply(const Status& status, std::chrono::milliseconds retry_after) {
   HttpReply reply = ErrorReply(HttpStatus(status.code()), status.message());
   reply.retry_after = retry_after;
-  // The client of an overloaded server always gets a hint.
+  // A reply with status 429 always says when to try again.
   if (reply.status == 429 && retry_after.count() == 0) reply.retry_after = std::chrono::seconds(1);
   return reply;
 }

@@ -1,4 +1,4 @@
-// A complete response of HTTP, before it is written.
+// A complete HTTP response before it is written.
 #pragma once
 #include <chrono>
 #include <string>
@@ -14,9 +14,9 @@ struct HttpReply {
   std::string_view type = "application/json";  // Content-Type
   std::string body;
   std::vector<Buffer> tail;  // follows the body
-  size_t infer_header = 0;   // > 0: the value of Inference-Header-Content-Length
-  bool compress = false;     // if the client accepts it
-  std::string_view allow;    // of 405
+  size_t infer_header = 0;   // if > 0, the value of Inference-Header-Content-Length
+  bool compress = false;     // compress the body if the client accepts that
+  std::string_view allow;    // the value of Allow, for status 405
   bool preflight = false;    // answers a CORS preflight
   std::chrono::milliseconds retry_after{0};
   std::string error;  // for the access log

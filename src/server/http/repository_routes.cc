@@ -1,4 +1,4 @@
-// The model repository extension: index, load, unload.
+// Routes of the model repository extension: index, load, unload.
 #include "server/http/base64.h"
 #include "server/http/control_routes.h"
 #include "server/http/json_reader.h"
@@ -105,7 +105,7 @@ HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std:
     status = route.kind == RouteKind::kLoad ? Load(context, route.model, body)
                                             : Unload(context, route.model, body);
   if (!status.ok()) return ErrorReply(status);
-  // KServe's clients read the name and the result; others only the status.
+  // KServe's clients read the name and the result. Other clients read only the status.
   std::string out = "{\"name\":";
   AppendJson(out, route.model);
   return JsonReply(out + (route.kind == RouteKind::kLoad ? ",\"load\":true}" : ",\"unload\":true}"));

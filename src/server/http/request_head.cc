@@ -13,7 +13,7 @@ using BeastView = beast::string_view;
 
 std::string_view View(BeastView text) { return {text.data(), text.size()}; }
 
-// "a, b;q=1": calls f("a"), f("b;q=1").
+// Calls f for each token. For "a, b;q=1" it calls f("a") and f("b;q=1").
 template <class F> void ForEachToken(std::string_view list, F&& f) {
   while (!list.empty()) {
     const size_t comma = list.find(',');
@@ -25,7 +25,7 @@ template <class F> void ForEachToken(std::string_view list, F&& f) {
   }
 }
 
-// Collects the fields that the server uses.
+// Stores the header fields that the server uses.
 class HeadParser final : public beast::http::basic_parser<true> {
  public:
   explicit HeadParser(RequestHead& head) : head_(head) {}
@@ -128,7 +128,7 @@ void HeadParser::ContentEncoding(std::string_view value) {
     Fail(415, "Unsupported content-encoding, only 'gzip', 'deflate' and 'identity' are supported");
 }
 
-// The first of the encodings that the server knows. Those with q=0 are refused by the client.
+// Selects the first encoding that the server supports. q=0 means that the client refuses an encoding.
 void HeadParser::AcceptEncoding(std::string_view value) {
   ForEachToken(value, [this](std::string_view token) {
     const size_t semicolon = token.find(';');
@@ -183,7 +183,7 @@ HeadScan ScanHead(std::string_view received, size_t& line) {
     const char* begin = received.data() + line;
     const auto* end = static_cast<const char*>(std::memchr(begin, '\n', received.size() - line));
     const size_t length = end ? static_cast<size_t>(end - begin) : received.size() - line;
-    // The only CR is right before the LF, or the last byte that has arrived.
+    // A CR is allowed only right before the LF, or as the last byte that has arrived.
     const auto* cr = static_cast<const char*>(std::memchr(begin, '\r', length));
     if (cr && cr != begin + length - 1) return {HeadScan::Outcome::kBad, 0};
     if (!end) return {};
@@ -203,7 +203,7 @@ HeadError ParseHead(std::string_view text, RequestHead& head) {
   parser.skip(true);
   beast::error_code failure;
   parser.put(boost::asio::const_buffer(text.data(), text.size()), failure);
-  // Our own checks are stricter than those of Beast and have better messages.
+  // The checks of HeadParser come first, because they are stricter than Beast's and have better messages.
   if (parser.error.status) return parser.error;
   if (failure == beast::http::error::bad_version) return {505, "only HTTP/1.0 and HTTP/1.1 are supported"};
   if (head.chunked && head.content_length)

@@ -10,12 +10,12 @@ int HexDigit(char c) {
   return -1;
 }
 
-// The segments of a path, decoded one by one.
+// Reads the segments of a path one by one.
 class Segments {
  public:
   explicit Segments(std::string_view path) : rest_(path) {}
   bool done() const { return rest_.empty(); }
-  // The next segment as it is written; the path must be "/a/b".
+  // Returns the next segment without decoding it. The path must have the form "/a/b".
   std::string_view Take() {
     if (rest_.empty() || rest_[0] != '/') return rest_ = {}, std::string_view();
     const size_t end = rest_.find('/', 1);
@@ -23,7 +23,7 @@ class Segments {
     rest_ = end == rest_.npos ? std::string_view() : rest_.substr(end);
     return segment;
   }
-  // False if the segment is empty or malformed.
+  // Decodes the next segment. Returns false if it is empty or malformed.
   bool Take(std::string& name) {
     if (!PercentDecode(Take(), name)) bad_ = true;
     return !name.empty() && !bad_;
@@ -64,7 +64,7 @@ RouteKind ModelRoute(Segments& path, Route& route) {
 
 RouteKind RepositoryRoute(Segments& path, Route& route) {
   std::string_view word = path.Take();
-  // /v2/repository/NAME/index and …/NAME/models/…: the repository's name.
+  // The path may contain the repository's name: /v2/repository/NAME/index, or /v2/repository/NAME/models/….
   if (!path.done() && word != "models") {
     PercentDecode(word, route.repository);
     word = path.Take();
@@ -135,7 +135,7 @@ bool PercentDecode(std::string_view text, std::string& out) {
 
 Route ParseRoute(std::string_view target, std::string_view base) {
   Route route;
-  // The absolute form, as proxies send it.
+  // Proxies send a target in absolute form, such as "http://host/v2".
   if (target.starts_with("http://") || target.starts_with("https://")) {
     const size_t path = target.find('/', target.find("//") + 2);
     target = path == target.npos ? "/" : target.substr(path);

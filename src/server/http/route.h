@@ -1,4 +1,4 @@
-// Which operation a request's target names.
+// Finds the operation that a request's target names.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,11 +16,11 @@ enum class RouteKind {
   kModelMetadata,
   kModelReady,
   kModelConfig,
-  kModelStats,  // an empty model: all models
+  kModelStats,  // `model` is empty for all models
   kInfer,
   kGenerate,
   kGenerateStream,
-  kTrace,  // an empty model: the server
+  kTrace,  // `model` is empty for the server's settings
   kLogging,
   kIndex,
   kLoad,
@@ -40,12 +40,12 @@ struct Route {
   std::string model, version, region, repository;
 };
 
-// base: what the path begins with before /v2; may be empty.
+// `base` is the prefix of all paths before /v2. It may be empty.
 Route ParseRoute(std::string_view target, std::string_view base = {});
 bool Allows(RouteKind kind, Method method);
 const char* AllowedMethods(RouteKind kind);  // "GET, POST"
 
-// Fails (false) for a '%' without two hexadecimal digits.
+// Returns false for a '%' without two hexadecimal digits.
 bool PercentDecode(std::string_view text, std::string& out);
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// The trace and logging extensions.
+// Routes of the trace and logging extensions.
 #include "server/http/control_routes.h"
 #include "server/http/infer_request.h"
 #include "server/http/json_reader.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = JsonReader::Kind;
 
-// A string, an array of strings, or null, which clears the setting.
+// Reads a string, an array of strings, or null. null clears the setting.
 Status ReadTraceSetting(JsonReader& json, std::string_view name, std::vector<std::string>& values) {
   values.clear();
   switch (json.Peek()) {
@@ -40,7 +40,7 @@ Status ReadTrace(const ServerContext& context, std::string_view body, Settings& 
   return json.End();
 }
 
-// trace_level is a list; the other settings are single strings.
+// trace_level is a list. All other settings are single strings.
 HttpReply TraceReply(const Settings& settings) {
   std::string out = "{";
   for (const auto& [name, values] : settings) {

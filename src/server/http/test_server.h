@@ -12,7 +12,7 @@
 
 namespace tern::server {
 
-// Answers with its inputs: IN0 as OUT0, IN1 as OUT1. Other behaviours are chosen by `mode`.
+// Returns its inputs as outputs: IN0 as OUT0, IN1 as OUT1. `mode` selects when and how it answers.
 class EchoVersion : public ModelVersion {
  public:
   enum class Mode { kInline, kThread, kHold, kFail, kRefuse, kRepeat };
@@ -46,7 +46,7 @@ class EchoVersion : public ModelVersion {
       const std::lock_guard lock(mutex_);
       calls.swap(held_);
     }
-    // Backwards: responses must come in the order of requests all the same.
+    // Answers in reverse order. The server must still send the responses in the order of the requests.
     for (size_t i = calls.size(); i-- > 0;) Answer(*calls[i]);
   }
   size_t MemoryBytes() const override { return 1234; }
@@ -188,7 +188,7 @@ struct TestReply {
   }
 };
 
-// Reads one response with Content-Length or chunks. `text` keeps what follows it.
+// Reads one response with Content-Length or chunks. Bytes after the response stay in `text`.
 template <class Client> TestReply ReadReply(Client& client, std::string& text) {
   TestReply reply;
   size_t end = 0;
@@ -270,7 +270,7 @@ class HttpTest : public testing::Test {
                   const std::string& model = "echo") {
     return Send(Post("/v2/models/" + model + "/infer", body, fields));
   }
-  // A binary request: JSON, then bytes.
+  // The header of a binary request, whose body is JSON followed by bytes.
   static std::string Header(const std::string& json) {
     return "Inference-Header-Content-Length: " + std::to_string(json.size()) + "\r\n";
   }

@@ -12,7 +12,7 @@ void ParseTraceParent(std::string_view text, TraceContext& trace) {
   if (text.size() < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-') return;
   const std::string_view version = text.substr(0, 2), id = text.substr(3, 32), parent = text.substr(36, 16),
                          flags = text.substr(53, 2);
-  // Later versions may append fields; version ff is invalid.
+  // Later versions may append fields. Version ff is invalid.
   if (!IsHex(version) || version == "ff" || (version == "00" && text.size() != 55)) return;
   if (text.size() > 55 && text[55] != '-') return;
   if (!IsHex(id) || !IsHex(parent) || !IsHex(flags) || IsZero(id) || IsZero(parent)) return;

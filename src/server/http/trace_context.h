@@ -1,4 +1,4 @@
-// W3C trace context: the header field traceparent.
+// Parses the header field traceparent of the W3C trace context.
 #pragma once
 #include <string_view>
 
@@ -6,7 +6,8 @@
 
 namespace tern::server {
 
-// "00-<32 hex>-<16 hex>-<2 hex>". Leaves `trace` empty for anything else.
+// The text of version 00 is "00-<32 hex>-<16 hex>-<2 hex>". Later versions may append fields. A malformed
+// text leaves `trace` empty.
 void ParseTraceParent(std::string_view text, TraceContext& trace);
 
 }  // namespace tern::server

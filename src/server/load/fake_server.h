@@ -1,4 +1,5 @@
-// For tests: an HTTP server with a thread per connection that answers each request with the same bytes.
+// For tests: an HTTP server with a thread per connection. A function of the test makes each reply. An empty
+// reply closes the connection.
 #pragma once
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -69,7 +70,7 @@ class FakeServer {
       }
     }
   }
-  // The size of the first request, 0 if it is not complete.
+  // Returns the size of the first request, or 0 if the request is not complete.
   static size_t Complete(const std::string& got) {
     const size_t head = got.find("\r\n\r\n");
     if (head == std::string::npos) return 0;

@@ -1,4 +1,4 @@
-// gRPC of the load generator: one call at a time over an HTTP/2 connection of nghttp2.
+// The gRPC client of the load generator. It makes one call at a time over an HTTP/2 connection, with nghttp2.
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class GrpcClient final : public SocketClient {
   void Report();
 
   nghttp2_session* session_ = nullptr;
-  std::string_view output_;  // memory of the session, valid until the next mem_send
+  std::string_view output_;  // memory of the session; valid until the next nghttp2_session_mem_send
   std::string_view message_;
   int32_t stream_ = -1;
   int status_ = -1, http_status_ = 0;

@@ -1,4 +1,4 @@
-// HTTP/1.1 of the load generator: keep-alive, one request at a time.
+// The HTTP/1.1 client of the load generator. It keeps the connection alive and sends one request at a time.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxHead = 64 << 10;
 
-// Finds a header's value in the head of an answer. name: lower case.
+// Finds a header's value in the head of an answer. `name` must be in lower case.
 std::string_view HeaderOf(std::string_view head, std::string_view name) {
   for (size_t at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at + 2)) {
     std::string_view line = head.substr(at + 2, head.find("\r\n", at + 2) - at - 2);
@@ -62,7 +62,7 @@ class HttpClient final : public SocketClient {
 };
 
 bool HttpClient::OnReceived(std::string_view bytes) {
-  if (!busy()) return false;  // nobody asked
+  if (!busy()) return false;  // the server sent bytes without a request
   if (in_body_) return TakeBody(bytes);
   const size_t old = head_.size();
   head_ += bytes;
@@ -100,7 +100,7 @@ bool HttpClient::TakeBody(std::string_view bytes) {
   return true;
 }
 
-// chunk_line_ collects the line with a chunk's size. A chunk's final CR LF counts as part of it.
+// chunk_line_ collects the line with a chunk's size. chunk_left_ includes the CR LF at the end of the chunk.
 bool HttpClient::TakeChunks(std::string_view bytes) {
   while (!bytes.empty()) {
     if (chunk_left_ > 0) {

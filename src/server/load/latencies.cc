@@ -6,7 +6,8 @@
 
 namespace tern::server::loadgen {
 
-// Numbers below 2^(kBits + 1) have a bucket each. Larger ones keep their kBits + 1 highest bits.
+// Each number below 2^(kBits + 1) has its own bucket. Larger numbers share a bucket if their highest kBits +
+// 1 bits are equal.
 int Latencies::Bucket(uint64_t ns) {
   const int shift = std::max(0, static_cast<int>(std::bit_width(ns)) - kBits - 1);
   return (shift << kBits) + static_cast<int>(ns >> shift);

@@ -1,4 +1,4 @@
-// Durations in buckets of at most 1 % width, from 1 ns to hours.
+// A histogram of durations from 1 ns to hours. A bucket is at most 1 % wide.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@ class Latencies {
   uint64_t count() const { return count_; }
   uint64_t max_ns() const { return max_; }
   double mean_ns() const { return count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0; }
-  // 0 if it is empty. q: 0 to 1.
+  // Returns 0 if no duration was added. `q` is 0 to 1.
   uint64_t Quantile(double q) const;
 
  private:

@@ -1,4 +1,4 @@
-// The load generator: sends inference requests to any server of the v2 protocol and measures the answers.
+// The load generator. It sends inference requests to any server of the v2 protocol and measures the answers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,39 +14,39 @@ namespace tern::server {
 struct LoadProgress {
   double seconds = 0;  // since the start of the step
   uint64_t answers = 0, errors = 0;
-  double p50_ms = 0, p99_ms = 0;  // so far
+  double p50_ms = 0, p99_ms = 0;  // of the answers so far
 };
 
 struct LoadCommand {
   std::string url, model, version;
   bool grpc = false;
-  int concurrency = 1;        // closed loop: so many requests are always under way
+  int concurrency = 1;        // closed loop: the number of requests that are always in flight
   std::vector<double> rates;  // open loop: requests per second, one step after the other; empty: closed loop
-  double seconds = 10;        // of each step
+  double seconds = 10;        // duration of each step
   double warmup_seconds = 0.5;
-  int max_connections = 256;  // open loop
+  int max_connections = 256;  // only for an open loop
   bool shared_memory = false;
-  bool json = false;  // HTTP: tensors as JSON, not as binary data
+  bool json = false;  // HTTP only: send tensors as JSON instead of binary data
   uint64_t seed = 1;
-  std::map<std::string, Tensor> inputs;  // given; others are random
-  std::map<std::string, Dims> shapes;    // by input
-  int64_t open_dim = 1;                  // size of dims that the model leaves open
+  std::map<std::string, Tensor> inputs;  // inputs that the user gives; all others are random
+  std::map<std::string, Dims> shapes;    // dims of random inputs, by name
+  int64_t open_dim = 1;                  // size of open dims of random inputs
   double timeout_seconds = 30;
   std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty
-  std::function<bool()> stop;                         // true: end now; may be empty
+  std::function<bool()> stop;                         // the test ends when it returns true; may be empty
 };
 
 struct LoadStep {
-  double rate = 0;  // asked for; 0: closed loop
+  double rate = 0;  // the requested rate; 0: closed loop
   int concurrency = 0;
   double seconds = 0;
-  uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors with 429 or 503
-  double throughput = 0;                                        // answers without error per second
-  // Milliseconds from the moment at which a request should have been sent, so that a slow server cannot hide
-  // the requests that it delays.
+  uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors by overload (HTTP 429, 503)
+  double throughput = 0;                                        // successful answers per second
+  // Latencies in milliseconds. They start when a request should have been sent, so that they include the time
+  // in which a slow server delays later requests.
   double mean_ms = 0, p50_ms = 0, p90_ms = 0, p95_ms = 0, p99_ms = 0, p999_ms = 0, max_ms = 0;
-  std::map<std::string, uint64_t> messages;      // of errors, the first few kinds
-  std::vector<std::pair<double, double>> curve;  // quantile, milliseconds
+  std::map<std::string, uint64_t> messages;      // number of errors by message, for the first few messages
+  std::vector<std::pair<double, double>> curve;  // pairs of a quantile and its latency in milliseconds
 };
 
 struct LoadReport {

@@ -56,7 +56,8 @@ TEST(Load, OpenLoopKeepsItsRate) {
   EXPECT_EQ(step.errors, 0u);
 }
 
-// The server answers one request at a time and stalls once. Requests that were due meanwhile count in full.
+// The server answers one request at a time and stalls once. Requests that are due during the stall must have
+// the full latency.
 TEST(Load, StallsAreNotOmitted) {
   std::atomic<int> count{0};
   std::mutex one;
@@ -115,7 +116,8 @@ TEST(Load, ReadsChunkedAnswers) {
   EXPECT_EQ(report->steps[0].errors, 0u);
 }
 
-// One request in 100 ms, 200 per second are due: the test ends soon after its time all the same.
+// The server answers one request per 100 ms, but 200 per second are due. The test must still end soon after
+// its time.
 TEST(Load, OverloadEnds) {
   FakeServer server([](const std::string& request) {
     if (StartsWith(request, "POST")) std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -10,7 +10,7 @@ namespace tern::server::loadgen {
 
 struct TensorFacts {
   std::string name, datatype;
-  Dims shape;  // -1: open
+  Dims shape;  // -1 is an open dim
 };
 
 struct ModelFacts {
@@ -21,10 +21,10 @@ Result<ModelFacts> ParseJsonMetadata(const std::string& json);
 Result<ModelFacts> ParseProtoMetadata(std::string_view message);
 Result<ModelFacts> ReadModelFacts(const Url& url, const LoadCommand& command);
 
-// Text of a model's name in a URL.
+// Encodes a model's name for a URL.
 std::string PercentEncode(std::string_view text);
 
-// A message with gRPC's prefix.
+// Adds gRPC's prefix to a message.
 RequestBytes GrpcRequest(const char* method, std::string_view message);
 RequestBytes HttpRequest(const Url& url, std::string_view method, const std::string& path,
                          std::string_view headers, std::string_view body);

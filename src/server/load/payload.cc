@@ -86,7 +86,7 @@ RequestBytes HttpInfer(const Url& url, const LoadCommand& command, const std::ve
   return HttpRequest(url, "POST", path + "/infer", headers, body);
 }
 
-// An entry of map<string, InferParameter>.
+// Encodes an entry of map<string, InferParameter>.
 std::string Parameter(std::string_view name, std::string_view value_message) {
   std::string entry;
   AppendField(1, name, entry);

@@ -1,4 +1,4 @@
-// The inference request that a load generator sends again and again.
+// Makes the inference request that the load generator sends repeatedly.
 #pragma once
 #include <memory>
 
@@ -13,13 +13,15 @@ struct InputTensor {
   Tensor tensor;
 };
 
-// Given tensors and random ones. Fails for inputs that the model does not have and for wrong types and sizes.
+// Returns all inputs of the model. Each input is the user's tensor if there is one, and random values if
+// there is none. Fails if the user gives an input that the model does not have, or a wrong type or size.
 Result<std::vector<InputTensor>> MakeInputs(const ModelFacts& facts, const LoadCommand& command);
 
-// The binary form of the v2 protocol: row-major; strings with their lengths.
+// Returns the tensor in the binary form of the v2 protocol: row-major, with a length before each string.
 std::string WireBytes(const Tensor& tensor);
 
-// Inputs in system shared memory that the server reads. Unregisters and removes it at the end.
+// Writes the inputs to system shared memory and registers the memory with the server. The destructor
+// unregisters and removes it.
 class SharedInputs {
  public:
   static Result<std::unique_ptr<SharedInputs>> Create(const Url& url, const LoadCommand& command,
@@ -40,7 +42,7 @@ class SharedInputs {
   bool registered_ = false;
 };
 
-// shared: null if tensors are sent with the request.
+// `shared` is null if the request itself contains the tensors.
 RequestBytes InferRequest(const Url& url, const LoadCommand& command, const std::vector<InputTensor>& inputs,
                           const SharedInputs* shared);
 

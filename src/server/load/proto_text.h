@@ -1,4 +1,4 @@
-// Just enough of protobuf's wire format for the messages of the load generator.
+// The subset of protobuf's wire format that the load generator's messages need.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,7 +25,8 @@ inline void AppendNumber(int field, uint64_t value, std::string& out) {
   AppendVarint(value, out);
 }
 
-// Reads fields one by one. Next returns false at the end and at damage; ok tells which.
+// Reads fields one by one. Next returns false at the end and at malformed bytes. ok() is false after
+// malformed bytes.
 class ProtoReader {
  public:
   explicit ProtoReader(std::string_view bytes) : rest_(bytes) {}
@@ -35,7 +36,7 @@ class ProtoReader {
   uint64_t number() const { return number_; }        // of a varint
   std::string_view bytes() const { return bytes_; }  // of a length-delimited field
   bool is_bytes() const { return is_bytes_; }
-  // Takes a varint from the front of bytes.
+  // Removes a varint from the front of `bytes`. Returns false if there is none.
   static bool TakeVarint(std::string_view& bytes, uint64_t& value);
 
  private:

@@ -18,7 +18,7 @@ Result<int> StartConnecting(const Url& url) {
   addrinfo* found = nullptr;
   if (const int error = getaddrinfo(url.host.c_str(), StrCat(url.port).c_str(), &hints, &found); error != 0)
     return IoError("cannot find ", url.host, ": ", gai_strerror(error));
-  // IPv4 first: a server that listens on 0.0.0.0 is not reached through ::1.
+  // Prefers IPv4, because a server that listens on 0.0.0.0 cannot be reached through ::1.
   const addrinfo* chosen = found;
   for (const addrinfo* a = found; a; a = a->ai_next)
     if (a->ai_family == AF_INET) chosen = a;
@@ -109,7 +109,7 @@ void SocketClient::Flush() {
   if (watching_write_) loop_.Change(fd_, this, true, watching_write_ = false);
 }
 
-// Reads once: the loop reports what is left.
+// Reads once. If bytes are left, the loop reports another event.
 void SocketClient::Receive() {
   thread_local char block[256 << 10];
   const uint64_t life = life_;
@@ -117,9 +117,9 @@ void SocketClient::Receive() {
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n < 0) return Fail(StrCat("the connection broke: ", std::strerror(errno)));
   if (n == 0) return Fail("the server closed the connection");
-  // The thread's block may be reused by a connection that an answer starts, so OnReceived copies what it
-  // keeps before it reports.
-  if (!OnReceived({block, static_cast<size_t>(n)})) return Fail("the answer is not of the protocol");
+  // All connections of the thread share `block`. An answer may start a request on another connection, so
+  // OnReceived must copy the bytes that it needs before it reports the answer.
+  if (!OnReceived({block, static_cast<size_t>(n)})) return Fail("the answer violates the protocol");
   if (fd_ >= 0 && life == life_ && connected_) Flush();
 }
 

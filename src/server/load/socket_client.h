@@ -1,4 +1,4 @@
-// What HTTP and gRPC connections of the load generator share: the socket and its buffers.
+// The base class of the load generator's HTTP and gRPC connections. It owns the socket.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,13 +17,13 @@ class SocketClient : public ClientConnection, public Watcher {
   void OnEvents(bool readable, bool writable, bool hang_up) override;
 
  protected:
-  // A new connection is being made; forget the old one.
+  // Called when a new connection is opened. Drops all state of the previous connection.
   virtual void OnOpen() = 0;
   virtual void Start(const RequestBytes& request) = 0;
-  // The next bytes to send; empty: none.
+  // Returns the next bytes to send, or an empty text if there are none.
   virtual std::string_view Output() = 0;
   virtual void OnSent(size_t bytes) = 0;
-  // Returns false if the bytes are not the protocol.
+  // Returns false if the bytes violate the protocol.
   virtual bool OnReceived(std::string_view bytes) = 0;
   virtual bool CloseAfterAnswer() const { return false; }
 
@@ -43,7 +43,7 @@ class SocketClient : public ClientConnection, public Watcher {
   AnswerSink& sink_;
   int fd_ = -1;
   bool busy_ = false, watching_write_ = false, connected_ = false;
-  uint64_t life_ = 0;  // counts connections
+  uint64_t life_ = 0;  // the number of connections opened so far
 };
 
 }  // namespace tern::server::loadgen

@@ -21,7 +21,7 @@ using std::chrono::nanoseconds;
 
 nanoseconds Seconds(double s) { return nanoseconds(static_cast<int64_t>(s * 1e9)); }
 
-// Wakes the loop at exact times; the loop's own timers count milliseconds.
+// Wakes the loop at exact times. The timers of Loop have a resolution of only 1 ms.
 class Alarm final : public Watcher {
  public:
   Alarm(Loop& loop, std::function<void()> action)
@@ -87,11 +87,12 @@ class Step final : public AnswerSink {
   Loop& loop_;
   std::mt19937_64 random_;
   Alarm alarm_;
-  Clock::time_point begin_, end_, next_, shown_;  // recording begins and ends; the next request is due
+  // Recording starts at begin_ and ends at end_; the next request is due at next_.
+  Clock::time_point begin_, end_, next_, shown_;
   std::deque<Slot> slots_;
   std::unordered_map<ClientConnection*, Slot*> slot_of_;
   std::vector<Slot*> free_;
-  std::deque<Clock::time_point> waiting_;  // due, but no connection is free
+  std::deque<Clock::time_point> waiting_;  // due times of requests that wait for a free connection
   int under_way_ = 0;
   bool stopped_ = false;
   uint64_t requests_ = 0, answers_ = 0, errors_ = 0, refused_ = 0, in_window_ = 0;
@@ -133,7 +134,7 @@ void Step::SendOn(Slot& slot, Clock::time_point intended) {
   slot.connection->Send(request_, false);
 }
 
-// Sends what is due by now, each on a free connection, and sets the alarm for the next.
+// Sends each request that is due on a free connection, and sets the alarm for the next one.
 void Step::SendDue() {
   const auto now = Clock::now();
   std::exponential_distribution<double> gap(rate_);
@@ -154,7 +155,7 @@ void Step::SendDue() {
   if (!Over(next_)) alarm_.Set(next_);
 }
 
-// Requests that were due but found no connection within the time-out are errors.
+// A request that gets no connection within the time-out counts as an error.
 void Step::DropExpired(Clock::time_point now) {
   const auto oldest = now - Seconds(command_.timeout_seconds);
   while (!waiting_.empty() && waiting_.front() < oldest) {
@@ -189,7 +190,7 @@ void Step::Record(const Slot& slot, const Answer& answer, Clock::time_point now)
   if (messages_.size() < 8 || messages_.count(answer.message)) ++messages_[answer.message];
 }
 
-// A connection that failed waits a little, so that a server that is down is not flooded.
+// After a failure, the connection waits 20 ms, so that a server that is down is not flooded.
 void Step::Continue(Slot& slot, bool failed) {
   if (failed) {
     loop_.After(milliseconds(20), [this, s = &slot] { Continue(*s, false); });

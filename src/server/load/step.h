@@ -1,11 +1,12 @@
-// One step of a load test: a closed loop, or a Poisson process of one rate.
+// One step of a load test. It is a closed loop, or a Poisson process with one rate.
 #pragma once
 #include "server/load/client.h"
 #include "server/load/load.h"
 
 namespace tern::server::loadgen {
 
-// rate: requests per second; 0: a closed loop with command.concurrency requests under way.
+// `rate` is in requests per second. If it is 0, the step is a closed loop with command.concurrency requests
+// in flight.
 Result<LoadStep> RunStep(const LoadCommand& command, const Url& url, const RequestBytes& request,
                          double rate);
 

@@ -14,10 +14,10 @@ struct BuiltinFile {
 };
 
 struct ServeCommand {
-  std::vector<std::pair<std::string, std::string>> flags;  // names without dashes, values
-  std::vector<BuiltinFile> builtin;  // served if no model is named: the first is the model
+  std::vector<std::pair<std::string, std::string>> flags;  // pairs of a name without dashes and a value
+  std::vector<BuiltinFile> builtin;  // the first is a model, which is served if the flags name no model
   std::string builtin_name;
-  std::string builtin_example;  // the name of the built-in file that is a request to the model
+  std::string builtin_example;  // the name of the built-in file that contains a request to the model
 };
 
 // C++ types cross this interface, so both sides must belong to the same build of Tern. The command compares
@@ -28,7 +28,7 @@ struct ServerLibrary {
   const char* build = nullptr;  // TERN_BUILD
   Result<int> (*serve)(const ServeCommand& command) = nullptr;
   Result<LoadReport> (*load)(const LoadCommand& command) = nullptr;
-  // The body of GET http://host:port/path. Fails for an answer other than 200.
+  // Returns the body of GET http://host:port/path. Fails if the status is not 200.
   Result<std::string> (*get)(const std::string& url, const std::string& path) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();

@@ -30,7 +30,7 @@ Result<bool> Boolean(const std::string& value) {
   return InvalidArgument("'", value, "' is neither true nor false");
 }
 
-// These make setters of the table below.
+// The setters in the tables below call these functions.
 template <class T> Status SetInteger(T& out, const std::string& value, int64_t lowest, int64_t highest) {
   TERN_ASSIGN(const int64_t number, Integer(value, lowest, highest));
   out = T(number);
@@ -62,7 +62,7 @@ Status SetControl(ServeOptions& o, const std::string& value) {
       o.repository.control = mode;
       return {};
     }
-  return InvalidArgument("'", value, "' is none of none, poll and explicit");
+  return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
 Status SetCompression(ServeOptions& o, const std::string& value) {
@@ -186,7 +186,8 @@ Names EnvironmentSettings(const Environment& environment) {
   return found;
 }
 
-// Applies the settings of a source that no stronger source has set. source: for messages.
+// Applies the settings of one source, except those in `set`, which a source of higher priority has set.
+// `source` names the source in messages.
 Status ApplyAll(const Names& settings, const std::string& source, std::set<std::string>& set,
                 ServeOptions& options) {
   std::set<std::string> here;
@@ -203,7 +204,7 @@ Status ApplyAll(const Names& settings, const std::string& source, std::set<std::
   return {};
 }
 
-// A port without an address of its own has the address of all.
+// A port without its own address gets the address of --address.
 void FillAddresses(ServeOptions& o) {
   for (std::string* address : {&o.http.listen.address, &o.grpc.listen.address, &o.metrics.address})
     if (address->empty()) *address = o.address;
@@ -212,7 +213,7 @@ void FillAddresses(ServeOptions& o) {
 Status Check(const ServeOptions& o) {
   const TlsOptions& tls = o.http.listen.tls;
   if (tls.certificate.empty() != tls.key.empty())
-    return InvalidArgument("tls-certificate and tls-key belong together");
+    return InvalidArgument("tls-certificate and tls-key must be given together");
   if (!tls.client_ca.empty() && tls.certificate.empty())
     return InvalidArgument("tls-client-ca needs tls-certificate");
   if (!o.serve_http && !o.serve_grpc) return InvalidArgument("neither HTTP nor gRPC is served");

@@ -1,4 +1,4 @@
-// The settings of a server, from flags, environment variables and a YAML file.
+// Reads the settings of a server from flags, environment variables and a YAML file.
 #pragma once
 #include <functional>
 #include <string>
@@ -24,7 +24,7 @@ struct ServeOptions {
   ObserveOptions observe;
   bool shared_memory = false;
   int loops = 0;                    // 0: one per core
-  std::string address = "0.0.0.0";  // of ports without one of their own
+  std::string address = "0.0.0.0";  // for ports without their own address
   std::string name = "tern";
   std::string ready_file;
   std::chrono::seconds exit_timeout{30};
@@ -33,15 +33,16 @@ struct ServeOptions {
 
 using Environment = std::function<const char*(const std::string& name)>;
 
-// Flags win over the environment, the environment wins over the file. A list is taken from one source.
-// flags: names without dashes. The file is the flag `config` or the variable TERN_SERVE_CONFIG.
+// A flag overrides an environment variable, which overrides the file. Lists of several sources are not
+// joined. `flags` has names without dashes. The path of the file is the flag `config` or the variable
+// TERN_SERVE_CONFIG.
 Result<ServeOptions> ReadOptions(const std::vector<std::pair<std::string, std::string>>& flags,
                                  const Environment& environment);
 
-// Names and values of a YAML file, in its order.
+// Returns the names and values of a YAML file in the order of the file.
 Result<std::vector<std::pair<std::string, std::string>>> ReadSettingsFile(const std::string& path);
 
-// Sets one setting. Fails for unknown names and for values that do not fit.
+// Sets one setting. Fails for an unknown name and for an invalid value.
 Status ApplySetting(const std::string& name, const std::string& value, ServeOptions& options);
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// A temporary folder that only this user can read; removed with its files at the end.
+// A temporary folder that only this user can read. The destructor removes it with its files.
 #pragma once
 #include <memory>
 #include <string>

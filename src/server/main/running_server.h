@@ -1,4 +1,4 @@
-// The parts of a server in the order in which they depend on each other.
+// A server: its scheduler, repository, observer, event loops and front ends.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace tern::server {
 
 class RunningServer {
  public:
-  // Listens on all ports; models load in the background.
+  // Returns when the server listens on all ports. Models are loaded in the background.
   static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options);
   ~RunningServer();
 
@@ -19,13 +19,13 @@ class RunningServer {
   std::vector<IndexEntry> Index() { return repository_->Index(false); }
   const Registry& models() const { return registry_; }
   void ReopenLogs() { observer_->Reopen(); }
-  // 0: not served.
+  // The ports. A port is 0 if its protocol is not served.
   int http_port() const { return http_ ? http_->port() : 0; }
   int grpc_port() const { return grpc_ ? grpc_->port() : 0; }
   int metrics_port() const { return metrics_ ? metrics_->port() : 0; }
 
-  // No longer ready; refuses new requests; returns when the accepted ones are answered and all models are
-  // unloaded, or after `limit`.
+  // Makes the server not ready and refuses new requests. Returns when the accepted requests are answered and
+  // all models are unloaded, or after `limit`.
   void Stop(std::chrono::milliseconds limit);
 
  private:

@@ -24,17 +24,18 @@ void Say(const ServeOptions& options, const std::string& text) {
   std::fflush(out);
 }
 
-// Files of the built-in model, for a server that was given no model.
+// The files of the built-in model, which is served if the flags name no model.
 struct Builtin {
   std::unique_ptr<PrivateFolder> folder;
-  std::string example;  // the path of a request
+  std::string example;  // the path of a file with a request
 };
 
 Result<Builtin> AddBuiltin(const ServeCommand& command, ServeOptions& options) {
   Builtin builtin;
   if (!options.repository.folders.empty() || !options.repository.models.empty()) return builtin;
   if (command.builtin.empty())
-    return InvalidArgument("no models to serve: --repository DIR or --model NAME=PATH names them");
+    return InvalidArgument(
+        "there is no model to serve; name models with --repository DIR or --model NAME=PATH");
   TERN_ASSIGN(builtin.folder, PrivateFolder::Create());
   for (const BuiltinFile& file : command.builtin) {
     const std::string path = StrCat(builtin.folder->path(), "/", file.name);
@@ -47,7 +48,7 @@ Result<Builtin> AddBuiltin(const ServeCommand& command, ServeOptions& options) {
   return builtin;
 }
 
-// Returns false if a signal came first.
+// Returns false if a signal arrives before all models are ready.
 bool WaitForModels(RunningServer& server, Signals& signals) {
   while (!server.AllReady()) {
     const int signal = signals.Wait(milliseconds(5));
@@ -100,7 +101,7 @@ Result<int> Serve(ServeOptions options, const ServeCommand& command) {
     if (!options.ready_file.empty()) TERN_TRY(data::WriteFile(options.ready_file, ReadyText(*server)));
     WaitForEnd(*server, signals);
   }
-  Say(options, "stopping: accepted requests are answered\n");
+  Say(options, "stopping: waiting until accepted requests are answered\n");
   if (!options.ready_file.empty()) unlink(options.ready_file.c_str());
   return StopServer(std::move(server), options, signals, builtin);
 }

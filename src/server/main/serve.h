@@ -4,8 +4,8 @@
 
 namespace tern::server {
 
-// Returns the exit code: 0 after SIGTERM or SIGINT when every accepted request was answered, 1 if some were
-// not within the exit time-out. Fails if the server cannot start.
+// Returns the exit code after SIGTERM or SIGINT. It is 0 if the server stopped within options.exit_timeout
+// (plus 0.5 s), else 1. A second signal ends the process with code 1. Fails if the server cannot start.
 Result<int> Serve(ServeOptions options, const ServeCommand& command);
 
 }  // namespace tern::server

@@ -1,4 +1,5 @@
-// The settings of the server: flags of `tern serve`, environment variables and keys of its YAML file.
+// The settings of the server. Each is a flag of `tern serve`, an environment variable, and a key of the YAML
+// file.
 #pragma once
 
 namespace tern::server {
@@ -7,7 +8,7 @@ enum class SettingKind { kText, kList, kFlag };
 
 struct SettingRow {
   const char* section;
-  const char* name;  // --name, TERN_SERVE_NAME, name: in the file
+  const char* name;  // "http-port" is --http-port, TERN_SERVE_HTTP_PORT, and http-port: in the file
   SettingKind kind;
   const char* value;    // the value's name in help texts
   const char* aliases;  // Triton's flag names, separated by commas
@@ -21,24 +22,25 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "model", SettingKind::kList, "NAME=PATH", "",
      "serve one model file or folder as version 1 of NAME; may be repeated"},
     {"Models", "model-control", SettingKind::kText, "none|poll|explicit", "model-control-mode",
-     "load all models at the start (none), follow changes of the folders (poll), or load what clients ask "
-     "for (explicit)"},
+     "none: load all models at the start. poll: also follow changes of the folders. explicit: load the models "
+     "that clients ask for (none)"},
     {"Models", "load-model", SettingKind::kList, "NAME", "",
-     "with explicit control: load this model at the start; '*': all"},
+     "with --model-control explicit, load this model at the start; '*' means all models"},
     {"Models", "poll-secs", SettingKind::kText, "N", "repository-poll-secs",
-     "with poll control: seconds between two looks at the folders (15)"},
+     "with --model-control poll, seconds between two scans of the folders (15)"},
     {"Models", "load-threads", SettingKind::kText, "N", "model-load-thread-count",
-     "models that are loaded at the same time (2)"},
+     "number of models that are loaded at the same time (2)"},
     {"Models", "strict", SettingKind::kFlag, "", "exit-on-error",
-     "exit if a model of the start cannot be loaded"},
+     "exit if a model cannot be loaded at the start"},
     {"Models", "no-auto-complete", SettingKind::kFlag, "", "disable-auto-complete-config",
-     "do not derive configurations from models"},
+     "do not fill in missing parts of configurations from the model files"},
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",
      "folder of back-end plug-ins (beside the program)"},
 
     // Where clients connect.
     {"Addresses", "address", SettingKind::kText, "ADDR", "", "address of all ports (0.0.0.0)"},
-    {"Addresses", "http-port", SettingKind::kText, "N", "", "port of HTTP (8000); 0: the system chooses one"},
+    {"Addresses", "http-port", SettingKind::kText, "N", "",
+     "port of HTTP (8000); 0 lets the system choose a port"},
     {"Addresses", "grpc-port", SettingKind::kText, "N", "", "port of gRPC (8001)"},
     {"Addresses", "metrics-port", SettingKind::kText, "N", "", "port of GET /metrics for Prometheus (8002)"},
     {"Addresses", "http-address", SettingKind::kText, "ADDR", "",
@@ -49,62 +51,69 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Addresses", "allow-grpc", SettingKind::kText, "true|false", "", "serve gRPC (true)"},
     {"Addresses", "allow-metrics", SettingKind::kText, "true|false", "", "serve the metrics port (true)"},
     {"Addresses", "base-path", SettingKind::kText, "PATH", "",
-     "what paths of HTTP begin with before /v2, as behind a proxy: /tern"},
+     "prefix of all HTTP paths before /v2, such as /tern behind a proxy (none)"},
     {"Addresses", "http-metrics", SettingKind::kFlag, "", "", "serve GET /metrics also on the HTTP port"},
     {"Addresses", "ready-file", SettingKind::kText, "FILE", "",
-     "written when all models of the start are loaded: the ports as JSON"},
+     "write the ports to FILE, as JSON, when all models are loaded at the start"},
 
     // Who may connect, and how much may be sent.
     {"TLS and limits", "tls-certificate", SettingKind::kText, "FILE", "",
-     "PEM file of the certificate of HTTP and gRPC; turns TLS on"},
-    {"TLS and limits", "tls-key", SettingKind::kText, "FILE", "", "PEM file of its private key"},
+     "PEM file of the certificate for HTTP and gRPC; turns TLS on"},
+    {"TLS and limits", "tls-key", SettingKind::kText, "FILE", "",
+     "PEM file of the certificate's private key"},
     {"TLS and limits", "tls-client-ca", SettingKind::kText, "FILE", "",
-     "PEM file of an authority; clients must present a certificate of it"},
+     "PEM file of a certificate authority; clients must present a certificate that it signed"},
     {"TLS and limits", "cors-origin", SettingKind::kText, "ORIGIN", "",
-     "value of Access-Control-Allow-Origin (no CORS headers)"},
+     "value of the header Access-Control-Allow-Origin (no CORS headers)"},
     {"TLS and limits", "shared-memory", SettingKind::kFlag, "", "allow-client-shm",
-     "clients may register system shared memory"},
+     "let clients register system shared memory"},
     {"TLS and limits", "max-body-bytes", SettingKind::kText, "N", "http-max-input-size",
-     "of one request, after decompression (67108864)"},
-    {"TLS and limits", "max-message-bytes", SettingKind::kText, "N", "", "of one gRPC request (2147483647)"},
+     "limit on the bytes of one request, after decompression (67108864)"},
+    {"TLS and limits", "max-message-bytes", SettingKind::kText, "N", "",
+     "limit on the bytes of one gRPC request (2147483647)"},
     {"TLS and limits", "max-queued-bytes", SettingKind::kText, "N", "",
-     "of all requests that wait or run (1073741824)"},
-    {"TLS and limits", "max-connections", SettingKind::kText, "N", "", "of each port (4096)"},
-    {"TLS and limits", "max-tensors", SettingKind::kText, "N", "", "of one request (1024)"},
+     "limit on the bytes of all requests that wait or run (1073741824)"},
+    {"TLS and limits", "max-connections", SettingKind::kText, "N", "",
+     "limit on the connections of each port (4096)"},
+    {"TLS and limits", "max-tensors", SettingKind::kText, "N", "",
+     "limit on the inputs, and on the outputs, of one request (1024)"},
     {"TLS and limits", "idle-secs", SettingKind::kText, "N", "",
-     "an HTTP connection without a request is closed after this time (75)"},
-    {"TLS and limits", "grpc-keepalive-time", SettingKind::kText, "MS", "", "between two pings (no pings)"},
+     "close an HTTP connection that sends no request for N seconds (75)"},
+    {"TLS and limits", "grpc-keepalive-time", SettingKind::kText, "MS", "",
+     "time between two pings of a gRPC connection (no pings)"},
     {"TLS and limits", "grpc-keepalive-timeout", SettingKind::kText, "MS", "",
-     "a connection without an answer to a ping is closed (20000)"},
+     "close a gRPC connection that does not answer a ping within this time (20000)"},
     {"TLS and limits", "grpc-max-connection-age", SettingKind::kText, "MS", "",
-     "a gRPC connection is closed after this time (no limit)"},
+     "close a gRPC connection after this time (no limit)"},
     {"TLS and limits", "grpc-max-connection-age-grace", SettingKind::kText, "MS", "",
-     "for its requests to finish (10000)"},
+     "time in which requests may finish after --grpc-max-connection-age (10000)"},
     {"TLS and limits", "grpc-compression", SettingKind::kText, "LEVEL",
-     "grpc-infer-response-compression-level", "none, low, medium, high, or the level of gzip (none)"},
+     "grpc-infer-response-compression-level",
+     "gzip level of gRPC responses: none, low, medium, high, or 1 to 9 (none)"},
 
-    // How it runs.
-    {"Running", "threads", SettingKind::kText, "N", "", "that execute models (one per core)"},
+    // How the server runs.
+    {"Running", "threads", SettingKind::kText, "N", "",
+     "number of threads that execute models (one per core)"},
     {"Running", "loops", SettingKind::kText, "N", "http-thread-count",
-     "threads that serve connections (one per core)"},
+     "number of threads that serve connections (one per core)"},
     {"Running", "inline-below-us", SettingKind::kText, "N", "",
-     "a model faster than this runs on the thread that received the request (100)"},
+     "a model that takes less than N microseconds runs on the thread that received the request (100)"},
     {"Running", "exit-timeout-secs", SettingKind::kText, "N", "",
-     "after SIGTERM, for accepted requests to finish (30)"},
+     "seconds in which accepted requests may finish after SIGTERM (30)"},
     {"Running", "server-name", SettingKind::kText, "NAME", "id", "the name in GET /v2 (tern)"},
 
     // What operators see.
     {"Logs and traces", "log", SettingKind::kText, "FILE", "",
-     "access log: one line of JSON per request; '-': standard output"},
+     "write an access log with one line of JSON per request; '-' is standard output"},
     {"Logs and traces", "quiet", SettingKind::kFlag, "", "", "print nothing at the start"},
     {"Logs and traces", "trace-endpoint", SettingKind::kText, "URL", "",
      "send traces to an OpenTelemetry collector: http://HOST:4318/v1/traces"},
     {"Logs and traces", "trace-file", SettingKind::kText, "FILE", "", "write traces in Triton's JSON form"},
     {"Logs and traces", "trace-rate", SettingKind::kText, "N", "",
      "trace every N-th request (1000); requests with a sampled traceparent are always traced"},
-    {"Logs and traces", "trace-count", SettingKind::kText, "N", "", "number of traces (no limit)"},
+    {"Logs and traces", "trace-count", SettingKind::kText, "N", "", "stop after N traces (no limit)"},
     {"Logs and traces", "trace-level", SettingKind::kText, "LEVEL", "",
-     "OFF or TIMESTAMPS (TIMESTAMPS if traces have a destination)"},
+     "OFF or TIMESTAMPS (TIMESTAMPS if --trace-endpoint or --trace-file is given, else OFF)"},
 };
 
 }  // namespace tern::server

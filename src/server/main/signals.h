@@ -1,12 +1,12 @@
-// Signals that end the server, taken one by one in place of handlers.
+// Receives signals one by one with Wait, without signal handlers.
 #pragma once
 #include <chrono>
 #include <csignal>
 
 namespace tern::server {
 
-// Blocks SIGINT, SIGTERM and SIGHUP for the calling thread and for threads that it starts later, so that
-// Wait receives them. Ignores SIGPIPE. Restores both when destroyed.
+// Blocks SIGINT, SIGTERM and SIGHUP for the calling thread and for threads that it starts later, so that Wait
+// receives them. Ignores SIGPIPE. The destructor restores the signal mask and the action of SIGPIPE.
 class Signals {
  public:
   Signals();

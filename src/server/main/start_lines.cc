@@ -7,7 +7,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kShown = 20;  // models
+constexpr size_t kShown = 20;  // number of models that are listed
 
 std::string DescribeTensors(const std::vector<TensorConfig>& tensors, bool batched) {
   std::string text;
@@ -20,7 +20,7 @@ std::string DescribeTensors(const std::vector<TensorConfig>& tensors, bool batch
   return text;
 }
 
-// The name by which a client on this machine reaches an address.
+// Returns the host name by which a client on this machine reaches an address.
 std::string Host(const std::string& address) {
   if (address == "0.0.0.0" || address == "::") return "localhost";
   return address.find(':') == std::string::npos ? address : StrCat("[", address, "]");

@@ -17,7 +17,7 @@
 namespace tern::server {
 namespace {
 
-// Counts connections; Drain waits for zero.
+// Counts connections. Drain waits until the count is zero.
 struct Count {
   std::atomic<size_t> value{0};
   std::mutex mutex;
@@ -30,7 +30,7 @@ struct Count {
   }
 };
 
-// Accepts on one loop, and owns the connections of that loop. Used on the loop's thread.
+// Accepts connections on one loop, and owns them. Used only on the loop's thread.
 class Acceptor : public Watcher, public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(Loop& loop, int fd, const ListenOptions& options, std::shared_ptr<TlsContext> tls,
@@ -66,14 +66,14 @@ class Acceptor : public Watcher, public std::enable_shared_from_this<Acceptor> {
   const std::shared_ptr<TlsContext> tls_;
   const ConnectionFactory factory_;
   const std::shared_ptr<Count> count_;
-  int spare_;  // is closed for a moment when no descriptor is left
+  int spare_;  // an open descriptor that RefuseOne closes to be able to accept
   uint64_t next_ = 0;
   bool draining_ = false;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections_;
 };
 
 void Acceptor::OnEvents(bool, bool, bool) {
-  // A few at a time: the connections that are open get their turn.
+  // Accepts at most 16 connections per event, so that open connections are served too.
   for (int i = 0; i < 16 && Accept(); ++i) {
   }
 }
@@ -88,7 +88,8 @@ bool Acceptor::Accept() {
   return errno == EINTR || errno == ECONNABORTED;
 }
 
-// Without a descriptor the waiting connection would raise its event forever.
+// Accepts and closes one connection when the process has no descriptor left. Otherwise the waiting connection
+// would raise its event forever.
 void Acceptor::RefuseOne() {
   if (spare_ >= 0) close(spare_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -109,7 +110,7 @@ void Acceptor::Open(int fd) {
   const uint64_t id = next_++;
   std::shared_ptr<Connection> connection;
   if (stream) {
-    // The place is taken first: `done` may be called before the factory returns.
+    // The entry is made first, because `done` may be called before the factory returns.
     connections_[id] = nullptr;
     connection = factory_(loop_, std::move(stream), [self = weak_from_this(), id] {
       if (auto acceptor = self.lock()) acceptor->Erase(id);
@@ -126,7 +127,8 @@ void Acceptor::Open(int fd) {
   if (connection && draining_) connection->Drain();
 }
 
-// The connection calls it in one of its own functions, so the object is destroyed later.
+// A connection calls Erase from one of its functions, so the connection is destroyed later, by a posted
+// function.
 void Acceptor::Erase(uint64_t id) {
   auto found = connections_.extract(id);
   if (!found) return;
@@ -134,7 +136,7 @@ void Acceptor::Erase(uint64_t id) {
   if (found.mapped()) loop_.Post([connection = std::move(found.mapped())]() mutable { connection.reset(); });
 }
 
-// Connections that wait in the system's queue are accepted: closing the socket would reset them.
+// Accepts the connections that wait in the system's queue, because closing the socket would reset them.
 void Acceptor::StopAccepting() {
   if (fd_ < 0) return;
   while (Accept()) {
@@ -179,7 +181,7 @@ void RunOn(Loop& loop, std::function<void()> function) {
     latch->open = true;
     latch->changed.notify_all();
   });
-  // The signal comes first, so that it is destroyed last.
+  // `signal` is captured first, so that it is destroyed after `function`.
   loop.Post([signal = std::move(signal), function = std::move(function)] { function(); });
   std::unique_lock lock(latch->mutex);
   latch->changed.wait(lock, [&] { return latch->open; });

@@ -1,4 +1,4 @@
-// Accepts connections on every loop (SO_REUSEPORT), or on a UNIX socket.
+// Accepts connections, either on TCP sockets with SO_REUSEPORT, one per loop, or on a UNIX socket.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,18 +15,19 @@ struct TlsOptions {
 };
 
 struct ListenOptions {
-  std::string address = "0.0.0.0";  // or "unix:/path"
+  std::string address = "0.0.0.0";  // an IP address, or "unix:/path"
   int port = 0;                     // 0: the system chooses one
   TlsOptions tls;
-  std::string alpn;           // protocols offered by TLS, in order of preference: "h2,http/1.1"
-  size_t connections = 4096;  // limit; a connection beyond it is closed at once
+  std::string alpn;           // protocols that TLS offers, in order of preference, such as "h2,http/1.1"
+  size_t connections = 4096;  // limit; further connections are closed at once
 };
 
-// A protocol's connection. The listener owns it until it calls the function `done` that it was created with.
+// A connection of one protocol. The listener owns it until the connection calls `done`, the argument of
+// ConnectionFactory.
 class Connection {
  public:
   virtual ~Connection() = default;
-  // The server drains: finish the requests that were accepted, then close.
+  // Called when the server drains. The connection finishes its accepted requests, then closes.
   virtual void Drain() = 0;
 };
 
@@ -40,7 +41,8 @@ class Listener {
   ~Listener();  // closes all connections
   int port() const;
   size_t connections() const;
-  // Stops accepting; calls Connection::Drain on every connection; returns when none is left or after `limit`.
+  // Stops accepting and calls Connection::Drain on every connection. Returns when no connection is left, or
+  // after `limit`.
   void Drain(std::chrono::milliseconds limit);
 
  private:

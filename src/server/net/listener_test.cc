@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sends back what it receives, and closes after "quit".
+// Sends back all bytes that it receives. Closes after "quit".
 class Echo : public Connection, public Watcher {
  public:
   Echo(Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done)
@@ -164,7 +164,7 @@ TEST_F(ListenerTest, UnixSocketIsRemovedAndReplaced) {
   EXPECT_EQ(client.Read(), "|unix");
   listener_.reset();
   EXPECT_FALSE(std::filesystem::exists(path));
-  // A server that died leaves its socket.
+  // Leaves a socket file, as a server that was killed does.
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -237,7 +237,7 @@ TEST_F(TlsTest, MutualTlsDemandsACertificate) {
   ASSERT_TRUE(with.connected());
   with.Send("abc");
   EXPECT_EQ(with.ReadExactly(3), "abc");
-  // With TLS 1.3 the client learns of it after its own handshake.
+  // With TLS 1.3, the client's handshake succeeds before the server refuses the missing certificate.
   without.Send("abc");
   EXPECT_EQ(without.ReadExactly(3), "");
 }

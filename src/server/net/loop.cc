@@ -23,11 +23,11 @@ struct Loop::State {
 
   std::mutex mutex;  // guards posted and ended
   std::vector<std::function<void()>> posted;
-  bool ended = false;  // Run has returned: posted functions are destroyed at once
+  bool ended = false;  // Run has returned, so newly posted functions are destroyed at once
   std::atomic<bool> has_posted{false};
 
   Timers timers;
-  std::array<epoll_event, 64> events;  // collected by the last wait
+  std::array<epoll_event, 64> events;  // returned by the last epoll_wait
   int collected = 0;
 
   ~State() {
@@ -47,7 +47,8 @@ namespace {
 
 epoll_event EventOf(Watcher* watcher, bool read, bool write) {
   epoll_event event{};
-  // A client that has closed its half raises EPOLLRDHUP forever: not for who waits to write the rest.
+  // After a client has closed its sending direction, EPOLLRDHUP is raised forever. It is not requested while
+  // only writing is watched, because the loop would then spin.
   event.events = (read ? EPOLLIN : 0u) | (write ? EPOLLOUT : 0u) | (read || !write ? EPOLLRDHUP : 0u);
   event.data.ptr = watcher;
   return event;
@@ -96,7 +97,7 @@ void Loop::Post(std::function<void()> function) {
     if (state_->ended) return;
     state_->posted.push_back(std::move(function));
   }
-  // The loop looks at has_posted before it waits, so only another thread must wake it.
+  // The loop checks has_posted before it waits, so only another thread must wake the loop.
   if (!state_->has_posted.exchange(true) && !OnThread()) state_->Wake();
 }
 
@@ -179,7 +180,8 @@ Result<std::unique_ptr<Loops>> Loops::Start(int count) {
   }
   for (auto& loop : loops->loops_) {
     loops->threads_.emplace_back([loop = loop.get()] {
-      // Signals go to other threads. A blocked SIGPIPE turns a write to a closed socket into EPIPE.
+      // Signals are delivered to other threads. With SIGPIPE blocked, a write to a closed socket fails with
+      // EPIPE.
       sigset_t all;
       sigfillset(&all);
       pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -1,4 +1,4 @@
-// Event loops: one thread each, with level-triggered epoll, timers and posted functions.
+// Event loops with level-triggered epoll, timers and posted functions. Each loop has one thread.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tern::server {
 
-// Gets events of one file descriptor, on the loop's thread.
+// Gets the events of one file descriptor on the loop's thread.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -24,21 +24,22 @@ class Loop {
   static Result<std::unique_ptr<Loop>> Create();
   ~Loop();
 
-  // Watches a descriptor until Remove. An event that was collected before Remove is not delivered after it.
-  // hang_up is reported also with read = write = false, but not that of one direction while only writing is
-  // watched.
+  // Watches a descriptor until Remove. An event that was collected before Remove is not delivered after it. A
+  // hang-up of the whole connection is always reported, even with read = write = false. If the peer closes
+  // only its sending direction, that is not reported while only writing is watched.
   Status Add(int fd, Watcher* watcher, bool read, bool write);
   void Change(int fd, Watcher* watcher, bool read, bool write);
   void Remove(int fd, Watcher* watcher);
 
-  // Runs a function on the loop's thread, soon. Functions run in the order of Post. After Stop they are
-  // destroyed without a call.
+  // Queues a function, which soon runs on the loop's thread. Functions run in the order of Post. After Stop,
+  // queued functions are destroyed without being called.
   void Post(std::function<void()> function);
-  // Runs a function once after a delay, unless it is cancelled. Returns its number, which is never 0.
+  // Runs a function once after a delay, unless the timer is cancelled. Returns the timer's number, which is
+  // never 0.
   uint64_t After(std::chrono::milliseconds delay, std::function<void()> function);
   void Cancel(uint64_t timer);
 
-  void Run();  // until Stop
+  void Run();  // returns after Stop
   void Stop();
   bool OnThread() const;
 

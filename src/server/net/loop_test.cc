@@ -158,7 +158,7 @@ TEST(Loop, AddOfABadDescriptorFails) {
   EXPECT_EQ(Loops::Start(0).status().code(), Code::kInvalidArgument);
 }
 
-// Two descriptors are ready in one wait; the first handler removes the other.
+// Two descriptors are ready in one epoll_wait. The handler that runs first removes the other one.
 TEST(Loop, NoEventAfterRemove) {
   auto loops = std::move(*Loops::Start(1));
   Loop& loop = loops->at(0);

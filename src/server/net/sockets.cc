@@ -77,7 +77,8 @@ Status Listen(const Socket& s) {
 Result<ListenSockets> OpenTcp(const std::string& host, int port, int count) {
   if (port < 0 || port > 65535) return InvalidArgument("invalid port ", port);
   TERN_ASSIGN(Address address, ResolveTcp(host, port));
-  // Another server that shares its port would go unnoticed below; a socket that does not share notices it.
+  // The sockets below share their port, so they would not notice another server that shares it. The probe
+  // does not share the port, so its bind fails if another server uses it.
   if (port != 0) {
     TERN_ASSIGN(const Socket probe, Bind(address, false));
     TERN_TRY(Listen(probe));
@@ -98,7 +99,7 @@ Result<ListenSockets> OpenTcp(const std::string& host, int port, int count) {
   return result;
 }
 
-// True if no server listens on the path. Removes the socket that a dead server left.
+// Returns whether the path is free. Removes the socket of a server that no longer runs.
 bool RemoveStaleSocket(const Address& address, const char* path) {
   struct stat info {};
   if (lstat(path, &info) != 0) return true;
@@ -108,7 +109,7 @@ bool RemoveStaleSocket(const Address& address, const char* path) {
   return unlink(path) == 0;
 }
 
-// Every loop watches the same socket.
+// All loops watch the same socket.
 Result<ListenSockets> OpenUnix(const std::string& path, int count) {
   Address address;
   auto& name = reinterpret_cast<sockaddr_un&>(address.storage);

@@ -1,4 +1,4 @@
-// Streams of accepted sockets, and the sockets that accept.
+// Makes streams from accepted sockets, and opens listening sockets.
 #pragma once
 #include <memory>
 #include <string>
@@ -25,7 +25,7 @@ class TlsContext {
 struct ListenSockets {
   std::vector<int> fds;
   int port = 0;
-  std::string unix_path;  // to be removed at the end; empty for TCP
+  std::string unix_path;  // the owner removes it at the end; empty for TCP
 };
 Result<ListenSockets> OpenListenSockets(const std::string& address, int port, int count);
 

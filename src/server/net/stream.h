@@ -1,4 +1,4 @@
-// A connected socket, TCP or UNIX, with TLS if its listener has a certificate.
+// A connected TCP or UNIX socket. It uses TLS if its listener has a certificate.
 #pragma once
 #include <sys/uio.h>
 
@@ -9,24 +9,25 @@
 
 namespace tern::server {
 
-// Used on the thread of its loop only. Non-blocking.
+// Used only on the thread of its loop. No function blocks.
 class Stream {
  public:
   enum class Outcome { kDone, kWouldBlock, kClosed };
   virtual ~Stream() = default;  // closes the socket
   virtual int fd() const = 0;
-  // Reads at most `size` bytes. `read` is the number; kDone implies read > 0. With TLS, call until
-  // kWouldBlock: decrypted bytes may be left without an event.
+  // Reads at most `size` bytes and sets `read` to their number. kDone implies read > 0. With TLS, call Read
+  // until it returns kWouldBlock, because no event announces decrypted bytes that are left.
   virtual Outcome Read(void* data, size_t size, size_t& read) = 0;
-  // Writes as much as the socket takes. `written` may be less than the sum of the parts.
+  // Writes as many bytes as the socket accepts. `written` may be less than the sum of the parts.
   virtual Outcome Write(const iovec* parts, int count, size_t& written) = 0;
-  // With TLS: decrypted bytes are left that no event announces; call Read again.
+  // With TLS: true if decrypted bytes are left, which no event announces. Call Read again.
   virtual bool buffered() const { return false; }
-  // With TLS: the last Read or Write must be repeated when the socket is writable (readable).
+  // With TLS, a Read may have to write, and a Write may have to read. After kWouldBlock, the call must be
+  // repeated when the socket is writable if this is true, and when it is readable if this is false.
   virtual bool wants_write() const { return false; }
   virtual void ShutdownWrite() = 0;
   virtual std::string Peer() const = 0;      // "127.0.0.1:40312", "unix"
-  virtual std::string Protocol() const = 0;  // by ALPN: "h2", "http/1.1" or empty
+  virtual std::string Protocol() const = 0;  // that ALPN selected: "h2", "http/1.1" or empty
 };
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// For tests: blocking clients with and without TLS, and certificates made on the spot.
+// For tests: blocking clients with and without TLS, and certificates that are generated at run time.
 #pragma once
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -89,8 +89,8 @@ class TestClient {
   bool connected_ = false;
 };
 
-// A folder with ca.pem, server.pem, server.key, client.pem, client.key; the certificates are of that
-// authority.
+// A temporary folder with ca.pem, server.pem, server.key, client.pem and client.key. The authority of ca.pem
+// signs both certificates.
 class TestCertificates {
  public:
   TestCertificates() {

@@ -1,4 +1,4 @@
-// Functions that run at a time. One thread.
+// Functions that run at given times. Not thread-safe.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,9 +13,9 @@ class Timers {
   using Time = std::chrono::steady_clock::time_point;
   uint64_t Add(Time due, std::function<void()> function);
   void Cancel(uint64_t id);
-  // Runs what is due now. A timer that a timer adds runs in a later call.
+  // Runs the functions that are due now. A timer that one of these functions adds runs in a later call.
   void RunDue();
-  int WaitMs() const;  // until the next timer, rounded up; -1: there is none
+  int WaitMs() const;  // ms until the next timer, rounded up; -1 if there is none
   void Clear();
   size_t size() const { return functions_.size(); }
 
@@ -27,7 +27,7 @@ class Timers {
   };
   void DropCancelled();
 
-  std::vector<Entry> heap_;  // has also entries of cancelled timers
+  std::vector<Entry> heap_;  // may contain entries of cancelled timers
   std::unordered_map<uint64_t, std::function<void()>> functions_;
   uint64_t next_ = 1;
 };

@@ -1,4 +1,4 @@
-// TLS by OpenSSL: version 1.2 or newer, ALPN, and certificates of clients.
+// TLS 1.2 or newer by OpenSSL, with ALPN and client certificates.
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -58,7 +58,8 @@ Stream::Outcome TlsStream::Read(void* data, size_t size, size_t& read) {
   return Outcome::kDone;
 }
 
-// The first bytes of the parts, at most one record. A repeated call gives the same bytes, as OpenSSL demands.
+// Returns the first bytes of the parts, at most one TLS record. A repeated call returns the same bytes,
+// because OpenSSL requires that for a repeated SSL_write.
 std::string_view FirstRecord(const iovec* parts, int count, char* memory) {
   while (count > 0 && parts->iov_len == 0) ++parts, --count;
   if (count > 0 && (parts->iov_len >= kRecordBytes || count == 1))
@@ -111,7 +112,7 @@ class OpenSslContext : public TlsContext {
                             const unsigned char* offered, unsigned offered_size, void* self);
 
   SSL_CTX* context_ = nullptr;
-  std::string protocols_;  // each with its length before it
+  std::string protocols_;  // each name is preceded by its length
 };
 
 std::string LastError() {
@@ -155,7 +156,7 @@ Status OpenSslContext::Load(const TlsOptions& options, const std::string& alpn) 
 
 Status OpenSslContext::RequireClientCertificates(const std::string& authority) {
   if (SSL_CTX_load_verify_locations(context_, authority.c_str(), nullptr) != 1)
-    return InvalidArgument("cannot read the authority of clients '", authority, "': ", LastError());
+    return InvalidArgument("cannot read the certificate authority '", authority, "': ", LastError());
   SSL_CTX_set_client_CA_list(context_, SSL_load_client_CA_file(authority.c_str()));
   SSL_CTX_set_verify(context_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   const unsigned char id[] = "tern";

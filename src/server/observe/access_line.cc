@@ -13,7 +13,7 @@ using std::chrono::duration_cast;
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-// A time that was never set is the clock's epoch.
+// A time point that was never set equals Clock::time_point{}.
 nanoseconds Between(Clock::time_point from, Clock::time_point to) {
   if (from == Clock::time_point{} || to <= from) return nanoseconds{0};
   return to - from;

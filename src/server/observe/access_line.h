@@ -1,4 +1,4 @@
-// One request as one line of JSON.
+// Writes one request as one line of JSON.
 #pragma once
 #include <string>
 
@@ -6,21 +6,21 @@
 
 namespace tern::server {
 
-// How long each phase of a request took. 0 for a phase that did not happen.
+// How long each phase of a request took. A phase that did not happen has 0.
 struct PhaseTimes {
   std::chrono::nanoseconds parse{0}, queue{0}, input{0}, compute{0}, output{0}, send{0};
 };
 
-// now: when the request was finished, on the clock of CallTimes.
+// `now` is when the request was finished, on the clock of CallTimes.
 PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now);
 
-// "2026-11-16T16:05:12.123456Z"
+// Appends a time such as 2026-11-16T16:05:12.123456Z.
 void AppendTime(std::chrono::system_clock::time_point time, std::string& out);
 
-// Text in quotes, with escapes. Bytes that are not UTF-8 become U+FFFD.
+// Appends a text in quotes, with escapes. Bytes that are not UTF-8 become U+FFFD.
 void AppendJsonText(std::string_view text, std::string& out);
 
-// Appends the line with its end. wall, now: the same moment on two clocks.
+// Appends the line with a line end. `wall` and `now` are the same moment on two clocks.
 void AppendAccessLine(const AccessRecord& record, std::chrono::system_clock::time_point wall,
                       Clock::time_point now, std::string& out);
 

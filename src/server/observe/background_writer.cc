@@ -77,7 +77,7 @@ void BackgroundWriter::Work() {
 
 void BackgroundWriter::OpenAgain() {
   const int fd = OpenFile(path_);
-  if (fd < 0) return;  // keeps the old file
+  if (fd < 0) return;  // continues with the old file
   close(fd_);
   fd_ = fd;
 }

@@ -1,4 +1,4 @@
-// Appends text to a file on a thread of its own, so that event loops never wait for a disk.
+// Appends text to a file on a separate thread, so that event loops never wait for a disk.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -15,18 +15,21 @@ namespace tern::server {
 // Thread-safe.
 class BackgroundWriter {
  public:
-  // path: "-" is standard output. limit: bytes that may wait; text beyond it is dropped.
+  // The path "-" is standard output. At most `limit` bytes wait to be written. Text that exceeds the limit is
+  // dropped.
   static Result<std::unique_ptr<BackgroundWriter>> Open(const std::string& path, size_t limit = 8 << 20);
-  ~BackgroundWriter();  // writes what waits
+  ~BackgroundWriter();  // writes all waiting text first
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
   // Never blocks on the file.
   void Add(std::string_view text);
-  // Number of calls of Add whose text was dropped: too much waited, or the file could not be written.
+  // The number of calls of Add whose text was dropped, because too much text waited or the file could not be
+  // written.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-  void Flush();   // waits until everything that was added is written or dropped
-  void Reopen();  // before the next write: opens the path again, for programs that rotate logs
+  void Flush();  // waits until all added text is written or dropped
+  // Opens the path again before the next write, because a program may have renamed the file to rotate logs.
+  void Reopen();
 
  private:
   BackgroundWriter(std::string path, int fd, size_t limit);

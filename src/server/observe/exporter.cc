@@ -3,8 +3,9 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kLimit = 8192;  // spans that wait
-constexpr size_t kBatch = 512;   // spans that are sent without a delay
+constexpr size_t kLimit = 8192;  // the largest number of spans that wait
+// If this number of spans waits, they are sent at once; fewer are sent after kDelay.
+constexpr size_t kBatch = 512;
 constexpr std::chrono::milliseconds kDelay{500};
 constexpr std::chrono::milliseconds kPostLimit{2000};
 

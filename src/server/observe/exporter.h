@@ -1,4 +1,4 @@
-// Sends spans to a collector of OpenTelemetry, on a thread of its own.
+// Sends spans to an OpenTelemetry collector on a separate thread.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -16,12 +16,12 @@ namespace tern::server {
 // Thread-safe.
 class TraceExporter {
  public:
-  // endpoint: http://HOST:PORT/v1/traces
+  // `endpoint` is a URL such as http://HOST:PORT/v1/traces.
   static Result<std::unique_ptr<TraceExporter>> Create(const std::string& endpoint, std::string service,
                                                        std::string version);
-  ~TraceExporter();  // sends what waits, for at most two seconds
+  ~TraceExporter();  // sends the waiting spans, for at most two seconds
   void Add(std::vector<Span> spans);
-  // Spans that could not be sent: too many waited, or the collector did not accept them.
+  // The number of spans that were dropped, because too many waited or the collector did not accept them.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:

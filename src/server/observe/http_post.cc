@@ -68,7 +68,7 @@ Status Send(int fd, std::string_view data, Clock::time_point end) {
   return {};
 }
 
-// The connection is closed after the answer, so it ends with the stream.
+// Reads until the server closes the connection, which it does after the answer.
 Result<std::string> ReceiveAll(int fd, Clock::time_point end) {
   std::string text;
   char block[16384];
@@ -80,7 +80,7 @@ Result<std::string> ReceiveAll(int fd, Clock::time_point end) {
       text.append(block, static_cast<size_t>(n));
     else if (!Wait(fd, POLLIN, end))
       return IoError("the server does not answer");
-    if (text.size() > (64u << 20)) return IoError("the answer has over 64 MiB");
+    if (text.size() > (64u << 20)) return IoError("the answer has more than 64 MiB");
   }
 }
 

@@ -13,14 +13,15 @@ struct Url {
   int port = 0;
   std::string path = "/";
 };
-// "http://host:port/path", "host:port" or "[::1]:8000". default_port: of a URL without a port.
+// Parses "http://host:port/path", "host:port" or "[::1]:8000". A URL without a port gets default_port.
 Result<Url> ParseUrl(std::string_view text, int default_port);
 
 struct HttpAnswer {
   int status = 0;
   std::string body;
 };
-// method: "GET" or "POST". Fails with kIo when the server cannot be reached or does not answer in time.
+// `method` is "GET" or "POST". Fails with kIo if the server cannot be reached or does not answer within
+// `limit`.
 Result<HttpAnswer> Fetch(const Url& url, std::string_view method, std::string_view content_type,
                          std::string_view body, std::chrono::milliseconds limit);
 

@@ -17,7 +17,7 @@ std::string FileText(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Takes the next number from the text; 0 if there is none.
+// Removes the next number from the text and returns it, or returns 0 if there is none.
 uint64_t NextNumber(std::string_view& text) {
   const size_t at = text.find_first_of("0123456789");
   if (at == std::string_view::npos) return text = {}, 0;
@@ -41,7 +41,7 @@ uint64_t EntriesOf(const char* folder) {
   uint64_t n = 0;
   while (readdir(dir)) ++n;
   closedir(dir);
-  return n >= 3 ? n - 3 : 0;  // ".", ".." and the folder itself
+  return n >= 3 ? n - 3 : 0;  // without ".", ".." and the descriptor of the folder itself
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ CpuTicks ParseCpuTicks(std::string_view stat) {
   if (stat.substr(0, 4) != "cpu ") return t;
   std::string_view line = stat.substr(0, stat.find('\n'));
   uint64_t idle = 0;
-  for (int i = 0; i < 8; ++i) {  // user nice system idle iowait irq softirq steal
+  for (int i = 0; i < 8; ++i) {  // user, nice, system, idle, iowait, irq, softirq, steal
     const uint64_t ticks = NextNumber(line);
     t.total += ticks;
     if (i == 3 || i == 4) idle += ticks;

@@ -13,14 +13,14 @@ struct MemoryBytes {
   uint64_t total = 0, available = 0;
 };
 
-// Text of /proc/stat and /proc/meminfo. Zeros if a field is missing.
+// Parse the text of /proc/stat and /proc/meminfo. A missing field is 0.
 CpuTicks ParseCpuTicks(std::string_view stat);
 MemoryBytes ParseMemory(std::string_view meminfo);
 
 CpuTicks MachineTicks();
 MemoryBytes MachineMemory();
 
-// 0 to 1: the share of time in which the processors worked between two samples.
+// Returns the share of time in which the processors were busy between two samples, from 0 to 1.
 double Utilization(const CpuTicks& before, const CpuTicks& now);
 
 struct ProcessFacts {

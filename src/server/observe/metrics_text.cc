@@ -28,7 +28,7 @@ void AppendValue(double value, std::string& out) {
     AppendText(out, value);
 }
 
-// Without an exponent, as people write bounds in queries.
+// Writes a bound without an exponent, because queries are usually written in that form.
 std::string BoundText(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.5f", seconds);
@@ -54,7 +54,7 @@ void MetricsText::Name(std::string_view name, const Labels& labels) {
   out_ += name;
   char separator = '{';
   for (const auto& [key, value] : labels) {
-    if (!IsLabelName(key)) continue;  // a tag of a configuration may have any name
+    if (!IsLabelName(key)) continue;  // skips a metric tag of a configuration that is not a valid label name
     out_ += separator;
     out_ += key;
     out_ += "=\"";
@@ -95,7 +95,7 @@ void MetricsText::Histogram(std::string_view name, const Labels& labels, const L
     with_bound.back().second = BoundText(bound);
     Sample(bucket, with_bound, below);
   }
-  // Requests may finish between two reads; the total must not be less than a bucket.
+  // Requests may finish between two reads, but the total must not be less than a bucket.
   const uint64_t count = std::max(below, histogram.count());
   with_bound.back().second = "+Inf";
   Sample(bucket, with_bound, count);

@@ -1,4 +1,4 @@
-// Text of the Prometheus exposition format, version 0.0.4.
+// Writes the text format of Prometheus, version 0.0.4.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace tern::server {
 
-// A family of samples is one Family call followed by its samples.
+// Call Family once per metric, then Sample or Histogram for each set of labels.
 class MetricsText {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;
-  // type: "counter", "gauge" or "histogram".
+  // `type` is "counter", "gauge" or "histogram".
   void Family(std::string_view name, std::string_view type, std::string_view help);
   void Sample(std::string_view name, const Labels& labels, double value);
   void Sample(std::string_view name, const Labels& labels, uint64_t value);
-  // Buckets, sum and count of one histogram, in seconds.
+  // Writes the buckets, sum and count of one histogram, in seconds.
   void Histogram(std::string_view name, const Labels& labels, const LatencyHistogram& histogram);
   std::string Take() { return std::move(out_); }
 
@@ -28,11 +28,11 @@ class MetricsText {
   std::string out_;
 };
 
-// Upper ends of the buckets of tern_request_duration_seconds.
+// Returns the upper ends of the buckets of tern_request_duration_seconds.
 const std::vector<double>& DurationBuckets();
 
 using Versions = std::vector<std::shared_ptr<ModelVersion>>;
-// Triton's metrics of models, the histograms of phases, and processor time and memory per model.
+// Appends Triton's metrics of models, the histograms of phases, and processor time and memory per model.
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// Triton's metrics of models, under the same names, and those that Tern adds.
+// Writes Triton's metrics of models, under the same names, and further metrics of Tern.
 #include "server/observe/metrics_text.h"
 
 namespace tern::server {

@@ -36,7 +36,7 @@ class ObserverImpl final : public Observer {
   std::unique_ptr<SettingsStore> settings_;
   std::unique_ptr<BackgroundWriter> log_, trace_file_;
   std::unique_ptr<TraceExporter> exporter_;
-  bool tracing_ = false;  // there is somewhere to send traces
+  bool tracing_ = false;  // traces have a destination
   std::atomic<uint64_t> traces_{0};
   std::vector<std::pair<std::string, std::function<size_t()>>> connections_;
   std::mutex mutex_;
@@ -74,7 +74,8 @@ void ObserverImpl::OnRequest(const AccessRecord& record) {
     AppendAccessLine(record, wall, now, line);
     log_->Add(line);
   }
-  // Only inferences start traces; other requests continue the trace of their caller.
+  // Only inferences start new traces. Other requests are traced only if the caller's trace context is
+  // sampled.
   const bool asked = record.trace && record.trace->sampled;
   if (tracing_ && (record.times || asked) && settings_->Sample(record.model, asked)) Trace(record, wall, now);
 }

@@ -1,4 +1,4 @@
-// What operators see of the server: metrics, the access log, traces, and the settings of the last two.
+// Metrics, the access log, traces, and the settings that control the log and the traces.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,12 +18,13 @@ struct ObserveOptions {
 
 class Observer : public Observability {
  public:
-  // models: outlives the observer.
+  // `models` must outlive the observer.
   static Result<std::unique_ptr<Observer>> Create(const ObserveOptions& options, const Registry& models);
   virtual SettingsControl& settings() = 0;
-  // Adds a number to the metrics: `name` is a gauge with the label protocol. Before the first request.
+  // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
+  // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
-  // Opens the access log again, after a program has renamed it.
+  // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
 };
 

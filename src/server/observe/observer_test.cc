@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Accepts one connection, returns what it received, and answers with `reply`.
+// Accepts one connection, stores the bytes that it receives, and answers with `reply`.
 class OneShotServer {
  public:
   explicit OneShotServer(std::string reply) {

@@ -17,7 +17,7 @@ Status CheckLevel(const std::vector<std::string>& values) {
   return {};
 }
 
-// Clients see Triton's messages.
+// The messages are Triton's, because clients match them.
 Status CheckNumber(const std::string& name, const std::vector<std::string>& values) {
   const int64_t lowest = name == "trace_count" ? -1 : 0;
   const int64_t highest =
@@ -133,7 +133,7 @@ Result<Settings> SettingsStore::SetTrace(const std::string& model, const Setting
   return Merged(model);
 }
 
-// Counts start anew with each change.
+// The counts of requests and traces restart with each change.
 void SettingsStore::Update() {
   const auto sampling = [](const Settings& s) {
     const auto& level = s.at("trace_level");

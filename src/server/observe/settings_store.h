@@ -12,8 +12,9 @@ namespace tern::server {
 struct TraceStart {
   std::string file;
   std::vector<std::string> level = {"OFF"};  // or TIMESTAMPS, TENSORS
-  int64_t rate = 1000;                       // every so many requests; 0: only those that the caller samples
-  int64_t count = -1;                        // traces that are still made; -1: no limit
+  // Trace every rate-th request; 0: only requests that the caller samples.
+  int64_t rate = 1000;
+  int64_t count = -1;  // the number of traces that are still written; -1: no limit
   int64_t log_frequency = 0;
   std::string mode = "triton";  // or opentelemetry
 };
@@ -24,10 +25,10 @@ struct LogStart {
   std::string format = "default";  // or ISO8601
 };
 
-// Thread-safe. A model without a setting of its own has the server's.
+// Thread-safe. For a setting that a model does not override, the server's value applies.
 class SettingsStore : public SettingsControl {
  public:
-  // models: outlives this object. null: settings of every model name are accepted.
+  // `models` must outlive this object. If it is null, settings for any model name are accepted.
   static Result<std::unique_ptr<SettingsStore>> Create(const TraceStart& trace, const LogStart& log,
                                                        const Registry* models);
 
@@ -36,9 +37,10 @@ class SettingsStore : public SettingsControl {
   std::map<std::string, ParameterValue> Log() override;
   Status SetLog(const std::map<std::string, ParameterValue>& changes) override;
 
-  // Whether any request may be traced.
+  // True if any request may be traced.
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
-  // Counts a request of the model. Returns whether it is traced. asked: the caller's context is sampled.
+  // Counts a request to the model. Returns whether the request is traced. `asked` is true if the caller's
+  // trace context is sampled.
   bool Sample(std::string_view model, bool asked);
 
  private:
@@ -57,8 +59,9 @@ class SettingsStore : public SettingsControl {
     int64_t rate = 0, left = -1;
     uint64_t seen = 0;
   };
-  Sampling sampling_;                                         // of models without settings
-  std::map<std::string, Sampling, std::less<>> sampling_of_;  // of models with settings
+  // Shared by all models without their own settings.
+  Sampling sampling_;
+  std::map<std::string, Sampling, std::less<>> sampling_of_;  // one per model with its own settings
   std::atomic<bool> tracing_{false};
 };
 

@@ -1,4 +1,4 @@
-// The configuration of a model as a message: read from text, YAML or JSON, completed, checked, converted.
+// The configuration of a model as a protobuf message. These functions read, complete, check and convert it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,44 +13,48 @@ namespace tern::server {
 
 using ConfigMessage = inference::ModelConfig;
 
-// Read a configuration. They fail with kInvalidArgument; the message names the line and the column, but no
-// file. `out` is cleared first.
+// These three functions clear `out`, then read a configuration. They fail with kInvalidArgument. The error
+// names the line and the column, but not the file.
 Status ParseConfigText(std::string_view text, ConfigMessage& out);  // config.pbtxt
-Status ParseConfigYaml(std::string_view text, ConfigMessage& out);  // the same fields by name
-Status ParseConfigJson(std::string_view text, ConfigMessage& out);  // as ConfigJson writes it
+// Reads config.yaml, which has the same fields as config.pbtxt.
+Status ParseConfigYaml(std::string_view text, ConfigMessage& out);
+Status ParseConfigJson(std::string_view text, ConfigMessage& out);  // the form that ConfigJson writes
 
-// Returns JSON with the message's field names. Scalars and lists are always written, messages if they are
-// set, 64-bit integers as numbers.
+// Returns JSON with the field names of the proto file. Scalars and lists are always written. Nested messages
+// are written if they are set. 64-bit integers are numbers, not strings.
 std::string ConfigJson(const ConfigMessage& message);
 
 // Fills in defaults: the version policy, instance groups, names, preferred batch sizes, idle times.
 void SetDefaults(ConfigMessage& message);
 
 // Checks everything that can be checked without the model. Call SetDefaults first.
-// complete: inputs and outputs must have types and dims; else the model may give those that are missing.
+// If `complete` is true, inputs and outputs must have types and dims. If it is false, they may be missing,
+// because the model can supply them.
 Status CheckConfig(const ConfigMessage& message, bool complete = true);
-// Part of CheckConfig: every tensor of an ensemble is written once, no step waits for itself.
+// Part of CheckConfig. Checks that every tensor of an ensemble is written once, and that no step depends on
+// itself.
 Status CheckEnsemble(const ConfigMessage& message);
-// Part of CheckConfig: names, types and dims of inputs and outputs.
+// Part of CheckConfig. Checks the names, types and dims of inputs and outputs.
 Status CheckTensors(const ConfigMessage& message, bool complete);
 Status CheckSequence(const ConfigMessage& message);
 
-// Converts a checked message. folder: the model's, for labels and initial states; empty: without these.
-// json and proto are set.
+// Converts a checked message, and sets `json` and `proto` of the result. `folder` is the model's folder, from
+// which labels and initial states are read. If it is empty, they are not read.
 Result<ModelConfig> ConvertConfig(const ConfigMessage& message, const std::string& folder);
 
-// Takes inputs, outputs, batch size and batching from a configuration that a back end completed into the
-// message, and sets json and proto of the configuration.
+// Copies inputs, outputs, batch size and batching from `config`, which a back end has completed, to the
+// message. Then sets `json` and `proto` of `config`.
 void UpdateMessage(ModelConfig& config, ConfigMessage& message);
 
-// Model names become folder names, so "/" , "..", control characters and empty names are refused.
+// Refuses empty names and names with "/", ".." or control characters, because model names become folder
+// names.
 Status CheckModelName(std::string_view name);
 
 // Returns the path of a file in a model's folder. Refuses absolute names, "..", and symbolic links that lead
-// out of the folder. Messages name the file without the folder.
+// out of the folder. Errors name the file without the folder.
 Result<std::string> FileInside(const std::string& folder, const std::string& file);
 
-// For each line of a file of labels. Trailing spaces and carriage returns are dropped.
+// Returns the lines of a file of labels. Trailing spaces and carriage returns are dropped.
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 
 }  // namespace tern::server

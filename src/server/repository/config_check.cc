@@ -1,4 +1,4 @@
-// Checks of a configuration, without the model.
+// Checks a configuration without its model.
 #include <set>
 
 #include "model_config.pb.h"
@@ -34,7 +34,8 @@ Status CheckPriorities(const inference::ModelDynamicBatching& batching) {
   return {};
 }
 
-// Responses in the order of requests exclude whatever changes the order in the queue.
+// With preserve_ordering, nothing may change the order of the queue. So there must be one priority level and
+// no DELAY.
 Status CheckOrdering(const inference::ModelDynamicBatching& batching) {
   if (!batching.preserve_ordering()) return {};
   if (batching.priority_levels() > 1)
@@ -77,7 +78,7 @@ Status CheckInstances(const ConfigMessage& message) {
   if (message.has_ensemble_scheduling())
     return message.instance_group().empty()
                ? Status()
-               : InvalidArgument("an ensemble has no instance_group: its steps have them");
+               : InvalidArgument("an ensemble must not have an instance_group, because its steps have them");
   int64_t active = 0;
   for (const auto& group : message.instance_group()) {
     TERN_TRY(CheckGroup(group));

@@ -1,4 +1,4 @@
-// From the message to the plain data that the scheduler and the front ends read.
+// Converts the message to the plain structs that the scheduler and the front ends read.
 #include <limits>
 
 #include "model_config.pb.h"
@@ -55,7 +55,7 @@ Status ParseSizes(const std::string& text, int max_batch_size, std::vector<int>&
   return {};
 }
 
-// Tern's own settings; see model_config.proto.
+// Reads the parameters that only Tern has. model_config.proto describes them.
 Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
   for (const auto& [key, value] : message.parameters()) out.parameters[key] = value.string_value();
   for (const auto& [key, value] : message.metric_tags()) out.metric_tags[key] = value;

@@ -1,4 +1,4 @@
-// What Triton fills in when a configuration leaves it open.
+// Fills in the defaults that Triton uses for missing fields of a configuration.
 #include "model_config.pb.h"
 #include "server/repository/config.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint64_t kIdleMicroseconds = 1'000'000;
 
-// Instances that a model has by default: two for the engine, so that two cores can work, else one.
+// Returns the default number of instances. Models of the built-in engine have two, so that two cores can
+// work. Other models have one.
 int DefaultInstances(const ConfigMessage& message) {
   return message.backend() == "onnxruntime" || message.backend() == "tern" ? 2 : 1;
 }

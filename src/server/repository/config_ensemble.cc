@@ -1,4 +1,4 @@
-// Checks of ensemble_scheduling: the steps form a graph without cycles.
+// Checks ensemble_scheduling. The steps must form a graph without cycles.
 #include <set>
 
 #include "model_config.pb.h"
@@ -26,7 +26,7 @@ Status CheckStep(const ConfigMessage& message, const Step& step, int index) {
   return {};
 }
 
-// Records which step writes each tensor; -1: the request.
+// Sets `writers` to the step that writes each tensor, or to -1 for tensors of the request.
 Status FindWriters(const ConfigMessage& message, std::map<std::string, int>& writers) {
   for (const auto& input : message.input()) writers[input.name()] = -1;
   const auto& steps = message.ensemble_scheduling().step();
@@ -39,7 +39,7 @@ Status FindWriters(const ConfigMessage& message, std::map<std::string, int>& wri
   return {};
 }
 
-// Runs the steps whose inputs exist until none is left, or none can run.
+// Marks steps as done in an order of execution. A step that cannot be reached is in a cycle.
 Status CheckOrder(const ConfigMessage& message) {
   const auto& steps = message.ensemble_scheduling().step();
   std::set<std::string> ready;

@@ -1,4 +1,5 @@
-// JSON of a configuration: read by protobuf, written here, because clients expect 64-bit integers as numbers.
+// Reads and writes the JSON of a configuration. protobuf reads it. This file writes it, because clients
+// expect 64-bit integers as numbers and protobuf writes them as strings.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>
 
@@ -17,7 +18,7 @@ using google::protobuf::Reflection;
 
 void WriteMessage(const Message& message, JsonWriter& out);
 
-// A scalar of a message; index: of a repeated field, else -1.
+// Writes a scalar field of a message. `index` is the index in a repeated field, or -1 for a single field.
 void WriteScalar(const Message& message, const FieldDescriptor& field, int index, JsonWriter& out) {
   const Reflection& r = *message.GetReflection();
   const FieldDescriptor* f = &field;
@@ -58,7 +59,7 @@ void WriteScalar(const Message& message, const FieldDescriptor& field, int index
   }
 }
 
-// Keys of maps are strings or numbers; both are written as text.
+// Returns the key of a map entry as text. Keys are strings or numbers.
 std::string KeyText(const Message& entry) {
   const FieldDescriptor* key = entry.GetDescriptor()->map_key();
   const Reflection& r = *entry.GetReflection();

@@ -16,7 +16,7 @@ inline constexpr int kConfigDepth = 32;
 inline constexpr int kConfigValues = 1'000'000;
 
 Status CheckConfigSize(std::string_view text);
-// Fails if a string of the message is not UTF-8: it could be neither sent nor printed.
+// Fails if a string of the message is not UTF-8, because such a string can be neither sent nor printed.
 Status CheckConfigStrings(const google::protobuf::Message& message);
 
 }  // namespace tern::server

@@ -10,7 +10,7 @@ namespace {
 
 using inference::ModelSequenceBatching;
 
-// Longer times are as good as endless, and safe to add to a point in time.
+// Limits a time to one year, so that it can be added to a time point without overflow.
 std::chrono::microseconds Microseconds(uint64_t value) {
   constexpr uint64_t kYear = uint64_t{365} * 24 * 3600 * 1'000'000;
   return std::chrono::microseconds(static_cast<int64_t>(std::min(value, kYear)));
@@ -26,7 +26,7 @@ QueuePolicy ConvertPolicy(const inference::ModelQueuePolicy& policy) {
   return out;
 }
 
-// Preferring only the largest batch says nothing that max_batch_size does not say.
+// If the only preferred size is max_batch_size, the list is redundant and becomes empty.
 template <class T> std::vector<int> Preferred(const T& sizes, int max_batch_size) {
   std::vector<int> out(sizes.begin(), sizes.end());
   if (out.size() == 1 && out[0] == max_batch_size) out.clear();

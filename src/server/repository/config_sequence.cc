@@ -1,4 +1,4 @@
-// Checks of sequence_batching.
+// Checks sequence_batching.
 #include <set>
 
 #include "model_config.pb.h"

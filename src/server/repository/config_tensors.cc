@@ -1,4 +1,4 @@
-// Checks of the inputs and outputs in a configuration.
+// Checks the inputs and outputs of a configuration.
 #include <set>
 
 #include "model_config.pb.h"
@@ -20,7 +20,7 @@ Status CheckDims(const DimList& dims, const char* what) {
   return {};
 }
 
-// Element counts between the dims of any size: [2,4,-1,6] and [8,-1,1,6] both give 8, 6.
+// Returns the element counts between the dims of any size (-1). [2,4,-1,6] and [8,-1,1,6] both return {8, 6}.
 std::vector<int64_t> Chunks(const DimList& dims) {
   std::vector<int64_t> counts{1};
   for (const int64_t dim : dims)

@@ -22,7 +22,7 @@ std::string TextError(const std::string& text) {
   return ParseConfigText(text, message).message();
 }
 
-// The error of a configuration after the defaults are set, with `extra` added to a valid one.
+// Returns the error of CheckConfig for a configuration, after SetDefaults.
 std::string CheckError(const std::string& text) {
   ConfigMessage message;
   const Status parsed = ParseConfigText(text, message);
@@ -61,7 +61,7 @@ TEST(Config, NamesLineAndColumnOfErrors) {
   EXPECT_EQ(TextError("name: 'm").substr(0, 28), "model configuration, line 1,");
   EXPECT_NE(TextError("input { data_type: TYPE_FLOAT }"), "");
   EXPECT_NE(TextError("max_batch_size: 99999999999"), "");
-  EXPECT_NE(TextError("dynamic_batching {} sequence_batching {}"), "") << "schedulers exclude each other";
+  EXPECT_NE(TextError("dynamic_batching {} sequence_batching {}"), "") << "only one scheduler may be set";
   EXPECT_NE(TextError("name: \"\\377\""), "") << "not UTF-8";
   EXPECT_NE(TextError(std::string(17 << 20, ' ')), "");
   EXPECT_EQ(TextError(""), "");
@@ -110,7 +110,7 @@ TEST(Config, RefusesWrongYaml) {
   EXPECT_NE(error("dynamic_batching: {}\nsequence_batching: {}"), "");
   EXPECT_NE(error(std::string(100'000, '[')), "");
   EXPECT_EQ(error(""), "");
-  // Each alias multiplies the one before it.
+  // Each alias repeats the same node, so a short text becomes a large configuration.
   std::string bomb = "metric_tags: &a {x: y}\ninput:\n  - &i {name: x, dims: [1,1,1,1,1,1,1,1,1,1]}\n";
   for (int i = 0; i < 200'000; ++i) bomb += "  - *i\n";
   EXPECT_NE(error(bomb), "");
@@ -145,7 +145,7 @@ TEST(Config, WritesJsonThatItReads) {
   const std::string json = ConfigJson(message);
   ASSERT_TRUE(ParseConfigJson(json, again).ok()) << json;
   EXPECT_EQ(ConfigJson(again), json);
-  // Triton's clients read these: numbers as numbers, fields that are not set as well.
+  // Triton's clients expect 64-bit integers as numbers, and also the fields that are not set.
   for (const char* part :
        {R"("name":"simple")", R"("max_batch_size":8)", R"("dims":[16])", R"("reshape")",
         R"("max_queue_delay_microseconds":18446744073709551615)", R"("versions":[1,9223372036854775807])",

@@ -1,4 +1,4 @@
-// config.pbtxt: protobuf's text format.
+// Reads config.pbtxt, which is in protobuf's text format.
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
@@ -10,7 +10,7 @@
 namespace tern::server {
 namespace {
 
-// Keeps the first error. Lines and columns of protobuf count from 0.
+// Stores the first error. Lines and columns of protobuf start at 0, those of messages at 1.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {

@@ -1,4 +1,4 @@
-// config.yaml: the fields of inference.ModelConfig by name.
+// Reads config.yaml, whose keys are the field names of inference.ModelConfig.
 #include <google/protobuf/descriptor.h>
 #include <yaml-cpp/yaml.h>
 
@@ -19,7 +19,8 @@ template <class... A> Status ErrorAt(const YAML::Mark& mark, const A&... text) {
                          text...);
 }
 
-// Converts nodes to messages. The depth is bounded by the schema; `left_` bounds what aliases can multiply.
+// Converts nodes to messages. The schema limits the depth. `left_` limits the number of values, because YAML
+// aliases can multiply them.
 class YamlReader {
  public:
   Status Read(const YAML::Node& node, Message& out) {
@@ -47,7 +48,7 @@ class YamlReader {
     return ReadValue(node, field, false, out);
   }
 
-  // A list, or a single value in place of a list of one.
+  // Reads a list. A single value is accepted as a list of one element.
   Status ReadList(const YAML::Node& node, const FieldDescriptor& field, Message& out) {
     if (node.IsNull()) return {};
     if (!node.IsSequence()) return ReadValue(node, field, true, out);

@@ -6,7 +6,7 @@
 namespace tern::server {
 namespace {
 
-// The type that each tensor of the ensemble has so far.
+// The type of each tensor of the ensemble, as far as the checked steps determine it.
 using Types = std::map<std::string, DType>;
 
 Status CheckType(const std::string& tensor, DType dtype, const std::string& model, Types& types) {

@@ -28,7 +28,7 @@ std::string Canonical(const std::string& path) {
   return error ? std::string() : real.string();
 }
 
-// Names in a folder, sorted, without hidden ones.
+// Returns the sorted names in a folder, without hidden files.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -73,7 +73,7 @@ bool ReadableFile(const std::string& path) {
   return false;
 }
 
-// model.onnx and model.tern first, then the other formats.
+// Returns the usual names of model files in order of preference.
 std::vector<std::string> UsualNames() {
   std::vector<std::string> names{"model.onnx", "model.tern", "model.savedmodel"};
   for (const load::Format& format : load::Formats().rows())
@@ -176,7 +176,7 @@ Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& versi
   }
   if (name.empty() || (!needs_file && !Exists(folder + "/" + name))) return ModelFiles{folder, ""};
   TERN_ASSIGN(const std::string inside, FileInside(folder, name));
-  // A folder's version may be shared by symbolic links, but only inside the model.
+  // A version's folder may be a symbolic link, but only to a folder inside the model's folder.
   const std::string root = Canonical(source.folder) + "/";
   if (!StartsWith(inside + "/", root)) return InvalidArgument("file '", name, "' leaves the model's folder");
   return ModelFiles{folder, inside};

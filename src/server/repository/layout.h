@@ -1,5 +1,6 @@
-// Where models lie: <repository>/<model>/[config.pbtxt]/<version>/<model file>, or a single model mounted
-// flat.
+// Finds the files of models. A model file is <repository>/<model>/<version>/<model file>, and its
+// configuration is <repository>/<model>/config.pbtxt. A flat model (--model NAME=PATH) is a single file, or a
+// folder without a repository.
 #pragma once
 #include <map>
 #include <string>
@@ -13,42 +14,45 @@ namespace tern::server {
 
 struct ModelSource {
   std::string name;
-  std::string folder;  // the model's: canonical. Of a flat model that is a file: the file's folder
-  std::string file;    // of a flat model that is a single file, else empty
+  // The canonical path of the model's folder. For a flat model that is a file, this is the file's folder.
+  std::string folder;
+  std::string file;  // only for a flat model that is a single file; else empty
   bool flat = false;
 };
 
-// All models by name. A name with several sources is ambiguous. Folders that cannot be read give kIo, names
-// that no model can have are skipped.
+// Returns the sources of all models by name. A name with several sources is ambiguous. Fails with kIo if a
+// folder cannot be read. Skips names that are not valid model names.
 Result<std::map<std::string, std::vector<ModelSource>>> ListModels(const RepositoryOptions& options);
 
-// The text of config.pbtxt, config.yaml or config.yml; nothing if there is none of them.
+// The text of config.pbtxt, config.yaml or config.yml. If there is no such file, the format is kNone.
 struct ConfigFile {
   enum class Format { kNone, kText, kYaml } format = Format::kNone;
   std::string text;
 };
 Result<ConfigFile> FindConfig(const ModelSource& source);
 
-// Versions of a model that exist, in ascending order: folders with numbers as names; "1" for a flat model
-// without such folders and for models without files.
+// Returns the versions that exist, in ascending order. A version is a folder whose name is a number. The only
+// version is "1" for a flat model without such folders, and for a model that needs no files and has no such
+// folders.
 std::vector<std::string> ListVersions(const ModelSource& source, bool needs_files);
-// Those that the policy selects, in ascending order. Versions that it names and that do not exist are in
-// `missing`.
+// Returns the versions that the configuration's version policy selects, in ascending order. Versions that the
+// policy names but that do not exist are added to `missing`.
 std::vector<std::string> SelectVersions(const ConfigMessage& message,
                                         const std::vector<std::string>& versions,
                                         std::vector<std::string>& missing);
 
-// The files of one version. default_file: the configuration's default_model_filename, which must exist if it
-// is set and the engine needs a file. Else model.onnx, model.tern, model.<any format>, or the only file of a
-// format that Tern reads. An engine that needs no file gets none if there is none.
+// Finds the files of one version. default_file is the configuration's default_model_filename. If it is set,
+// that file is used, and it must exist if needs_file is true. If it is empty, the model file is model.onnx,
+// model.tern, model.<any format>, or the only file of a format that Tern reads. If needs_file is false and
+// there is no file, the result has no file.
 Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& version,
                              const std::string& default_file, bool needs_file);
 
-// Changes when a file below the path is added, removed or changed (time or size). `skip_versions`: without
-// folders whose names are numbers.
+// Returns a text that changes when a file below the path is added or removed, or when its time or size
+// changes. If skip_versions is true, folders whose names are numbers are ignored.
 std::string Fingerprint(const std::string& path, bool skip_versions = false);
 
-// The message without the folders of repositories: clients must not see them.
+// Removes the folders of repositories from the message, because clients must not see them.
 Status HidePaths(Status status, const ModelSource& source);
 
 }  // namespace tern::server

@@ -21,7 +21,7 @@ LoadThreads::~LoadThreads() {
 }
 
 void LoadThreads::Loop() {
-  setpriority(PRIO_PROCESS, 0, 10);  // on Linux: of this thread only
+  setpriority(PRIO_PROCESS, 0, 10);  // on Linux, this sets the priority of only this thread
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopped_ || !queue_.empty(); });

@@ -14,14 +14,14 @@ namespace tern::server {
 class LoadThreads {
  public:
   explicit LoadThreads(int count);
-  ~LoadThreads();  // runs what is queued, then joins
+  ~LoadThreads();  // runs the queued functions, then joins the threads
   LoadThreads(const LoadThreads&) = delete;
   LoadThreads& operator=(const LoadThreads&) = delete;
-  // Runs on one of the threads; `work` must not throw and must not wait for other work.
+  // Runs `work` on one of the threads. `work` must not throw and must not wait for other work.
   void Post(std::function<void()> work);
-  // Waits for the result.
+  // Like Post, but waits for the result.
   Status Run(const std::function<Status()>& work);
-  // Runs all of them in parallel and waits.
+  // Runs all functions in parallel and waits for them.
   void RunAll(const std::vector<std::function<void()>>& work);
 
  private:

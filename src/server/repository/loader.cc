@@ -31,7 +31,7 @@ std::vector<std::string> Loader::StepsOf(const ModelSource& source, const std::s
   return steps;
 }
 
-// Fills in the configuration and checks it again: a model's own tensors may have anything in their names.
+// Lets the model complete the configuration, then checks that no input, output, type or dims are missing.
 static Status Complete(BackendModel& model, bool auto_complete, ConfigMessage& message, ModelConfig& config) {
   if (!auto_complete) TERN_TRY(CheckComplete(config));
   TERN_TRY(model.Complete(config));

@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-// A version that runs, and what it was made from.
+// A version that is ready, with a fingerprint of the files that it was loaded from.
 struct LiveVersion {
   std::shared_ptr<ModelVersion> model;
   std::string fingerprint;
@@ -26,11 +26,13 @@ class Loader {
          BackendSource& backends)
       : options_(options), scheduler_(scheduler), registry_(registry), backends_(backends) {}
 
-  // The models that an ensemble runs; empty for other models, and for a configuration that cannot be read.
+  // Returns the models that an ensemble runs. The result is empty for other models, and if the configuration
+  // cannot be read.
   std::vector<std::string> StepsOf(const ModelSource& source, const std::string& config_json) const;
 
-  // Loads all versions that the policy selects. Versions in `live` whose files did not change are taken as
-  // they are. Fails if no version can be tried at all. started: called with each version before it loads.
+  // Loads all versions that the version policy selects. Versions in `live` whose files did not change are
+  // reused. Calls `started` with each version before it is loaded. Fails only if an error concerns all
+  // versions, such as a wrong configuration.
   Result<LoadResult> Load(const ModelSource& source, const std::string& config_json, const LiveVersions& live,
                           const std::function<void(const std::string&)>& started) const;
 
@@ -45,7 +47,7 @@ class Loader {
   BackendSource& backends_;
 };
 
-// Checks that the steps of an ensemble are ready and have the tensors that it maps.
+// Checks that the steps of an ensemble are ready and have the tensors that the ensemble maps.
 Status CheckSteps(const ModelConfig& ensemble, const Registry& models);
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// Names and files of a model's folder.
+// Checks names of models and files, and reads files of a model's folder.
 #include <filesystem>
 
 #include "data/file.h"

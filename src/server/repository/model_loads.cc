@@ -8,9 +8,10 @@
 namespace tern::server {
 namespace {
 
-// Front ends that found an old version just before the swap still get to submit to it.
+// A front end may have looked up an old version just before the swap. The old version still accepts requests
+// for this time.
 constexpr std::chrono::milliseconds kGrace{100};
-constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
+constexpr std::chrono::seconds kSwapLimit{60};  // time to finish the requests that the old versions accepted
 
 std::vector<std::shared_ptr<ModelVersion>> Sorted(const LiveVersions& versions) {
   std::vector<std::shared_ptr<ModelVersion>> out;
@@ -62,7 +63,7 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
   return Status(status.code(), StrCat("failed to load '", name, "': ", status.message()));
 }
 
-// Without live versions the index shows the error; with them, they stay as they are.
+// Records an error. Live versions stay. If there are none, the index shows the error.
 void ModelLoads::Fail(const std::string& model, const Status& status) {
   Host().log(2, StrCat("model '", model, "' is not loaded: ", status.message()).c_str());
   catalogue_.With(model, [&](CatalogueEntry& e) {

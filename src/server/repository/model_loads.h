@@ -1,4 +1,4 @@
-// Loads, swaps and unloads models, one operation at a time per model.
+// Loads, swaps and unloads models. Operations on one model run one after the other.
 #pragma once
 #include "server/repository/catalogue.h"
 #include "server/repository/loader.h"
@@ -11,12 +11,14 @@ class ModelLoads {
   ModelLoads(const Loader& loader, Scheduler& scheduler, Registry& registry)
       : loader_(loader), scheduler_(scheduler), registry_(registry) {}
 
-  // Loads a model beside its live versions and swaps them when all new ones are ready. If a version fails,
-  // live versions stay; without live ones, those that are ready are published. Fails if any version failed.
+  // Loads the versions of a model while its live versions still run. When all new versions are ready, they
+  // replace the live ones. If a version fails, the live versions stay. If there are no live versions, the
+  // versions that are ready are published. Fails if any version failed.
   Status Load(const ModelSource& source, const LoadOptions& options, bool requested);
-  // Unpublishes a model, then ends its versions. `reason` is what the index says afterwards.
+  // Removes a model from the registry, then drains its versions for at most `limit`. The index then shows
+  // `reason`.
   void Unload(const std::string& model, const std::string& reason, std::chrono::milliseconds limit);
-  // Marks a model that cannot be loaded: its name is ambiguous.
+  // Marks a model that cannot be loaded, for example because its name is ambiguous.
   void Refuse(const std::string& model, const Status& status);
 
   Catalogue& catalogue() { return catalogue_; }

@@ -30,10 +30,10 @@ Status BackendOfPlatform(ConfigMessage& message) {
   return InvalidArgument("platform '", message.platform(), "' is unknown; set backend");
 }
 
-// The back end of a model whose configuration names none: by its file.
+// Sets the back end by the type of the model file, for a configuration that names no back end.
 Status BackendOfFile(const ModelSource& source, ConfigMessage& message) {
   const std::vector<std::string> versions = ListVersions(source, true);
-  if (versions.empty()) return {};  // there is nothing to load either
+  if (versions.empty()) return {};  // Load reports this error later
   TERN_ASSIGN(const ModelFiles files,
               FindFiles(source, versions.back(), message.default_model_filename(), true));
   const std::filesystem::path file(files.file);

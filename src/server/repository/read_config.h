@@ -1,11 +1,11 @@
-// The configuration of a model before its file is read.
+// Reads the configuration of a model. The model file itself is not read.
 #pragma once
 #include "server/repository/layout.h"
 
 namespace tern::server {
 
-// Reads the model's configuration, or `override_json` in its place if that is not empty. Fills in names,
-// platform, back end and defaults, and checks it.
+// Parses `override_json`, or the model's configuration file if `override_json` is empty. Fills in names,
+// platform, back end and defaults, then checks the configuration.
 Status ReadConfig(const ModelSource& source, const std::string& override_json, ConfigMessage& out);
 
 }  // namespace tern::server

@@ -46,10 +46,10 @@ class FolderRepository : public Repository {
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
   std::vector<std::string> StartNames(const Sources& sources) const;
-  // False for a model that is loaded only because an ensemble needs it.
+  // Returns false for a model that is loaded only because an ensemble needs it.
   bool Requested(const ModelSource& source) const;
   void LoadAtStart();
-  // Loads models in parallel: first those that are no ensembles, then ensembles whose steps are ready.
+  // Loads models in parallel. Loads models other than ensembles first, then ensembles whose steps are ready.
   void LoadMany(const Sources& sources, const std::vector<std::string>& names);
   void LoadEnsembles(const Sources& sources, std::vector<std::string> names);
   Status LoadTree(const std::string& model, const LoadOptions& options, bool requested, int depth);
@@ -67,7 +67,7 @@ class FolderRepository : public Repository {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  std::thread background_;  // loads the models of the start, then polls
+  std::thread background_;  // loads the models at the start, then polls
 };
 
 Status FolderRepository::Begin() {
@@ -117,7 +117,7 @@ bool FolderRepository::Requested(const ModelSource& source) const {
 void FolderRepository::LoadAtStart() {
   if (auto sources = ListModels(options_); sources.ok()) {
     std::vector<std::string> names = StartNames(*sources);
-    // Steps of ensembles are loaded too; the list grows while it is read.
+    // The steps of ensembles are loaded too. They are appended to `names` during the loop.
     std::set<std::string> seen(names.begin(), names.end());
     for (size_t i = 0; i < names.size(); ++i)
       if (const auto it = sources->find(names[i]); it != sources->end() && it->second.size() == 1)
@@ -151,7 +151,8 @@ void FolderRepository::LoadMany(const Sources& sources, const std::vector<std::s
   LoadEnsembles(sources, std::move(ensembles));
 }
 
-// An ensemble of ensembles waits for a later round. In the last round the rest is tried, and gets its error.
+// Loads in rounds. An ensemble whose steps include another ensemble waits for a later round. If a round makes
+// no progress, all remaining ensembles are loaded, and those with missing steps fail with an error.
 void FolderRepository::LoadEnsembles(const Sources& sources, std::vector<std::string> names) {
   for (bool last = false; !names.empty() && !last;) {
     std::vector<std::string> waiting;
@@ -198,12 +199,12 @@ Status FolderRepository::Load(const std::string& model, const LoadOptions& optio
   return LoadTree(model, options, true, 0);
 }
 
-// Loads the steps of an ensemble that are not loaded yet, then the model.
+// Loads the steps of the model that are not loaded yet, if it is an ensemble, then the model.
 Status FolderRepository::LoadTree(const std::string& model, const LoadOptions& options, bool requested,
                                   int depth) {
   if (depth > 16) return InvalidArgument("model '", model, "': ensembles are nested deeper than 16");
   auto found = SourceOf(model);
-  // A model that exists only in the request needs no folder.
+  // If the request sends all files of a model, the model needs no folder.
   if (!found.ok() && (found.status().code() != Code::kNotFound || options.files.empty()))
     return found.TakeStatus();
   const ModelSource source = found.ok() ? *found : ModelSource{model, "", "", false};
@@ -234,7 +235,7 @@ Status FolderRepository::Unload(const std::string& model, bool dependents) {
   return {};
 }
 
-// Ensembles cannot run without their steps.
+// Unloads all ensembles that have this model as a step, because they cannot run without it.
 void FolderRepository::UnloadDependents(const std::string& model) {
   for (const std::string& ensemble : loads_.catalogue().Dependents(model))
     if (ensemble != model) {
@@ -256,7 +257,7 @@ void FolderRepository::PollLoop() {
 
 void FolderRepository::PollOnce() {
   const auto sources = ListModels(options_);
-  if (!sources.ok()) return;  // a repository that is gone for a moment unloads nothing
+  if (!sources.ok()) return;  // if a repository cannot be read for a moment, its models stay loaded
   std::vector<std::string> changed;
   for (const auto& [name, list] : *sources) {
     const ModelSource& source = list[0];
@@ -274,7 +275,7 @@ void FolderRepository::PollOnce() {
       loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
     }
   if (changed.empty()) return;
-  // An ensemble that failed may find its steps now.
+  // Tries ensembles that failed before, because their steps may exist now.
   for (const auto& [name, list] : *sources)
     if (std::find(changed.begin(), changed.end(), name) == changed.end() && !loads_.catalogue().Live(name) &&
         list.size() == 1 && !loader_.StepsOf(list[0], "").empty())

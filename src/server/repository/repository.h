@@ -1,4 +1,4 @@
-// Folders of models in Triton's layout, and single models mounted flat.
+// Serves folders of models in Triton's layout, and single models that --model NAME=PATH names.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,23 +17,23 @@ struct FlatModel {
 
 struct RepositoryOptions {
   std::vector<std::string> folders;
-  std::vector<FlatModel> models;  // --model NAME=PATH: version 1 of a model
+  std::vector<FlatModel> models;  // from --model NAME=PATH; each is version 1 of a model
   ControlMode control = ControlMode::kNone;
   std::chrono::seconds poll_interval{15};
-  std::vector<std::string> load_at_start;  // with kExplicit; "*": all
+  std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models
   int load_threads = 2;
-  bool strict = false;         // a model that cannot be loaded at the start is an error of Start
-  std::string backend_folder;  // of plug-ins; empty: beside the program
+  bool strict = false;         // Start fails if a model cannot be loaded
+  std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
 };
 
-// Loads the models of the start in parallel and publishes each in the registry when it is ready.
+// Loads models in parallel at the start, and publishes each in the registry when it is ready.
 class Repository : public RepositoryControl {
  public:
   static Result<std::unique_ptr<Repository>> Start(const RepositoryOptions& options, Scheduler& scheduler,
                                                    Registry& registry);
-  virtual bool AllReady() const = 0;  // every model of the start is loaded, or has failed
-  virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all
+  virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
+  virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
 };
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// Repository::Start with a choice of back ends, for tests.
+// Like Repository::Start, but the caller supplies the back ends. Tests use it.
 #pragma once
 #include "server/backend/backends.h"
 #include "server/repository/repository.h"

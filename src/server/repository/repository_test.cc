@@ -22,7 +22,7 @@ class RepositoryTest : public testing::Test {
     return {};
   }
 
-  // "name:version:STATE[:reason]" of all entries.
+  // Returns "name:version:STATE[:reason]" for all entries.
   std::string Index(bool ready_only = false) {
     std::string out;
     for (const IndexEntry& entry : repository_->Index(ready_only)) {
@@ -187,7 +187,7 @@ TEST_F(RepositoryTest, Polls) {
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_EQ(Versions("a"), "2") << "a failed reload keeps the old one";
   folder_.Remove("a");
-  EXPECT_TRUE(Eventually([&] { return Versions("a").empty(); })) << "a model that is gone";
+  EXPECT_TRUE(Eventually([&] { return Versions("a").empty(); })) << "the model was removed";
   const int loads = backend_->loads;
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_EQ(backend_->loads, loads) << "nothing changed";
@@ -273,7 +273,7 @@ TEST_F(RepositoryTest, LoadsAndUnloadsEnsemblesWithTheirSteps) {
   ASSERT_TRUE(repository_->Load("e", {}).ok());
   EXPECT_EQ(Versions("a"), "1") << "its step is loaded too";
   ASSERT_TRUE(repository_->Unload("e", true).ok());
-  EXPECT_EQ(Versions("a"), "") << "nobody asked for it";
+  EXPECT_EQ(Versions("a"), "") << "it was not loaded by name";
   ASSERT_TRUE(repository_->Load("a", {}).ok());
   ASSERT_TRUE(repository_->Load("e", {}).ok());
   ASSERT_TRUE(repository_->Unload("e", true).ok());

@@ -1,4 +1,4 @@
-// The repository with the real scheduler and the built-in engine.
+// Tests the repository with the real scheduler and the built-in engine.
 #include "ir/tern_file.h"
 #include "ir/text.h"
 #include "ops/ops.h"
@@ -21,7 +21,7 @@ class ServeTest : public testing::Test {
     if (repository_) repository_->Stop(std::chrono::seconds(5));
   }
 
-  // y = x * factor
+  // Writes a model that computes y = x * factor.
   void WriteModel(const std::string& path, int factor) {
     InitOps();
     auto graph = ParseGraph(
@@ -40,7 +40,7 @@ class ServeTest : public testing::Test {
     for (const IndexEntry& entry : repository_->Index(false)) EXPECT_EQ(entry.reason, "") << entry.name;
   }
 
-  // The responses of a request with one row of ones.
+  // Returns the responses to a request with one row of ones.
   std::vector<Response> Infer(const std::string& model) {
     auto version = registry_.Find(model);
     if (!version.ok()) return {Response{version.TakeStatus(), {}, {}, {}, true}};
@@ -114,7 +114,7 @@ TEST_F(ServeTest, RunsPlugIns) {
   EXPECT_TRUE(responses.back().final);
 }
 
-// Requests run while the model is replaced again and again. Each gets exactly one good answer.
+// Requests run while the model is replaced repeatedly. Each request must get exactly one correct answer.
 TEST_F(ServeTest, ReloadsBesideTraffic) {
   WriteModel("m/1/model.tern", 1);
   options_.control = ControlMode::kExplicit;
@@ -127,7 +127,7 @@ TEST_F(ServeTest, ReloadsBesideTraffic) {
     clients.emplace_back([&] {
       while (!done) {
         const auto responses = Infer("m");
-        // A request that found the old version just before it was removed is refused; clients try again.
+        // A request that looked up the old version just before its removal is refused. Clients try again.
         if (responses[0].status.code() == Code::kUnavailable) continue;
         ASSERT_EQ(responses.size(), 1u);
         ASSERT_TRUE(responses[0].status.ok()) << responses[0].status.message();

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files are in the folder of a version: "1/model.onnx".
+// A name must contain the version's folder, such as "1/model.onnx".
 Status CheckName(const std::string& name) {
   const fs::path path(name);
   bool safe = path.is_relative() && name.find('\0') == std::string::npos;

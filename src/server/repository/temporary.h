@@ -1,4 +1,4 @@
-// A private folder for the files that a load request carries.
+// A private folder for the files that a load request sends.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,7 +10,8 @@ namespace tern::server {
 
 class TemporaryFolder {
  public:
-  // Writes files by relative name. Only this user can read the folder. Refuses names that leave it.
+  // Creates a folder that only this user can read, and writes files, given by relative name, to it. Refuses
+  // names that lead out of the folder.
   static Result<std::shared_ptr<TemporaryFolder>> Create(const std::map<std::string, std::string>& files);
   ~TemporaryFolder();  // removes the folder
   TemporaryFolder(const TemporaryFolder&) = delete;

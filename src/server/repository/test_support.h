@@ -13,7 +13,7 @@
 namespace tern::server {
 namespace {  // other folders have helpers of the same names
 
-// A folder with files that is removed at the end.
+// A temporary folder. The destructor removes it.
 class TestFolder {
  public:
   TestFolder() {
@@ -34,7 +34,7 @@ class TestFolder {
   std::string path_;
 };
 
-// A model whose file holds text: "fail" does not load, "slow" loads slowly. Input x, output y.
+// A model with input x and output y. Its file contains a text: "fail" fails to load, "slow" loads slowly.
 class FakeModel : public BackendModel {
  public:
   Status Complete(ModelConfig& config) override {

@@ -18,7 +18,8 @@ class WarmUpCall : public Call {
  public:
   Status Wait() {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (!changed_.wait_for(lock, kLimit, [&] { return done_; })) return Unavailable("it takes too long");
+    if (!changed_.wait_for(lock, kLimit, [&] { return done_; }))
+      return Unavailable("the request takes too long");
     return status_;
   }
 
@@ -36,7 +37,7 @@ class WarmUpCall : public Call {
   Status status_;
 };
 
-// Strings in the form of the wire: a length before the bytes.
+// Encodes strings in wire form, with a length before the bytes of each.
 Buffer EncodeTexts(const std::vector<std::string>& texts) {
   size_t size = 0;
   for (const std::string& text : texts) size += 4 + text.size();

@@ -5,7 +5,8 @@
 
 namespace tern::server {
 
-// Runs all samples of the message and waits for them. folder: the model's; files are in its folder warmup.
+// Runs all samples of model_warmup and waits for them. `folder` is the model's folder. Data files are in its
+// subfolder "warmup".
 Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder);
 
 }  // namespace tern::server

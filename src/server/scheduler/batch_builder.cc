@@ -49,7 +49,7 @@ bool CanShareBatch(const ModelConfig& config, const Request& a, const Request& b
 
 int64_t BatchBuilder::PaddedSize(int64_t total) const {
   if (!config_.batching || config_.max_batch_size <= 0) return total;
-  // Ragged tensors have no items to repeat.
+  // A batch with ragged tensors is not padded, because padding repeats an item of fixed size.
   for (const TensorConfig& input : config_.inputs)
     if (input.ragged) return total;
   int64_t best = 0;
@@ -72,14 +72,15 @@ BatchLayout BatchBuilder::Layout(const std::vector<QueuedCallPtr>& calls) const 
 
 namespace {
 
-// The bytes of one slot without a request: all zero, which for BYTES are empty strings.
+// Returns the number of bytes of a slot without a request. The bytes are zero, which for BYTES means empty
+// strings.
 size_t EmptySlotBytes(const WireTensor& like) {
   const auto elements = ElementCount(like.dims);
   const size_t width = like.dtype == DType::kString ? sizeof(uint32_t) : ElementBytes(like.dtype);
   return elements && like.dims[0] > 0 ? static_cast<size_t>(*elements / like.dims[0]) * width : 0;
 }
 
-// The parts that are concatenated; an undefined buffer stands for zeros.
+// The parts that are concatenated. An undefined buffer stands for zeros.
 struct Parts {
   std::vector<Buffer> buffers;
   std::vector<size_t> sizes;
@@ -106,7 +107,7 @@ struct Parts {
   }
 };
 
-// Repeats the last item of the last request.
+// Appends the last item of the last request `count` times.
 Status AddPadding(const WireTensor& last, int64_t count, Parts& parts) {
   TERN_ASSIGN(const std::vector<size_t> offsets, ItemOffsets(last));
   if (offsets.size() < 2) return {};
@@ -132,7 +133,7 @@ Result<WireTensor> BatchBuilder::Join(const BatchLayout& layout, const TensorCon
   for (const Request* request : layout.requests) {
     if (!request) continue;
     last = FindTensor(request->inputs, input.name);
-    if (!last) return WireTensor{};  // an optional input that the requests do not have
+    if (!last) return WireTensor{};  // the input is optional and the requests do not have it
     if (!like) like = last;
     elements += ElementCount(last->dims).value_or(0);
   }

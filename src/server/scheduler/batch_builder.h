@@ -1,4 +1,4 @@
-// Joins the tensors of several requests to one batch, and splits the outputs.
+// Concatenates the tensors of several requests to one batch, and splits the outputs.
 #pragma once
 #include <vector>
 
@@ -7,12 +7,12 @@
 
 namespace tern::server {
 
-// True if two requests can be in one batch: they have the same inputs, and these differ at most in the batch
-// dim unless they are ragged.
+// Returns whether two requests can be in one batch. They must have the same inputs. The dims of an input may
+// differ only in the batch dim, unless the input is ragged.
 bool CanShareBatch(const ModelConfig& config, const Request& a, const Request& b);
 
-// The requests of one execution. A null request is an empty slot of a sequence batch; at least one is not
-// null.
+// The requests of one execution. A null request is an empty slot of a sequence batch. At least one request is
+// not null.
 struct BatchLayout {
   std::vector<const Request*> requests;
   std::vector<int64_t> items;  // per request
@@ -26,10 +26,10 @@ class BatchBuilder {
   explicit BatchBuilder(const ModelConfig& config) : config_(config) {}
 
   BatchLayout Layout(const std::vector<QueuedCallPtr>& calls) const;
-  // Fills inputs, outputs and destinations. Copies each byte once if there are several requests or padding,
-  // else shares the request's bytes.
+  // Fills inputs, outputs and destinations. Copies each byte once if there are several requests or padding.
+  // Otherwise the batch shares the bytes of the request.
   Status Build(const BatchLayout& layout, Batch& batch) const;
-  // Returns the outputs of each request of the layout. They share the memory of `outputs`.
+  // Returns the outputs of each request of the layout. The results share the memory of `outputs`.
   Result<std::vector<std::vector<WireTensor>>> Split(const BatchLayout& layout,
                                                      std::vector<WireTensor> outputs) const;
 
@@ -42,16 +42,17 @@ class BatchBuilder {
                                           const std::string& source) const;
   int64_t PaddedSize(int64_t total) const;
 
-  const ModelConfig& config_;  // of the model, which outlives this
+  const ModelConfig& config_;  // belongs to the model, which outlives this object
 };
 
-// Appends the additional inputs that `config` describes.
+// Appends the inputs that config.batch_inputs describes.
 Status AddBatchInputs(const ModelConfig& config, const BatchLayout& layout, std::vector<WireTensor>& inputs);
 
 const WireTensor* FindTensor(const std::vector<WireTensor>& tensors, std::string_view name);
-// Memory that is not set to zero.
+// Allocates memory that is not set to zero.
 Buffer AllocateRaw(size_t bytes);
-// Dims of `value` (which match `from`) in the form of `to`; the sizes of -1 are taken over in order.
+// Converts the dims `value`, which match `from`, to the form `to`. The sizes at the -1 of `from` replace the
+// -1 of `to` in order. For example, {5,2} with from {-1,2} and to {2,-1} becomes {2,5}.
 Dims Reshaped(const Dims& value, const Dims& from, const Dims& to);
 
 }  // namespace tern::server

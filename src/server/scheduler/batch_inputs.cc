@@ -1,4 +1,4 @@
-// The additional inputs that describe a batch of ragged tensors.
+// Makes the additional inputs that describe a batch of ragged tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +43,7 @@ Result<WireTensor> MakeTensor(const std::string& name, DType dtype, Dims dims,
   }
 }
 
-// One value per request.
+// Returns the number of elements of input `source` for each request.
 std::vector<int64_t> ElementCounts(const BatchLayout& layout, const std::string& source) {
   std::vector<int64_t> counts;
   for (const Request* request : layout.requests) {
@@ -53,7 +53,8 @@ std::vector<int64_t> ElementCounts(const BatchLayout& layout, const std::string&
   return counts;
 }
 
-// The shape of each item, without the batch dim, one after the other.
+// Returns the concatenated shapes of all items, without the batch dim. Sets `rank` to the length of one
+// shape.
 std::vector<int64_t> ItemShapes(const BatchLayout& layout, const std::string& source, int64_t& rank) {
   std::vector<int64_t> shapes;
   for (size_t i = 0; i < layout.requests.size(); ++i) {

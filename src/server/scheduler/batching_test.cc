@@ -4,7 +4,7 @@
 namespace tern::server {
 namespace {
 
-// A model that notes the sizes of its batches and can be held.
+// A model that records the sizes of its batches. A gate can block its executions.
 struct Recorder {
   std::unique_ptr<Scheduler> scheduler;
   std::shared_ptr<ModelVersion> model;
@@ -35,7 +35,7 @@ struct Recorder {
       if (value < 0) return InvalidArgument("negative");
     return Identity(batch);
   }
-  // Submits while one execution is held, then lets all run.
+  // Submits the calls while the gate blocks one execution, then opens the gate.
   std::vector<std::shared_ptr<TestCall>> RunBehindGate(const std::vector<std::shared_ptr<TestCall>>& calls) {
     const auto first = IntCall(0);
     model->Submit(first);
@@ -190,7 +190,7 @@ TEST(Batching, PreservesTheOrderOfResponses) {
   options.threads = 2;
   options.inline_below = microseconds(0);
   auto scheduler = Scheduler::Create(options);
-  // The first of each pair is slow.
+  // Executions with an odd value are slow.
   auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>([](Batch& batch) {
                                  if (ToInts(batch.inputs[0])[0] % 2)
                                    std::this_thread::sleep_for(milliseconds(3));

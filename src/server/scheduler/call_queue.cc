@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-// The time-out of a request. A request may shorten the model's default but not extend it.
+// Returns the time-out of a request. A request may shorten the model's default but not extend it.
 std::chrono::microseconds TimeoutOf(const QueuePolicy& policy, std::chrono::microseconds requested) {
   if (!policy.allow_timeout_override || requested.count() <= 0) return policy.default_timeout;
   return policy.default_timeout.count() > 0 ? std::min(policy.default_timeout, requested) : requested;
@@ -31,7 +31,7 @@ Status CallQueue::Push(const QueuedCallPtr& call, Clock::time_point now) {
   if (policy.max_queue_size != 0 && level.waiting.size() + level.delayed.size() >= policy.max_queue_size)
     return Unavailable("Exceeds maximum queue size");
   const auto timeout = TimeoutOf(policy, call->call->request.timeout);
-  // Time-outs beyond a year are none: their sum with the clock could overflow.
+  // A time-out of a year or more is ignored, because its sum with the current time could overflow.
   if (timeout.count() > 0 && timeout < std::chrono::hours(24 * 365)) {
     call->expires = now + timeout;
     expiries_.emplace(call->expires, call.get());

@@ -1,4 +1,4 @@
-// The requests of one model that wait: priority levels with limits and time-outs.
+// The queue of one model's requests. It has priority levels with limits and time-outs.
 #pragma once
 #include <list>
 #include <map>
@@ -14,11 +14,11 @@ inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
 // One request in a queue or in an execution.
 struct QueuedCall {
-  std::shared_ptr<Call> call;  // null after the request left its queue without an execution
-  int64_t items = 1;           // size of the batch dim
+  std::shared_ptr<Call> call;
+  int64_t items = 1;  // size of the batch dim
   Clock::time_point queued;
   Clock::time_point expires = kNever;
-  uint64_t order = 0;  // of responses, if the model preserves it
+  uint64_t order = 0;  // the position among the responses, if the model preserves their order
 
  private:
   friend class CallQueue;
@@ -40,13 +40,14 @@ class CallQueue {
  public:
   explicit CallQueue(const BatchingConfig& config) : config_(config) {}
 
-  // Appends to the level of the request's priority. Fails with kUnavailable if that level is full.
+  // Appends a request to the level of its priority. Fails with kUnavailable if that level is full.
   Status Push(const QueuedCallPtr& call, Clock::time_point now);
-  // Removes a request; false if it is not in the queue.
+  // Removes a request. Returns false if it is not in the queue.
   bool Erase(QueuedCall& call);
-  // Moves expired requests to `rejected`, or behind the others of their level.
+  // Moves expired requests to `rejected`, or behind all other requests of their level, as the level's
+  // timeout_action says.
   void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected);
-  // Empties the queue; returns its requests in order.
+  // Empties the queue. Returns the requests in order.
   std::vector<QueuedCallPtr> Clear();
 
   bool empty() const { return size_ == 0; }
@@ -54,14 +55,14 @@ class CallQueue {
   int64_t items() const { return items_; }
   Clock::time_point NextExpiry() const { return expiries_.empty() ? kNever : expiries_.begin()->first; }
 
-  // Calls visit(call) in the order of execution until it returns false.
+  // Calls visit(call) for the requests in the order of execution, until `visit` returns false.
   template <class F> void ForEach(const F& visit) const {
     for (const auto& [priority, level] : levels_)
       for (const auto* list : {&level.waiting, &level.delayed})
         for (const QueuedCallPtr& call : *list)
           if (!visit(call)) return;
   }
-  // Number of items that are executed before a new request of this priority.
+  // Returns the number of items that are executed before a new request of this priority.
   int64_t ItemsBefore(uint64_t priority) const;
 
  private:
@@ -71,7 +72,7 @@ class CallQueue {
   };
   uint64_t LevelOf(uint64_t priority) const;
   const QueuePolicy& PolicyOf(uint64_t level) const;
-  void Forget(QueuedCall& call);  // its expiry
+  void Forget(QueuedCall& call);  // removes it from expiries_
 
   const BatchingConfig config_;
   std::map<uint64_t, Level> levels_;

@@ -31,7 +31,7 @@ TEST(CallQueue, FirstInFirstOutWithinALevel) {
   config.default_priority = 2;
   CallQueue queue(config);
   const auto now = Clock::now();
-  const uint64_t priorities[] = {3, 0, 1, 2, 1, 99};  // 0 and 99: the default
+  const uint64_t priorities[] = {3, 0, 1, 2, 1, 99};  // 0 and 99 mean the default
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(queue.Push(Queued(i, priorities[i]), now).ok());
   EXPECT_EQ(Order(queue), "241350");
   EXPECT_EQ(queue.ItemsBefore(1), 2);
@@ -61,7 +61,7 @@ TEST(CallQueue, RefusesBeyondItsSizePerLevel) {
   EXPECT_TRUE(queue.Push(Queued(3, 2), now).ok());
   EXPECT_TRUE(queue.Push(Queued(4, 2), now).ok());
   EXPECT_FALSE(queue.Push(Queued(5, 2), now).ok());
-  EXPECT_TRUE(queue.Erase(*first)) << "frees its place at once";
+  EXPECT_TRUE(queue.Erase(*first)) << "the queue has room again at once";
   EXPECT_FALSE(queue.Erase(*first));
   EXPECT_TRUE(queue.Push(Queued(6, 1), now).ok());
   EXPECT_EQ(Order(queue), "634");
@@ -75,7 +75,8 @@ TEST(CallQueue, RejectsExpiredRequests) {
   const auto now = Clock::now();
   EXPECT_TRUE(queue.Push(Queued(0), now).ok());
   EXPECT_TRUE(queue.Push(Queued(1, 0, microseconds(500)), now).ok());
-  EXPECT_TRUE(queue.Push(Queued(2, 0, microseconds(9000)), now).ok());  // cannot extend
+  // The request cannot extend the default.
+  EXPECT_TRUE(queue.Push(Queued(2, 0, microseconds(9000)), now).ok());
   EXPECT_EQ(queue.NextExpiry(), now + microseconds(500));
   std::vector<RejectedCall> rejected;
   queue.Expire(now + microseconds(499), rejected);

@@ -1,10 +1,10 @@
-// Executions of models that answer by themselves, any number of times.
+// Executions of decoupled models, which send any number of responses.
 #include "server/scheduler/model_runner.h"
 
 namespace tern::server {
 namespace {
 
-// What the back end gets in place of the front end's call: it passes responses on and counts the last one.
+// The call that the back end gets instead of the front end's call. It passes each response to `send`.
 class DecoupledCall final : public Call {
  public:
   explicit DecoupledCall(std::function<void(Response)> send) : send_(std::move(send)) {}

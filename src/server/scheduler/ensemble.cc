@@ -29,7 +29,7 @@ Status CheckSources(const ModelConfig& config, std::set<std::string>& known) {
   return {};
 }
 
-// Runs the graph with names only: what does not run has a missing input or is in a cycle.
+// Simulates a run with the names of tensors. A step that cannot run has a missing input or is in a cycle.
 Status CheckGraph(const ModelConfig& config) {
   if (config.ensemble.empty()) return InvalidArgument("ensemble '", config.name, "' has no steps");
   std::set<std::string> known;

@@ -1,4 +1,4 @@
-// A model that is a graph of other models. Tensors pass from step to step without a copy.
+// A model that is a graph of other models. Tensors are passed from step to step without a copy.
 #pragma once
 #include <condition_variable>
 #include <map>
@@ -18,7 +18,7 @@ class EnsembleModel final : public ModelVersion,
                             public Removable,
                             public std::enable_shared_from_this<EnsembleModel> {
  public:
-  // Refuses a graph in which a tensor has no source or two, or which has a cycle.
+  // Fails if a tensor has no source or two sources, or if the graph has a cycle.
   static Result<std::shared_ptr<EnsembleModel>> Create(ModelConfig config, std::string version,
                                                        const Registry& models);
 
@@ -31,7 +31,7 @@ class EnsembleModel final : public ModelVersion,
   friend class EnsembleRun;
   EnsembleModel(ModelConfig config, std::string version, const Registry& models)
       : ModelVersion(std::move(config), std::move(version)), models_(models) {}
-  void Forget(EnsembleRun* run);  // it is answered
+  void Forget(EnsembleRun* run);  // called when the run is answered
 
   const Registry& models_;
   std::mutex mutex_;

@@ -13,7 +13,8 @@ class EnsembleRun::StepCall final : public Call {
  private:
   void OnResponse(Response response) override {
     const bool last = response.final;
-    // A decoupled step may end with a response without outputs. The last outputs count.
+    // The final response of a decoupled step may have no outputs. The outputs of the last response that has
+    // any are used.
     if (!response.outputs.empty()) outputs_ = std::move(response.outputs);
     if (!last) return;
     response.outputs = std::move(outputs_);
@@ -42,7 +43,8 @@ void EnsembleRun::Start() {
 
 bool EnsembleRun::Ready(const EnsembleStep& step) const {
   return std::all_of(step.inputs.begin(), step.inputs.end(), [&](const auto& input) {
-    // An optional input of the ensemble that the request does not have stays absent for the steps.
+    // An input of the ensemble that is not in tensors_ is optional and missing in the request. The step runs
+    // without it.
     return tensors_.contains(input.second) || model_->config().FindInput(input.second) != nullptr;
   });
 }
@@ -104,7 +106,7 @@ void EnsembleRun::Submit(size_t index, const std::shared_ptr<Call>& call) {
 }
 
 void EnsembleRun::OnResponse(size_t index, Response response) {
-  std::shared_ptr<Call> ended;  // destroyed without the lock
+  std::shared_ptr<Call> ended;  // destroyed after the lock is released
   if (!response.status.ok()) {
     const bool cancelled = response.status.code() == Code::kCancelled;
     return Fail(std::move(response.status), response.retry_after,
@@ -164,7 +166,7 @@ void EnsembleRun::Finish() {
   }
   Response response = MakeResponse(config, call_->request, std::move(outputs));
   times.finished = Clock::now();
-  // The processor time counts for the models of the steps.
+  // The processor time is 0 here, because it is counted for the models of the steps.
   model_->statistics().AddExecution(static_cast<int>(items_), times.compute - times.input,
                                     times.output - times.compute, times.finished - times.output, {});
   if (response.status.ok())

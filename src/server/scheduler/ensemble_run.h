@@ -1,4 +1,4 @@
-// One request on its way through the steps of an ensemble.
+// One request that runs through the steps of an ensemble.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tern::server {
 
-// Thread-safe. Steps keep it alive.
+// Thread-safe. The calls of its steps share the ownership.
 class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
  public:
   EnsembleRun(std::shared_ptr<EnsembleModel> model, std::shared_ptr<Call> call, int64_t items);
@@ -27,13 +27,13 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   };
 
   void Advance();
-  // Under the lock: whether all inputs of a step exist, or never will.
+  // Returns whether a step can start. It can if each input exists or will never exist. Called under the lock.
   bool Ready(const EnsembleStep& step) const;
   std::shared_ptr<Call> MakeCall(size_t index);
   void Submit(size_t index, const std::shared_ptr<Call>& call);
   void OnResponse(size_t index, Response response);
   void Finish();
-  bool Close();  // true for the first caller, which answers the request
+  bool Close();  // returns true for the first caller, which must answer the request
 
   const std::shared_ptr<EnsembleModel> model_;
   const std::shared_ptr<Call> call_;

@@ -3,7 +3,7 @@
 namespace tern::server {
 namespace {
 
-// Adds a constant to x.
+// Returns a model that adds a constant to x.
 RunFunction Plus(int32_t constant) {
   return [constant](Batch& batch) -> Result<std::vector<WireTensor>> {
     auto values = ToInts(batch.inputs[0]);
@@ -65,7 +65,7 @@ TEST(Ensemble, HandsTensorsOnWithoutCopies) {
   EXPECT_EQ(call->Wait().outputs.at(0).bytes.data(), call->request.inputs[0].bytes.data());
 }
 
-// Both steps of the diamond wait for each other, so they must run at the same time.
+// The two steps wait for each other, so they must run at the same time.
 TEST(Ensemble, StartsStepsAsSoonAsTheirInputsExist) {
   Server server;
   Gate left, right;

@@ -33,7 +33,8 @@ class Runner {
  public:
   Runner(const ExecutionContext& context, ExecutionResult& result) : context_(context), result_(result) {}
 
-  // Runs a batch and appends its responses. Returns the error if several requests failed that can be retried.
+  // Runs a batch and appends its responses. If the batch failed and its requests can be run again one by one,
+  // appends no responses and returns the error.
   Status Run(const Pick& pick, bool may_retry) {
     Stages stages;
     stages.input = stages.compute = stages.output = Clock::now();

@@ -1,4 +1,4 @@
-// One execution: builds the batch, runs it, and makes the responses.
+// One execution. It builds the batch, runs it, and makes the responses.
 #pragma once
 #include <vector>
 
@@ -20,7 +20,7 @@ struct ExecutionResult {
   // Processor time. Helper threads of the back end are assumed to work as long as the thread that runs the
   // execution.
   std::chrono::nanoseconds cpu{0};
-  int batch_size = 0;  // 0: all requests were cancelled before
+  int batch_size = 0;  // 0 if the model did not run because all requests were cancelled
 };
 
 struct ExecutionContext {
@@ -30,23 +30,25 @@ struct ExecutionContext {
   Feeder& feeder;
   BackendInstance& backend;
   int threads;
-  // > 0: the elapsed time, at most this, stands for the processor time. It saves two system calls, which take
-  // longer than the rest of a small execution.
+  // If it is > 0, the processor time is not measured. min(elapsed time, elapsed_as_cpu) is used instead. This
+  // saves two system calls, which take longer than all other parts of a small execution.
   std::chrono::nanoseconds elapsed_as_cpu{0};
 };
 
-// Runs the requests as one batch. If a batch of several requests fails, each is run again on its own, so that
-// a bad request does not fail the others; not for sequences, whose state would advance twice.
+// Runs the requests as one batch. If a batch of several requests fails, each request is run again alone, so
+// that a bad request does not fail the others. Requests of sequences are not run again, because their state
+// would advance twice.
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick);
 
-// Processor time of the calling thread.
+// Returns the processor time of the calling thread.
 std::chrono::nanoseconds ThreadCpuTime();
 // Sets all phases to the same time.
 void SetTimes(CallTimes& times, Clock::time_point now);
 
-// The response of one request: selects and classifies outputs, and writes those with a destination.
+// Makes the response of one request. Selects and classifies outputs, and copies outputs with a destination to
+// it.
 Response MakeResponse(const ModelConfig& config, const Request& request, std::vector<WireTensor> outputs);
-// The `count` largest values per batch item as BYTES "value:index[:label]".
+// Returns the `count` largest values per batch item as BYTES "value:index[:label]".
 Result<WireTensor> Classify(const ModelConfig& config, const WireTensor& output, int count);
 
 }  // namespace tern::server

@@ -7,7 +7,8 @@
 namespace tern::server {
 namespace {
 
-// A client that was idle starts at most this far behind the others.
+// A client that was idle starts with a used time of at least the virtual time minus kBurstNs, so that it
+// cannot keep the others waiting for long.
 constexpr int64_t kBurstNs = 5'000'000;
 
 }  // namespace
@@ -67,7 +68,7 @@ void Executor::RunWorker() {
     const int usable = ready_.empty() && busy_ == 1 ? threads_ : 1;
     lock.unlock();
     client->Work(usable);
-    client.reset();  // may destroy a model: not under the lock
+    client.reset();  // without the lock, because this may destroy a model
     lock.lock();
     --busy_;
   }
@@ -79,7 +80,7 @@ void Executor::At(Clock::time_point time, const std::shared_ptr<Client>& client)
   {
     const std::lock_guard lock(timer_mutex_);
     if (timer_stop_ || client->timer_ <= time) return;
-    // A later timer of the same client stays in the map and is ignored when its time comes.
+    // The client's previous, later timer stays in the map. It is ignored when it fires.
     client->timer_ = time;
     const auto added = timers_.emplace(time, client);
     first = added == timers_.begin();
@@ -88,7 +89,7 @@ void Executor::At(Clock::time_point time, const std::shared_ptr<Client>& client)
 }
 
 void Executor::RunTimer() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 µs would be added to each delay
+  prctl(PR_SET_TIMERSLACK, 1UL);  // in ns; the default of 50 µs would be added to each delay
   std::unique_lock lock(timer_mutex_);
   while (!timer_stop_) {
     if (timers_.empty()) {

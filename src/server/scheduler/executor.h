@@ -12,8 +12,8 @@
 
 namespace tern::server {
 
-// Thread-safe. Each free thread takes the client that used the least processor time. No function of a client
-// runs under a lock of the executor.
+// Thread-safe. A free thread serves the client that has used the least processor time. No function of a
+// client is called under a lock of the executor.
 class Executor {
  public:
   // A model with work to do.
@@ -22,27 +22,28 @@ class Executor {
     virtual ~Client() = default;
     // Runs at most one execution, with at most `threads` threads.
     virtual void Work(int threads) = 0;
-    // The time of At has come. Runs on the timer's thread and must be short.
+    // Called when the time that was passed to At is reached. Runs on the timer's thread and must be short.
     virtual void OnTimer() = 0;
-    // Adds to the processor time that the client used; negative corrects an estimate.
+    // Adds to the processor time that the client has used. A negative `ns` corrects an estimate.
     void Charge(int64_t ns) { used_ns_.fetch_add(ns, std::memory_order_relaxed); }
     int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
 
    private:
     friend class Executor;
     std::atomic<int64_t> used_ns_{0};
-    bool ready_ = false;                // under mutex_
-    Clock::time_point timer_ = kNever;  // under timer_mutex_
+    bool ready_ = false;                // guarded by Executor::mutex_
+    Clock::time_point timer_ = kNever;  // guarded by Executor::timer_mutex_
   };
 
   explicit Executor(int threads);
   ~Executor() { Stop(); }
-  // Ends the threads after their present execution. Called once by the owner, not on one of the threads.
+  // Ends the threads after their current executions. The owner calls it once, on none of these threads.
   void Stop();
 
-  // The client has work: Work is called soon, once for any number of MakeReady before it.
+  // Tells the executor that the client has work. A thread then calls Work soon. Several calls of MakeReady
+  // before that cause one call of Work.
   void MakeReady(std::shared_ptr<Client> client);
-  // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
+  // Calls OnTimer at the given time or earlier. A client has one timer, which keeps the earliest time.
   void At(Clock::time_point time, const std::shared_ptr<Client>& client);
   int threads() const { return threads_; }
 
@@ -57,7 +58,7 @@ class Executor {
   std::vector<std::shared_ptr<Client>> ready_;
   int busy_ = 0;
   bool stop_ = false;
-  int64_t clock_ns_ = 0;  // the virtual time: what the last chosen client had used
+  int64_t clock_ns_ = 0;  // the virtual time: the largest processor time that a chosen client had used
   std::vector<std::thread> workers_;
 
   std::mutex timer_mutex_;

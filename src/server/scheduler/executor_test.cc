@@ -50,7 +50,7 @@ TEST(Executor, TakesTheClientThatUsedLeast) {
       --left;
     };
     executor.MakeReady(clients.back());
-    executor.MakeReady(clients.back());  // counts once
+    executor.MakeReady(clients.back());  // has no further effect
   }
   gate.Open();
   EXPECT_TRUE(Eventually([&] { return left == 0; }));
@@ -84,7 +84,7 @@ TEST(Executor, TimersDoNotKeepClientsAlive) {
   std::this_thread::sleep_for(milliseconds(40));
 }
 
-// Requests and removal at the same time: each request gets exactly one answer.
+// Requests are submitted while the model is removed. Each request must get exactly one answer.
 TEST(Executor, RemoveAgainstSubmit) {
   for (int round = 0; round < 20; ++round) {
     SchedulerOptions options;

@@ -13,9 +13,9 @@ struct Sequence;
 
 // The requests of one execution.
 struct Pick {
-  std::vector<QueuedCallPtr> calls;                  // null: an empty slot of a sequence batch
+  std::vector<QueuedCallPtr> calls;                  // null for an empty slot of a sequence batch
   std::vector<std::shared_ptr<Sequence>> sequences;  // of the calls, for sequence models; null as in `calls`
-  Clock::time_point again = kNever;                  // calls is empty: when it is worth to look again
+  Clock::time_point again = kNever;                  // if `calls` is empty: when to call Take again
   bool empty() const { return calls.empty(); }
 };
 
@@ -23,35 +23,36 @@ struct Pick {
 class Feeder {
  public:
   virtual ~Feeder() = default;
-  // Accepts a request, or refuses it. retry_after: set with kResourceExhausted.
+  // Accepts a request, or refuses it with an error. Sets retry_after if the error is kResourceExhausted.
   virtual Status Push(const QueuedCallPtr& call, Clock::time_point now,
                       std::chrono::milliseconds& retry_after) = 0;
-  // Removes a request that waits; false if it does not.
+  // Removes a waiting request. Returns false if the request does not wait.
   virtual bool Erase(QueuedCall& call) = 0;
-  // Takes the requests of the next execution of an idle instance.
+  // Removes the requests of the next execution from the queue. `instance` must be idle.
   virtual Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected) = 0;
-  // Rejects what waited too long. Called at the time of NextTimer.
+  // Rejects requests that waited too long. Called at the time that NextTimer returns.
   virtual void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected) = 0;
   virtual Clock::time_point NextTimer() const = 0;
   virtual std::vector<QueuedCallPtr> Clear() = 0;
   virtual size_t size() const = 0;  // requests that wait
 
-  // An execution starts on an instance.
+  // Called when an execution starts on an instance.
   virtual void OnStart(int /*instance*/, const Pick&, Clock::time_point /*now*/) {}
-  // Adds inputs of its own to the batch. Not under the lock.
+  // Adds the feeder's inputs, such as the states of sequences, to the batch. Not called under the lock.
   virtual Status Prepare(const Pick&, Batch&) { return {}; }
-  // Takes the outputs that are not for clients. Called after an execution without an error, not under the
-  // lock.
+  // Removes the outputs that are not for clients, such as states. Called after an execution without an error,
+  // not under the lock.
   virtual void Finish(const Pick&, std::vector<WireTensor>&) {}
-  // The execution is over. batch_size: 0 if the model did not run. waited: for a thread.
+  // Called when the execution has ended. batch_size is 0 if the model did not run. `waited` is the time that
+  // the execution waited for a thread.
   virtual void Done(int /*instance*/, const Pick&, int /*batch_size*/, std::chrono::nanoseconds /*duration*/,
                     std::chrono::nanoseconds /*waited*/, Clock::time_point /*now*/) {}
 };
 
-// One request per execution, or dynamic batches, or batches by a latency goal. lanes: executions that can run
-// at the same time.
+// Makes a feeder for one request per execution, for dynamic batches, or for batches that meet a latency goal.
+// `lanes` is the number of executions that can run at the same time.
 std::unique_ptr<Feeder> MakeQueueFeeder(const ModelConfig& config, int lanes);
-// Sequences of requests to stateful models.
+// Makes a feeder for sequences of requests to stateful models.
 Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config);
 
 }  // namespace tern::server

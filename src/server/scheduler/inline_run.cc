@@ -1,15 +1,17 @@
-// Executions on the thread that received the request: for models that take less time than a thread switch.
+// Executions on the thread that received the request, for models so fast that a thread switch would take
+// longer.
 #include "base/pause.h"
 #include "server/scheduler/model_runner.h"
 
 namespace tern::server {
 namespace {
 
-// An answer can lead to the next request on the same thread, and so on.
+// Limits recursion, because an answer can cause the next request on the same thread.
 constexpr int kMaxDepth = 4;
-// Requests of other threads that a thread runs after its own.
+// The number of requests of other threads that a thread may run after its own request.
 constexpr int kMaxRounds = 16;
-// While the only instance runs for less than this, waiting is cheaper than the queue.
+// If an execution takes less than this, spinning until the instance is idle is cheaper than queueing the
+// request.
 constexpr int64_t kSpinBelowNs = 20'000;
 constexpr int kSpinAttempts = 64;
 
@@ -23,7 +25,7 @@ bool ModelRunner::MayRunInline() const {
   return !c.batching || c.batching->max_queue_delay.count() == 0;
 }
 
-// Returns an idle instance, or -1. give_up: waiting is of no use.
+// Claims an idle instance and returns it, or returns -1. Sets give_up if waiting for an instance is useless.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;

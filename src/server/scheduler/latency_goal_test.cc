@@ -1,4 +1,5 @@
-// A model with a latency goal under real overload. The back end sleeps along a known latency curve.
+// Tests a model with a latency goal under real overload. The back end sleeps for a time that depends on the
+// batch size.
 #include <random>
 
 #include "server/scheduler/test_support.h"
@@ -7,7 +8,8 @@ namespace tern::server {
 namespace {
 
 constexpr int kMaxBatch = 16;
-milliseconds Curve(int64_t batch) { return milliseconds(8) + milliseconds(batch); }  // 16 in 24 ms: 667/s
+// 16 items take 24 ms, which is 667 per second.
+milliseconds Curve(int64_t batch) { return milliseconds(8) + milliseconds(batch); }
 
 struct Outcome {
   size_t good = 0, late = 0, refused = 0, slow_refusals = 0, without_retry = 0;
@@ -50,7 +52,7 @@ TEST(LatencyGoal, KeepsItsThroughputUnderOverload) {
   ModelConfig config = IntModel(kMaxBatch);
   const milliseconds goal(120);
   config.goal.p99 = goal;
-  // The machine may be busy: what counts is how long full batches really take.
+  // The machine may be busy, so the expected throughput follows from the measured time of full batches.
   std::atomic<int64_t> full_ns{0}, full{0};
   const auto run = [&](Batch& batch) {
     const auto start = Clock::now();
@@ -63,13 +65,14 @@ TEST(LatencyGoal, KeepsItsThroughputUnderOverload) {
   };
   auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>(run));
   const double peak = kMaxBatch / std::chrono::duration<double>(Curve(kMaxBatch)).count();
-  Load(*model, peak, std::chrono::seconds(1), goal);  // learns
+  Load(*model, peak, std::chrono::seconds(1), goal);  // the plan learns the execution times
   const auto begin = Clock::now();
   const Outcome outcome = Load(*model, 3 * peak, std::chrono::seconds(2), goal);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   ASSERT_GT(full.load(), 0);
   const double possible = kMaxBatch * 1e9 * static_cast<double>(full) / static_cast<double>(full_ns);
-  // LatencyPlan.KeepsThePeakUnderOverload holds 90 % without the noise of a real clock.
+  // The test LatencyPlan.KeepsThePeakUnderOverload requires 90 %, because it has a virtual clock without
+  // noise.
   EXPECT_GE(static_cast<double>(outcome.good) / seconds, 0.8 * possible);
   EXPECT_GT(outcome.refused, outcome.good);
   EXPECT_LE(outcome.late, outcome.good / 5);

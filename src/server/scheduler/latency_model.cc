@@ -6,11 +6,12 @@
 namespace tern::server {
 namespace {
 
-constexpr double kDecay = 0.1;                        // weight of a new value
-constexpr std::chrono::seconds kFresh{5};             // a size that was not seen for so long is estimated
-constexpr std::chrono::milliseconds kRateWindow{20};  // of the arrival rate
-constexpr double kMargin = 0.9;                       // the part of the goal that plans use
-constexpr double kSpare = 1.15;                       // capacity beyond the arrival rate
+constexpr double kDecay = 0.1;  // weight of a new value
+// A size without a measurement in this time is estimated.
+constexpr std::chrono::seconds kFresh{5};
+constexpr std::chrono::milliseconds kRateWindow{20};  // window in which the arrival rate is measured
+constexpr double kMargin = 0.9;                       // plans use this fraction of the goal
+constexpr double kSpare = 1.15;                       // required capacity divided by the arrival rate
 
 double Nanoseconds(Clock::duration duration) {
   return static_cast<double>(std::chrono::nanoseconds(duration).count());
@@ -32,7 +33,7 @@ void LatencyModel::Record(int batch_size, std::chrono::nanoseconds duration, Clo
     size.p95 = value * 1.1;
   } else {
     size.mean += (value - size.mean) * std::max(kDecay, 1.0 / (size.count + 1));
-    // Moves up 19 times as fast as down, so it settles where 5 % of the values are above.
+    // p95 moves up 19 times as fast as down, so it settles where 5 % of the values are larger.
     const double step = 0.1 * std::max(size.mean, value);
     size.p95 += value > size.p95 ? std::min(step * 0.95, value - size.p95) : -step * 0.05;
     size.p95 = std::max(size.p95, size.mean);
@@ -55,7 +56,7 @@ double LatencyModel::Estimate(int batch_size, double Size::*value) const {
   while (below >= 1 && !Known(below)) --below;
   while (above <= max && !Known(above)) ++above;
   if (below < 1 && above > max) return 0;
-  // Time grows at most in proportion to the size, and does not shrink.
+  // Assumes that the time grows at most in proportion to the size, and does not shrink.
   if (above > max) return at(below) * wanted / below;
   if (below < 1 || below == above) return at(above);
   const double part = static_cast<double>(wanted - below) / (above - below);
@@ -96,19 +97,21 @@ void LatencyPlan::OnExecution(int batch_size, std::chrono::nanoseconds duration,
                               std::chrono::nanoseconds waited, Clock::time_point now) {
   model_.Record(batch_size, duration, now);
   dispatch_ns_ += kDecay * (std::max(0.0, static_cast<double>(waited.count())) - dispatch_ns_);
-  // With many sizes the choice is not free, and later it changes slowly.
+  // Choose costs time if there are many sizes, and its result changes slowly later. So it is called less
+  // often.
   if (++executions_ < 64 || executions_ % 16 == 0) Choose();
 }
 
-// The size of the highest rate such that a request which just missed a batch still meets the goal with the
-// next one.
+// Chooses the batch size with the highest throughput for which a request that just missed a batch still meets
+// the goal with the next batch.
 void LatencyPlan::Choose() {
   int best = 0;
   double best_rate = 0;
   for (int size = 1; size <= max_batch_size_; ++size) {
     if (Padded(size) != size) continue;
     if (2 * model_.P95(size) + dispatch_ns_ > kMargin * goal_) continue;
-    // A size that was not measured lately is tried if it may be as good; a measured one must gain.
+    // A size without a recent measurement is chosen if its estimate is about as good. A measured size must be
+    // better.
     const double rate = size / model_.Mean(size);
     if (best != 0 && rate < best_rate * (model_.Known(size) ? 1.01 : 0.999)) continue;
     best = size;
@@ -135,10 +138,10 @@ Clock::time_point LatencyPlan::StartBy(int64_t items, Clock::time_point oldest, 
 std::optional<Refusal> LatencyPlan::Admit(Clock::time_point arrived, int64_t ahead, Clock::time_point free_at,
                                           Clock::time_point now) const {
   if (model_.empty() || (ahead == 0 && free_at <= now)) return std::nullopt;
-  const int64_t full = ahead / batch_limit_;  // batches that start before the request's own
+  const int64_t full = ahead / batch_limit_;  // number of batches that start before the request's batch
   const double until_free = std::max(0.0, Nanoseconds(free_at - now));
   const double queue = static_cast<double>(full) * (model_.Mean(batch_limit_) + dispatch_ns_) / lanes_;
-  const double own = model_.P95(batch_limit_);  // later requests may fill up its batch
+  const double own = model_.P95(batch_limit_);  // assumes a full batch, because later requests may join it
   const double answered = Nanoseconds(now - arrived) + until_free + queue + own + dispatch_ns_;
   if (answered <= kMargin * goal_) return std::nullopt;
   const double excess_ms = (answered - kMargin * goal_) / 1e6;

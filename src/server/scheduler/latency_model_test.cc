@@ -38,7 +38,7 @@ TEST(LatencyModel, EstimatesSizesItHasNotSeen) {
   EXPECT_EQ(model.Mean(1), 400);
   EXPECT_EQ(model.Mean(16), 1200);
   EXPECT_EQ(model.Mean(99), 1200);
-  model.Record(-3, nanoseconds(-1), now);  // out of range: the smallest size, the shortest time
+  model.Record(-3, nanoseconds(-1), now);  // clamped to the smallest size and the shortest time
   EXPECT_EQ(model.Mean(1), 1);
 }
 
@@ -61,7 +61,8 @@ LatencyPlan Learned(milliseconds goal, int max_batch, Clock::time_point now, int
 TEST(LatencyPlan, BatchesAsLargeAsTheGoalAllows) {
   const auto now = Clock::now();
   EXPECT_EQ(Learned(milliseconds(100), 16, now).batch_limit(), 16);
-  // Two executions must fit into 90 % of 20 ms: 4 + b / 2 <= 9 (less for the margin of the percentile).
+  // Two executions of a batch of b items must take at most 90 % of 20 ms, so 4 + b / 2 <= 9. The result is
+  // smaller, because the 95th percentile is used instead of the mean.
   EXPECT_NEAR(Learned(milliseconds(20), 16, now).batch_limit(), 9, 2);
   EXPECT_EQ(Learned(milliseconds(1), 16, now).batch_limit(), 1);
 }
@@ -84,7 +85,8 @@ TEST(LatencyPlan, AdmitsWhatCanBeAnsweredInTime) {
   ASSERT_TRUE(refusal);
   EXPECT_GE(refusal->retry_after, milliseconds(50));
   EXPECT_LE(refusal->retry_after, milliseconds(150));
-  EXPECT_TRUE(plan.Admit(now - milliseconds(45), 16, now + milliseconds(10), now)) << "it came late";
+  EXPECT_TRUE(plan.Admit(now - milliseconds(45), 16, now + milliseconds(10), now))
+      << "the request arrived 45 ms ago";
   EXPECT_FALSE(LatencyPlan(milliseconds(1), 4, {}, 1).Admit(now, 1000, now, now)) << "nothing is known";
 }
 
@@ -100,15 +102,16 @@ TEST(LatencyPlan, WaitsForMoreOnlyIfTheRateNeedsIt) {
   auto now = Clock::now();
   LatencyPlan plan = Learned(milliseconds(100), 16, now);
   EXPECT_EQ(plan.StartBy(1, now, now), now) << "the rate is not known";
-  for (int i = 0; i < 1000; ++i) plan.OnArrival(1, now += milliseconds(20));  // 50/s: one by one is enough
+  for (int i = 0; i < 1000; ++i) plan.OnArrival(1, now += milliseconds(20));  // 50 per second need no batches
   EXPECT_EQ(plan.StartBy(1, now, now), now);
-  for (int i = 0; i < 4000; ++i) plan.OnArrival(1, now += microseconds(1000));  // 1000/s needs batches
+  // 1000 per second need batches.
+  for (int i = 0; i < 4000; ++i) plan.OnArrival(1, now += microseconds(1000));
   EXPECT_GT(plan.StartBy(1, now, now), now);
   EXPECT_LT(plan.StartBy(1, now, now), now + milliseconds(100));
   EXPECT_EQ(plan.StartBy(16, now, now), now);
 }
 
-// One instance, Poisson arrivals at a multiple of the peak rate, in virtual time.
+// Simulates one instance in virtual time, with Poisson arrivals at a multiple of the peak rate.
 struct Simulation {
   double goodput = 0;  // requests per second within the goal
   double worst_ms = 0;

@@ -86,7 +86,8 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
 
 void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
   const std::shared_ptr<Call> call = queued->call;
-  // Set before Push: afterwards the call belongs to its execution, which may set an action of its own.
+  // The action is set before Push. After Push, the call may already be executing, and the execution may set
+  // another action.
   call->OnCancel([weak = weak_from_this(), queued] {
     if (const auto self = weak.lock()) self->CancelQueued(queued);
   });
@@ -110,7 +111,7 @@ void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
   }
   if (wake) executor_->MakeReady(shared_from_this());
   executor_->At(timer, shared_from_this());
-  // A cancellation before Push found nothing in the queue.
+  // If the call was cancelled before Push, the action found nothing in the queue. So this check is repeated.
   if (call->cancelled()) CancelQueued(queued);
 }
 
@@ -143,7 +144,7 @@ ModelRunner::Job ModelRunner::TakeJob(Clock::time_point now, std::vector<Rejecte
     if (instances_[i].busy) continue;
     Job job = TakeJobFor(static_cast<int>(i), now, rejected, again);
     if (!job.empty()) return job;
-    if (!config().sequence) break;  // another instance would get the same answer
+    if (!config().sequence) break;  // without sequences, Take returns the same for every instance
   }
   return {};
 }
@@ -217,7 +218,8 @@ void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {
     mean.store(std::max<int64_t>(1, old == 0 ? value : old + (value - old) / 4), std::memory_order_relaxed);
   };
   blend(cpu_ns_, result.cpu.count());
-  // One slow execution, such as one that lost its core, does not change the mean much.
+  // The duration is limited, so that one slow execution, such as one that was preempted, does not change the
+  // mean much.
   if (job.pick.calls.size() == 1)
     blend(single_ns_, std::min<int64_t>(result.duration.count(), 8 * inline_below_.count()));
 }
@@ -263,7 +265,7 @@ void ModelRunner::Reject(std::vector<RejectedCall> rejected) {
 
 void ModelRunner::Send(FinishedCall finished) {
   Call& call = *finished.call->call;
-  if (call.finished()) return;  // Drain answered it
+  if (call.finished()) return;  // Drain has already answered the call
   call.times.finished = Clock::now();
   const Status& status = finished.response.status;
   if (status.ok())
@@ -308,7 +310,7 @@ void ModelRunner::Drain(std::chrono::milliseconds limit) {
   }
   Reject(std::move(left));
   for (const QueuedCallPtr& queued : running) {
-    // The times of the call belong to its execution, which still runs.
+    // The execution still runs and writes call->times, so a copy is used here.
     CallTimes times;
     SetTimes(times, queued->queued);
     times.finished = Clock::now();

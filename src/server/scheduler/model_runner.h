@@ -1,4 +1,4 @@
-// One version of a model: its queue, its instances, and the way of a request through them.
+// One version of a model, with its queue and its instances.
 #pragma once
 #include <condition_variable>
 #include <memory>
@@ -13,7 +13,8 @@
 
 namespace tern::server {
 
-// Thread-safe. The lock guards queue and instances; nothing is executed or answered under it.
+// Thread-safe. The lock guards the queue and the instances. No request is executed or answered while the lock
+// is held.
 class ModelRunner final : public ModelVersion,
                           public Executor::Client,
                           public Removable,
@@ -37,7 +38,7 @@ class ModelRunner final : public ModelVersion,
   struct Instance {
     std::unique_ptr<BackendInstance> backend;
     bool busy = false;
-    std::vector<QueuedCallPtr> running;  // those that Drain answers if they do not end
+    std::vector<QueuedCallPtr> running;  // Drain answers these if they do not end in time
   };
   // An execution that was taken from the queue.
   struct Job {
@@ -68,14 +69,15 @@ class ModelRunner final : public ModelVersion,
 
   ExecutionResult Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu);
   void RunDecoupled(const Job& job);
-  // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
+  // Makes the instance idle again. If `next` is not null and requests wait, sets *next to the next job, for
+  // which the instance stays busy.
   void Release(const Job& job, const ExecutionResult& result, Job* next);
   void Learn(const Job& job, const ExecutionResult& result);
 
   void Answer(std::vector<FinishedCall> finished);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
-  void Forget(size_t calls);  // they are answered
+  void Forget(size_t calls);  // called when this number of calls is answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
 
   const std::unique_ptr<BackendModel> model_;

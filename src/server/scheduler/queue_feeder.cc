@@ -81,9 +81,9 @@ class QueueFeeder : public Feeder {
   struct Candidate {
     std::vector<QueuedCallPtr> calls;
     int64_t items = 0;
-    size_t preferred = 0;               // number of calls of the largest preferred size; 0: none
-    bool complete = false;              // more requests cannot join
-    Clock::time_point oldest = kNever;  // in the queue since
+    size_t preferred = 0;               // the first `preferred` calls have a preferred size; 0: none
+    bool complete = false;              // no more requests can join
+    Clock::time_point oldest = kNever;  // when the oldest call was queued
     Clock::time_point oldest_arrival = kNever;
   };
 
@@ -104,7 +104,7 @@ class QueueFeeder : public Feeder {
         batch.complete = true;
         return false;
       }
-      // Past the largest preferred size, what there is so far counts as preferred.
+      // If the next call would exceed the largest preferred size, the calls so far count as a preferred size.
       if (batch.preferred == 0 && batch.items + call->items > largest) batch.preferred = batch.calls.size();
       batch.calls.push_back(call);
       batch.items += call->items;
@@ -118,7 +118,8 @@ class QueueFeeder : public Feeder {
     return batch;
   }
 
-  // Triton's rules: a preferred size at once; else all, when the oldest request waited for max_queue_delay.
+  // Triton's rules: a batch of a preferred size starts at once. Otherwise all requests start when the oldest
+  // has waited for max_queue_delay.
   size_t DynamicCount(const Candidate& batch, Clock::time_point now, Pick& pick) const {
     const auto delay = batching_.max_queue_delay;
     const Clock::time_point due = batch.oldest + delay;
@@ -137,7 +138,7 @@ class QueueFeeder : public Feeder {
     return 0;
   }
 
-  // Requests that miss the goal in any case only take time from the others.
+  // Rejects requests that will miss the goal anyway, because they would only delay the others.
   void DropLate(Clock::time_point now, std::vector<RejectedCall>& rejected) {
     std::vector<QueuedCallPtr> late;
     queue_.ForEach([&](const QueuedCallPtr& call) {
@@ -157,8 +158,8 @@ class QueueFeeder : public Feeder {
   BatchingConfig batching_;
   CallQueue queue_;
   std::optional<LatencyPlan> plan_;
-  int64_t limit_ = 1;                       // items; a request with more runs alone
-  std::vector<Clock::time_point> free_at_;  // by instance, predicted
+  int64_t limit_ = 1;                       // items per batch; a request with more items runs alone
+  std::vector<Clock::time_point> free_at_;  // predicted, one per instance
 };
 
 }  // namespace

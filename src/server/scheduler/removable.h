@@ -1,4 +1,4 @@
-// What Scheduler::Remove needs of a version.
+// The function of a version that Scheduler::Remove calls.
 #pragma once
 #include <chrono>
 
@@ -7,8 +7,8 @@ namespace tern::server {
 class Removable {
  public:
   virtual ~Removable() = default;
-  // Refuses new requests. Returns when all accepted ones are answered; after `limit` answers those that are
-  // left with kUnavailable.
+  // Refuses new requests. Returns when all accepted requests are answered. Requests that are not answered
+  // after `limit` are answered with kUnavailable.
   virtual void Drain(std::chrono::milliseconds limit) = 0;
 };
 

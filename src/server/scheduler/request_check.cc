@@ -18,7 +18,8 @@ Status CheckOutputs(const ModelConfig& config, const Request& request) {
   for (const RequestedOutput& output : request.outputs)
     if (!config.FindOutput(output.name))
       return InvalidArgument("unexpected inference output '", output.name, "' for model '", config.name, "'");
-  // Known names are few, so this comparison of all pairs is short unless a name is repeated.
+  // All names are known here, so there are few unless a name is repeated. FindRepeated compares all pairs but
+  // stops at the first repeated name.
   if (const std::string* name = FindRepeated(request.outputs))
     return InvalidArgument("output '", *name, "' already exists in request");
   return {};
@@ -47,7 +48,7 @@ Status WrongInputs(const ModelConfig& config, const Request& request, size_t req
                          Quoted(missing), ". Please provide all required input(s).");
 }
 
-// Each input is known and occurs once, and no required one is missing.
+// Checks that each input is known and occurs once, and that no required input is missing.
 Status CheckNames(const ModelConfig& config, const Request& request) {
   const auto required = static_cast<size_t>(
       std::count_if(config.inputs.begin(), config.inputs.end(), [](const auto& t) { return !t.optional; }));

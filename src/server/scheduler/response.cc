@@ -1,4 +1,4 @@
-// Responses from the outputs of an execution.
+// Makes responses from the outputs of an execution.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -48,7 +48,7 @@ double LoadValue(DType dtype, const std::byte* data) {
 }
 
 std::string ValueText(DType dtype, double value) {
-  if (IsFloat(dtype)) return std::to_string(value);  // six digits, as Triton
+  if (IsFloat(dtype)) return std::to_string(value);  // six digits after the point, like Triton
   return StrCat(static_cast<long long>(value));
 }
 
@@ -99,7 +99,7 @@ Result<std::vector<WireTensor>> Select(const ModelConfig& config, const Request&
                                     [&](const WireTensor& t) { return t.name == requested.name; });
     if (found == outputs.end())
       return Status(Code::kInternal,
-                    StrCat("model '", config.name, "' gave no output '", requested.name, "'"));
+                    StrCat("model '", config.name, "' did not return output '", requested.name, "'"));
     WireTensor output = std::move(*found);
     if (requested.classification > 0) {
       TERN_ASSIGN(output, Classify(config, output, requested.classification));

@@ -7,10 +7,11 @@
 
 namespace tern::server {
 
-// Thread-safe. Send is called without a lock, for one response after the other.
+// Thread-safe. `send` is called without a lock, for one response after the other.
 template <class T> class ResponseOrder {
  public:
-  // Numbers start at 0 and have no gaps. A response that is not first is kept until its turn.
+  // Numbers start at 0 and have no gaps. A response is stored until all responses with smaller numbers are
+  // sent.
   void Put(uint64_t number, T response, const std::function<void(T)>& send) {
     std::unique_lock lock(mutex_);
     waiting_.emplace(number, std::move(response));

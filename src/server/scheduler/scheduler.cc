@@ -14,7 +14,7 @@ class FairScheduler final : public Scheduler {
       : options_(options),
         executor_(std::make_shared<Executor>(options.threads > 0 ? options.threads : UsableCores())) {}
 
-  // Versions that are still held elsewhere refuse requests from now on.
+  // Other objects may still own versions. These versions refuse requests from now on.
   ~FairScheduler() override {
     for (const auto& weak : Added())
       if (const auto version = weak.lock()) Remove(version, std::chrono::milliseconds(0));

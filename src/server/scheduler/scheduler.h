@@ -1,4 +1,4 @@
-// One scheduler runs the models of the server on the machine's cores.
+// Runs all models of the server on the machine's cores. A server has one scheduler.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 namespace tern::server {
 
 struct SchedulerOptions {
-  int threads = 0;  // that execute models; 0: one per core
+  int threads = 0;  // number of threads that execute models; 0: one per core
   // A model whose last executions took less than this runs on the thread that received the request.
   std::chrono::microseconds inline_below{100};
 };
@@ -21,14 +21,15 @@ class Scheduler {
   static std::unique_ptr<Scheduler> Create(const SchedulerOptions& options);
   virtual ~Scheduler() = default;
 
-  // Makes a version that runs: creates config.instances instances of `model`. The result owns the model.
+  // Makes a version that can run requests. Creates config.instances instances of `model`. The result owns the
+  // model.
   virtual Result<std::shared_ptr<ModelVersion>> Add(ModelConfig config, std::string version,
                                                     std::unique_ptr<BackendModel> model) = 0;
-  // An ensemble: its steps are found in `models` when a request arrives.
+  // Makes a version of an ensemble. Its steps are looked up in `models` when a request arrives.
   virtual Result<std::shared_ptr<ModelVersion>> AddEnsemble(ModelConfig config, std::string version,
                                                             const Registry& models) = 0;
-  // Refuses new requests of a version (kUnavailable) and returns when its accepted ones are answered, or
-  // after `limit`. Those that are left then are answered with kUnavailable.
+  // Refuses new requests to a version with kUnavailable. Returns when all accepted requests are answered.
+  // Requests that are not answered after `limit` are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 

@@ -104,7 +104,8 @@ TEST(Scheduler, SlowModelsDoNotBlockTheSubmittingThread) {
   }
 }
 
-// Each answer submits the next request on the same thread; the stack must not grow with their number.
+// Each answer submits the next request on the same thread. The depth of the stack must not grow with the
+// number of requests.
 TEST(Scheduler, ChainsOfInlineRequestsDoNotNest) {
   auto scheduler = Scheduler::Create(Options(2, std::chrono::seconds(5)));
   auto model = Add(*scheduler, IntModel(4), Identity);
@@ -410,7 +411,8 @@ void Spin(microseconds time) {
   }
 }
 
-// Eight models with different costs, all with a backlog: each gets about the same processor time.
+// Eight models with different costs always have waiting requests. Each must get about the same processor
+// time.
 TEST(Scheduler, SharesTheCoresFairly) {
   auto scheduler = Scheduler::Create(Options(2));
   std::atomic<bool> stop{false};

@@ -1,4 +1,4 @@
-// State of one sequence of requests, and the inputs that a sequence model gets from the server.
+// The state of one sequence of requests, and the inputs that the server adds for sequence models.
 #pragma once
 #include <deque>
 #include <memory>
@@ -10,26 +10,26 @@
 
 namespace tern::server {
 
-// Under the model's lock, except `states`: they belong to the execution while `running` is set.
+// Guarded by the model's lock, except `states`, which only the execution uses while `running` is set.
 struct Sequence {
   std::string key;
   std::deque<QueuedCallPtr> waiting;
-  int instance = -1;  // -1: in the backlog
+  int instance = -1;  // -1 if the sequence waits for an instance
   bool running = false;
-  Clock::time_point last;          // when a request came or ended
-  std::vector<WireTensor> states;  // by StateConfig; empty before the first request
+  Clock::time_point last;          // when a request last arrived or ended
+  std::vector<WireTensor> states;  // one per SequenceConfig::states; empty before the first request
 };
 
-// Makes control inputs and state inputs, and keeps state outputs. Thread-safe.
+// Makes control inputs and state inputs, and stores state outputs. Thread-safe.
 class SequenceInputs {
  public:
   static Result<SequenceInputs> Create(const ModelConfig& config);
 
   bool has_ready() const { return has_ready_; }
   Status Add(const Pick& pick, Batch& batch) const;
-  // Moves the states out of `outputs`.
+  // Moves the states from `outputs` to the sequences of `pick`.
   void Keep(const Pick& pick, std::vector<WireTensor>& outputs) const;
-  // True if the states of two sequences can be in one batch.
+  // Returns whether the states of two sequences can be in one batch.
   bool SameStates(const Sequence& a, const Sequence& b) const;
 
  private:
@@ -40,7 +40,7 @@ class SequenceInputs {
 
   const ModelConfig* config_;
   bool has_ready_ = false;
-  std::vector<WireTensor> initial_;  // by StateConfig, without the batch dim
+  std::vector<WireTensor> initial_;  // one per SequenceConfig::states, without the batch dim
 };
 
 }  // namespace tern::server

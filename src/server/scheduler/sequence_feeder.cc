@@ -9,7 +9,7 @@ namespace {
 
 using SequencePtr = std::shared_ptr<Sequence>;
 
-// Each sequence stays on one instance. With the direct strategy it also keeps its place in the batch.
+// Each sequence stays on one instance. With the direct strategy, it also keeps its slot in the batch.
 class SequenceFeeder : public Feeder {
  public:
   SequenceFeeder(const ModelConfig& config, SequenceInputs inputs)
@@ -47,7 +47,7 @@ class SequenceFeeder : public Feeder {
     const SequencePtr sequence = found->second;
     owners_.erase(found);
     std::erase_if(sequence->waiting, [&](const QueuedCallPtr& c) { return c.get() == &call; });
-    // A sequence whose first request goes did not begin.
+    // If the first request of a sequence is removed, the sequence has not begun and is removed too.
     if (call.call->request.sequence.start && sequence->waiting.empty() && !sequence->running)
       Remove(sequence);
     return true;
@@ -130,7 +130,7 @@ class SequenceFeeder : public Feeder {
     return {};
   }
 
-  // Gives the sequence a free slot of the least used instance; false if there is none.
+  // Assigns a free slot of the least used instance to the sequence. Returns false if there is none.
   bool Place(const SequencePtr& sequence) {
     size_t best = 0;
     int64_t most_free = 0;
@@ -145,7 +145,8 @@ class SequenceFeeder : public Feeder {
   }
 
   void Remove(const SequencePtr& removed) {
-    const SequencePtr sequence = removed;  // the argument may be an element of what is changed here
+    // A copy, because `removed` may refer to an element of a container that changes here.
+    const SequencePtr sequence = removed;
     by_key_.erase(sequence->key);
     if (sequence->instance < 0) {
       std::erase(backlog_, sequence);
@@ -163,8 +164,8 @@ class SequenceFeeder : public Feeder {
            inputs_.SameStates(*first, *other);
   }
 
-  // All slots up to the last one with a request. Slots without one are empty, or left out if the model
-  // cannot be told.
+  // Takes a request from each slot, up to the last slot that has one. A slot without a request becomes null
+  // if the model has a READY control input. Otherwise the slot is skipped.
   Pick TakeDirect(int instance) const {
     Pick pick;
     SequencePtr first;
@@ -183,7 +184,7 @@ class SequenceFeeder : public Feeder {
     return pick;
   }
 
-  // At most one request of each sequence, the oldest first.
+  // Takes at most one request of each sequence, the oldest first.
   Pick TakeOldest(int instance, Clock::time_point now) const {
     std::vector<SequencePtr> ready;
     for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)])
@@ -214,7 +215,7 @@ class SequenceFeeder : public Feeder {
   std::vector<std::vector<SequencePtr>> slots_;  // by instance
   std::deque<SequencePtr> backlog_;
   std::unordered_map<std::string, SequencePtr> by_key_;
-  std::unordered_map<QueuedCall*, SequencePtr> owners_;  // of the requests that wait
+  std::unordered_map<QueuedCall*, SequencePtr> owners_;  // the sequence of each waiting request
   Clock::time_point next_check_ = kNever;
   uint64_t generated_ = 0;
 };

@@ -141,7 +141,7 @@ Status SequenceInputs::Add(const Pick& pick, Batch& batch) const {
     TERN_ASSIGN(WireTensor tensor, State(i, pick));
     batch.inputs.push_back(std::move(tensor));
   }
-  if (batch.outputs.empty()) return {};  // all
+  if (batch.outputs.empty()) return {};  // all outputs are requested, including states
   for (const StateConfig& state : config_->sequence->states)
     if (std::find(batch.outputs.begin(), batch.outputs.end(), state.output) == batch.outputs.end())
       batch.outputs.push_back(state.output);
@@ -155,7 +155,7 @@ void SequenceInputs::Keep(const Pick& pick, std::vector<WireTensor>& outputs) co
     auto offsets = output && batched() ? ItemOffsets(*output) : Result<std::vector<size_t>>(Status());
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       if (!pick.calls[i]) continue;
-      // A state without a new value keeps the old one.
+      // If the model returns no new value for a state, the state keeps its old value.
       const auto& old = pick.sequences[i]->states;
       WireTensor state = old.empty() ? initial_[s] : old[s];
       if (output && !batched()) {

@@ -85,7 +85,8 @@ TEST(Sequence, RefusesWhatIsNoSequence) {
             "sequence batching control 'ID' data-type is 'BYTES', but model 'm' expects 'UINT64'");
 }
 
-// The direct strategy keeps the places of sequences in the batch; places without a request are not ready.
+// With the direct strategy, each sequence keeps its slot in the batch. READY is false for slots without a
+// request.
 TEST(Sequence, DirectSequencesKeepTheirSlot) {
   Gate gate;
   std::atomic<bool> hold{false};
@@ -149,7 +150,8 @@ TEST(Sequence, BacklogWaitsForASlotAndIdleSequencesEnd) {
   const auto waiting = Step("2", 2, true, true);
   const auto before = Clock::now();
   server.model->Submit(waiting);
-  EXPECT_TRUE(waiting->Wait().status.ok()) << "sequence 1 ends when it is idle";
+  EXPECT_TRUE(waiting->Wait().status.ok())
+      << "sequence 1 ends because it was idle too long, so this sequence gets its slot";
   EXPECT_GE(Clock::now() - before, milliseconds(20));
   EXPECT_FALSE(server.Run(Step("1", 1)).status.ok());
 }
@@ -168,7 +170,7 @@ TEST(Sequence, CancelledRequestsLeaveTheBacklog) {
   EXPECT_FALSE(server.Run(Step("2", 2)).status.ok()) << "the sequence did not begin";
 }
 
-// An accumulator: the server keeps the sum between requests.
+// The model adds its input to a sum. The server stores the sum between requests.
 TEST(Sequence, ImplicitState) {
   ModelConfig config = SequenceModel(SequenceStrategy::kOldest);
   config.sequence->states.push_back({"SUM_IN", "SUM_OUT", DType::kI32, {1}});
@@ -189,7 +191,7 @@ TEST(Sequence, ImplicitState) {
     }
   for (size_t i = 0; i < calls.size(); ++i) {
     const Response response = calls[i]->Wait();
-    ASSERT_EQ(response.outputs.size(), 1u) << "the state is no output";
+    ASSERT_EQ(response.outputs.size(), 1u) << "clients do not see the state";
     const auto sequence = static_cast<int32_t>(i % 3) + 1, round = static_cast<int32_t>(i / 3) + 1;
     EXPECT_EQ(ToInts(response.outputs[0]), std::vector<int32_t>{sequence * round});
   }

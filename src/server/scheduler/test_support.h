@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 class TestCall : public Call {
  public:
-  // Waits for the final response; fails the test after 20 s.
+  // Waits for the final response. Fails the test after 20 s.
   Response Wait() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(done_.wait_for(lock, std::chrono::seconds(20), [this] { return final_; })) << "no answer";
@@ -124,7 +124,7 @@ inline std::vector<int32_t> ToInts(const WireTensor& tensor) {
   return values;
 }
 
-// Gives input "x" as output "y".
+// Returns input "x" as output "y".
 inline Result<std::vector<WireTensor>> Identity(Batch& batch) {
   std::vector<WireTensor> outputs;
   for (const WireTensor& input : batch.inputs)
@@ -132,7 +132,7 @@ inline Result<std::vector<WireTensor>> Identity(Batch& batch) {
   return outputs;
 }
 
-// x: INT32[-1] -> y: INT32[-1].
+// A model with input x: INT32[-1] and output y: INT32[-1].
 inline ModelConfig IntModel(int max_batch_size = 0) {
   ModelConfig config;
   config.name = "m";
@@ -150,7 +150,7 @@ inline std::shared_ptr<TestCall> IntCall(int32_t value, Dims dims = {1, 1}) {
   return call;
 }
 
-// A gate that executions wait at.
+// Executions that call Pass wait until Open is called.
 class Gate {
  public:
   void Open() {

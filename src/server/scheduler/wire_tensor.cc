@@ -6,7 +6,7 @@
 namespace tern::server {
 namespace {
 
-// The number of elements of one item; 0 if a dim behind the first is 0.
+// Returns the number of elements of one item, which is 0 if any dim after the first is 0.
 std::optional<int64_t> ElementsPerItem(const Dims& dims) {
   return ElementCount(Dims(dims.begin() + 1, dims.end()));
 }
@@ -57,7 +57,8 @@ Result<std::vector<size_t>> ItemOffsets(const WireTensor& tensor) {
   const auto per_item = ElementsPerItem(tensor.dims);
   const auto total = ElementCount(tensor.dims);
   if (!per_item || !total) return WrongBytes(tensor);
-  // A hostile first dim with empty items needs no memory: it fits no bytes.
+  // If the items are empty, any first dim matches 0 bytes. A huge one is refused, because an offset per item
+  // is stored below.
   if (*total == 0 && tensor.dims[0] > INT32_MAX) return WrongBytes(tensor);
   const bool strings = tensor.dtype == DType::kString;
   if (!strings && FixedBytes(tensor.dtype, tensor.dims) != tensor.bytes.size()) return WrongBytes(tensor);

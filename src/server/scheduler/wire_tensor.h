@@ -1,4 +1,4 @@
-// Sizes of tensors in wire form, computed without overflow and without reading beyond their bytes.
+// Computes sizes of tensors in wire form. Checks for overflow, and never reads beyond the bytes.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace tern::server {
 
-// The product of dims; nullopt if a dim is negative or the product exceeds int64.
+// Returns the product of dims, or nullopt if a dim is negative or the product exceeds int64.
 std::optional<int64_t> ElementCount(const Dims& dims);
-// Bytes of one element; 0 for BYTES and for types without a wire form.
+// Returns the bytes of one element, or 0 for BYTES and for types without a wire form.
 size_t ElementBytes(DType dtype);
-// Bytes of a tensor whose elements have a fixed size; nullopt on overflow. Not for BYTES.
+// Returns the bytes of a tensor whose elements have a fixed size (not BYTES), or nullopt on overflow.
 std::optional<uint64_t> FixedBytes(DType dtype, const Dims& dims);
 
-// A walk over BYTES elements: where it ended, and after how many elements.
+// The result of SkipStrings: the offset behind the last skipped element, and the number of skipped elements.
 struct StringWalk {
   size_t offset = 0;
   int64_t elements = 0;
@@ -23,8 +23,8 @@ struct StringWalk {
 // Skips at most `limit` complete elements from `offset`.
 StringWalk SkipStrings(const Buffer& bytes, size_t offset, int64_t limit);
 
-// Byte offsets of the items along the first dim, and the end: items + 1 numbers. Fails if the bytes do not
-// fit dims.
+// Returns the byte offset of each item along the first dim, followed by the offset of the end. Fails if the
+// number of bytes does not match dims.
 Result<std::vector<size_t>> ItemOffsets(const WireTensor& tensor);
 
 std::string DimsText(const Dims& dims);  // "[1,-1,16]"

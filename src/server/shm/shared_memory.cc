@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kMaxKey = 255;
 constexpr std::string_view kReserved = "triton_python_backend_shm_region_";
 
-// Memory that is mapped until the last buffer of it is gone. Clients can shrink the object meanwhile, which
-// ends in SIGBUS at the next access. The check of the size at registration is all that a server can do.
+// Memory that stays mapped until the last buffer of it is destroyed. If a client shrinks the object
+// meanwhile, the next access raises SIGBUS. A server can only check the size at registration.
 class Mapping {
  public:
   Mapping(void* base, size_t bytes) : base_(base), bytes_(bytes) {}
@@ -36,7 +36,7 @@ struct Descriptor {
   }
 };
 
-// A key is "/name": anything else could reach other files below /dev/shm.
+// A key must have the form "/name", because another key could name other files below /dev/shm.
 Status CheckKey(const std::string& name, const std::string& key) {
   const bool valid = key.size() > 1 && key.size() <= kMaxKey && key[0] == '/' &&
                      key.find('/', 1) == std::string::npos && key.find('\0') == std::string::npos &&
@@ -61,7 +61,7 @@ Status CheckSize(const std::string& name, int fd, uint64_t offset, uint64_t byte
   return {};
 }
 
-// Maps whole pages around the range and returns the range.
+// Maps the whole pages that contain the range, and returns the range.
 Result<Buffer> Map(const std::string& name, int fd, uint64_t offset, uint64_t bytes) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t skipped = offset % page;
@@ -96,7 +96,8 @@ class SystemSharedMemory : public SharedMemoryControl {
     if (name.empty())
       regions_.clear();
     else
-      regions_.erase(name);  // an unknown name is no error: clients clean up without asking
+      // An unknown name is not an error, because clients clean up regions that may not exist.
+      regions_.erase(name);
     return {};
   }
 

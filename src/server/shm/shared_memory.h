@@ -1,4 +1,5 @@
-// System shared memory that clients register: POSIX objects, opened by their keys.
+// System shared memory that clients register. A region is a POSIX shared memory object, which is opened by
+// its key.
 #pragma once
 #include <memory>
 
@@ -6,7 +7,7 @@
 
 namespace tern::server {
 
-// Thread-safe. A region stays mapped while buffers of it are held, also after Unregister.
+// Thread-safe. A region stays mapped as long as buffers of it exist, even after Unregister.
 std::unique_ptr<SharedMemoryControl> MakeSharedMemory();
 
 }  // namespace tern::server

@@ -11,7 +11,7 @@
 namespace tern::server {
 namespace {
 
-// A shared memory object of the client.
+// A shared memory object that a client creates.
 class Object {
  public:
   explicit Object(size_t bytes) : key_("/tern_shm_test_" + std::to_string(getpid())), bytes_(bytes) {

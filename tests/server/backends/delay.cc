@@ -1,5 +1,5 @@
-// Waits, then returns INPUT0 as OUTPUT0 (FP32, any size). Ends early when nobody waits for it. Parameter:
-// delay_ms.
+// Waits for the time of the parameter delay_ms, then returns INPUT0 as OUTPUT0 (FP32, any size). Ends early
+// if no client waits for the batch any more.
 #include <chrono>
 #include <thread>
 

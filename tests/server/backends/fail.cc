@@ -1,5 +1,5 @@
-// Fails where the parameter `fail` says: "load", "describe", "instance", "run", "output" (an output whose
-// size is wrong) or "none". X -> Y, FP32 [1].
+// Fails in the function that the parameter `fail` names: "load", "describe", "instance", "run", "output"
+// (returns an output with a wrong size) or "none". The input X and the output Y are FP32 [1].
 #include "plug_in.h"
 
 namespace {

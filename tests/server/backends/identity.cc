@@ -1,5 +1,6 @@
-// Returns its inputs: output i of the configuration has the bytes of input i. Any type, any dims. Parameters:
-// execute_delay_ms, the time that each execution takes; creation_delay_sec, the time that loading takes.
+// Returns its inputs. Output i of the configuration gets the bytes of input i, of any type and dims. The
+// parameter execute_delay_ms is the time that each execution takes. creation_delay_sec is the time that
+// loading takes.
 #include <chrono>
 #include <thread>
 
@@ -40,7 +41,8 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
   if (model.delay_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(model.delay_ms));
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const TernTensor* input = plug_in::Input(*batch, model.inputs[i]);
-    if (!input || !Wanted(*batch, model.outputs[i])) continue;  // an optional input that is absent
+    // An optional input is absent, or no client needs the output.
+    if (!input || !Wanted(*batch, model.outputs[i])) continue;
     TernTensor output = *input;
     output.name = model.outputs[i].c_str();
     void* memory = plug_in::host->allocate(outputs, &output);

@@ -1,7 +1,7 @@
-// Runs models on ONNX Runtime: proof that other engines fit the interface. The library is looked up at run
-// time: the file that TERN_ONNXRUNTIME names, such as capi/libonnxruntime.so.1.31.1 of PyPI's wheel, else
-// libonnxruntime.so. Numeric tensors only. A configuration must state max_batch_size; inputs and outputs are
-// taken from the model.
+// Runs models on ONNX Runtime, to prove that the interface suits other engines. The library is opened at run
+// time. It is the file that TERN_ONNXRUNTIME names, such as capi/libonnxruntime.so.1.31.1 of PyPI's wheel, or
+// libonnxruntime.so if that variable is not set. Only numeric tensors are supported. A configuration must
+// state max_batch_size. Inputs and outputs are read from the model.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Positions in the table of version 1 of ONNX Runtime's C API. Later versions only append.
+// Indices in the function table of ONNX Runtime's C API, version 1. Later versions only append functions.
 enum Function {
   kGetErrorMessage = 2,
   kCreateEnv = 3,
@@ -53,7 +53,7 @@ const void* const* api = nullptr;  // set once, by Initialise
 void* environment = nullptr;
 void* cpu_memory = nullptr;
 
-// Calls a function that returns a status. Returns its message; empty: success.
+// Calls a function that returns a status. Returns the status's message, which is empty on success.
 template <class... A> std::string Try(Function function, A... arguments) {
   void* status = reinterpret_cast<void* (*)(A...)>(const_cast<void*>(api[function]))(arguments...);
   if (!status) return "";
@@ -71,7 +71,7 @@ struct Release {
 };
 using Object = std::unique_ptr<void, Release>;
 
-// Types of ONNX by their numbers, and of the interface.
+// The number of each type in ONNX, the type of the interface, and its bytes.
 constexpr struct {
   int onnx;
   TernType type;
@@ -212,7 +212,7 @@ std::string MakeInputs(const Model& model, const TernBatch& batch, std::vector<O
   return "";
 }
 
-// The value's memory goes to the server without a copy; the server releases the value.
+// Passes the value's memory to the server without a copy. The server releases the value.
 std::string Give(const TensorType& declared, void* value, TernOutputs* outputs) {
   Object owned(value, {kReleaseValue});
   void *info = nullptr, *data = nullptr;

@@ -1,4 +1,4 @@
-// What the sample plug-ins share. They use nothing of Tern but include/tern/backend.h.
+// Functions that the sample plug-ins share. The plug-ins use only include/tern/backend.h of Tern.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ inline const TernTensor* Input(const TernBatch& batch, const std::string& name) 
   return nullptr;
 }
 
-// The element with this index; tensors may have any alignment.
+// Returns element i, or 0 beyond the end. Copies it, because tensors may have any alignment.
 template <class T> T At(const TernTensor& tensor, uint64_t i) {
   T value{};
   if ((i + 1) * sizeof value <= tensor.bytes)

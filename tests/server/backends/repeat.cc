@@ -1,6 +1,6 @@
-// Decoupled: one response per element of IN. IN INT32 [n], DELAY UINT32 [n] in ms before each response, WAIT
-// UINT32 [1] in ms before run_request returns -> OUT INT32 [1], IDX UINT32 [1]. Ends with an empty final
-// response.
+// A decoupled model that sends one response per element of IN, then an empty final response. Inputs: IN is
+// INT32 [n]. DELAY is UINT32 [n], the ms before each response. WAIT is UINT32 [1], the ms before run_request
+// returns. Outputs: OUT is INT32 [1], the element. IDX is UINT32 [1], its index.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -47,7 +47,7 @@ void DestroyInstance(void* handle) {
   delete instance;
 }
 
-// Sleeps in short steps, so that a cancelled request ends soon.
+// Sleeps in steps of 1 ms, so that a cancelled request ends soon.
 void Sleep(TernRequest* request, uint32_t ms) {
   for (uint32_t i = 0; i < ms && !plug_in::host->cancelled(request); ++i)
     std::this_thread::sleep_for(milliseconds(1));

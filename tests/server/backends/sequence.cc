@@ -1,6 +1,6 @@
-// Adds up the inputs of each sequence. INPUT INT32 [1] and the controls START, END, READY (INT32 [1]) and
-// CORRID (UINT64 [1]) -> OUTPUT INT32 [1], the sum since START. With a batch dim, each row is a sequence of
-// its own.
+// Adds the inputs of each sequence. The inputs are INPUT (INT32 [1]) and the controls START, END, READY
+// (INT32 [1]) and CORRID (UINT64 [1]). OUTPUT (INT32 [1]) is the sum since START. With a batch dim, each row
+// is a separate sequence.
 #include <map>
 #include <mutex>
 
