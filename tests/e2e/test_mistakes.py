@@ -235,7 +235,7 @@ class Import(CliTest):
 
 class Usage(CliTest):
     def test_unknown_commands(self):
-        for word in ("bogus", "serve"):
+        for word in ("bogus", "server"):
             self.refused(word, says=[f"unknown command '{word}'", "bench, convert, demo", "tern --help"])
         self.refused(says=["no command", "bench, convert"])
 

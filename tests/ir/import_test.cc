@@ -51,7 +51,7 @@ TEST(Import, AsksForTheOpsetOfOperatorsInUse) {
   EXPECT_ERROR(model, "invalid model", "opset_import");
   Model negative(-3);
   negative.Add("Relu", {"x"}, {"y"});
-  EXPECT_ERROR(negative, "invalid model", "no opset -3");
+  EXPECT_ERROR(negative, "invalid model", "must be at least 1, got -3");
 }
 
 TEST(Import, LetsACallLeaveParametersOut) {
