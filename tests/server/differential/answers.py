@@ -17,12 +17,14 @@ ANSWERS = {"ModelStreamInfer": "ModelStreamInferResponse"}
 
 
 def keys(value, path=""):
-    """Paths of all keys of a JSON document; the elements of an array count as one."""
+    """Paths of all keys of a JSON document. Of an array, `key?` is one that not every element has."""
     if isinstance(value, dict):
         return {p for k, v in value.items() for p in {f"{path}{k}"} | keys(v, f"{path}{k}.")}
-    if isinstance(value, list):
-        return {p for v in value for p in keys(v, path)}
-    return set()
+    if not isinstance(value, list):
+        return set()
+    each = [keys(v, path) for v in value]
+    everywhere = set.intersection(*each) if each else set()
+    return everywhere | {f"{p.rstrip('?')}?" for p in set().union(*each) - everywhere}
 
 
 def decoded(answer, data):

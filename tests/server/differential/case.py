@@ -10,7 +10,8 @@ DELETE = object()
 
 @dataclasses.dataclass
 class Http:
-    """One HTTP request. crashes: Triton dies of it, so that only Tern gets it. values: compare values, not only keys."""
+    """One HTTP request. crashes: Triton dies of it, so that only Tern gets it. values: compare values, not only keys.
+    wait: seconds before it is sent, for what Triton does in the background."""
     name: str
     method: str
     path: str
@@ -18,6 +19,7 @@ class Http:
     headers: dict = dataclasses.field(default_factory=dict)
     crashes: bool = False
     values: bool = False
+    wait: float = 0
 
 
 @dataclasses.dataclass
@@ -30,6 +32,7 @@ class Grpc:
     crashes: bool = False
     values: bool = False
     compression: object = None
+    wait: float = 0
 
 
 def changed(base, *changes):

@@ -58,7 +58,7 @@ def repository():
             post("load.named_repository", "/v2/repository/other/models/spare/load"), post("load.name_dots", "/v2/repository/models/..%2fspare/load"),
             post("unload.bad", unload, "{"), post("load.after_bad", load), post("unload.dependents_text", unload, {"parameters": {"unload_dependents": "x"}}), post("load.once_more", load),
             post("unload.dependents", unload, {"parameters": {"unload_dependents": True}}), post("unload", unload), get("unload.ready", "/v2/models/spare/ready"),
-            get("unload.metadata", "/v2/models/spare"), post("index.after", index)]
+            get("unload.metadata", "/v2/models/spare"), get("unload.version", "/v2/models/spare/versions/1"), post("index.after", index, wait=3)]
 
 
 def memory():

@@ -36,17 +36,20 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
-    def settled(self):
-        """Whether the process is alive, also a moment after a connection broke."""
-        for _ in range(20):
-            if not self.alive():
-                return False
-            try:
-                socket.create_connection(("127.0.0.1", self.http), 5).close()
-                return True
-            except OSError:
-                time.sleep(0.1)
-        return self.alive()
+    def dies(self, seconds):
+        """Whether the process ends within this time."""
+        try:
+            self.process.wait(seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            return False
+
+    def listens(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.http), 5).close()
+            return True
+        except OSError:
+            return False
 
     def wait(self, ready, seconds):
         """Waits until ready() is true."""
@@ -108,7 +111,7 @@ class Triton(Server):
 
     def started(self):
         text = self.log.read_text(errors="replace")
-        return "Started HTTPService" in text and "Started GRPCInferenceService" in text
+        return "Started HTTPService" in text and "Started GRPCInferenceService" in text and self.listens()
 
 
 def stub(server):
