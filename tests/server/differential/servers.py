@@ -31,7 +31,8 @@ class Server:
         self.name, self.log = name, folder / f"{name}.log"
         self.http = self.grpc = 0
         with open(self.log, "wb") as out:
-            self.process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=subprocess.STDOUT, cwd=folder, env={**os.environ, **(env or {})})
+            self.process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=subprocess.STDOUT, cwd=folder,
+                                            env={**os.environ, **(env or {})}, start_new_session=True)
 
     def alive(self):
         return self.process.poll() is None
@@ -69,6 +70,14 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        self.clean()
+
+    def clean(self):
+        """Ends the children of a process that is dead: the python back end's survive a crash of Triton."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 class Tern(Server):
@@ -89,16 +98,23 @@ class Triton(Server):
 
     def __init__(self, home, folder, control):
         server = home / "pytriton" / "tritonserver"
+        self.prefix = f"tern_differential_{os.getpid()}_{folder.name}"
         models = write_models(folder / f"triton_{control}", "python")
         self.http, self.grpc = http, grpc = free_ports(2)
         command = [server / "bin" / "tritonserver", f"--model-repository={models}", f"--backend-directory={self.backends(server, folder)}",
                    f"--model-control-mode={control}", "--http-address=127.0.0.1", f"--http-port={http}", "--grpc-address=127.0.0.1",
-                   f"--grpc-port={grpc}", "--allow-metrics=false", "--exit-timeout-secs=10"]
+                   f"--grpc-port={grpc}", "--allow-metrics=false", "--exit-timeout-secs=10",
+                   f"--backend-config=python,shm-region-prefix-name={self.prefix}"]
         command += [f"--load-model={name}" for name in LOADED] if control == "explicit" else []
         libraries = os.pathsep.join([str(home / "nvidia_pytriton.libs"), os.environ.get("LD_LIBRARY_PATH", "")])
         super().__init__(f"triton_{control}_log", folder, command, {"LD_LIBRARY_PATH": libraries, "DIFFERENTIAL_NUMPY": str(home)})
         self.http, self.grpc = http, grpc
         self.wait(self.started, 180)
+
+    def clean(self):
+        super().clean()
+        for region in pathlib.Path("/dev/shm").glob(f"{self.prefix}*"):
+            region.unlink(missing_ok=True)
 
     @staticmethod
     def backends(server, folder):
