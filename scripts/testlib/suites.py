@@ -161,6 +161,11 @@ def bench(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
+def triton(context):
+    """Skips itself if TRITON_HOME is not set."""
+    return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -345,6 +350,7 @@ SUITES = [
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
+    Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (TRITON_HOME)", triton),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

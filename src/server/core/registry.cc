@@ -15,6 +15,23 @@ std::string_view Significant(std::string_view digits) {
   return first == std::string_view::npos ? digits.substr(digits.size() - 1) : digits.substr(first);
 }
 
+using Versions = std::vector<std::shared_ptr<ModelVersion>>;
+
+bool Has(const Versions& versions, const std::string& version) {
+  return std::any_of(versions.begin(), versions.end(),
+                     [&](const auto& v) { return v->version() == version; });
+}
+
+// Takes the next versions and remembers those that they lack.
+void Replace(Versions& versions, std::vector<std::string>& gone, Versions next) {
+  constexpr size_t kMaxGone = 64;
+  std::erase_if(gone, [&](const std::string& version) { return Has(next, version); });
+  for (const auto& old : versions)
+    if (!Has(next, old->version())) gone.push_back(old->version());
+  if (gone.size() > kMaxGone) gone.erase(gone.begin(), gone.end() - kMaxGone);
+  versions = std::move(next);
+}
+
 }  // namespace
 
 bool VersionLess(const std::string& a, const std::string& b) {
@@ -44,22 +61,26 @@ Result<std::shared_ptr<ModelVersion>> Registry::Find(std::string_view model, std
   const auto snapshot = std::atomic_load(&snapshot_);
   const auto found = snapshot->find(model);
   if (found == snapshot->end()) return NotFound("Request for unknown model: '", model, "' is not found");
-  if (version.empty()) return found->second.back();
-  for (const auto& candidate : found->second)
+  const auto& [versions, gone] = found->second;
+  if (version.empty()) return versions.back();
+  for (const auto& candidate : versions)
     if (candidate->version() == version) return candidate;
+  if (std::find(gone.begin(), gone.end(), version) == gone.end())
+    return NotFound("Request for unknown model: '", model, "' version ", version, " is not found");
   return Unavailable("Request for unknown model: '", model, "' version ", version, " is not at ready state");
 }
 
 std::vector<std::shared_ptr<ModelVersion>> Registry::Versions(std::string_view model) const {
   const auto snapshot = std::atomic_load(&snapshot_);
   const auto found = snapshot->find(model);
-  return found == snapshot->end() ? std::vector<std::shared_ptr<ModelVersion>>() : found->second;
+  return found == snapshot->end() ? std::vector<std::shared_ptr<ModelVersion>>() : found->second.versions;
 }
 
 std::vector<std::shared_ptr<ModelVersion>> Registry::All() const {
   const auto snapshot = std::atomic_load(&snapshot_);
   std::vector<std::shared_ptr<ModelVersion>> all;
-  for (const auto& [name, versions] : *snapshot) all.insert(all.end(), versions.begin(), versions.end());
+  for (const auto& [name, entry] : *snapshot)
+    all.insert(all.end(), entry.versions.begin(), entry.versions.end());
   return all;
 }
 
@@ -71,7 +92,7 @@ void Registry::Publish(const std::string& model, std::vector<std::shared_ptr<Mod
   if (versions.empty())
     next->erase(model);
   else
-    (*next)[model] = std::move(versions);
+    Replace((*next)[model].versions, (*next)[model].gone, std::move(versions));
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
 }
 

@@ -18,9 +18,9 @@ const char* StateName(ModelState state);  // "READY"
 // Thread-safe. Find locks nothing, because it reads a snapshot that writers replace.
 class Registry {
  public:
-  // Returns a version. An empty `version` means the latest that is ready. Fails with kNotFound for an unknown
-  // model ("Request for unknown model: 'm' is not found") and with kUnavailable for a version that is not
-  // ready.
+  // Returns a version; an empty `version` means the latest that is ready. Fails with kNotFound for an unknown
+  // model or version ("Request for unknown model: 'm' version 9 is not found") and with kUnavailable for a
+  // version that was published and is gone while the model stayed ("… is not at ready state").
   Result<std::shared_ptr<ModelVersion>> Find(std::string_view model, std::string_view version = {}) const;
   // Returns the versions that are ready, in ascending order. The result is empty for an unknown model.
   std::vector<std::shared_ptr<ModelVersion>> Versions(std::string_view model) const;
@@ -30,7 +30,11 @@ class Registry {
   void Publish(const std::string& model, std::vector<std::shared_ptr<ModelVersion>> versions);
 
  private:
-  using Snapshot = std::map<std::string, std::vector<std::shared_ptr<ModelVersion>>, std::less<>>;
+  struct Model {
+    std::vector<std::shared_ptr<ModelVersion>> versions;  // ascending, never empty
+    std::vector<std::string> gone;                        // published once; the oldest are forgotten
+  };
+  using Snapshot = std::map<std::string, Model, std::less<>>;
   std::mutex writers_;
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();  // read and replaced atomically
 };

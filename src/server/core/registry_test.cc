@@ -64,8 +64,27 @@ TEST(Registry, NamesWhatIsMissing) {
   EXPECT_EQ(unknown.status().message(), "Request for unknown model: 'm' is not found");
   registry.Publish("m", {Make("1")});
   const auto version = registry.Find("m", "2");
-  EXPECT_EQ(version.status().code(), Code::kUnavailable);
-  EXPECT_EQ(version.status().message(), "Request for unknown model: 'm' version 2 is not at ready state");
+  EXPECT_EQ(version.status().code(), Code::kNotFound);
+  EXPECT_EQ(version.status().message(), "Request for unknown model: 'm' version 2 is not found");
+}
+
+TEST(Registry, AVersionThatIsGoneIsUnavailable) {
+  Registry registry;
+  registry.Publish("m", {Make("1"), Make("2")});
+  registry.Publish("m", {Make("1")});
+  const auto gone = registry.Find("m", "2");
+  EXPECT_EQ(gone.status().code(), Code::kUnavailable);
+  EXPECT_EQ(gone.status().message(), "Request for unknown model: 'm' version 2 is not at ready state");
+  EXPECT_EQ(registry.Find("m", "3").status().code(), Code::kNotFound);
+  registry.Publish("m", {Make("1"), Make("2")});
+  EXPECT_TRUE(registry.Find("m", "2").ok());
+}
+
+TEST(Registry, ForgetsVersionsThatAreLongGone) {
+  Registry registry;
+  for (int i = 0; i < 100; ++i) registry.Publish("m", {Make(std::to_string(i))});
+  EXPECT_EQ(registry.Find("m", "0").status().code(), Code::kNotFound);
+  EXPECT_EQ(registry.Find("m", "98").status().code(), Code::kUnavailable);
 }
 
 TEST(Registry, AnEmptyListRemovesTheModel) {

@@ -214,6 +214,9 @@ TEST_F(GrpcControlTest, SharedMemory) {
   EXPECT_EQ(client->Finish(client->OpenInfer(request)).status(), 0);
   EXPECT_EQ(models["echo"]->last.inputs[0].bytes.data(), control.memory.data() + 8);
   EXPECT_EQ(models["echo"]->last.outputs[0].destination.data(), control.memory.data());
+  auto no_size = request;
+  no_size.mutable_inputs(0)->mutable_parameters()->erase("shared_memory_byte_size");
+  EXPECT_EQ(client->Finish(client->OpenInfer(no_size)).status(), 3);
   EXPECT_EQ(StatusOf("SystemSharedMemoryUnregister", inference::SystemSharedMemoryUnregisterRequest()), 0);
   EXPECT_EQ(client->Finish(client->OpenInfer(request)).status(), 5);
   context.shared_memory = nullptr;

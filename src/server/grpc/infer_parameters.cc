@@ -118,6 +118,7 @@ Result<bool> ReadSharedMemory(const Value& value, SharedMemoryUse& use) {
   const bool size = value.name == "shared_memory_byte_size";
   if (!size && value.name != "shared_memory_offset") return false;
   TERN_TRY(ReadUnsigned(value, size ? use.bytes : use.offset));
+  use.has_bytes = use.has_bytes || size;
   return true;
 }
 
@@ -147,6 +148,7 @@ Status ReadOutputParameter(std::string_view entry, SharedMemoryUse& use, int& cl
   if (value.name != "classification") return ReadSharedMemory(value, use).TakeStatus();
   uint64_t classes = 0;
   TERN_TRY(ReadUnsigned(value, classes));
+  if (classes == 0) return WrongType(value, "a positive integer");
   if (classes > INT32_MAX) return WrongType(value, "an integer below 2^31");
   classification = static_cast<int>(classes);
   return {};

@@ -13,6 +13,7 @@ Status ReadRequestParameter(std::string_view entry, Request& request);
 struct SharedMemoryUse {
   std::string_view region;  // empty if the tensor is not in shared memory
   uint64_t bytes = 0, offset = 0;
+  bool has_bytes = false;
 };
 Status ReadInputParameter(std::string_view entry, SharedMemoryUse& use);
 Status ReadOutputParameter(std::string_view entry, SharedMemoryUse& use, int& classification);

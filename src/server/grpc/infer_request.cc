@@ -138,11 +138,14 @@ class Parser {
     }
     if (!reader.ok()) return NoMessage();
     if (shared.region.empty()) return {};
-    return FindShared(shared, output.destination);
+    return FindShared(output.name, shared, output.destination);
   }
 
-  Status FindShared(const SharedMemoryUse& use, Buffer& out) {
+  Status FindShared(const std::string& tensor, const SharedMemoryUse& use, Buffer& out) {
     if (!options_.shared_memory) return Unsupported("shared memory is off on this server");
+    if (!use.has_bytes)
+      return InvalidArgument("'shared_memory_byte_size' must be specified along with 'shared_memory_region'",
+                             " parameter for tensor '", tensor, "'");
     TERN_ASSIGN(out, options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes));
     return {};
   }
@@ -165,7 +168,7 @@ class Parser {
       return InvalidArgument(
           "contents field must not be specified when using raw_input_contents or shared memory for '",
           tensor.name, "' for model '", out_.model, "'");
-    if (!source.shared.region.empty()) return FindShared(source.shared, tensor.bytes);
+    if (!source.shared.region.empty()) return FindShared(tensor.name, source.shared, tensor.bytes);
     if (!raw_.empty()) return TakeRaw(tensor, raw);
     return Convert(tensor, source, *count);
   }

@@ -218,6 +218,8 @@ TEST(GrpcInferRequest, Parameters) {
   EXPECT_EQ(std::get<double>(*FindParameter(r.parameters, "d")), 0.5);
   EXPECT_EQ(std::get<bool>(*FindParameter(r.parameters, "b")), false);
   EXPECT_EQ(r.outputs[0].classification, 3);
+  (*output.mutable_parameters())["classification"].set_int64_param(0);
+  EXPECT_EQ(Parse(request)->status.code(), Code::kInvalidArgument);
 }
 
 TEST(GrpcInferRequest, RefusesBadParameters) {

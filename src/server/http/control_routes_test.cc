@@ -51,7 +51,7 @@ TEST_F(HttpTest, ModelRoutes) {
   const TestReply unknown = Send(Get("/v2/models/none"));
   EXPECT_EQ(unknown.status, 404);
   EXPECT_EQ(unknown.body, R"({"error":"Request for unknown model: 'none' is not found"})");
-  EXPECT_EQ(Send(Get("/v2/models/echo/versions/9")).status, 503);
+  EXPECT_EQ(Send(Get("/v2/models/echo/versions/9")).status, 404);
 }
 
 TEST_F(HttpTest, Repository) {
