@@ -12,6 +12,7 @@ using std::chrono::milliseconds;
 constexpr size_t kReadBytes = size_t{256} << 10;  // of one call of recv
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
 constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // of responses that the client does not read
+constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One per thread: nghttp2 takes all bytes at once.
@@ -71,6 +72,8 @@ void GrpcConnection::AfterOnce(milliseconds delay, void (GrpcConnection::*functi
 void GrpcConnection::StartTimers() {
   const GrpcOptions& options = shared_->options;
   AfterOnce(kPrefaceTime, &GrpcConnection::ClosePreface);
+  if (options.message_time.count() > 0)
+    pace_timer_ = After(options.message_time / 4, &GrpcConnection::CheckPace);
   if (options.keepalive_time.count() > 0)
     keepalive_timer_ = After(options.keepalive_time, &GrpcConnection::KeepAlive);
   if (options.max_connection_age.count() <= 0) return;
@@ -96,6 +99,15 @@ void GrpcConnection::KeepAlive() {
   if (ping) nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
   const auto next = ping ? options.keepalive_timeout : options.keepalive_time;
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
+}
+
+// One timer serves all streams: slow messages are rare.
+void GrpcConnection::CheckPace() {
+  pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
+  std::vector<int32_t> ids;
+  for (const auto& [id, stream] : streams_) ids.push_back(id);
+  for (const int32_t id : ids)
+    if (GrpcStream* stream = Find(id)) stream->CheckPace();
 }
 
 void GrpcConnection::CallAfter(milliseconds delay, int32_t stream) {
@@ -164,7 +176,7 @@ void GrpcConnection::OnReplies(std::vector<Reply> replies) {
 
 void GrpcConnection::Read() {
   for (int i = 0; i < kReadsPerTurn && !closed_; ++i)
-    if (!ReadOnce()) return;
+    if (!ReadOnce() || Clock::now() - now_ > kTurn) return;  // an event announces what is left
 }
 
 // Returns true if more may be there.
@@ -308,6 +320,7 @@ void GrpcConnection::Close() {
   if (replies_) replies_->Close();
   for (const uint64_t timer : timers_) loop_.Cancel(timer);
   if (keepalive_timer_) loop_.Cancel(keepalive_timer_);
+  if (pace_timer_) loop_.Cancel(pace_timer_);
   loop_.Remove(stream_->fd(), this);
   // Cancelling a call may run code that asks for its stream.
   auto streams = std::move(streams_);

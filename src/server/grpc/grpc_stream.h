@@ -25,6 +25,7 @@ class GrpcStream {
   void OnEnd();
   void OnClose();  // the stream is over; the connection destroys this object next
   void OnDeadline();
+  void CheckPace();  // aborts a call whose message arrives too slowly
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
 
   // For the connection: what it sends. Returns how many bytes can be sent, at most `limit`; then Emit moves
@@ -71,7 +72,8 @@ class GrpcStream {
   size_t first_ = 0;              // index in queue_ of the message that is being sent
   size_t part_ = 0, offset_ = 0;  // where in that message
   size_t pending_ = 0;            // bytes of queue_ that are not sent
-  size_t unconsumed_ = 0;         // bytes that the client may not send again yet
+  Clock::time_point message_began_;
+  size_t unconsumed_ = 0;  // bytes that the client may not send again yet
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
   bool responded_ = false, finished_ = false;

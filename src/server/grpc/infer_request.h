@@ -15,6 +15,7 @@ struct InferParseOptions {
 struct InferMessage {
   std::string_view model, version;  // refer to the message
   Request request;
+  uint64_t converted = 0;  // bytes of tensors that were made from typed contents, besides the message
 };
 
 // Fills `out`. Fails with kInvalidArgument for what is no such message, with kNotFound or kInvalidArgument

@@ -1,6 +1,6 @@
 // Cuts the body of a gRPC request into messages: a flag, the length in four bytes, the bytes.
 #pragma once
-#include "server/grpc/byte_budget.h"
+#include "server/core/byte_budget.h"
 #include "server/grpc/grpc_status.h"
 #include "server/grpc/metadata.h"
 
@@ -29,13 +29,14 @@ class MessageReader {
   bool complete() const { return prefix_size_ == sizeof prefix_ && filled_ == length_; }
   // True between messages.
   bool idle() const { return prefix_size_ == 0; }
+  size_t filled() const { return filled_; }  // bytes of the current message
   // The complete message, decompressed.
   InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
                  GrpcStatus& status);
 
  private:
   GrpcStatus Start(const MessageLimits& limits, ServerContext& context);
-  GrpcStatus Grow(ServerContext& context);
+  GrpcStatus Grow();
   void Free();
   Buffer Release();
 

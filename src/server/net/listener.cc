@@ -97,6 +97,15 @@ void Acceptor::RefuseOne() {
   errno = EMFILE;
 }
 
+// A client whose machine is gone never closes its connection: it would keep its place for ever.
+void KeepAlive(int fd) {
+  const int one = 1, idle = 60, interval = 15, probes = 4;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
 void Acceptor::Open(int fd) {
   if (count_->value.fetch_add(1) >= limit_) {
     close(fd);
@@ -105,6 +114,7 @@ void Acceptor::Open(int fd) {
   }
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  KeepAlive(fd);
   auto stream = tls_ ? tls_->MakeStream(fd) : MakePlainStream(fd);
   const uint64_t id = next_++;
   std::shared_ptr<Connection> connection;
