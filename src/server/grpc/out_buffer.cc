@@ -67,8 +67,8 @@ void OutBuffer::Compact() {
 
 void OutBuffer::Clear() {
   constexpr size_t kKeptBytes = size_t{64} << 10, kKeptPieces = 1024;
-  if (copies_.capacity() > kKeptBytes) copies_ = {};
-  if (pieces_.capacity() > kKeptPieces) pieces_ = {};
+  if (copies_.capacity() > kKeptBytes) std::string().swap(copies_);
+  if (pieces_.capacity() > kKeptPieces) std::vector<Piece>().swap(pieces_);
   copies_.clear();
   pieces_.clear();
   first_ = dead_ = 0;

@@ -65,7 +65,7 @@ void Output::Clear() {
   for (size_t i = 0; i < used_; ++i) {
     Piece& piece = pieces_[i];
     piece.text.clear();
-    if (piece.text.capacity() > kKeepBytes) piece.text = std::string();
+    if (piece.text.capacity() > kKeepBytes) std::string().swap(piece.text);
     piece.buffer = Buffer();
     piece.sent = 0;
   }
@@ -82,7 +82,7 @@ void Output::Sent(size_t bytes) {
     if (left(piece) > 0) return Compact();
     piece.buffer = Buffer();
     piece.text.clear();
-    if (piece.text.capacity() > kKeepBytes) piece.text = std::string();
+    if (piece.text.capacity() > kKeepBytes) std::string().swap(piece.text);
     piece.sent = 0;
     ++first_;
   }
