@@ -101,8 +101,9 @@ void GrpcConnection::KeepAlive() {
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
 }
 
-// One timer serves all streams: slow messages are rare.
+// One timer serves all streams: slow messages are rare. A client that reads nothing is closed.
 void GrpcConnection::CheckPace() {
+  if (!out_.empty() && now_ - last_write_ > shared_->options.message_time) return Close();
   pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
   std::vector<int32_t> ids;
   for (const auto& [id, stream] : streams_) ids.push_back(id);
@@ -231,6 +232,7 @@ bool GrpcConnection::Write() {
     const Stream::Outcome outcome = stream_->Write(parts, count, written);
     if (outcome == Stream::Outcome::kClosed) return Close(), false;
     out_.Consume(written);
+    if (written) last_write_ = now_;
     if (outcome == Stream::Outcome::kWouldBlock || written == 0) return false;
   }
   return true;
@@ -238,6 +240,7 @@ bool GrpcConnection::Write() {
 
 void GrpcConnection::Flush() {
   bool more = true;
+  if (out_.empty()) last_write_ = now_;
   for (int i = 0; i < kWritesPerTurn && more && !lingering_; ++i) {
     Fill();
     if (closed_) return;

@@ -101,6 +101,7 @@ class GrpcConnection : public Connection,
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
+  Clock::time_point last_write_;  // when the socket took bytes, or when there were none
   int64_t pending_ = 0;           // bytes of responses that streams hold
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;

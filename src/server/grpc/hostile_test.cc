@@ -166,6 +166,17 @@ TEST_F(GrpcHostileTest, EmptyMessagesOfAStreamCount) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+TEST_F(GrpcHostileTest, ClientThatNeverReadsIsClosed) {
+  GrpcOptions options;
+  options.message_time = std::chrono::milliseconds(400);
+  StartServer(options);
+  Http2Client client(server->port());
+  client.Call("ServerLive", "");
+  for (int i = 0; i < 14; ++i) client.OpenInfer(InferRequest("echo", 256 << 10));  // 1 MB each way
+  EXPECT_EQ(server->connections(), 1u);
+  EXPECT_TRUE(Eventually([&] { return server->connections() == 0; }));
+}
+
 TEST_F(GrpcHostileTest, ClientThatDoesNotReadIsBounded) {
   TestClient client(server->port());
   const auto request = InferRequest("echo", 256 << 10);  // 1 MB each way

@@ -164,6 +164,16 @@ TEST_F(HttpTest, TensorsMadeFromJsonCount) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+TEST_F(HttpTest, ErrorsRepeatOnlyTheStartOfWhatTheClientSent) {
+  Start();
+  const std::string name(1'000'000, '\xff');
+  const std::string input = R"("shape":[1,1],"datatype":"FP32","data":[1]})";
+  const TestReply reply =
+      Infer(R"({"inputs":[{"name":")" + name + "\"," + input + R"(,{"name":")" + name + "\"," + input + "]}");
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_LT(reply.body.size(), 30'000u);
+}
+
 TEST_F(HttpTest, HalfAHeadDoesNotHoldUpTheEnd) {
   Start();
   TestClient client(server->port());

@@ -17,6 +17,8 @@
 namespace tern::server {
 namespace {
 
+constexpr std::chrono::milliseconds kPause{100};  // when the system has no descriptors or memory
+
 // Counts connections; Drain waits for zero.
 struct Count {
   std::atomic<size_t> value{0};
@@ -58,7 +60,8 @@ class Acceptor : public Watcher, public std::enable_shared_from_this<Acceptor> {
   bool Accept();
   void Open(int fd);
   void Erase(uint64_t id);
-  void RefuseOne();
+  bool RefuseOne();
+  void Pause();
 
   Loop& loop_;
   int fd_;
@@ -84,17 +87,29 @@ bool Acceptor::Accept() {
     Open(fd);
     return true;
   }
-  if (errno == EMFILE || errno == ENFILE) RefuseOne();
-  return errno == EINTR || errno == ECONNABORTED;
+  const int error = errno;
+  const bool none_left = error == EMFILE || error == ENFILE;
+  if ((none_left && !RefuseOne()) || error == ENOBUFS || error == ENOMEM) Pause();
+  return error == EINTR || error == ECONNABORTED;
 }
 
-// Without a descriptor the waiting connection would raise its event forever.
-void Acceptor::RefuseOne() {
+// Without a descriptor the waiting connection would raise its event forever. Returns false if that stays so.
+bool Acceptor::RefuseOne() {
   if (spare_ >= 0) close(spare_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) close(fd);
   spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  errno = EMFILE;
+  return fd >= 0;
+}
+
+// Accepts nothing for a moment.
+void Acceptor::Pause() {
+  loop_.Remove(fd_, this);
+  loop_.After(kPause, [self = weak_from_this()] {
+    const auto acceptor = self.lock();
+    if (!acceptor || acceptor->fd_ < 0) return;
+    if (!acceptor->Start().ok()) acceptor->Pause();
+  });
 }
 
 // A client whose machine is gone never closes its connection: it would keep its place for ever.
