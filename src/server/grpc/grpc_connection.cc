@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 
 constexpr size_t kReadBytes = size_t{256} << 10;  // limit of one call of recv
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
-constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // limit on responses that the client has not read
+constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // of responses that the client does not read
+constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One buffer per thread is enough, because nghttp2 consumes all bytes at once.
@@ -72,6 +73,8 @@ void GrpcConnection::AfterOnce(milliseconds delay, void (GrpcConnection::*functi
 void GrpcConnection::StartTimers() {
   const GrpcOptions& options = shared_->options;
   AfterOnce(kPrefaceTime, &GrpcConnection::ClosePreface);
+  if (options.message_time.count() > 0)
+    pace_timer_ = After(options.message_time / 4, &GrpcConnection::CheckPace);
   if (options.keepalive_time.count() > 0)
     keepalive_timer_ = After(options.keepalive_time, &GrpcConnection::KeepAlive);
   if (options.max_connection_age.count() <= 0) return;
@@ -98,6 +101,16 @@ void GrpcConnection::KeepAlive() {
   if (ping) nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
   const auto next = ping ? options.keepalive_timeout : options.keepalive_time;
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
+}
+
+// One timer serves all streams: slow messages are rare. A client that reads nothing is closed.
+void GrpcConnection::CheckPace() {
+  if (!out_.empty() && now_ - last_write_ > shared_->options.message_time) return Close();
+  pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
+  std::vector<int32_t> ids;
+  for (const auto& [id, stream] : streams_) ids.push_back(id);
+  for (const int32_t id : ids)
+    if (GrpcStream* stream = Find(id)) stream->CheckPace();
 }
 
 void GrpcConnection::CallAfter(milliseconds delay, int32_t stream) {
@@ -166,7 +179,7 @@ void GrpcConnection::OnReplies(std::vector<Reply> replies) {
 
 void GrpcConnection::Read() {
   for (int i = 0; i < kReadsPerTurn && !closed_; ++i)
-    if (!ReadOnce()) return;
+    if (!ReadOnce() || Clock::now() - now_ > kTurn) return;  // an event announces what is left
 }
 
 // Returns whether there may be more bytes to read.
@@ -222,6 +235,7 @@ bool GrpcConnection::Write() {
     const Stream::Outcome outcome = stream_->Write(parts, count, written);
     if (outcome == Stream::Outcome::kClosed) return Close(), false;
     out_.Consume(written);
+    if (written) last_write_ = now_;
     if (outcome == Stream::Outcome::kWouldBlock || written == 0) return false;
   }
   return true;
@@ -229,6 +243,7 @@ bool GrpcConnection::Write() {
 
 void GrpcConnection::Flush() {
   bool more = true;
+  if (out_.empty()) last_write_ = now_;
   for (int i = 0; i < kWritesPerTurn && more && !lingering_; ++i) {
     Fill();
     if (closed_) return;
@@ -312,6 +327,7 @@ void GrpcConnection::Close() {
   if (replies_) replies_->Close();
   for (const uint64_t timer : timers_) loop_.Cancel(timer);
   if (keepalive_timer_) loop_.Cancel(keepalive_timer_);
+  if (pace_timer_) loop_.Cancel(pace_timer_);
   loop_.Remove(stream_->fd(), this);
   // OnClose may run code that calls Find, so streams_ is emptied first.
   auto streams = std::move(streams_);

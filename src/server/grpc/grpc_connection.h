@@ -88,6 +88,7 @@ class GrpcConnection : public Connection,
   void ClosePreface();
   void StartTimers();
   void KeepAlive();
+  void CheckPace();
   uint64_t After(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
   void AfterOnce(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
 
@@ -102,9 +103,10 @@ class GrpcConnection : public Connection,
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
-  int64_t pending_ = 0;           // response bytes that wait in the streams
-  std::vector<uint64_t> timers_;  // timers that run once
-  uint64_t keepalive_timer_ = 0;
+  Clock::time_point last_write_;  // when the socket took bytes, or when there were none
+  int64_t pending_ = 0;           // bytes of responses that streams hold
+  std::vector<uint64_t> timers_;  // that run once
+  uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;
   bool in_turn_ = false, flush_posted_ = false, watches_write_ = false;
   bool started_ = false;  // the client's preface has arrived

@@ -13,10 +13,9 @@ struct GrpcOptions {
   std::chrono::milliseconds keepalive_timeout{20'000};
   std::chrono::milliseconds max_connection_age{0};  // 0: no limit
   std::chrono::milliseconds max_connection_age_grace{10'000};
-  int response_compression = 0;  // 0: none; 1 to 9: the gzip level for clients that accept gzip
-  // Limits a request as it is sent. For a compressed request, Limits::body_bytes also limits the decompressed
-  // bytes.
-  uint64_t max_message_bytes = INT32_MAX;
+  std::chrono::milliseconds message_time{75'000};  // in which a message must arrive; long ones get more
+  int response_compression = 0;            // 0: none, else the level of gzip for clients that accept it
+  uint64_t max_message_bytes = INT32_MAX;  // of a request; compressed ones also have Limits::body_bytes
 };
 
 class GrpcServer {

@@ -59,6 +59,7 @@ void GrpcStream::OnData(const char* data, size_t size) {
   const size_t all = size;
   while (size > 0 && !finished_) {
     GrpcStatus status;
+    if (reader_.idle()) message_began_ = connection_.now();
     const size_t used = reader_.Feed(data, size, connection_.shared().limits, connection_.context(), status);
     if (!status.ok()) return Abort(std::move(status));
     data += used;
@@ -102,6 +103,16 @@ void GrpcStream::OnClose() {
 void GrpcStream::OnDeadline() {
   deadline_timer = 0;
   Abort({GrpcCode::kDeadlineExceeded, "Deadline Exceeded", 0});
+}
+
+void GrpcStream::CheckPace() {
+  constexpr int64_t kMinBytesPerMs = 1;  // on average
+  if (finished_ || !rpc_ || reader_.idle()) return;
+  // The client waits for the server, not the server for the client.
+  if (rpc_->full()) message_began_ = connection_.now();
+  const std::chrono::milliseconds more(static_cast<int64_t>(reader_.filled()) / kMinBytesPerMs);
+  if (connection_.now() - message_began_ <= connection_.shared().options.message_time + more) return;
+  Abort({GrpcCode::kDeadlineExceeded, "a message of the request arrives too slowly", 0});
 }
 
 void GrpcStream::Abort(GrpcStatus status) {

@@ -25,6 +25,7 @@ class GrpcStream {
   void OnEnd();
   void OnClose();  // the stream has ended; the connection destroys this object next
   void OnDeadline();
+  void CheckPace();  // aborts a call whose message arrives too slowly
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
 
   // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
@@ -69,9 +70,10 @@ class GrpcStream {
   std::unique_ptr<Rpc> rpc_;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
-  size_t part_ = 0, offset_ = 0;  // the next byte to send: a part of that message, and an offset in the part
-  size_t pending_ = 0;            // bytes of queue_ that are not sent yet
-  size_t unconsumed_ = 0;         // received bytes that are not yet returned to the flow-control window
+  size_t part_ = 0, offset_ = 0;  // where in that message
+  size_t pending_ = 0;            // bytes of queue_ that are not sent
+  Clock::time_point message_began_;
+  size_t unconsumed_ = 0;  // bytes that the client may not send again yet
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
   bool responded_ = false, finished_ = false;

@@ -19,6 +19,7 @@ Status InferCall::Parse(InMessage message, GrpcStream& stream) {
   model_name_ = parsed.model;
   version_ = parsed.version;
   TERN_TRY(std::move(status));
+  if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
   TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
   if (!streaming_ && decoupled())

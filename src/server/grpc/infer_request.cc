@@ -187,6 +187,7 @@ class Parser {
     if (!bytes.ok())
       return InvalidArgument("input '", tensor.name, "' for model '", out_.model,
                              "': ", bytes.status().message());
+    out_.converted += bytes->size();
     tensor.bytes = std::move(*bytes);
     return {};
   }

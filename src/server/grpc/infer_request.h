@@ -16,6 +16,7 @@ struct InferParseOptions {
 struct InferMessage {
   std::string_view model, version;  // these refer to the message
   Request request;
+  uint64_t converted = 0;  // bytes of tensors that were made from typed contents, besides the message
 };
 
 // Fails with kInvalidArgument if the bytes are not a valid ModelInferRequest, with kNotFound or

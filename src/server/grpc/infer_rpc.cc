@@ -67,8 +67,8 @@ class UnaryRpc : public SingleMessageRpc {
     if (!method_.blocking)
       return OnReply(CallHandler(method_.handler, connection.context(), stream_.id(), message.bytes));
     auto work = [handler = method_.handler, &context = connection.context(), replies = connection.replies(),
-                 id = stream_.id(), bytes = std::move(message.bytes)] {
-      replies->Deliver(CallHandler(handler, context, id, bytes));
+                 id = stream_.id(), message = std::make_shared<InMessage>(std::move(message))] {
+      replies->Deliver(CallHandler(handler, context, id, message->bytes));
     };
     if (!connection.shared().workers.Post(std::move(work)))
       stream_.Finish({GrpcCode::kResourceExhausted, "too many requests of this method wait", 0});

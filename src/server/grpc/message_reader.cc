@@ -13,6 +13,7 @@ namespace {
 // kFirstBytes first gets memory for kFirstBytes. It gets all its memory when these bytes have arrived, so
 // that a client cannot make the server allocate much by only announcing a long message.
 constexpr size_t kSmallBytes = size_t{64} << 10, kFirstBytes = size_t{512} << 10;
+constexpr uint64_t kOverhead = 1024;  // what the server holds for a call besides its message
 
 GrpcStatus NoMemory(uint64_t bytes) {
   return {GrpcCode::kResourceExhausted,
@@ -40,12 +41,15 @@ GrpcStatus MessageReader::Start(const MessageLimits& limits, ServerContext& cont
   if (length_ > limits.message)
     return {GrpcCode::kResourceExhausted,
             StrCat("a message of ", length_, " bytes exceeds the limit of ", limits.message, " bytes"), 0};
-  return Grow(context);
+  // Bytes are taken from the budget as they arrive, so that announcing them takes nothing from others.
+  if (context.queued_bytes.load(std::memory_order_relaxed) + length_ > context.limits.queued_bytes ||
+      !reservation_.Add(context, kOverhead))
+    return NoMemory(length_);
+  return Grow();
 }
 
-GrpcStatus MessageReader::Grow(ServerContext& context) {
+GrpcStatus MessageReader::Grow() {
   const size_t target = capacity_ ? length_ : std::min(length_, kFirstBytes);
-  if (!reservation_.Add(context, target - capacity_)) return NoMemory(target - capacity_);
   if (length_ <= kSmallBytes) {
     small_ = std::make_shared_for_overwrite<std::byte[]>(std::max<size_t>(length_, 1));
     data_ = small_.get();
@@ -69,9 +73,13 @@ size_t MessageReader::Feed(const char* data, size_t size, const MessageLimits& l
     status = Start(limits, context);
   }
   while (status.ok() && used < size && filled_ < length_) {
-    if (filled_ == capacity_) status = Grow(context);
+    if (filled_ == capacity_) status = Grow();
     if (!status.ok()) break;
     const size_t part = std::min(size - used, capacity_ - filled_);
+    if (!reservation_.Add(context, part)) {
+      status = NoMemory(part);
+      break;
+    }
     std::memcpy(data_ + filled_, data + used, part);
     filled_ += part;
     used += part;

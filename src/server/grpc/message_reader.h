@@ -1,7 +1,7 @@
 // Splits the body of a gRPC request into messages. A message is one byte with the compressed flag, four bytes
 // with the length, and the bytes.
 #pragma once
-#include "server/grpc/byte_budget.h"
+#include "server/core/byte_budget.h"
 #include "server/grpc/grpc_status.h"
 #include "server/grpc/metadata.h"
 
@@ -31,13 +31,14 @@ class MessageReader {
   bool complete() const { return prefix_size_ == sizeof prefix_ && filled_ == length_; }
   // True between messages.
   bool idle() const { return prefix_size_ == 0; }
-  // Returns the complete message, decompressed. Sets `status` if that fails.
+  size_t filled() const { return filled_; }  // bytes of the current message
+  // The complete message, decompressed.
   InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
                  GrpcStatus& status);
 
  private:
   GrpcStatus Start(const MessageLimits& limits, ServerContext& context);
-  GrpcStatus Grow(ServerContext& context);
+  GrpcStatus Grow();
   void Free();
   Buffer Release();
 

@@ -44,7 +44,7 @@ TEST(GrpcMessageReader, AnyStep) {
 
 TEST(GrpcMessageReader, Refuses) {
   ServerContext context;
-  context.limits.queued_bytes = 1000;
+  context.limits.queued_bytes = 2000;
   GrpcStatus status;
   ReadAll(Prefix(2, 0), 5, context, status);
   EXPECT_EQ(status.code, GrpcCode::kInternal);
@@ -52,12 +52,32 @@ TEST(GrpcMessageReader, Refuses) {
   ReadAll(Prefix(0, size_t{1} << 31), 5, context, status);
   EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
   status = {};
-  ReadAll(Prefix(0, 1001), 5, context, status);
+  ReadAll(Prefix(0, 2001), 5, context, status);
   EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
   EXPECT_GT(status.retry_ms, 0);
   status = {};
   ReadAll(Prefix(1, 1) + "x", 6, context, status);  // the flag says compressed, but there is no encoding
   EXPECT_EQ(status.code, GrpcCode::kInternal);
+  EXPECT_EQ(context.queued_bytes, 0u);
+}
+
+TEST(GrpcMessageReader, CountsBytesWhenTheyArrive) {
+  ServerContext context;
+  GrpcStatus status;
+  {
+    MessageReader reader;
+    const std::string prefix = Prefix(0, size_t{256} << 20), bytes(1000, 'x');
+    reader.Feed(prefix.data(), prefix.size(), {}, context, status);
+    const uint64_t announced = context.queued_bytes;
+    EXPECT_GT(announced, 0u);  // the call itself
+    EXPECT_LE(announced, 4096u);
+    reader.Feed(bytes.data(), bytes.size(), {}, context, status);
+    EXPECT_EQ(context.queued_bytes, announced + 1000);
+    EXPECT_TRUE(status.ok());
+    context.limits.queued_bytes = announced + 1500;
+    reader.Feed(bytes.data(), bytes.size(), {}, context, status);
+    EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
+  }
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 

@@ -35,24 +35,43 @@ void OutBuffer::Consume(size_t bytes) {
     const size_t part = std::min(bytes, piece.size);
     bytes -= part;
     piece.size -= part;
-    if (piece.data)
+    if (piece.data) {
       piece.data += part;
-    else
+    } else {
       piece.offset += part;
+      dead_ += part;
+    }
     if (piece.size) break;
     piece.owner = {};
     ++first_;
   }
-  if (empty()) Clear();
+  if (empty())
+    Clear();
+  else
+    Compact();
+}
+
+// Frees what is written. A client that is always behind would otherwise let the memory grow for ever.
+void OutBuffer::Compact() {
+  constexpr size_t kDeadBytes = size_t{64} << 10, kDeadPieces = 1024;
+  if (first_ >= kDeadPieces && first_ >= pieces_.size() / 2) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  if (dead_ < kDeadBytes || dead_ < copies_.size() / 2) return;
+  copies_.erase(0, dead_);
+  for (size_t i = first_; i < pieces_.size(); ++i)
+    if (!pieces_[i].data) pieces_[i].offset -= dead_;
+  dead_ = 0;
 }
 
 void OutBuffer::Clear() {
   constexpr size_t kKeptBytes = size_t{64} << 10, kKeptPieces = 1024;
-  if (copies_.capacity() > kKeptBytes) copies_ = {};
-  if (pieces_.capacity() > kKeptPieces) pieces_ = {};
+  if (copies_.capacity() > kKeptBytes) std::string().swap(copies_);
+  if (pieces_.capacity() > kKeptPieces) std::vector<Piece>().swap(pieces_);
   copies_.clear();
   pieces_.clear();
-  first_ = 0;
+  first_ = dead_ = 0;
 }
 
 }  // namespace tern::server

@@ -11,6 +11,8 @@ namespace tern::server {
 
 class OutBuffer {
  public:
+  // Bytes that are held, written ones included.
+  size_t held() const { return copies_.size() + pieces_.size() * sizeof(Piece); }
   bool empty() const { return first_ == pieces_.size(); }
   size_t size() const { return size_; }
 
@@ -31,11 +33,13 @@ class OutBuffer {
     Buffer owner;
   };
   void Clear();
+  void Compact();
 
   std::string copies_;
   std::vector<Piece> pieces_;
   size_t first_ = 0;  // index of the first piece that is not written
   size_t size_ = 0;
+  size_t dead_ = 0;  // bytes at the start of copies_ that are written
 };
 
 }  // namespace tern::server

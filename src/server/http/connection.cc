@@ -1,15 +1,28 @@
 #include "server/http/connection.h"
 
+#include <algorithm>
+
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{1000}, kDrainLinger{100};
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLinger{1000}, kDrainLinger{100}, kDrainHead{1000};
+constexpr int64_t kMinBytesPerMs = 1;  // of a body, on average
+
+milliseconds Since(Clock::time_point time) {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - time);
+}
 
 }  // namespace
 
 HttpConnection::HttpConnection(Loop& loop, std::unique_ptr<Stream> stream, std::function<void()> done,
                                std::shared_ptr<HttpShared> shared)
-    : loop_(loop), stream_(std::move(stream)), done_(std::move(done)), shared_(std::move(shared)) {}
+    : loop_(loop),
+      stream_(std::move(stream)),
+      done_(std::move(done)),
+      shared_(std::move(shared)),
+      link_(std::make_shared<LoopLink>(loop)) {}
 
 HttpConnection::~HttpConnection() {
   done_ = nullptr;  // not called, because the listener is already dropping this connection
@@ -26,20 +39,39 @@ void HttpConnection::Start() {
 void HttpConnection::ArmTimer(std::chrono::milliseconds delay) {
   if (timer_) loop_.Cancel(timer_);
   timer_ = loop_.After(delay, [self = weak_from_this()] {
-    if (auto connection = self.lock()) connection->OnIdleTimer();
+    if (auto connection = self.lock()) connection->OnTimer();
   });
 }
 
-// One timer serves all requests. When it fires, it checks when the last bytes arrived.
-void HttpConnection::OnIdleTimer() {
+void HttpConnection::OnTimer() {
   timer_ = 0;
+  Protected([this] { CheckTimes(); });
+}
+
+// One timer serves all requests: it looks when the last bytes arrived.
+void HttpConnection::CheckTimes() {
   if (lingering_) return Close();
-  const std::chrono::milliseconds limit = shared_->options.idle;
-  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
-      Clock::now() - (state_ == State::kHead && begin_ != end_ ? request_time_ : read_time_));
+  const milliseconds limit = shared_->options.idle;
+  const bool idle = exchanges_.empty() && out_.empty();
+  if (draining_ && idle && state_ == State::kHead) return Close();
+  if (limit.count() == 0) return;
   if (!exchanges_.empty()) return ArmTimer(limit);
-  if (since < limit) return ArmTimer(limit - since + std::chrono::milliseconds(1));
-  Close();
+  const milliseconds left = TimeLeft();
+  if (left.count() > 0) return ArmTimer(left + milliseconds(1));
+  if (state_ == State::kHead || !out_.empty()) return Close();
+  Refuse(408, "the body of the request arrives too slowly");
+}
+
+// The client may pause for the limit. A head must arrive within it; a long body gets more time.
+milliseconds HttpConnection::TimeLeft() const {
+  const milliseconds limit = shared_->options.idle;
+  const milliseconds pause = limit - Since(read_time_);
+  if (!out_.empty() || (state_ == State::kHead && begin_ == end_)) return pause;
+  const size_t bytes = state_ == State::kBody      ? filled_
+                       : state_ == State::kChunked ? chunked_body_->size()
+                                                   : 0;
+  const milliseconds more(static_cast<int64_t>(bytes) / kMinBytesPerMs);
+  return std::min(pause, limit + more - Since(request_time_));
 }
 
 void HttpConnection::Drain() {
@@ -50,16 +82,17 @@ void HttpConnection::Drain() {
 }
 
 void HttpConnection::OnEvents(bool readable, bool writable, bool hang_up) {
-  const Status status = Guard([&] {
-    Run(readable, writable, hang_up);
-    return Status();
-  });
-  busy_ = false;
-  if (!status.ok()) Close();
+  Protected([&] { Run(readable, writable, hang_up); });
+}
+
+// For handlers of other threads, whose replies come in no event.
+void HttpConnection::ReplyLater(Exchange& exchange, HttpReply reply) {
+  Protected([&] { Reply(exchange, std::move(reply)); });
 }
 
 // Called after requests were parsed, and when a response becomes ready at another time.
 void HttpConnection::Progress() {
+  turn_requests_ = 0;
   for (bool again = true; again && !closed_;) {
     PopFinished();
     if (!FlushOutput()) return;
@@ -74,15 +107,17 @@ void HttpConnection::Progress() {
 void HttpConnection::Resume() {
   paused_ = false;
   busy_ = true;
-  Receive();
-  busy_ = false;
+  Protected([this] { Receive(); });
 }
 
 void HttpConnection::EndOrWait() {
   const bool between = state_ == State::kHead && begin_ == end_;
   if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
   const bool idle = exchanges_.empty() && out_.empty();
-  if (idle && (last_request_ || (draining_ && between)) && !lingering_) return EndWriting();
+  if (idle && (last_request_ || (draining_ && between && !yielding_)) && !lingering_) return EndWriting();
+  // One byte of a request must not hold up the end of the server.
+  if (idle && draining_ && state_ == State::kHead && !lingering_ && !std::exchange(hurried_, true))
+    ArmTimer(kDrainHead);
   UpdateInterest();
 }
 
@@ -106,7 +141,7 @@ bool HttpConnection::FlushOutput() {
 
 void HttpConnection::UpdateInterest() {
   const bool write = !out_.empty() || stream_->wants_write();
-  const bool read = lingering_ || (!Paused() && !peer_closed_);
+  const bool read = lingering_ || ((yielding_ || !Paused()) && !peer_closed_);
   if (!watching_ || (read == watch_read_ && write == watch_write_)) return;
   watch_read_ = read;
   watch_write_ = write;
@@ -144,6 +179,7 @@ void HttpConnection::Close() {
   if (watching_) loop_.Remove(stream_->fd(), this);
   watching_ = false;
   if (timer_) loop_.Cancel(timer_);
+  link_->Close();
   const auto running = std::move(exchanges_);
   exchanges_.clear();
   for (const auto& exchange : running)

@@ -4,12 +4,14 @@
 #include <memory>
 #include <string>
 
+#include "server/core/byte_budget.h"
 #include "server/http/background.h"
 #include "server/http/chunks.h"
 #include "server/http/exchange.h"
 #include "server/http/http_server.h"
 #include "server/http/reply.h"
 #include "server/http/route.h"
+#include "server/net/loop_link.h"
 
 namespace tern::server {
 
@@ -34,7 +36,7 @@ class HttpConnection : public Connection,
   void Drain() override;
   void OnEvents(bool readable, bool writable, bool hang_up) override;
 
-  Loop& loop() { return loop_; }
+  const std::shared_ptr<LoopLink>& link() { return link_; }
   HttpShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
 
@@ -42,6 +44,7 @@ class HttpConnection : public Connection,
   // its exchange is registered.
   void Register(std::shared_ptr<Exchange> exchange);
   void Reply(Exchange& exchange, HttpReply reply);
+  void ReplyLater(Exchange& exchange, HttpReply reply);
   void BeginStream(Exchange& exchange, int status, std::string_view type);
   void StreamText(Exchange& exchange, std::string_view text);
   void EndStream(Exchange& exchange);
@@ -63,7 +66,11 @@ class HttpConnection : public Connection,
   bool FillBody();
   bool FeedChunks();
   void FinishRequest(Buffer body);
-  void Refuse(int status, std::string_view message);
+  void Refuse(HttpReply reply);
+  void Refuse(int status, std::string_view message) { Refuse(ErrorReply(status, message)); }
+  bool Reserve(size_t bytes);
+  void CountRequest();
+  void EndYield();
   void RefuseLongBody(uint64_t bytes);
   std::string_view Received() const { return {memory_.get() + begin_, end_ - begin_}; }
 
@@ -77,7 +84,10 @@ class HttpConnection : public Connection,
   void OnHangUp();
   void EndWriting();
   void Close();
-  void OnIdleTimer();
+  template <class F> void Protected(F&& work);
+  void OnTimer();
+  void CheckTimes();
+  std::chrono::milliseconds TimeLeft() const;
   void ArmTimer(std::chrono::milliseconds delay);
 
   // connection_write.cc
@@ -99,6 +109,7 @@ class HttpConnection : public Connection,
   const std::unique_ptr<Stream> stream_;
   std::function<void()> done_;
   const std::shared_ptr<HttpShared> shared_;
+  const std::shared_ptr<LoopLink> link_;
 
   // Receive memory. Bytes before floor_ belong to requests that are being processed, so they must not be
   // overwritten.
@@ -116,18 +127,33 @@ class HttpConnection : public Connection,
   size_t filled_ = 0;
   std::optional<ChunkDecoder> chunks_;
   std::shared_ptr<std::string> chunked_body_;
+  ByteReservation reservation_;  // for its body
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
   uint64_t timer_ = 0;
+  Clock::time_point turn_end_;
+  int turn_requests_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;
-  bool busy_ = false;          // Run is active and will call Progress at its end
-  bool paused_ = false;        // parsing stopped because Paused() was true
-  bool last_request_ = false;  // no more requests are accepted
+  bool busy_ = false;          // in Run: Progress comes at its end
+  bool paused_ = false;        // parsing stopped because of Paused
+  bool yielding_ = false;      // parsing goes on after other connections had their turn
+  bool hurried_ = false;       // the server drains: the rest of a head must arrive soon
+  bool last_request_ = false;  // no more requests are taken
   bool draining_ = false;
   bool peer_closed_ = false;
   bool lingering_ = false;  // everything is written; reads and discards until the client closes
   bool closed_ = false;
 };
+
+// An exception ends the connection.
+template <class F> void HttpConnection::Protected(F&& work) {
+  const Status status = Guard([&] {
+    work();
+    return Status();
+  });
+  busy_ = false;
+  if (!status.ok()) Close();
+}
 
 }  // namespace tern::server

@@ -12,6 +12,7 @@ constexpr size_t kMinRoom = 4096;
 // Bytes per event, so that other connections of the loop are served too.
 constexpr size_t kReadBudget = size_t{4} << 20;
 constexpr size_t kMaxPipelined = 32;
+constexpr std::chrono::milliseconds kTurn{2};    // for pipelined requests that are answered at once
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
 
 }  // namespace
@@ -20,16 +21,17 @@ void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
   if (closed_) return;
   if (lingering_) return Discard();
   busy_ = true;
+  turn_requests_ = 0;
   if (writable && !out_.empty() && !FlushOutput()) return;
   if (readable || hang_up || stream_->wants_write() || stream_->buffered()) Receive();
-  // While reading is paused, only the event shows that the client has disconnected.
-  if (hang_up && Paused()) peer_closed_ = true;
+  // While reading waits, only the event tells that the client is gone.
+  if (hang_up && Paused() && !yielding_) peer_closed_ = true;
   busy_ = false;
   Progress();
 }
 
 bool HttpConnection::Paused() const {
-  return last_request_ || exchanges_.size() >= kMaxPipelined || out_.bytes() > kMaxWaiting;
+  return last_request_ || yielding_ || exchanges_.size() >= kMaxPipelined || out_.bytes() > kMaxWaiting;
 }
 
 void HttpConnection::Discard() {
@@ -50,6 +52,7 @@ void HttpConnection::Receive() {
     const auto outcome = ReadOnce(read, asked);
     if (outcome == Stream::Outcome::kClosed) peer_closed_ = true;
     if (outcome != Stream::Outcome::kDone) return;
+    if (state_ == State::kBody && !Reserve(read)) return;
     budget -= std::min(budget, read);
     const bool more = stream_->buffered() || (read == asked && budget > 0);
     if (!more) return ParseAll();
@@ -66,10 +69,13 @@ Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
     PrepareMemory();
     asked = kMemoryBytes - end_;
     outcome = stream_->Read(memory_.get() + end_, asked, read);
-    if (begin_ == end_) request_time_ = Clock::now();
+    if (read) read_time_ = Clock::now();
+    // The first bytes of a request: the buffer is empty also between the chunks of a body.
+    if (state_ == State::kHead && begin_ == end_) request_time_ = read_time_;
     end_ += read;
+    return outcome;
   }
-  if (read) read_time_ = state_ == State::kBody ? Clock::now() : request_time_;
+  if (read) read_time_ = Clock::now();
   return outcome;
 }
 
@@ -91,12 +97,35 @@ void HttpConnection::PrepareMemory() {
 }
 
 void HttpConnection::ParseAll() {
-  while (!closed_ && !Paused() && ParseOne()) {
-  }
+  while (!closed_ && !Paused() && ParseOne()) CountRequest();
   paused_ = Paused() && !last_request_;
 }
 
-// Returns true if a request was complete, so that another one may follow.
+// A client that sends requests without end would keep the loop from its other connections.
+void HttpConnection::CountRequest() {
+  // Most turns have one request: they need no clock.
+  if (++turn_requests_ == 1) return;
+  if (turn_requests_ == 2) turn_end_ = Clock::now() + kTurn;
+  if (Clock::now() < turn_end_) return;
+  yielding_ = true;
+  loop_.Post([self = weak_from_this()] {
+    if (auto connection = self.lock()) connection->EndYield();
+  });
+}
+
+void HttpConnection::EndYield() {
+  yielding_ = false;
+  if (!closed_ && !lingering_) Protected([this] { Progress(); });
+}
+
+// False: the server holds too many bytes of requests, and the client is told.
+bool HttpConnection::Reserve(size_t bytes) {
+  if (reservation_.Add(shared_->context, bytes)) return true;
+  Refuse(ErrorReply(TooManyQueuedBytes(shared_->context, bytes)));
+  return false;
+}
+
+// True: a request was complete, and another one may follow.
 bool HttpConnection::ParseOne() {
   switch (state_) {
     case State::kBody:
@@ -147,6 +176,7 @@ bool HttpConnection::BeginBody(size_t available) {
     state_ = State::kChunked;
     return FeedChunks();
   }
+  if (!Reserve(available)) return false;
   body_ = Buffer::Allocate(static_cast<size_t>(length));
   filled_ = available;
   if (available) std::memcpy(body_.data(), memory_.get() + begin_, available);
@@ -170,6 +200,7 @@ bool HttpConnection::FeedChunks() {
   if (status.code() == Code::kResourceExhausted)
     return RefuseLongBody(shared_->context.limits.body_bytes + 1), false;
   if (!status.ok()) return Refuse(400, status.message()), false;
+  if (!Reserve(used)) return false;
   if (!chunks_->done()) return false;
   state_ = State::kHead;
   chunks_.reset();
@@ -185,7 +216,8 @@ void HttpConnection::FinishRequest(Buffer body) {
   request_bytes_ += body.size();
   last_request_ = !head_.keep_alive;
   Dispatch(std::move(body));
-  // A running request still uses its bytes of the receive memory. A response may share them too.
+  reservation_ = {};
+  // A request that runs keeps its part of the memory, and so does a response that shares it.
   if ((!exchanges_.empty() && !exchanges_.back()->answered) || memory_.use_count() > 1) floor_ = begin_;
 }
 
@@ -194,13 +226,16 @@ void HttpConnection::RefuseLongBody(uint64_t bytes) {
                      shared_->context.limits.body_bytes, " bytes"));
 }
 
-// Sends an error. The connection ends after this response, because the following bytes cannot be parsed.
-void HttpConnection::Refuse(int status, std::string_view message) {
+// The rest of the stream cannot be understood: the connection ends after this response.
+void HttpConnection::Refuse(HttpReply reply) {
   head_.keep_alive = false;
   last_request_ = true;
   state_ = State::kHead;
   begin_ = end_;
-  ReplyNow(ErrorReply(status, message));
+  body_ = Buffer();
+  chunked_body_ = nullptr;
+  reservation_ = {};
+  ReplyNow(std::move(reply));
 }
 
 }  // namespace tern::server

@@ -28,6 +28,8 @@ void HttpConnection::Dispatch(Buffer body) {
     if (!plain.ok())
       return ReplyNow(ErrorReply(plain.status().code() == Code::kResourceExhausted ? 413 : 400,
                                  plain.status().message()));
+    if (!reservation_.Add(shared_->context, plain->size()))
+      return ReplyNow(ErrorReply(TooManyQueuedBytes(shared_->context, plain->size())));
     body = std::move(*plain);
   }
   Route route = ParseRoute(target_, shared_->options.base_path);
@@ -63,7 +65,7 @@ void HttpConnection::StartCall(const Route& route, Buffer body) {
   if (!found.ok()) return ReplyNow(ErrorReply(found.status()));
   const auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
   Register(call);
-  call->Start(*this, body, head_.infer_header);
+  call->Start(*this, body, head_.infer_header, std::move(reservation_));
 }
 
 void HttpConnection::StartControl(Route route, Buffer body) {
@@ -71,10 +73,11 @@ void HttpConnection::StartControl(Route route, Buffer body) {
   const auto exchange = std::make_shared<Exchange>();
   Register(exchange);
   shared_->background.Run([self = weak_from_this(), shared = shared_.get(), loop = &loop_, exchange, body,
-                           route = std::move(route), method = head_.method] {
+                           route = std::move(route), method = head_.method,
+                           held = std::make_shared<ByteReservation>(std::move(reservation_))] {
     auto reply = std::make_shared<HttpReply>(HandleControl(shared->context, route, method, ViewOf(body)));
     loop->Post([self, exchange, reply] {
-      if (auto connection = self.lock()) connection->Reply(*exchange, std::move(*reply));
+      if (auto connection = self.lock()) connection->ReplyLater(*exchange, std::move(*reply));
     });
   });
 }

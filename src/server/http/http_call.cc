@@ -1,17 +1,12 @@
 #include "server/http/http_call.h"
 
+#include <algorithm>
+
 #include "server/http/generate_json.h"
 #include "server/http/infer_reply.h"
 #include "server/http/json_writer.h"
 
 namespace tern::server {
-
-HttpCall::~HttpCall() { Free(); }
-
-void HttpCall::Free() {
-  if (const uint64_t bytes = std::exchange(reserved_, 0))
-    context_.queued_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-}
 
 void HttpCall::Describe(AccessRecord& record) const {
   record.model = version_->config().name;
@@ -20,12 +15,10 @@ void HttpCall::Describe(AccessRecord& record) const {
   record.times = &times;
 }
 
+// Takes what the connection has not taken yet.
 Status HttpCall::Reserve(uint64_t bytes) {
-  reserved_ = bytes;
-  const uint64_t sum = context_.queued_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (sum <= context_.limits.queued_bytes) return {};
-  return ResourceExhausted("requests of ", sum, " bytes would be queued; the limit is ",
-                           context_.limits.queued_bytes, " bytes");
+  const uint64_t more = bytes - std::min(bytes, reservation_.bytes());
+  return reservation_.Add(context_, more) ? Status() : TooManyQueuedBytes(context_, more);
 }
 
 Status HttpCall::Parse(const Buffer& body, std::optional<uint64_t> infer_header) {
@@ -38,10 +31,12 @@ Status HttpCall::Parse(const Buffer& body, std::optional<uint64_t> infer_header)
     TERN_TRY(
         ParseGenerateRequest({reinterpret_cast<const char*>(body.data()), body.size()}, source, request));
   }
-  return Reserve(body.size());
+  return Reserve(body.size() + format_.converted);
 }
 
-void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header) {
+void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header,
+                     ByteReservation reservation) {
+  reservation_ = std::move(reservation);
   request.arrived = arrived;
   request.trace = trace;
   const Status status = Parse(body, infer_header);
@@ -50,10 +45,10 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
 }
 
 void HttpCall::OnResponse(Response response) {
-  if (response.final) Free();
-  // A response on the loop's thread is delivered directly, without a posted function.
-  if (loop_.OnThread()) return Deliver(response);
-  loop_.Post(
+  if (response.final) reservation_ = {};
+  // A call that answers inline takes no detour.
+  if (loop_->OnThread()) return Deliver(response);
+  loop_->Post(
       [self = shared_from_this(), this, response = std::move(response)]() mutable { Deliver(response); });
 }
 

@@ -105,6 +105,7 @@ class Parser {
       for (const WireTensor& other : request_.inputs)
         if (other.name == fields.tensor.name)
           return InvalidArgument("input '", other.name, "' already exists in request");
+      if (fields.data) format_.converted += fields.tensor.bytes.size();
       request_.inputs.push_back(std::move(fields.tensor));
       return {};
     });

@@ -18,6 +18,7 @@ struct OutputFormat {
 struct InferFormat {
   bool default_binary = false;        // the format of outputs that the request does not list
   std::vector<OutputFormat> outputs;  // one per Request::outputs
+  uint64_t converted = 0;             // bytes of inputs that were made from JSON, besides the body
 };
 
 // What the parser needs to know about the server.

@@ -1,6 +1,7 @@
 #include "server/http/output.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tern::server {
 namespace {
@@ -54,11 +55,17 @@ size_t Output::bytes() const {
   return sum;
 }
 
+size_t Output::memory() const {
+  size_t sum = 0;
+  for (const Piece& piece : pieces_) sum += sizeof(Piece) + piece.text.capacity();
+  return sum;
+}
+
 void Output::Clear() {
   for (size_t i = 0; i < used_; ++i) {
     Piece& piece = pieces_[i];
     piece.text.clear();
-    if (piece.text.capacity() > kKeepBytes) piece.text = std::string();
+    if (piece.text.capacity() > kKeepBytes) std::string().swap(piece.text);
     piece.buffer = Buffer();
     piece.sent = 0;
   }
@@ -72,13 +79,26 @@ void Output::Sent(size_t bytes) {
     const size_t step = std::min(bytes, left(piece));
     piece.sent += step;
     bytes -= step;
-    if (left(piece) > 0) return;
+    if (left(piece) > 0) return Compact();
     piece.buffer = Buffer();
     piece.text.clear();
+    if (piece.text.capacity() > kKeepBytes) std::string().swap(piece.text);
     piece.sent = 0;
     ++first_;
   }
   Clear();
+}
+
+// Frees what is written. A client that is always behind would otherwise let the memory grow for ever.
+void Output::Compact() {
+  if (first_ >= kMaxParts && first_ >= used_ - first_) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
+    used_ -= first_;
+    first_ = 0;
+  }
+  Piece& piece = pieces_[first_];
+  if (piece.buffer.defined() || piece.sent < kKeepBytes || piece.sent < left(piece)) return;
+  piece.text.erase(0, std::exchange(piece.sent, 0));
 }
 
 Stream::Outcome Output::Flush(Stream& stream) {

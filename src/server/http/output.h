@@ -17,7 +17,8 @@ class Output {
   void Add(Output&& other);
   bool empty() const { return first_ == used_ || (used_ - first_ == 1 && left(pieces_[first_]) == 0); }
   size_t bytes() const;
-  // Writes until everything is written (kDone) or the stream accepts no more.
+  size_t memory() const;  // that texts take, written ones included
+  // Writes until everything is written (kDone) or the stream takes no more.
   Stream::Outcome Flush(Stream& stream);
   void Clear();
 
@@ -32,6 +33,7 @@ class Output {
   }
   Piece& Append();
   void Sent(size_t bytes);
+  void Compact();
 
   // pieces_[first_, used_) wait to be written. The other pieces are empty and keep the memory of their texts
   // for reuse.

@@ -61,7 +61,21 @@ const char* HttpReason(int status) {
   }
 }
 
+namespace {
+
+// Messages quote what the client sent. The start is enough, cut between characters.
+std::string_view Shorten(std::string_view text) {
+  constexpr size_t kMaxBytes = 4096;
+  if (text.size() <= kMaxBytes) return text;
+  size_t size = kMaxBytes;
+  while (size > 0 && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+}  // namespace
+
 HttpReply ErrorReply(int http_status, std::string_view message) {
+  message = Shorten(message);
   HttpReply reply;
   reply.status = http_status;
   reply.body = ErrorJson(message);

@@ -33,12 +33,12 @@ class RunningServer {
   Status Open(const ServeOptions& options);
   Status Listen(const ServeOptions& options);
 
+  ServerContext context_;  // outlives the calls that the scheduler still runs
   std::unique_ptr<Scheduler> scheduler_;
   Registry registry_;
   std::unique_ptr<Observer> observer_;
   std::unique_ptr<Repository> repository_;
   std::unique_ptr<SharedMemoryControl> shared_memory_;
-  ServerContext context_;
   std::unique_ptr<Loops> loops_;
   std::unique_ptr<HttpServer> http_, metrics_;
   std::unique_ptr<GrpcServer> grpc_;

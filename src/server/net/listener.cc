@@ -17,7 +17,9 @@
 namespace tern::server {
 namespace {
 
-// Counts connections. Drain waits until the count is zero.
+constexpr std::chrono::milliseconds kPause{100};  // when the system has no descriptors or memory
+
+// Counts connections; Drain waits for zero.
 struct Count {
   std::atomic<size_t> value{0};
   std::mutex mutex;
@@ -58,7 +60,8 @@ class Acceptor : public Watcher, public std::enable_shared_from_this<Acceptor> {
   bool Accept();
   void Open(int fd);
   void Erase(uint64_t id);
-  void RefuseOne();
+  bool RefuseOne();
+  void Pause();
 
   Loop& loop_;
   int fd_;
@@ -84,18 +87,38 @@ bool Acceptor::Accept() {
     Open(fd);
     return true;
   }
-  if (errno == EMFILE || errno == ENFILE) RefuseOne();
-  return errno == EINTR || errno == ECONNABORTED;
+  const int error = errno;
+  const bool none_left = error == EMFILE || error == ENFILE;
+  if ((none_left && !RefuseOne()) || error == ENOBUFS || error == ENOMEM) Pause();
+  return error == EINTR || error == ECONNABORTED;
 }
 
-// Accepts and closes one connection when the process has no descriptor left. Otherwise the waiting connection
-// would raise its event forever.
-void Acceptor::RefuseOne() {
+// Without a descriptor the waiting connection would raise its event forever. Returns false if that stays so.
+bool Acceptor::RefuseOne() {
   if (spare_ >= 0) close(spare_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) close(fd);
   spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  errno = EMFILE;
+  return fd >= 0;
+}
+
+// Accepts nothing for a moment.
+void Acceptor::Pause() {
+  loop_.Remove(fd_, this);
+  loop_.After(kPause, [self = weak_from_this()] {
+    const auto acceptor = self.lock();
+    if (!acceptor || acceptor->fd_ < 0) return;
+    if (!acceptor->Start().ok()) acceptor->Pause();
+  });
+}
+
+// A client whose machine is gone never closes its connection: it would keep its place for ever.
+void KeepAlive(int fd) {
+  const int one = 1, idle = 60, interval = 15, probes = 4;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
 void Acceptor::Open(int fd) {
@@ -106,6 +129,7 @@ void Acceptor::Open(int fd) {
   }
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  KeepAlive(fd);
   auto stream = tls_ ? tls_->MakeStream(fd) : MakePlainStream(fd);
   const uint64_t id = next_++;
   std::shared_ptr<Connection> connection;

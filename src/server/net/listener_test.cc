@@ -1,8 +1,10 @@
 #include "server/net/listener.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <ctime>
 #include <thread>
 
 #include "server/net/test_support.h"
@@ -189,6 +191,47 @@ TEST_F(ListenerTest, BadAddressesFail) {
   EXPECT_EQ(Listener::Start(*loops_, options, EchoFactory()).status().code(), Code::kInvalidArgument);
 }
 
+// Lowers the number of descriptors that this process may have.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t count) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit lower{count, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST_F(ListenerTest, WaitsForDescriptorsWithoutSpinning) {
+  Start({});
+  TestClient client(listener_->port());
+  client.Send("a");
+  ASSERT_EQ(client.ReadExactly(1), "a");
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  getpeername(client.fd(), reinterpret_cast<sockaddr*>(&address), &size);
+  {
+    const FewDescriptors few(1);
+    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+    const std::clock_t begin = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC / 5);
+    client.Send("b");  // connections that are open are served
+    EXPECT_EQ(client.ReadExactly(1), "b");
+  }
+  const timeval limit{5, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char got = 0;
+  EXPECT_EQ(send(fd, "c", 1, MSG_NOSIGNAL), 1);
+  EXPECT_EQ(recv(fd, &got, 1, 0), 1);
+  EXPECT_EQ(got, 'c');
+  close(fd);
+}
+
 class TlsTest : public ListenerTest {
  protected:
   ListenOptions Options() {
@@ -223,6 +266,8 @@ TEST_F(TlsTest, RefusesOldVersionsAndUnknownProtocols) {
   EXPECT_FALSE(TestTls(a, files_, false, "", TLS1_1_VERSION).connected());
   EXPECT_FALSE(TestTls(b, files_, false, "spdy").connected());
   EXPECT_TRUE(TestTls(c, files_, false, "", TLS1_2_VERSION).connected());
+  TestClient d(listener_->port());
+  EXPECT_FALSE(TestTls(d, files_, false, "", TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256").connected());
   TestClient plain(listener_->port());
   plain.Send("GET / HTTP/1.1\r\n\r\n");
   plain.ReadAll();

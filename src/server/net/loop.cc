@@ -45,6 +45,14 @@ struct Loop::State {
 
 namespace {
 
+// Watchers handle their own failures. What still escapes, as for want of memory, must not end the process.
+template <class F> void Contain(F&& function) {
+  static_cast<void>(Guard([&] {
+    function();
+    return Status();
+  }));
+}
+
 epoll_event EventOf(Watcher* watcher, bool read, bool write) {
   epoll_event event{};
   // After a client has closed its sending direction, EPOLLRDHUP is raised forever. It is not requested while
@@ -126,7 +134,7 @@ void Loop::State::RunPosted() {
   }
   for (auto& function : functions) {
     if (stop) return;
-    function();
+    Contain(function);
     function = nullptr;
   }
 }
@@ -143,9 +151,11 @@ void Loop::State::Deliver() {
       uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = read(wake, &count, sizeof count);
     } else if (event.data.ptr) {
-      static_cast<Watcher*>(event.data.ptr)
-          ->OnEvents(event.events & EPOLLIN, event.events & EPOLLOUT,
-                     event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+      Contain([&] {
+        static_cast<Watcher*>(event.data.ptr)
+            ->OnEvents(event.events & EPOLLIN, event.events & EPOLLOUT,
+                       event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+      });
     }
   }
   collected = 0;
@@ -158,7 +168,7 @@ void Loop::Run() {
     const int count = epoll_wait(s.epoll, s.events.data(), static_cast<int>(s.events.size()), s.WaitMs());
     s.collected = count > 0 ? count : 0;
     s.Deliver();
-    if (!s.stop) s.timers.RunDue();
+    if (!s.stop) Contain([&] { s.timers.RunDue(); });
     if (!s.stop) s.RunPosted();
   }
   std::vector<std::function<void()>> dropped;

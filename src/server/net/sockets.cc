@@ -1,5 +1,6 @@
 #include "server/net/sockets.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -125,7 +126,15 @@ Result<ListenSockets> OpenUnix(const std::string& path, int count) {
   TERN_TRY(Listen(first));
   ListenSockets result;
   result.unix_path = path;
-  for (int i = 0; i < count; ++i) result.fds.push_back(dup(first.fd()));
+  std::vector<Socket> sockets;
+  for (int i = 0; i < count; ++i) {
+    sockets.emplace_back(fcntl(first.fd(), F_DUPFD_CLOEXEC, 0));
+    if (sockets.back().fd() < 0) {
+      unlink(path.c_str());
+      return IoError("cannot share a socket: ", strerror(errno));
+    }
+  }
+  for (Socket& s : sockets) result.fds.push_back(s.Release());
   return result;
 }
 

@@ -147,7 +147,7 @@ class TestCertificates {
 class TestTls {
  public:
   TestTls(TestClient& client, const TestCertificates& files, bool certificate = false,
-          const std::string& alpn = "", int highest = 0) {
+          const std::string& alpn = "", int highest = 0, const char* ciphers = nullptr) {
     signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the server has closed
     context_ = SSL_CTX_new(TLS_client_method());
     SSL_CTX_load_verify_locations(context_, files.Path("ca.pem").c_str(), nullptr);
@@ -156,6 +156,7 @@ class TestTls {
       SSL_CTX_set_security_level(context_, 0);
       SSL_CTX_set_max_proto_version(context_, highest);
     }
+    if (ciphers) SSL_CTX_set_cipher_list(context_, ciphers);
     if (certificate) {
       SSL_CTX_use_certificate_file(context_, files.Path("client.pem").c_str(), SSL_FILETYPE_PEM);
       SSL_CTX_use_PrivateKey_file(context_, files.Path("client.key").c_str(), SSL_FILETYPE_PEM);

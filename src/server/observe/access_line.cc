@@ -24,7 +24,10 @@ bool IsPlain(std::string_view text) {
                      [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
 }
 
+// A client can send an id of any length: its start is enough.
 void AppendField(const char* name, std::string_view value, std::string& out) {
+  constexpr size_t kMaxBytes = 16384;
+  value = value.substr(0, kMaxBytes);
   if (value.empty()) return;
   out += name;
   AppendJsonText(value, out);

@@ -36,6 +36,16 @@ TEST(AccessLine, RequestWithoutInference) {
       << line;
 }
 
+TEST(AccessLine, LongTextIsCut) {
+  AccessRecord record;
+  const std::string id(1'000'000, 'x');
+  record.request_id = id;
+  const std::string line = Line(record);
+  EXPECT_LT(line.size(), 20'000u);
+  EXPECT_NE(line.find("\"request_id\":\"xxx"), std::string::npos);
+  EXPECT_TRUE(line.ends_with("}\n"));
+}
+
 TEST(AccessLine, HostileTextCannotBreakTheLine) {
   AccessRecord record;
   record.target = "/a\"\n{\xff";

@@ -12,7 +12,8 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxKey = 255;
+constexpr size_t kMaxKey = 255, kMaxName = 1024;
+constexpr size_t kMaxRegions = 4096;  // the system limits the mappings of a process, also those of malloc
 constexpr std::string_view kReserved = "triton_python_backend_shm_region_";
 
 // Memory that stays mapped until the last buffer of it is destroyed. If a client shrinks the object
@@ -79,10 +80,15 @@ class SystemSharedMemory : public SharedMemoryControl {
   Status Register(const std::string& name, const std::string& key, uint64_t offset, uint64_t bytes) override {
     TERN_TRY(CheckKey(name, key));
     if (name.empty()) return InvalidArgument("a shared memory region needs a name");
+    if (name.size() > kMaxName)
+      return InvalidArgument("the name of a shared memory region has more than ", kMaxName, " bytes");
     if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
     const std::lock_guard<std::mutex> lock(mutex_);
     if (regions_.count(name))
       return Status(Code::kAlreadyExists, StrCat("shared memory region '", name, "' already in manager"));
+    if (regions_.size() >= kMaxRegions)
+      return ResourceExhausted("failed to register shared memory region '", name, "': ", kMaxRegions,
+                               " regions are registered already");
     const Descriptor object{shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0)};
     if (object.fd < 0) return NotFound("Unable to open shared memory region: '", name, "'");
     TERN_TRY(CheckSize(name, object.fd, offset, bytes));

@@ -51,6 +51,17 @@ TEST(SharedMemory, SharesBytesWithTheClient) {
   EXPECT_EQ((*regions)[0].key, object.key());
 }
 
+TEST(SharedMemory, LimitsTheNumberOfRegions) {
+  const Object object(4096);
+  const auto control = MakeSharedMemory();
+  for (int i = 0; i < 4096; ++i)
+    ASSERT_TRUE(control->Register(std::to_string(i), object.key(), 0, 4096).ok()) << i;
+  EXPECT_EQ(control->Register("more", object.key(), 0, 4096).code(), Code::kResourceExhausted);
+  ASSERT_TRUE(control->Unregister("7").ok());
+  EXPECT_TRUE(control->Register("more", object.key(), 0, 4096).ok());
+  EXPECT_FALSE(control->Register(std::string(1025, 'x'), object.key(), 0, 4096).ok());
+}
+
 TEST(SharedMemory, KeepsTheMemoryWhileABufferIsHeld) {
   const Object object(4096);
   const auto control = MakeSharedMemory();

@@ -21,7 +21,9 @@ class ByteReservation {
     if (bytes_) context_->queued_bytes.fetch_sub(bytes_, std::memory_order_relaxed);
   }
 
-  // Reserves `bytes` more bytes. If the budget has fewer left, reserves none and returns false.
+  uint64_t bytes() const { return bytes_; }
+
+  // Takes so many more bytes. Returns false, and takes none, if the budget has too few left.
   bool Add(ServerContext& context, uint64_t bytes) {
     const uint64_t before = context.queued_bytes.fetch_add(bytes, std::memory_order_relaxed);
     if (before + bytes > context.limits.queued_bytes) {
@@ -37,5 +39,11 @@ class ByteReservation {
   ServerContext* context_ = nullptr;
   uint64_t bytes_ = 0;
 };
+
+// The error of a request of so many bytes that the budget cannot take.
+inline Status TooManyQueuedBytes(const ServerContext& context, uint64_t bytes) {
+  return ResourceExhausted("requests of ", context.queued_bytes.load(std::memory_order_relaxed) + bytes,
+                           " bytes would be queued; the limit is ", context.limits.queued_bytes, " bytes");
+}
 
 }  // namespace tern::server
