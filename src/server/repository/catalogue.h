@@ -1,5 +1,6 @@
 // What the repository knows of each model: states for the index, live versions, fingerprints.
 #pragma once
+#include <optional>
 #include <set>
 
 #include "server/repository/loader.h"
@@ -22,6 +23,14 @@ struct CatalogueEntry {
   std::vector<std::string> steps;           // of an ensemble
   bool requested = false;                   // loaded by name, not only because an ensemble needs it
   std::shared_ptr<TemporaryFolder> folder;  // of the files that a load request carried
+  std::string config;                       // JSON of the load request; empty: none
+  // An ensemble that went because one of its steps was unloaded. It returns when all its steps are loaded.
+  struct Suspended {
+    std::vector<std::string> steps;
+    std::string config;
+    bool requested = false;
+  };
+  std::optional<Suspended> suspended;
 };
 
 // Thread-safe.
@@ -39,6 +48,10 @@ class Catalogue {
   bool Live(const std::string& model) const;
   // Ensembles with live versions that run this model.
   std::vector<std::string> Dependents(const std::string& model) const;
+  // Ensembles that went with one of their steps, and whose steps include this model.
+  std::vector<std::string> SuspendedOn(const std::string& model) const;
+  // The ensemble does not return by itself any more.
+  void Forget(const std::string& model);
 
  private:
   mutable std::mutex mutex_;

@@ -1,3 +1,4 @@
+#include "server/scheduler/execution.h"
 #include "server/scheduler/scheduler.h"
 #include "server/scheduler/test_support.h"
 
@@ -170,6 +171,34 @@ TEST(Batching, ABadRequestDoesNotFailTheOthers) {
   EXPECT_EQ(calls[2]->Wait().status.message(), "negative");
   EXPECT_EQ(ToInts(calls[3]->Wait().outputs.at(0)), std::vector<int32_t>{4});
   EXPECT_EQ(recorder.batches, (std::vector<int64_t>{1, 4, 1, 1, 1, 1}));
+}
+
+// The time of the batch and of its requests one by one is not the time of any batch size.
+TEST(Batching, NothingIsLearnedFromABatchThatFailed) {
+  const ModelConfig config = Batching(4);
+  const BatchBuilder builder(config);
+  const auto feeder = MakeQueueFeeder(config, 1);
+  FakeModel model([](Batch& batch) -> Result<std::vector<WireTensor>> {
+    for (const int32_t value : ToInts(batch.inputs[0]))
+      if (value < 0) return InvalidArgument("negative");
+    return Identity(batch);
+  });
+  auto instance = model.CreateInstance();
+  ModelStatistics statistics;
+  const auto run = [&](const std::vector<int32_t>& values) {
+    Pick pick;
+    for (const int32_t value : values) {
+      pick.calls.push_back(std::make_shared<QueuedCall>());
+      pick.calls.back()->call = IntCall(value);
+    }
+    return Execute({config, builder, statistics, *feeder, **instance, 1}, pick);
+  };
+  EXPECT_EQ(run({1, 2}).batch_size, 2);
+  const ExecutionResult failed = run({1, -2, 3});
+  EXPECT_EQ(failed.batch_size, 0);
+  ASSERT_EQ(failed.finished.size(), 3u);
+  EXPECT_TRUE(failed.finished[0].response.status.ok());
+  EXPECT_FALSE(failed.finished[1].response.status.ok());
 }
 
 TEST(Batching, PadsToAllowedSizes) {

@@ -30,6 +30,9 @@ class Scheduler {
   // Refuses new requests of a version (kUnavailable) and returns when its accepted ones are answered, or
   // after `limit`. Those that are left then are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
+  // For a version that another one replaced in the registry: as Remove, but whoever found the version before
+  // that may still submit to it. Such a request is refused only if requests were left after `limit`.
+  virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 
 }  // namespace tern::server

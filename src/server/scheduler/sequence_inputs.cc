@@ -141,6 +141,8 @@ Status SequenceInputs::Add(const Pick& pick, Batch& batch) const {
     TERN_ASSIGN(WireTensor tensor, State(i, pick));
     batch.inputs.push_back(std::move(tensor));
   }
+  // A state must not lie in memory that the client can change before the next request.
+  std::erase_if(batch.destinations, [&](const RequestedOutput& output) { return IsState(output.name); });
   if (batch.outputs.empty()) return {};  // all
   for (const StateConfig& state : config_->sequence->states)
     if (std::find(batch.outputs.begin(), batch.outputs.end(), state.output) == batch.outputs.end())
@@ -171,11 +173,13 @@ void SequenceInputs::Keep(const Pick& pick, std::vector<WireTensor>& outputs) co
   for (size_t i = 0; i < pick.calls.size(); ++i)
     if (pick.calls[i]) pick.sequences[i]->states = std::move(kept[i]);
   std::erase_if(outputs, [&](const WireTensor& output) {
-    const auto& states = config_->sequence->states;
-    const bool state = std::any_of(states.begin(), states.end(),
-                                   [&](const StateConfig& c) { return c.output == output.name; });
-    return state && !config_->FindOutput(output.name);
+    return IsState(output.name) && !config_->FindOutput(output.name);
   });
+}
+
+bool SequenceInputs::IsState(const std::string& output) const {
+  const auto& states = config_->sequence->states;
+  return std::any_of(states.begin(), states.end(), [&](const StateConfig& c) { return c.output == output; });
 }
 
 bool SequenceInputs::SameStates(const Sequence& a, const Sequence& b) const {
