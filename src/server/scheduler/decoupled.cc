@@ -34,7 +34,7 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
       response = std::move(made);
     }
     if (!response.final) return queued->call->Respond(std::move(response));
-    if (!queued->call->finished()) queued->call->times.output = Clock::now();
+    queued->times.output = Clock::now();
     self->Send({queued, std::move(response)});
     if (!last) return;
     self->CloseStream(*queued);
@@ -45,7 +45,7 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
   };
   auto call = std::make_shared<DecoupledCall>(std::move(send));
   call->request = queued->call->request;
-  call->times = queued->call->times;
+  call->times = queued->times;
   bool ended = false;
   {
     const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ void ModelRunner::CloseStream(const QueuedCall& queued) {
 void ModelRunner::RunDecoupled(const Job& job) {
   const QueuedCallPtr queued = job.pick.calls[0];
   const Clock::time_point started = Clock::now();
-  CallTimes& times = queued->call->times;
+  CallTimes& times = queued->times;
   times.started = times.input = times.compute = times.output = started;
   const std::shared_ptr<Call> call = OpenStream(queued);
   const auto cpu_before = ThreadCpuTime();

@@ -87,6 +87,7 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   queued->call = std::move(call);
   queued->items = *items;
   queued->queued = now;
+  SetTimes(queued->times, now);
   if (!TryInline(queued)) Enqueue(queued, now);
 }
 
@@ -270,7 +271,8 @@ void ModelRunner::Reject(std::vector<RejectedCall> rejected) {
 
 void ModelRunner::Send(FinishedCall finished) {
   Call& call = *finished.call->call;
-  if (call.finished()) return;  // Drain answered it
+  if (finished.call->answered.exchange(true)) return;  // Drain answered it
+  call.times = finished.call->times;
   call.times.finished = Clock::now();
   const Status& status = finished.response.status;
   if (status.ok())
@@ -325,16 +327,9 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   for (const auto& call : streams) call->Cancel();
 }
 
-void ModelRunner::Abandon(const QueuedCall& queued) {
-  if (queued.call->finished()) return;
-  // The times of the call belong to its execution, which still runs.
-  CallTimes times;
-  SetTimes(times, queued.queued);
-  times.finished = Clock::now();
-  statistics().AddFailure(times, queued.call->request.arrived, FailReason::kOther);
-  Response response;
-  response.status = NotReady(*this);
-  queued.call->Respond(std::move(response));
+void ModelRunner::Abandon(QueuedCall& queued) {
+  if (queued.answered.exchange(true)) return;
+  Refuse(*queued.call, NotReady(*this), {}, FailReason::kOther);
   queued.call->Cancel();
 }
 

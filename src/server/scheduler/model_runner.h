@@ -87,7 +87,7 @@ class ModelRunner final : public ModelVersion,
   void Send(FinishedCall finished);
   void Forget(size_t calls);  // they are answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
-  void Abandon(const QueuedCall& queued);  // answers a request whose execution does not end
+  void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
 
   const std::unique_ptr<BackendModel> model_;
   const std::shared_ptr<Executor> executor_;
