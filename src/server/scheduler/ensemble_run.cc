@@ -78,7 +78,7 @@ std::shared_ptr<Call> EnsembleRun::MakeCall(size_t index) {
 
 void EnsembleRun::Advance() {
   std::vector<size_t> started;
-  bool finish = false;
+  bool finish = false, stuck = false;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -89,8 +89,15 @@ void EnsembleRun::Advance() {
       steps_[i].call = MakeCall(i);
       started.push_back(i);
     }
+    stuck = !finish && std::none_of(steps_.begin(), steps_.end(),
+                                    [](const Step& step) { return step.state == State::kStarted; });
   }
   if (finish) return Finish();
+  // A decoupled step may end without any outputs.
+  if (stuck)
+    return Fail(Status(Code::kInternal, StrCat("ensemble '", model_->config().name,
+                                               "': a step gave no outputs, so others cannot run")),
+                {}, FailReason::kBackend);
   for (const size_t index : started) {
     std::shared_ptr<Call> call;
     {

@@ -222,6 +222,36 @@ TEST(Sequence, StateIsNotKeptInMemoryOfTheClient) {
   }
 }
 
+// Each request adds an element to the state. Batches have states of one shape, also in empty slots.
+TEST(Sequence, StatesMayGrow) {
+  ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 3);
+  config.sequence->states.push_back({"IN", "OUT", DType::kI32, {-1}});
+  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+    const WireTensor& state = Input(batch, "IN");
+    const int64_t slots = state.dims.at(0), size = state.dims.at(1);
+    EXPECT_EQ(state.bytes.size(), static_cast<size_t>(slots * size) * sizeof(int32_t));
+    const std::vector<int32_t> sizes(static_cast<size_t>(slots), static_cast<int32_t>(size));
+    const std::vector<int32_t> grown(static_cast<size_t>(slots * (size + 1)), 1);
+    return std::vector<WireTensor>{Ints("y", {slots, 1}, sizes), Ints("OUT", {slots, size + 1}, grown)};
+  });
+  const auto size_of = [&](const char* id, bool start) {
+    const Response response = server.Run(Step(id, 1, start));
+    EXPECT_TRUE(response.status.ok()) << response.status.ToString();
+    return response.outputs.empty() ? -1 : ToInts(response.outputs[0])[0];
+  };
+  EXPECT_EQ(size_of("1", true), 1);
+  EXPECT_EQ(size_of("2", true), 1);
+  EXPECT_EQ(size_of("2", false), 2) << "the slot of sequence 1 is empty";
+  EXPECT_EQ(size_of("2", false), 3);
+  EXPECT_EQ(size_of("1", false), 2);
+  // Sequence 1 starts again while the state of sequence 2 is larger.
+  const auto restart = Step("1", 1, true), next = Step("2", 1);
+  server.model->Submit(restart);
+  server.model->Submit(next);
+  EXPECT_EQ(ToInts(restart->Wait().outputs.at(0)), std::vector<int32_t>{1});
+  EXPECT_EQ(ToInts(next->Wait().outputs.at(0)), std::vector<int32_t>{4});
+}
+
 TEST(Sequence, ManySequencesFromManyThreads) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 2);
   config.instances = 2;
