@@ -211,6 +211,35 @@ TEST(Batching, PadsToAllowedSizes) {
   EXPECT_EQ(recorder.model->statistics().Snapshot().inference_count, 4u);
 }
 
+// A response that waits for an earlier one is not lost if that never comes.
+TEST(Batching, RemoveSendsResponsesThatWaitForTheirTurn) {
+  ModelConfig config = Batching(1);
+  config.instances = 2;
+  config.batching->preserve_ordering = true;
+  SchedulerOptions options;
+  options.threads = 2;
+  auto scheduler = Scheduler::Create(options);
+  Gate gate;
+  std::atomic<int> ran{0};
+  auto added = scheduler->Add(config, "1", std::make_unique<FakeModel>([&](Batch& batch) {
+                                if (ToInts(batch.inputs[0])[0] == 1) gate.Pass();
+                                ++ran;
+                                return Identity(batch);
+                              }));
+  ASSERT_TRUE(added.ok());
+  const auto stuck = IntCall(1), held = IntCall(2);
+  (*added)->Submit(stuck);
+  gate.AwaitWaiting(1);
+  (*added)->Submit(held);
+  EXPECT_TRUE(Eventually([&] { return ran == 1; }));
+  EXPECT_EQ(held->count(), 0u);
+  scheduler->Remove(*added, milliseconds(1));
+  EXPECT_EQ(stuck->Wait().status.code(), Code::kUnavailable);
+  held->Wait();
+  EXPECT_EQ(held->count(), 1u);
+  gate.Open();
+}
+
 TEST(Batching, PreservesTheOrderOfResponses) {
   ModelConfig config = Batching(1);
   config.instances = 2;

@@ -293,6 +293,17 @@ void ModelRunner::Answer(std::vector<FinishedCall> finished) {
     }
   }
   Forget(count);
+  if (!keeps_order_) return;
+  bool ended = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = ended_;
+  }
+  if (ended) SendWaiting();
+}
+
+void ModelRunner::SendWaiting() {
+  for (FinishedCall& finished : order_.TakeWaiting()) Send(std::move(finished));
 }
 
 void ModelRunner::Forget(size_t calls) {
@@ -323,6 +334,8 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   }
   Reject(std::move(left));
   for (const QueuedCallPtr& queued : running) Abandon(*queued);
+  // The ones before those that wait for their turn are answered now.
+  SendWaiting();
   // The final response removed the action that would pass the cancellation on.
   for (const auto& call : streams) call->Cancel();
 }

@@ -85,6 +85,7 @@ class ModelRunner final : public ModelVersion,
   void Answer(std::vector<FinishedCall> finished);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
+  void SendWaiting();         // responses that wait for an earlier one which Drain sent
   void Forget(size_t calls);  // they are answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
   void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
