@@ -2,6 +2,8 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/core/call.h"
 #include "server/core/model_config.h"
@@ -23,6 +25,8 @@ class ModelVersion {
   virtual void Submit(std::shared_ptr<Call> call) = 0;
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
+  // Values that the back end reports of itself, by name.
+  virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
 
  protected:
   ModelVersion(ModelConfig config, std::string version)

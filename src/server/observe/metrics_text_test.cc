@@ -13,6 +13,7 @@ class FakeVersion : public ModelVersion {
   void Submit(std::shared_ptr<Call>) override {}
   size_t MemoryBytes() const override { return 42; }
   size_t Pending() const override { return 7; }
+  std::vector<std::pair<std::string, double>> Metrics() const override { return {{"plans \"x\"", 2}}; }
 };
 
 std::shared_ptr<FakeVersion> Version(std::map<std::string, std::string> tags = {}) {
@@ -52,6 +53,7 @@ TEST(MetricsText, TritonsNamesAndLabels) {
                               reason + "\"} 0"));
   EXPECT_TRUE(Has(text, R"(nv_inference_pending_request_count{model="a\"b",version="3"} 7)"));
   EXPECT_TRUE(Has(text, R"(tern_model_memory_bytes{model="a\"b",version="3"} 42)"));
+  EXPECT_TRUE(Has(text, R"(tern_backend_value{model="a\"b",version="3",name="plans \"x\""} 2)")) << text;
 }
 
 TEST(MetricsText, CountsAndHistogramsOfARequest) {

@@ -86,6 +86,19 @@ void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
     }
 }
 
+// Names of values come from back ends, so they are labels and not names of metrics.
+void AppendBackendValues(const std::vector<Row>& rows, MetricsText& text) {
+  constexpr const char* kName = "tern_backend_value";
+  bool first = true;
+  for (const Row& row : rows)
+    for (const auto& [value_name, value] : row.version->Metrics()) {
+      if (std::exchange(first, false)) text.Family(kName, "gauge", "Values that back ends report");
+      MetricsText::Labels labels = row.labels;
+      labels.emplace_back("name", value_name);
+      text.Sample(kName, labels, value);
+    }
+}
+
 }  // namespace
 
 void AppendModelMetrics(const Versions& versions, MetricsText& text) {
@@ -103,6 +116,7 @@ void AppendModelMetrics(const Versions& versions, MetricsText& text) {
   text.Family("tern_model_memory_bytes", "gauge", "Memory of the model: weights and packed weights");
   for (const Row& row : rows)
     text.Sample("tern_model_memory_bytes", row.labels, uint64_t{row.version->MemoryBytes()});
+  AppendBackendValues(rows, text);
 }
 
 }  // namespace tern::server

@@ -38,6 +38,21 @@ bool Catalogue::Live(const std::string& model) const {
   return it != entries_.end() && !it->second.live.empty();
 }
 
+std::vector<std::string> Catalogue::SuspendedOn(const std::string& model) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, entry] : entries_)
+    if (entry.suspended && entry.live.empty() &&
+        std::count(entry.suspended->steps.begin(), entry.suspended->steps.end(), model) > 0)
+      out.push_back(name);
+  return out;
+}
+
+void Catalogue::Forget(const std::string& model) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto it = entries_.find(model); it != entries_.end()) it->second.suspended.reset();
+}
+
 std::vector<std::string> Catalogue::Dependents(const std::string& model) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::string> out;

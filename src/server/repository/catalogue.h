@@ -1,6 +1,7 @@
 // What the repository knows about each model: the states that the index shows, live versions and
 // fingerprints.
 #pragma once
+#include <optional>
 #include <set>
 
 #include "server/repository/loader.h"
@@ -19,11 +20,18 @@ struct CatalogueEntry {
   std::map<std::string, Version, Less> versions;
   std::string error;  // an error that concerns all versions; empty: none
   LiveVersions live;
-  std::string fingerprint;         // of the model's files at the last load
-  std::vector<std::string> steps;  // the models that run as steps of an ensemble
-  // True if the model was loaded by name, false if it was loaded only because an ensemble needs it.
-  bool requested = false;
-  std::shared_ptr<TemporaryFolder> folder;  // contains the files that a load request sent
+  std::string fingerprint;                  // of the files at the last load
+  std::vector<std::string> steps;           // of an ensemble
+  bool requested = false;                   // loaded by name, not only because an ensemble needs it
+  std::shared_ptr<TemporaryFolder> folder;  // of the files that a load request carried
+  std::string config;                       // JSON of the load request; empty: none
+  // An ensemble that went because one of its steps was unloaded. It returns when all its steps are loaded.
+  struct Suspended {
+    std::vector<std::string> steps;
+    std::string config;
+    bool requested = false;
+  };
+  std::optional<Suspended> suspended;
 };
 
 // Thread-safe.
@@ -43,6 +51,10 @@ class Catalogue {
   bool Live(const std::string& model) const;
   // Returns the ensembles with live versions that have this model as a step.
   std::vector<std::string> Dependents(const std::string& model) const;
+  // Ensembles that went with one of their steps, and whose steps include this model.
+  std::vector<std::string> SuspendedOn(const std::string& model) const;
+  // The ensemble does not return by itself any more.
+  void Forget(const std::string& model);
 
  private:
   mutable std::mutex mutex_;

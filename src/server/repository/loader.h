@@ -18,6 +18,7 @@ struct LoadResult {
   LiveVersions versions;
   std::map<std::string, Status> failures;  // by version
   std::vector<std::string> steps;          // models that an ensemble runs
+  std::string config;                      // JSON of the load request
 };
 
 class Loader {

@@ -1,17 +1,13 @@
 #include "server/repository/model_loads.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "server/backend/host.h"
 
 namespace tern::server {
 namespace {
 
-// A front end may have looked up an old version just before the swap. The old version still accepts requests
-// for this time.
-constexpr std::chrono::milliseconds kGrace{100};
-constexpr std::chrono::seconds kSwapLimit{60};  // time to finish the requests that the old versions accepted
+constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
 
 std::vector<std::shared_ptr<ModelVersion>> Sorted(const LiveVersions& versions) {
   std::vector<std::shared_ptr<ModelVersion>> out;
@@ -56,6 +52,7 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
       });
     });
   });
+  if (result.ok()) result->config = options.config;
   if (result.ok()) return Swap(name, std::move(*result), std::move(folder), fingerprint, requested);
   const Status status = HidePaths(result.TakeStatus(), from);
   catalogue_.With(name, [&](CatalogueEntry& e) { e.fingerprint = fingerprint; });
@@ -97,14 +94,15 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
     if (keep) return;
     e.live = ready;
     e.steps = std::move(result.steps);
+    e.config = std::move(result.config);
+    e.suspended.reset();
     e.requested |= requested;
     std::swap(e.folder, replaced);
   });
-  if (!keep && !ended.empty()) std::this_thread::sleep_for(kGrace);
   for (const auto& [version, model_version] : ended) {
     const auto same = ready.find(version);
     if (same == ready.end() || same->second.model != model_version.model)
-      scheduler_.Remove(model_version.model, kSwapLimit);
+      scheduler_.Retire(model_version.model, kSwapLimit);
   }
   return status;
 }
@@ -123,6 +121,8 @@ void ModelLoads::Unload(const std::string& model, const std::string& reason,
     for (const auto& [version, unused] : live) e.versions[version] = {ModelState::kUnavailable, reason};
     e.live.clear();
     e.steps.clear();
+    e.config.clear();
+    e.suspended.reset();
     e.requested = false;
     std::swap(e.folder, folder);
   });

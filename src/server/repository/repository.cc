@@ -32,7 +32,7 @@ class FolderRepository : public Repository {
         backends_(std::move(backends)),
         loader_(options_, scheduler, registry, *backends_),
         loads_(loader_, scheduler, registry),
-        threads_(std::make_unique<LoadThreads>(options.load_threads)) {}
+        threads_(std::make_shared<LoadThreads>(options.load_threads)) {}
   ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
 
   Status Begin();
@@ -53,7 +53,10 @@ class FolderRepository : public Repository {
   void LoadMany(const Sources& sources, const std::vector<std::string>& names);
   void LoadEnsembles(const Sources& sources, std::vector<std::string> names);
   Status LoadTree(const std::string& model, const LoadOptions& options, bool requested, int depth);
+  // Loads one model on the threads; fails after Stop.
+  Status LoadOne(const ModelSource& source, const LoadOptions& options, bool requested);
   void UnloadDependents(const std::string& model);
+  void ResumeDependents(const std::string& model);
   void PollLoop();
   void PollOnce();
   Status StartError() const;
@@ -62,7 +65,7 @@ class FolderRepository : public Repository {
   std::unique_ptr<BackendSource> backends_;
   Loader loader_;
   ModelLoads loads_;
-  std::unique_ptr<LoadThreads> threads_;
+  std::shared_ptr<LoadThreads> threads_;  // changed under the lock
   std::atomic<bool> started_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -210,11 +213,19 @@ Status FolderRepository::LoadTree(const std::string& model, const LoadOptions& o
   const ModelSource source = found.ok() ? *found : ModelSource{model, "", "", false};
   for (const std::string& step : loader_.StepsOf(source, options.config))
     if (step != model && !loads_.catalogue().Live(step)) TERN_TRY(LoadTree(step, {}, false, depth + 1));
+  TERN_TRY(LoadOne(source, options, requested));
+  ResumeDependents(model);
+  return {};
+}
+
+Status FolderRepository::LoadOne(const ModelSource& source, const LoadOptions& options, bool requested) {
+  std::shared_ptr<LoadThreads> threads;  // Stop waits for what runs on them
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopped_) return Unavailable("Server exiting");
+    threads = threads_;
   }
-  return threads_->Run([&] { return loads_.Load(source, options, requested); });
+  return threads->Run([&] { return loads_.Load(source, options, requested); });
 }
 
 Status FolderRepository::Unload(const std::string& model, bool dependents) {
@@ -222,6 +233,7 @@ Status FolderRepository::Unload(const std::string& model, bool dependents) {
   if (options_.control != ControlMode::kExplicit)
     return Unavailable("explicit model load / unload is not allowed if polling is enabled");
   auto& catalogue = loads_.catalogue();
+  catalogue.Forget(model);
   if (!catalogue.Live(model)) return {};
   const std::vector<std::string> steps = catalogue.With(model, [](CatalogueEntry& e) { return e.steps; });
   UnloadDependents(model);
@@ -240,10 +252,34 @@ void FolderRepository::UnloadDependents(const std::string& model) {
   for (const std::string& ensemble : loads_.catalogue().Dependents(model))
     if (ensemble != model) {
       UnloadDependents(ensemble);
+      // Files that came with a load request are gone with the ensemble.
+      auto suspended = loads_.catalogue().With(ensemble, [](CatalogueEntry& e) {
+        std::optional<CatalogueEntry::Suspended> state;
+        if (!e.folder) state = {e.steps, e.config, e.requested};
+        return state;
+      });
       loads_.Unload(ensemble,
                     StrCat("ensemble '", ensemble, "' depends on '", model, "' which has no loaded version"),
                     kUnloadLimit);
+      loads_.catalogue().With(ensemble, [&](CatalogueEntry& e) {
+        if (e.live.empty()) e.suspended = std::move(suspended);
+      });
     }
+}
+
+// Ensembles that went with this model return if their other steps are loaded too.
+void FolderRepository::ResumeDependents(const std::string& model) {
+  auto& catalogue = loads_.catalogue();
+  for (const std::string& ensemble : catalogue.SuspendedOn(model)) {
+    const auto state = catalogue.With(ensemble, [](CatalogueEntry& e) { return e.suspended; });
+    if (!state || !std::all_of(state->steps.begin(), state->steps.end(),
+                               [&](const std::string& step) { return catalogue.Live(step); }))
+      continue;
+    const auto source = SourceOf(ensemble);
+    LoadOptions options;
+    options.config = state->config;
+    if (source.ok() && LoadOne(*source, options, state->requested).ok()) ResumeDependents(ensemble);
+  }
 }
 
 void FolderRepository::PollLoop() {
@@ -291,7 +327,12 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     changed_.notify_all();
   }
   if (background_.joinable()) background_.join();
-  threads_.reset();
+  std::shared_ptr<LoadThreads> threads;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    threads.swap(threads_);
+  }
+  threads.reset();
   const auto end = Clock::now() + limit;
   for (const std::string& model : loads_.catalogue().Models()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());

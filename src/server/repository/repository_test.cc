@@ -283,6 +283,28 @@ TEST_F(RepositoryTest, LoadsAndUnloadsEnsemblesWithTheirSteps) {
   EXPECT_EQ(Versions("e"), "") << "it cannot run without its step";
 }
 
+TEST_F(RepositoryTest, EnsemblesReturnWithTheirSteps) {
+  folder_.Write("a/1/model.onnx", "ok");
+  WriteEnsemble("inner", "a");
+  folder_.Write("outer/config.pbtxt", R"(platform: "ensemble"
+    input { name: "in" data_type: TYPE_FP32 dims: 4 } output { name: "out" data_type: TYPE_FP32 dims: 4 }
+    ensemble_scheduling { step { model_name: "inner" model_version: -1
+      input_map { key: "in" value: "in" } output_map { key: "out" value: "out" } } })");
+  options_.control = ControlMode::kExplicit;
+  ASSERT_TRUE(Start().ok());
+  ASSERT_TRUE(repository_->Load("outer", {}).ok());
+  ASSERT_TRUE(repository_->Unload("a", false).ok());
+  EXPECT_EQ(Versions("inner") + Versions("outer"), "");
+  ASSERT_TRUE(repository_->Load("a", {}).ok());
+  EXPECT_EQ(Versions("inner"), "1");
+  EXPECT_EQ(Versions("outer"), "1");
+  ASSERT_TRUE(repository_->Unload("a", false).ok());
+  ASSERT_TRUE(repository_->Unload("outer", false).ok());
+  ASSERT_TRUE(repository_->Load("a", {}).ok());
+  EXPECT_EQ(Versions("inner"), "1");
+  EXPECT_EQ(Versions("outer"), "") << "it was unloaded by name meanwhile";
+}
+
 TEST_F(RepositoryTest, ChecksEnsemblesAgainstTheirSteps) {
   folder_.Write("a/1/model.onnx", "ok");
   folder_.Write("e/config.pbtxt", R"(platform: "ensemble"

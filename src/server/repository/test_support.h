@@ -107,6 +107,9 @@ class FakeScheduler : public Scheduler {
     const std::lock_guard<std::mutex> lock(mutex_);
     removed_.push_back(version->config().name + ":" + version->version());
   }
+  void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
+    Remove(version, limit);
+  }
   std::vector<std::string> removed() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return removed_;

@@ -27,6 +27,24 @@ TEST(BatchBuilder, OneRequestIsNotCopied) {
   EXPECT_EQ(batch.inputs[0].dims, (Dims{2, 1}));
 }
 
+TEST(BatchBuilder, ABackEndDoesNotWriteToItsInputs) {
+  const ModelConfig config = IntModel(8);
+  const BatchBuilder builder(config);
+  const Buffer shared = Buffer::Allocate(64);
+  const auto destinations = [&](size_t offset) {
+    const std::vector<QueuedCallPtr> calls = {Queued({{"x", DType::kI32, {2, 1}, shared.Slice(8, 8)}}, 2)};
+    calls[0]->call->request.outputs = {{.name = "y", .destination = shared.Slice(offset, 8)}};
+    Batch batch;
+    EXPECT_TRUE(builder.Build(builder.Layout(calls), batch).ok());
+    return batch.destinations.size();
+  };
+  EXPECT_EQ(destinations(0), 1u);
+  EXPECT_EQ(destinations(4), 0u);
+  EXPECT_EQ(destinations(8), 0u);
+  EXPECT_EQ(destinations(12), 0u);
+  EXPECT_EQ(destinations(16), 1u);
+}
+
 TEST(BatchBuilder, JoinsAndSplits) {
   const ModelConfig config = IntModel(8);
   const BatchBuilder builder(config);

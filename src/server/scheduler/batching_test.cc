@@ -1,3 +1,4 @@
+#include "server/scheduler/execution.h"
 #include "server/scheduler/scheduler.h"
 #include "server/scheduler/test_support.h"
 
@@ -172,6 +173,34 @@ TEST(Batching, ABadRequestDoesNotFailTheOthers) {
   EXPECT_EQ(recorder.batches, (std::vector<int64_t>{1, 4, 1, 1, 1, 1}));
 }
 
+// The time of the batch and of its requests one by one is not the time of any batch size.
+TEST(Batching, NothingIsLearnedFromABatchThatFailed) {
+  const ModelConfig config = Batching(4);
+  const BatchBuilder builder(config);
+  const auto feeder = MakeQueueFeeder(config, 1);
+  FakeModel model([](Batch& batch) -> Result<std::vector<WireTensor>> {
+    for (const int32_t value : ToInts(batch.inputs[0]))
+      if (value < 0) return InvalidArgument("negative");
+    return Identity(batch);
+  });
+  auto instance = model.CreateInstance();
+  ModelStatistics statistics;
+  const auto run = [&](const std::vector<int32_t>& values) {
+    Pick pick;
+    for (const int32_t value : values) {
+      pick.calls.push_back(std::make_shared<QueuedCall>());
+      pick.calls.back()->call = IntCall(value);
+    }
+    return Execute({config, builder, statistics, *feeder, **instance, 1}, pick);
+  };
+  EXPECT_EQ(run({1, 2}).batch_size, 2);
+  const ExecutionResult failed = run({1, -2, 3});
+  EXPECT_EQ(failed.batch_size, 0);
+  ASSERT_EQ(failed.finished.size(), 3u);
+  EXPECT_TRUE(failed.finished[0].response.status.ok());
+  EXPECT_FALSE(failed.finished[1].response.status.ok());
+}
+
 TEST(Batching, PadsToAllowedSizes) {
   ModelConfig config = Batching(8);
   config.batching->allowed_batch_sizes = {1, 4, 8};
@@ -180,6 +209,35 @@ TEST(Batching, PadsToAllowedSizes) {
   EXPECT_EQ(recorder.batches, (std::vector<int64_t>{1, 4}));
   EXPECT_EQ(recorder.values[1], (std::vector<int32_t>{1, 2, 3, 3}));
   EXPECT_EQ(recorder.model->statistics().Snapshot().inference_count, 4u);
+}
+
+// A response that waits for an earlier one is not lost if that never comes.
+TEST(Batching, RemoveSendsResponsesThatWaitForTheirTurn) {
+  ModelConfig config = Batching(1);
+  config.instances = 2;
+  config.batching->preserve_ordering = true;
+  SchedulerOptions options;
+  options.threads = 2;
+  auto scheduler = Scheduler::Create(options);
+  Gate gate;
+  std::atomic<int> ran{0};
+  auto added = scheduler->Add(config, "1", std::make_unique<FakeModel>([&](Batch& batch) {
+                                if (ToInts(batch.inputs[0])[0] == 1) gate.Pass();
+                                ++ran;
+                                return Identity(batch);
+                              }));
+  ASSERT_TRUE(added.ok());
+  const auto stuck = IntCall(1), held = IntCall(2);
+  (*added)->Submit(stuck);
+  gate.AwaitWaiting(1);
+  (*added)->Submit(held);
+  EXPECT_TRUE(Eventually([&] { return ran == 1; }));
+  EXPECT_EQ(held->count(), 0u);
+  scheduler->Remove(*added, milliseconds(1));
+  EXPECT_EQ(stuck->Wait().status.code(), Code::kUnavailable);
+  held->Wait();
+  EXPECT_EQ(held->count(), 1u);
+  gate.Open();
 }
 
 TEST(Batching, PreservesTheOrderOfResponses) {

@@ -1,5 +1,6 @@
 // The queue of one model's requests. It has priority levels with limits and time-outs.
 #pragma once
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -18,7 +19,10 @@ struct QueuedCall {
   int64_t items = 1;  // size of the batch dim
   Clock::time_point queued;
   Clock::time_point expires = kNever;
-  uint64_t order = 0;  // the position among the responses, if the model preserves their order
+  uint64_t order = 0;  // of responses, if the model preserves it
+  // Written by the execution. The call gets a copy with its last response: Drain may answer it earlier.
+  CallTimes times;
+  std::atomic<bool> answered{false};  // set by whoever sends the last response of a request that is executed
 
  private:
   friend class CallQueue;

@@ -23,12 +23,9 @@ class DecoupledCall final : public Call {
 
 }  // namespace
 
-void ModelRunner::RunDecoupled(const Job& job) {
-  const QueuedCallPtr queued = job.pick.calls[0];
-  const Clock::time_point started = Clock::now();
-  CallTimes& times = queued->call->times;
-  times.started = times.input = times.compute = times.output = started;
-  auto send = [self = shared_from_this(), queued](Response response) {
+std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
+  auto send = [self = shared_from_this(), queued,
+               worker = std::this_thread::get_id()](Response response) mutable {
     const bool last = response.final;
     if (response.status.ok() && !response.outputs.empty()) {
       Response made = MakeResponse(self->config(), queued->call->request, std::move(response.outputs));
@@ -37,16 +34,47 @@ void ModelRunner::RunDecoupled(const Job& job) {
       response = std::move(made);
     }
     if (!response.final) return queued->call->Respond(std::move(response));
-    if (!queued->call->finished()) queued->call->times.output = Clock::now();
+    queued->times.output = Clock::now();
     self->Send({queued, std::move(response)});
-    if (last) self->Forget(1);
+    if (!last) return;
+    self->CloseStream(*queued);
+    // A thread of the back end must not destroy the model: destroy_instance may wait for that thread.
+    if (std::this_thread::get_id() == worker) return;
+    const std::shared_ptr<Executor> executor = self->executor_;
+    executor->Drop(std::move(self));
   };
   auto call = std::make_shared<DecoupledCall>(std::move(send));
   call->request = queued->call->request;
-  call->times = times;
+  call->times = queued->times;
+  bool ended = false;
+  {
+    const std::lock_guard lock(mutex_);
+    streams_[queued.get()] = {queued, call};
+    ended = ended_;
+  }
   queued->call->OnCancel([weak = std::weak_ptr<Call>(call)] {
     if (const auto running = weak.lock()) running->Cancel();
   });
+  // Drain answered the request before it had a stream, and a finished call runs no action.
+  if (ended) call->Cancel();
+  return call;
+}
+
+void ModelRunner::CloseStream(const QueuedCall& queued) {
+  Stream closed;  // destroyed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto found = streams_.extract(&queued)) closed = std::move(found.mapped());
+  }
+  Forget(1);
+}
+
+void ModelRunner::RunDecoupled(const Job& job) {
+  const QueuedCallPtr queued = job.pick.calls[0];
+  const Clock::time_point started = Clock::now();
+  CallTimes& times = queued->times;
+  times.started = times.input = times.compute = times.output = started;
+  const std::shared_ptr<Call> call = OpenStream(queued);
   const auto cpu_before = ThreadCpuTime();
   BackendInstance& backend = *instances_[static_cast<size_t>(job.instance)].backend;
   Status status = Guard([&]() -> Status {

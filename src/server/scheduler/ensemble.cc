@@ -80,14 +80,15 @@ void EnsembleModel::Forget(EnsembleRun* run) {
   if (runs_.empty()) drained_.notify_all();
 }
 
-void EnsembleModel::Drain(std::chrono::milliseconds limit) {
+void EnsembleModel::Drain(std::chrono::milliseconds limit, bool refuse) {
   std::vector<std::shared_ptr<EnsembleRun>> left;
   {
     std::unique_lock lock(mutex_);
-    draining_ = true;
+    draining_ |= refuse;
     const auto bounded =
         std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
     if (drained_.wait_for(lock, bounded, [this] { return runs_.empty(); })) return;
+    draining_ = true;
     for (const auto& [key, weak] : runs_)
       if (auto run = weak.lock()) left.push_back(std::move(run));
   }

@@ -25,7 +25,7 @@ class EnsembleModel final : public ModelVersion,
   void Submit(std::shared_ptr<Call> call) override;
   size_t MemoryBytes() const override { return 0; }
   size_t Pending() const override { return 0; }  // requests wait in the queues of the steps
-  void Drain(std::chrono::milliseconds limit) override;
+  void Drain(std::chrono::milliseconds limit, bool refuse) override;
 
  private:
   friend class EnsembleRun;

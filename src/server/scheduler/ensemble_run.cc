@@ -30,10 +30,15 @@ EnsembleRun::EnsembleRun(std::shared_ptr<EnsembleModel> model, std::shared_ptr<C
     : model_(std::move(model)), call_(std::move(call)), items_(items) {}
 
 void EnsembleRun::Start() {
-  steps_.resize(model_->config().ensemble.size());
-  for (const WireTensor& input : call_->request.inputs) tensors_.emplace(input.name, input);
-  CallTimes& times = call_->times;
-  times.started = times.input = times.compute = times.output = Clock::now();
+  {
+    // The model knows this run already, so Drain may end it meanwhile.
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    steps_.resize(model_->config().ensemble.size());
+    for (const WireTensor& input : call_->request.inputs) tensors_.emplace(input.name, input);
+    CallTimes& times = call_->times;
+    times.started = times.input = times.compute = times.output = Clock::now();
+  }
   call_->OnCancel([weak = weak_from_this()] {
     if (const auto run = weak.lock())
       run->Fail(Status(Code::kCancelled, "the request was cancelled"), {}, FailReason::kCancelled);
@@ -75,7 +80,7 @@ std::shared_ptr<Call> EnsembleRun::MakeCall(size_t index) {
 
 void EnsembleRun::Advance() {
   std::vector<size_t> started;
-  bool finish = false;
+  bool finish = false, stuck = false;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -86,8 +91,15 @@ void EnsembleRun::Advance() {
       steps_[i].call = MakeCall(i);
       started.push_back(i);
     }
+    stuck = !finish && std::none_of(steps_.begin(), steps_.end(),
+                                    [](const Step& step) { return step.state == State::kStarted; });
   }
   if (finish) return Finish();
+  // A decoupled step may end without any outputs.
+  if (stuck)
+    return Fail(Status(Code::kInternal, StrCat("ensemble '", model_->config().name,
+                                               "': a step gave no outputs, so others cannot run")),
+                {}, FailReason::kBackend);
   for (const size_t index : started) {
     std::shared_ptr<Call> call;
     {
@@ -101,8 +113,12 @@ void EnsembleRun::Advance() {
 void EnsembleRun::Submit(size_t index, const std::shared_ptr<Call>& call) {
   const EnsembleStep& step = model_->config().ensemble[index];
   auto version = model_->models_.Find(step.model, step.version);
-  if (version.ok()) return (*version)->Submit(call);
-  Fail(version.TakeStatus(), {}, FailReason::kOther);
+  if (!version.ok()) return Fail(version.TakeStatus(), {}, FailReason::kOther);
+  {
+    const std::lock_guard lock(mutex_);
+    steps_[index].version = *version;
+  }
+  (*version)->Submit(call);
 }
 
 void EnsembleRun::OnResponse(size_t index, Response response) {

@@ -138,6 +138,43 @@ TEST(Ensemble, RefusesBadGraphs) {
   EXPECT_FALSE(server.Ensemble({Step("a", "x", "y"), Step("b", "x", "y")}).ok()) << "two sources";
 }
 
+// Other steps wait for the outputs of a step that ends without any.
+TEST(Ensemble, AStepWithoutOutputsFailsTheRequest) {
+  Server server;
+  ModelConfig config = IntModel(4);
+  config.name = "silent";
+  config.decoupled = true;
+  auto silent = server.scheduler->Add(
+      config, "1",
+      std::make_unique<FakeModel>(Identity, [](const std::shared_ptr<Call>& call) { call->Respond({}); }));
+  server.registry.Publish("silent", {*silent});
+  server.Add("a", Plus(1));
+  auto ensemble = server.Ensemble({Step("silent", "x", "t"), Step("a", "t", "y")});
+  ASSERT_TRUE(ensemble.ok());
+  const auto call = IntCall(1);
+  (*ensemble)->Submit(call);
+  EXPECT_EQ(call->Wait().status.code(), Code::kInternal);
+}
+
+TEST(Ensemble, RemoveAgainstSubmit) {
+  for (int round = 0; round < 20; ++round) {
+    Server server;
+    server.Add("a", Plus(1));
+    auto ensemble = server.Ensemble({Step("a", "x", "t"), Step("a", "t", "y")});
+    std::vector<std::shared_ptr<TestCall>> calls;
+    for (int i = 0; i < 20; ++i) calls.push_back(IntCall(i));
+    std::thread client([&] {
+      for (const auto& call : calls) (*ensemble)->Submit(call);
+    });
+    server.scheduler->Remove(*ensemble, milliseconds(0));
+    client.join();
+    for (const auto& call : calls) {
+      call->Wait();
+      EXPECT_EQ(call->count(), 1u);
+    }
+  }
+}
+
 TEST(Ensemble, RemoveDrains) {
   Server server;
   server.Add("a", [](Batch& batch) {

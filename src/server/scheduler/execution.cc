@@ -44,7 +44,7 @@ class Runner {
     stages.end = Clock::now();
     Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
-      if (call) SetStages(call->call->times, stages);
+      if (call) SetStages(call->times, stages);
     if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
@@ -102,13 +102,14 @@ ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
   const Clock::time_point started = Clock::now();
   for (const QueuedCallPtr& call : pick.calls)
-    if (call) call->call->times.started = call->call->times.input = started;
+    if (call) call->times.started = call->times.input = started;
   Pick live{LiveCalls(pick, result.finished), pick.sequences, kNever};
   if (live.calls.empty()) return result;
   Runner runner(context, result);
   const bool several = live.calls.size() > 1 && live.sequences.empty();
   if (runner.Run(live, several).ok()) return result;
   for (const QueuedCallPtr& call : live.calls) (void)runner.Run(Pick{{call}, {}, kNever}, false);
+  result.batch_size = 0;  // the duration is that of several executions: nothing can be learned from it
   return result;
 }
 

@@ -20,7 +20,7 @@ struct ExecutionResult {
   // Processor time. Helper threads of the back end are assumed to work as long as the thread that runs the
   // execution.
   std::chrono::nanoseconds cpu{0};
-  int batch_size = 0;  // 0 if the model did not run because all requests were cancelled
+  int batch_size = 0;  // 0: all requests were cancelled before, or a batch failed and was run in parts
 };
 
 struct ExecutionContext {

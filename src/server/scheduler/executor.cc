@@ -10,6 +10,9 @@ namespace {
 // A client that was idle starts with a used time of at least the virtual time minus kBurstNs, so that it
 // cannot keep the others waiting for long.
 constexpr int64_t kBurstNs = 5'000'000;
+// A client that used more, for example on threads of its own, starts at most this far ahead of the others, so
+// that it does not wait for long.
+constexpr int64_t kDebtNs = 1'000'000'000;
 
 }  // namespace
 
@@ -33,6 +36,7 @@ void Executor::Stop() {
     if (worker.joinable()) worker.join();
   if (timer_thread_.joinable()) timer_thread_.join();
   ready_.clear();
+  dropped_.clear();
   timers_.clear();
 }
 
@@ -43,7 +47,18 @@ void Executor::MakeReady(std::shared_ptr<Client> client) {
     client->ready_ = true;
     const int64_t behind = clock_ns_ - kBurstNs - client->used_ns();
     if (behind > 0) client->Charge(behind);
+    const int64_t ahead = client->used_ns() - clock_ns_ - kDebtNs;
+    if (ahead > 0) client->Charge(-ahead);
     ready_.push_back(std::move(client));
+  }
+  wake_.notify_one();
+}
+
+void Executor::Drop(std::shared_ptr<Client> client) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_) return;
+    dropped_.push_back(std::move(client));
   }
   wake_.notify_one();
 }
@@ -61,8 +76,16 @@ std::shared_ptr<Executor::Client> Executor::TakeLeastUsed() {
 void Executor::RunWorker() {
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || !ready_.empty(); });
+    wake_.wait(lock, [this] { return stop_ || !ready_.empty() || !dropped_.empty(); });
     if (stop_) return;
+    if (!dropped_.empty()) {
+      std::vector<std::shared_ptr<Client>> gone;
+      gone.swap(dropped_);
+      lock.unlock();
+      gone.clear();
+      lock.lock();
+      continue;
+    }
     std::shared_ptr<Client> client = TakeLeastUsed();
     ++busy_;
     const int usable = ready_.empty() && busy_ == 1 ? threads_ : 1;
@@ -80,12 +103,17 @@ void Executor::At(Clock::time_point time, const std::shared_ptr<Client>& client)
   {
     const std::lock_guard lock(timer_mutex_);
     if (timer_stop_ || client->timer_ <= time) return;
-    // The client's previous, later timer stays in the map. It is ignored when it fires.
+    if (client->timer_ != kNever) timers_.erase(client->timer_place_);
     client->timer_ = time;
-    const auto added = timers_.emplace(time, client);
-    first = added == timers_.begin();
+    client->timer_place_ = timers_.emplace(time, client);
+    first = client->timer_place_ == timers_.begin();
   }
   if (first) timer_wake_.notify_one();
+}
+
+size_t Executor::timers() {
+  const std::lock_guard lock(timer_mutex_);
+  return timers_.size();
 }
 
 void Executor::RunTimer() {
@@ -103,7 +131,7 @@ void Executor::RunTimer() {
     }
     std::shared_ptr<Client> client = timers_.begin()->second.lock();
     timers_.erase(timers_.begin());
-    if (!client || client->timer_ != time) continue;
+    if (!client) continue;
     client->timer_ = kNever;
     lock.unlock();
     client->OnTimer();

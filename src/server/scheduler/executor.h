@@ -31,8 +31,9 @@ class Executor {
    private:
     friend class Executor;
     std::atomic<int64_t> used_ns_{0};
-    bool ready_ = false;                // guarded by Executor::mutex_
-    Clock::time_point timer_ = kNever;  // guarded by Executor::timer_mutex_
+    bool ready_ = false;                // under mutex_
+    Clock::time_point timer_ = kNever;  // under timer_mutex_; kNever: no entry in timers_
+    std::multimap<Clock::time_point, std::weak_ptr<Client>>::iterator timer_place_;
   };
 
   explicit Executor(int threads);
@@ -43,9 +44,12 @@ class Executor {
   // Tells the executor that the client has work. A thread then calls Work soon. Several calls of MakeReady
   // before that cause one call of Work.
   void MakeReady(std::shared_ptr<Client> client);
-  // Calls OnTimer at the given time or earlier. A client has one timer, which keeps the earliest time.
+  // Gives up a reference, which may be the last one, on one of the threads; after Stop on the calling thread.
+  void Drop(std::shared_ptr<Client> client);
+  // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
   void At(Clock::time_point time, const std::shared_ptr<Client>& client);
   int threads() const { return threads_; }
+  size_t timers();  // that are set
 
  private:
   void RunWorker();
@@ -55,7 +59,7 @@ class Executor {
   const int threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::shared_ptr<Client>> ready_;
+  std::vector<std::shared_ptr<Client>> ready_, dropped_;
   int busy_ = 0;
   bool stop_ = false;
   int64_t clock_ns_ = 0;  // the virtual time: the largest processor time that a chosen client had used

@@ -74,6 +74,33 @@ TEST(Executor, TheEarliestTimerCounts) {
   EXPECT_EQ(fired, 1) << "later timers were replaced";
 }
 
+TEST(Executor, AClientHasOneTimer) {
+  Executor executor(1);
+  const auto client = std::make_shared<FakeClient>();
+  client->timer = [] {};
+  const auto later = Clock::now() + std::chrono::hours(1);
+  for (int i = 0; i < 100; ++i) executor.At(later - milliseconds(i), client);
+  EXPECT_EQ(executor.timers(), 1u);
+}
+
+// What a client used on other threads does not keep it from the executor for long.
+TEST(Executor, ClientsWithALargeDebtDoNotStarve) {
+  Executor executor(1);
+  const auto busy = std::make_shared<FakeClient>(), indebted = std::make_shared<FakeClient>();
+  std::atomic<int> runs{0};
+  std::atomic<bool> ran{false};
+  indebted->Charge(3'600'000'000'000);
+  indebted->work = [&](int) { ran = true; };
+  busy->work = [&](int) {
+    busy->Charge(50'000'000);
+    if (runs == 0) executor.MakeReady(indebted);
+    if (++runs < 1000 && !ran) executor.MakeReady(busy);
+  };
+  executor.MakeReady(busy);
+  EXPECT_TRUE(Eventually([&] { return ran.load(); }));
+  EXPECT_LT(runs, 30);
+}
+
 TEST(Executor, TimersDoNotKeepClientsAlive) {
   Executor executor(1);
   auto client = std::make_shared<FakeClient>();

@@ -8,10 +8,10 @@ namespace {
 
 // Limits recursion, because an answer can cause the next request on the same thread.
 constexpr int kMaxDepth = 4;
-// The number of requests of other threads that a thread may run after its own request.
+// Requests of other threads that a thread runs after its own, and for how long, in units of inline_below.
 constexpr int kMaxRounds = 16;
-// If an execution takes less than this, spinning until the instance is idle is cheaper than queueing the
-// request.
+constexpr int64_t kMaxTime = 4;
+// While the only instance runs for less than this, waiting is cheaper than the queue.
 constexpr int64_t kSpinBelowNs = 20'000;
 constexpr int kSpinAttempts = 64;
 
@@ -25,7 +25,13 @@ bool ModelRunner::MayRunInline() const {
   return !c.batching || c.batching->max_queue_delay.count() == 0;
 }
 
-// Claims an idle instance and returns it, or returns -1. Sets give_up if waiting for an instance is useless.
+bool ModelRunner::FitsInline(size_t calls) const {
+  const double expected =
+      static_cast<double>(single_ns_.load(std::memory_order_relaxed)) * static_cast<double>(calls);
+  return expected <= static_cast<double>(kMaxTime * inline_below_.count());
+}
+
+// Returns an idle instance, or -1. give_up: waiting is of no use.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;
@@ -54,12 +60,15 @@ bool ModelRunner::TryInline(const QueuedCallPtr& queued) {
 
 void ModelRunner::RunInline(Job job) {
   const auto self = shared_from_this();  // an answer may drop the caller's reference
+  const Clock::time_point end = Clock::now() + kMaxTime * inline_below_;
   ++inline_depth;
   for (int round = 0; !job.empty(); ++round) {
     ExecutionResult result = Run(job, 1, inline_below_);
     Charge(result.cpu.count());
     Job next;
-    Release(job, result, round < kMaxRounds ? &next : nullptr);
+    // The thread that received a request also serves connections: a large batch is for the executor.
+    const bool more = round < kMaxRounds && Clock::now() < end;
+    Release(job, result, more ? &next : nullptr);
     Answer(std::move(result.finished));
     job = std::move(next);
   }

@@ -72,6 +72,12 @@ size_t ModelRunner::Pending() const {
   return feeder_->size();
 }
 
+std::vector<std::pair<std::string, double>> ModelRunner::Metrics() const {
+  auto metrics =
+      Guard([&]() -> Result<std::vector<std::pair<std::string, double>>> { return model_->Metrics(); });
+  return metrics.ok() ? std::move(*metrics) : std::vector<std::pair<std::string, double>>();
+}
+
 void ModelRunner::Submit(std::shared_ptr<Call> call) {
   const Clock::time_point now = Clock::now();
   SetTimes(call->times, now);
@@ -81,6 +87,7 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   queued->call = std::move(call);
   queued->items = *items;
   queued->queued = now;
+  SetTimes(queued->times, now);
   if (!TryInline(queued)) Enqueue(queued, now);
 }
 
@@ -236,7 +243,8 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
     instance.busy = false;
     instance.running.clear();
     feeder_->Done(job.instance, job.pick, result.batch_size, result.duration, job.waited, now);
-    if (next && feeder_->size() > 0) *next = TakeJobFor(job.instance, now, rejected, again);
+    if (next && feeder_->size() > 0 && FitsInline(feeder_->size()))
+      *next = TakeJobFor(job.instance, now, rejected, again);
     wake = feeder_->size() > 0 && IdleInstance() >= 0 && again == kNever;
     if (wake) ready_since_ = now;
     again = std::min(again, feeder_->NextTimer());
@@ -265,7 +273,8 @@ void ModelRunner::Reject(std::vector<RejectedCall> rejected) {
 
 void ModelRunner::Send(FinishedCall finished) {
   Call& call = *finished.call->call;
-  if (call.finished()) return;  // Drain has already answered the call
+  if (finished.call->answered.exchange(true)) return;  // Drain answered it
+  call.times = finished.call->times;
   call.times.finished = Clock::now();
   const Status& status = finished.response.status;
   if (status.ok())
@@ -286,6 +295,17 @@ void ModelRunner::Answer(std::vector<FinishedCall> finished) {
     }
   }
   Forget(count);
+  if (!keeps_order_) return;
+  bool ended = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = ended_;
+  }
+  if (ended) SendWaiting();
+}
+
+void ModelRunner::SendWaiting() {
+  for (FinishedCall& finished : order_.TakeWaiting()) Send(std::move(finished));
 }
 
 void ModelRunner::Forget(size_t calls) {
@@ -294,32 +314,38 @@ void ModelRunner::Forget(size_t calls) {
   if (accepted_ == 0) drained_.notify_all();
 }
 
-void ModelRunner::Drain(std::chrono::milliseconds limit) {
+void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   std::vector<RejectedCall> left;
   std::vector<QueuedCallPtr> running;
+  std::vector<std::shared_ptr<Call>> streams;
   {
     std::unique_lock lock(mutex_);
-    draining_ = true;
+    draining_ |= refuse;
     const auto bounded =
         std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
     if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
+    draining_ = ended_ = true;
     for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
     for (const Instance& instance : instances_)
       for (const QueuedCallPtr& call : instance.running)
         if (call) running.push_back(call);
+    for (const auto& [key, stream] : streams_) {
+      running.push_back(stream.queued);
+      if (auto call = stream.call.lock()) streams.push_back(std::move(call));
+    }
   }
   Reject(std::move(left));
-  for (const QueuedCallPtr& queued : running) {
-    // The execution still runs and writes call->times, so a copy is used here.
-    CallTimes times;
-    SetTimes(times, queued->queued);
-    times.finished = Clock::now();
-    statistics().AddFailure(times, queued->call->request.arrived, FailReason::kOther);
-    Response response;
-    response.status = NotReady(*this);
-    queued->call->Respond(std::move(response));
-    queued->call->Cancel();
-  }
+  for (const QueuedCallPtr& queued : running) Abandon(*queued);
+  // The ones before those that wait for their turn are answered now.
+  SendWaiting();
+  // The final response removed the action that would pass the cancellation on.
+  for (const auto& call : streams) call->Cancel();
+}
+
+void ModelRunner::Abandon(QueuedCall& queued) {
+  if (queued.answered.exchange(true)) return;
+  Refuse(*queued.call, NotReady(*this), {}, FailReason::kOther);
+  queued.call->Cancel();
 }
 
 }  // namespace tern::server

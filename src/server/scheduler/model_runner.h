@@ -29,16 +29,22 @@ class ModelRunner final : public ModelVersion,
   void Submit(std::shared_ptr<Call> call) override;
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override;
+  std::vector<std::pair<std::string, double>> Metrics() const override;
 
   void Work(int threads) override;
   void OnTimer() override;
-  void Drain(std::chrono::milliseconds limit) override;
+  void Drain(std::chrono::milliseconds limit, bool refuse) override;
 
  private:
   struct Instance {
     std::unique_ptr<BackendInstance> backend;
     bool busy = false;
     std::vector<QueuedCallPtr> running;  // Drain answers these if they do not end in time
+  };
+  // A decoupled request whose back end did not send the final response yet.
+  struct Stream {
+    QueuedCallPtr queued;
+    std::weak_ptr<Call> call;  // what the back end has
   };
   // An execution that was taken from the queue.
   struct Job {
@@ -56,6 +62,8 @@ class ModelRunner final : public ModelVersion,
   void CancelQueued(const QueuedCallPtr& queued);
 
   bool MayRunInline() const;
+  bool FitsInline(
+      size_t calls) const;  // whether so many requests may be run on a thread that serves connections
   bool TryInline(const QueuedCallPtr& queued);
   int ClaimInline(const QueuedCallPtr& queued, bool& give_up);
   void RunInline(Job job);
@@ -69,16 +77,19 @@ class ModelRunner final : public ModelVersion,
 
   ExecutionResult Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu);
   void RunDecoupled(const Job& job);
-  // Makes the instance idle again. If `next` is not null and requests wait, sets *next to the next job, for
-  // which the instance stays busy.
+  std::shared_ptr<Call> OpenStream(const QueuedCallPtr& queued);
+  void CloseStream(const QueuedCall& queued);
+  // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
   void Release(const Job& job, const ExecutionResult& result, Job* next);
   void Learn(const Job& job, const ExecutionResult& result);
 
   void Answer(std::vector<FinishedCall> finished);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
-  void Forget(size_t calls);  // called when this number of calls is answered
+  void SendWaiting();         // responses that wait for an earlier one which Drain sent
+  void Forget(size_t calls);  // they are answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
+  void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
 
   const std::unique_ptr<BackendModel> model_;
   const std::shared_ptr<Executor> executor_;
@@ -96,7 +107,9 @@ class ModelRunner final : public ModelVersion,
   Clock::time_point ready_since_ = kNever;
   uint64_t next_order_ = 0;
   size_t accepted_ = 0;  // requests that are not answered yet
+  std::map<const QueuedCall*, Stream> streams_;
   bool draining_ = false;
+  bool ended_ = false;  // Drain gave up: back ends have to stop
   std::condition_variable drained_;
 };
 

@@ -7,9 +7,9 @@ namespace tern::server {
 class Removable {
  public:
   virtual ~Removable() = default;
-  // Refuses new requests. Returns when all accepted requests are answered. Requests that are not answered
-  // after `limit` are answered with kUnavailable.
-  virtual void Drain(std::chrono::milliseconds limit) = 0;
+  // Returns when all accepted requests are answered; after `limit` answers those that are left with
+  // kUnavailable. refuse: refuses new requests from the beginning, else only after `limit`.
+  virtual void Drain(std::chrono::milliseconds limit, bool refuse) = 0;
 };
 
 }  // namespace tern::server

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace tern::server {
 
@@ -26,6 +27,15 @@ template <class T> class ResponseOrder {
       lock.lock();
     }
     sending_ = false;
+  }
+
+  // Returns the responses that wait for an earlier one, in their order.
+  std::vector<T> TakeWaiting() {
+    const std::lock_guard lock(mutex_);
+    std::vector<T> all;
+    for (auto& [number, response] : waiting_) all.push_back(std::move(response));
+    waiting_.clear();
+    return all;
   }
 
  private:

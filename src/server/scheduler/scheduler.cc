@@ -37,7 +37,10 @@ class FairScheduler final : public Scheduler {
   }
 
   void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
-    if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit);
+    if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit, true);
+  }
+  void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
+    if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit, false);
   }
 
  private:

@@ -31,6 +31,9 @@ class Scheduler {
   // Refuses new requests to a version with kUnavailable. Returns when all accepted requests are answered.
   // Requests that are not answered after `limit` are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
+  // For a version that another one replaced in the registry: as Remove, but whoever found the version before
+  // that may still submit to it. Such a request is refused only if requests were left after `limit`.
+  virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 
 }  // namespace tern::server

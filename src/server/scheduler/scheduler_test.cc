@@ -36,6 +36,7 @@ TEST(Scheduler, RunsARequest) {
   EXPECT_EQ(ToInts(response.outputs.at(0)), std::vector<int32_t>{42});
   EXPECT_EQ(response.outputs[0].dims, (Dims{1, 1}));
   EXPECT_EQ(model->MemoryBytes(), 7u);
+  EXPECT_EQ(model->Metrics().at(0).second, 3);
   const auto statistics = model->statistics().Snapshot();
   EXPECT_EQ(statistics.success.count, 1u);
   EXPECT_EQ(statistics.execution_count, 1u);

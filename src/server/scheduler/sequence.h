@@ -36,6 +36,7 @@ class SequenceInputs {
   explicit SequenceInputs(const ModelConfig& config) : config_(&config) {}
   Result<WireTensor> Control(const ControlInput& control, const Pick& pick) const;
   Result<WireTensor> State(size_t index, const Pick& pick) const;
+  bool IsState(const std::string& output) const;
   bool batched() const { return config_->max_batch_size > 0; }
 
   const ModelConfig* config_;

@@ -86,6 +86,16 @@ Result<WireTensor> InitialState(const StateConfig& state) {
   return tensor;
 }
 
+// For BYTES these are empty strings.
+Result<WireTensor> Zeros(const WireTensor& like) {
+  const auto elements = ElementCount(like.dims);
+  const size_t width = like.dtype == DType::kString ? sizeof(uint32_t) : ElementBytes(like.dtype);
+  size_t bytes = 0;
+  if (!elements || __builtin_mul_overflow(static_cast<size_t>(*elements), width, &bytes))
+    return ResourceExhausted("state '", like.name, "' of shape ", DimsText(like.dims), " has too many bytes");
+  return WireTensor{like.name, like.dtype, like.dims, Buffer::Allocate(bytes)};
+}
+
 }  // namespace
 
 Result<SequenceInputs> SequenceInputs::Create(const ModelConfig& config) {
@@ -114,7 +124,12 @@ Result<WireTensor> SequenceInputs::State(size_t index, const Pick& pick) const {
     const bool kept = pick.calls[i] && !pick.sequences[i]->states.empty();
     parts.push_back(kept ? &pick.sequences[i]->states[index] : &initial_[index]);
     if (pick.calls[i]) like = parts.back();
-    if (__builtin_add_overflow(bytes, parts.back()->bytes.size(), &bytes))
+  }
+  // An empty slot has the shape of the others, whose states may have grown.
+  TERN_ASSIGN(const WireTensor empty, like->dims == initial_[index].dims ? initial_[index] : Zeros(*like));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!pick.calls[i]) parts[i] = &empty;
+    if (__builtin_add_overflow(bytes, parts[i]->bytes.size(), &bytes))
       return ResourceExhausted("the states of the batch have too many bytes");
   }
   WireTensor joined{initial_[index].name, like->dtype, like->dims, parts[0]->bytes};
@@ -141,7 +156,9 @@ Status SequenceInputs::Add(const Pick& pick, Batch& batch) const {
     TERN_ASSIGN(WireTensor tensor, State(i, pick));
     batch.inputs.push_back(std::move(tensor));
   }
-  if (batch.outputs.empty()) return {};  // all outputs are requested, including states
+  // A state must not lie in memory that the client can change before the next request.
+  std::erase_if(batch.destinations, [&](const RequestedOutput& output) { return IsState(output.name); });
+  if (batch.outputs.empty()) return {};  // all
   for (const StateConfig& state : config_->sequence->states)
     if (std::find(batch.outputs.begin(), batch.outputs.end(), state.output) == batch.outputs.end())
       batch.outputs.push_back(state.output);
@@ -171,17 +188,23 @@ void SequenceInputs::Keep(const Pick& pick, std::vector<WireTensor>& outputs) co
   for (size_t i = 0; i < pick.calls.size(); ++i)
     if (pick.calls[i]) pick.sequences[i]->states = std::move(kept[i]);
   std::erase_if(outputs, [&](const WireTensor& output) {
-    const auto& states = config_->sequence->states;
-    const bool state = std::any_of(states.begin(), states.end(),
-                                   [&](const StateConfig& c) { return c.output == output.name; });
-    return state && !config_->FindOutput(output.name);
+    return IsState(output.name) && !config_->FindOutput(output.name);
   });
 }
 
+bool SequenceInputs::IsState(const std::string& output) const {
+  const auto& states = config_->sequence->states;
+  return std::any_of(states.begin(), states.end(), [&](const StateConfig& c) { return c.output == output; });
+}
+
 bool SequenceInputs::SameStates(const Sequence& a, const Sequence& b) const {
+  // The next request may start the sequence anew.
+  const auto fresh = [](const Sequence& s) {
+    return s.states.empty() || (!s.waiting.empty() && s.waiting.front()->call->request.sequence.start);
+  };
   for (size_t i = 0; i < initial_.size(); ++i) {
-    const Dims& x = a.states.empty() ? initial_[i].dims : a.states[i].dims;
-    const Dims& y = b.states.empty() ? initial_[i].dims : b.states[i].dims;
+    const Dims& x = fresh(a) ? initial_[i].dims : a.states[i].dims;
+    const Dims& y = fresh(b) ? initial_[i].dims : b.states[i].dims;
     if (x != y) return false;
   }
   return true;

@@ -198,6 +198,62 @@ TEST(Sequence, ImplicitState) {
   EXPECT_EQ(ToInts(server.Run(Step("1", 5, true)).outputs.at(0)), std::vector<int32_t>{5});
 }
 
+// A client may ask for the state in its shared memory, and use that memory for something else afterwards.
+TEST(Sequence, StateIsNotKeptInMemoryOfTheClient) {
+  ModelConfig config = SequenceModel(SequenceStrategy::kOldest);
+  config.sequence->states.push_back({"SUM_IN", "SUM_OUT", DType::kI32, {1}});
+  config.outputs.push_back({.name = "SUM_OUT", .dtype = DType::kI32, .dims = {1}});
+  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+    const int32_t sum = ToInts(Input(batch, "x")).at(0) + ToInts(Input(batch, "SUM_IN")).at(0);
+    WireTensor out = Ints("SUM_OUT", {1, 1}, {sum});
+    for (const RequestedOutput& wanted : batch.destinations) {
+      std::memcpy(const_cast<std::byte*>(wanted.destination.data()), &sum, sizeof(sum));
+      out.bytes = wanted.destination;
+    }
+    return std::vector<WireTensor>{out};
+  });
+  Buffer shared = Buffer::Allocate(sizeof(int32_t));
+  for (int32_t i = 1; i <= 3; ++i) {
+    const auto call = Step("1", 1, i == 1, i == 3);
+    call->request.outputs = {{.name = "SUM_OUT", .destination = shared}};
+    ASSERT_TRUE(server.Run(call).status.ok());
+    int32_t sum = 0;
+    std::memcpy(&sum, shared.data(), sizeof(sum));
+    EXPECT_EQ(sum, i);
+    std::memset(shared.data(), 0x55, sizeof(sum));
+  }
+}
+
+// Each request adds an element to the state. Batches have states of one shape, also in empty slots.
+TEST(Sequence, StatesMayGrow) {
+  ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 3);
+  config.sequence->states.push_back({"IN", "OUT", DType::kI32, {-1}});
+  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+    const WireTensor& state = Input(batch, "IN");
+    const int64_t slots = state.dims.at(0), size = state.dims.at(1);
+    EXPECT_EQ(state.bytes.size(), static_cast<size_t>(slots * size) * sizeof(int32_t));
+    const std::vector<int32_t> sizes(static_cast<size_t>(slots), static_cast<int32_t>(size));
+    const std::vector<int32_t> grown(static_cast<size_t>(slots * (size + 1)), 1);
+    return std::vector<WireTensor>{Ints("y", {slots, 1}, sizes), Ints("OUT", {slots, size + 1}, grown)};
+  });
+  const auto size_of = [&](const char* id, bool start) {
+    const Response response = server.Run(Step(id, 1, start));
+    EXPECT_TRUE(response.status.ok()) << response.status.ToString();
+    return response.outputs.empty() ? -1 : ToInts(response.outputs[0])[0];
+  };
+  EXPECT_EQ(size_of("1", true), 1);
+  EXPECT_EQ(size_of("2", true), 1);
+  EXPECT_EQ(size_of("2", false), 2) << "the slot of sequence 1 is empty";
+  EXPECT_EQ(size_of("2", false), 3);
+  EXPECT_EQ(size_of("1", false), 2);
+  // Sequence 1 starts again while the state of sequence 2 is larger.
+  const auto restart = Step("1", 1, true), next = Step("2", 1);
+  server.model->Submit(restart);
+  server.model->Submit(next);
+  EXPECT_EQ(ToInts(restart->Wait().outputs.at(0)), std::vector<int32_t>{1});
+  EXPECT_EQ(ToInts(next->Wait().outputs.at(0)), std::vector<int32_t>{4});
+}
+
 TEST(Sequence, ManySequencesFromManyThreads) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 2);
   config.instances = 2;

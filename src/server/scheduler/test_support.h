@@ -70,6 +70,7 @@ class FakeModel : public BackendModel {
   Status Complete(ModelConfig&) override { return {}; }
   size_t MemoryBytes() const override { return 7; }
   bool Parallel() const override { return true; }
+  std::vector<std::pair<std::string, double>> Metrics() const override { return {{"fakes", 3}}; }
   Result<std::unique_ptr<BackendInstance>> CreateInstance() override {
     return std::unique_ptr<BackendInstance>(std::make_unique<Instance>(*this));
   }

@@ -1,0 +1,39 @@
+#include "server/repository/load_threads.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "base/thread_pool.h"
+
+namespace tern::server {
+namespace {
+
+TEST(LoadThreads, RunReturnsTheResult) {
+  LoadThreads threads(2);
+  EXPECT_TRUE(threads.Run([] { return Status(); }).ok());
+  EXPECT_EQ(threads.Run([] { return NotFound("x"); }).code(), Code::kNotFound);
+}
+
+// Loading has a low priority. Threads that it starts for parallel loops also serve requests later.
+TEST(LoadThreads, ParallelLoopsKeepTheirPriority) {
+  const int normal = getpriority(PRIO_PROCESS, 0);
+  LoadThreads threads(1);
+  std::atomic<int> low{0};
+  const Status status = threads.Run([&] {
+    const pid_t self = gettid();
+    Workers().ParallelFor(64, 1, [&](int64_t, int64_t) {
+      if (gettid() != self && getpriority(PRIO_PROCESS, 0) > normal) ++low;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    return Status();
+  });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(low, 0);
+}
+
+}  // namespace
+}  // namespace tern::server
