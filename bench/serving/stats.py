@@ -1,0 +1,19 @@
+"""Reads the statistics extension of the v2 protocol."""
+
+import json
+import urllib.request
+
+
+def of(server, model):
+    with urllib.request.urlopen(f"http://{server.http}/v2/models/{model}/stats", timeout=10) as answer:
+        return json.load(answer)["model_stats"][0]
+
+
+def successes(server, model):
+    """The number of requests that the model has answered without an error."""
+    return int(of(server, model)["inference_stats"]["success"]["count"])
+
+
+def mean_batch(server, model):
+    found = of(server, model)
+    return int(found["inference_count"]) / max(1, int(found["execution_count"]))
