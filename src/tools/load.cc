@@ -63,6 +63,7 @@ void LoadTool::Declare(Args& args) {
   args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
   args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
   args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
+  args.Option("--goal", command_.goal_ms, "MS", "JSON: count answers within this time as goodput (all)");
   args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
   args.Option("--dim", dim_, "N", "size of dims that the model leaves open (1)", 0, int64_t{1} << 40);
@@ -113,6 +114,7 @@ Result<LoadCommand> LoadTool::Command(const Args& args) const {
     return InvalidArgument("--warmup must not be negative");
   if (!(c.timeout_seconds > 0 && c.timeout_seconds <= 1e6))
     return InvalidArgument("--timeout must be positive");
+  if (!(c.goal_ms >= 0 && c.goal_ms <= 1e9)) return InvalidArgument("--goal must not be negative");
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const auto pair, SplitPair(text, "NAME=1x3x224x224"));
     TERN_ASSIGN(c.shapes[pair.first], ParseDims(pair.second));
@@ -148,6 +150,7 @@ void WriteStep(const LoadStep& s, data::JsonWriter& json) {
       .Unsigned(s.refused)
       .Key("throughput")
       .Number(s.throughput);
+  json.Key("goodput").Number(s.goodput).Key("refused_p99_ms").Number(static_cast<float>(s.refused_p99_ms));
   json.Key("latency_ms").BeginObject();
   const std::pair<const char*, double> values[] = {
       {"mean", s.mean_ms}, {"p50", s.p50_ms},   {"p90", s.p90_ms}, {"p95", s.p95_ms},
