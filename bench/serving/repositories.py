@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 
 IDENTITY = """name: "{name}"
 backend: "{backend}"
@@ -45,6 +46,9 @@ def triton_identity(root, site):
 
 
 def onnx_model(root, name, file, config):
-    """Adds an ONNX file under `name`. The file is linked, not copied."""
+    """Adds an ONNX file under `name`, as a hard link where that is possible: Tern refuses links that leave the model's folder."""
     version = _model(root, name, f'name: "{name}"\n{config}')
-    os.symlink(pathlib.Path(file).resolve(), version / "model.onnx")
+    try:
+        os.link(pathlib.Path(file).resolve(), version / "model.onnx")
+    except OSError:
+        shutil.copy(file, version / "model.onnx")

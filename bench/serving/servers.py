@@ -33,7 +33,7 @@ class Server:
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=subprocess.STDOUT,
                                             env={**os.environ, **(env or {})})
-        self.http = self.grpc = None
+        self.http = self.grpc = self.metrics = None
 
     def wait(self, is_ready, seconds=120):
         end = time.monotonic() + seconds
@@ -75,9 +75,9 @@ def start_tern(tern, folder, *options, name="tern"):
     ready = folder / "ready.json"
     ready.unlink(missing_ok=True)
     ports = ["--address", "127.0.0.1", "--http-port", 0, "--grpc-port", 0, "--metrics-port", 0]
-    server = Server(name, [tern, "serve", *ports, "--ready-file", ready, *options], folder).wait(ready.exists)
+    server = Server(name, [tern, "serve", *ports, "--ready-file", ready, "--strict", *options], folder).wait(ready.exists)
     found = json.loads(ready.read_text())
-    server.http, server.grpc = f"127.0.0.1:{found['http']}", f"127.0.0.1:{found['grpc']}"
+    server.http, server.grpc, server.metrics = (f"127.0.0.1:{found[key]}" for key in ("http", "grpc", "metrics"))
     return server
 
 

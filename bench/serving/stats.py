@@ -14,6 +14,7 @@ def successes(server, model):
     return int(of(server, model)["inference_stats"]["success"]["count"])
 
 
-def mean_batch(server, model):
+def counts(server, model):
+    """The numbers of inferences and of executions so far. Their quotient is the mean batch size."""
     found = of(server, model)
-    return int(found["inference_count"]) / max(1, int(found["execution_count"]))
+    return int(found["inference_count"]), int(found["execution_count"])
