@@ -121,7 +121,7 @@ def parse():
     parser.add_argument("--factors", type=float, nargs="*", default=[0.8, 3, 10], help="loads relative to the capacity")
     parser.add_argument("--shared", type=int, default=8, help="models at once; 0: leave out")
     parser.add_argument("--modes", nargs="*", default=list(MODES))
-    return parser.parse_args()
+    return options.parsed(parser)
 
 
 def main():

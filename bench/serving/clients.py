@@ -32,7 +32,7 @@ def _percentile(values, percent):
     return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))] if values else float("nan")
 
 
-def h2load(server, model, tensor, seconds, connections=16, threads=1):
+def h2load(server, model, tensor, seconds, connections=16, threads=2):
     with tempfile.TemporaryDirectory() as folder:
         body, log = pathlib.Path(folder) / "frame", pathlib.Path(folder) / "log"
         body.write_bytes(wire.grpc_frame(model, tensor))

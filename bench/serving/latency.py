@@ -5,9 +5,11 @@ import statistics
 import subprocess
 
 import clients
+import echo
 import servers
 
 LARGE = 4 << 20  # elements: 16 MiB of FP32
+GOAL = {"http": 40000, "grpc": 15000}  # requests/s
 
 
 def _peers(found):
@@ -15,7 +17,7 @@ def _peers(found):
 
 
 def half_load(found, args):
-    """p99 of an open loop at half of the server's own closed-loop throughput."""
+    """p99 of an open loop at half of the server's own closed-loop throughput, or of the goal if that is less."""
     rows = []
     for _ in range(args.rounds):
         for protocol in ("http", "grpc"):
@@ -23,8 +25,8 @@ def half_load(found, args):
                 address = server.http if protocol == "http" else server.grpc
                 options = {"protocol": protocol, "seconds": args.seconds}
                 peak = clients.tern_load(args.tern, address, model, "--concurrency", args.connections, **{**options, "seconds": 1})["throughput"]
-                half = clients.tern_load(args.tern, address, model, "--rate", peak / 2, "--connections", args.connections, **options)
-                rows.append({"server": name, "protocol": protocol, "rate": peak / 2, "errors": half["errors"],
+                half = clients.tern_load(args.tern, address, model, "--rate", min(peak, GOAL[protocol]) / 2, "--connections", args.connections, **options)
+                rows.append({"server": name, "protocol": protocol, "peak": peak, "errors": half["errors"],
                              "throughput": half["throughput"], **{f"{key}_ms": half["latency_ms"][key] for key in ("p50", "p99")}})
     return rows
 
@@ -39,6 +41,7 @@ def large_tensors(found, args):
                 got = clients.tern_load(args.tern, address, model, "--concurrency", 2, "--shape", f"INPUT0={LARGE}", protocol=protocol,
                                         seconds=args.seconds)
                 rows.append({"server": name, "protocol": protocol, "errors": got["errors"], "gb_per_s": got["throughput"] * LARGE * 4 / 1e9})
+        rows.append({"server": "echo", "protocol": "tcp", "errors": 0, "gb_per_s": echo.gb_per_s(LARGE * 4, args.seconds)})
     return rows
 
 
@@ -67,18 +70,25 @@ def _groups(rows):
     return {key: [row for row in rows if (row["server"], row["protocol"]) == key] for key in keys}
 
 
-def show(report):
+def show_half_load(found):
     print("\nhalf load: server, protocol, requests/s, p50 ms, p99 ms (best and worst round)")
-    for (name, protocol), rows in _groups(report["half_load"]).items():
+    for (name, protocol), rows in _groups(found).items():
         worst = [row["p99_ms"] for row in rows]
-        print(f"  {name:16}{protocol:6}{clients.median(rows, 'rate'):10,.0f}{clients.median(rows, 'p50_ms'):9.3f}"
-              f"{clients.median(rows, 'p99_ms'):9.3f}  ({min(worst):.3f} to {max(worst):.3f})")
-    print("\n16 MiB tensors, GB/s")
-    for (name, protocol), rows in _groups(report["large"]).items():
-        print(f"  {name:16}{protocol:6}{clients.median(rows, 'gb_per_s'):8.2f}")
-    rows = report["added"]["rounds"]
+        print(f"  {name:16}{protocol:6}{clients.median(rows, 'throughput'):10,.0f}{clients.median(rows, 'p50_ms'):9.3f}"
+              f"{clients.median(rows, 'p99_ms'):9.3f}  ({min(worst):.3f} to {max(worst):.3f})", flush=True)
+
+
+def show_large(found):
+    print("\n16 MiB tensors: server, protocol, GB/s of one direction (best and worst round)")
+    for (name, protocol), rows in _groups(found).items():
+        rates = [row["gb_per_s"] for row in rows]
+        print(f"  {name:16}{protocol:6}{statistics.median(rates):8.2f}  ({max(rates):.2f} to {min(rates):.2f})", flush=True)
+
+
+def show_added(found):
+    rows = found["rounds"]
     print(f"\ndigits: in process {clients.median(rows, 'in_process_us'):.0f} us")
     for protocol in ("http", "grpc"):
         extra = statistics.median(row[f"{protocol}_us"] - row["in_process_us"] for row in rows)
         print(f"  {protocol} {clients.median(rows, f'{protocol}_us'):.0f} us, added {extra:.0f} us")
-    print(f"  resident {report['added']['resident_mb']:.1f} MB, after load {report['added']['resident_after_load_mb']:.1f} MB")
+    print(f"  resident {found['resident_mb']:.1f} MB, after load {found['resident_after_load_mb']:.1f} MB")

@@ -33,9 +33,9 @@ def _model(root, name, config):
     return version
 
 
-def tern_identity(root):
-    """Writes the model `identity`, executed by Tern's sample plug-in of that name."""
-    _model(root, "identity", IDENTITY.format(name="identity", backend="identity", instances=2))
+def tern_identity(root, extra=""):
+    """Writes the model `identity`, executed by Tern's sample plug-in of that name. `extra` is added to config.pbtxt."""
+    _model(root, "identity", IDENTITY.format(name="identity", backend="identity", instances=2) + extra)
 
 
 def triton_identity(root, site):
