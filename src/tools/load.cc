@@ -59,16 +59,13 @@ void LoadTool::Declare(Args& args) {
   args.Option("--concurrency", concurrency_, "N",
               "closed loop: number of requests that are always in flight (1)", 1, 100000);
   args.Option("--rate", rate_, "R", "open loop: requests per second, at random times");
-  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, each in a step of its own");
-  args.Option("--seconds", command_.seconds, "S", "duration of each step (10)");
-  args.Option("--warmup", command_.warmup_seconds, "S",
-              "duration of the warm-up before each step, which is not measured (0.5)");
-  args.Option("--connections", connections_, "N", "open loop: largest number of connections (256)", 1,
-              100000);
-  args.Option("--timeout", command_.timeout_seconds, "S",
-              "a request that is not answered within S seconds is an error (30)");
-  args.Option("--input", inputs_, "NAME=FILE.npy",
-              "read an input from a file; all other inputs are random; may be repeated");
+  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, one after the other");
+  args.Option("--seconds", command_.seconds, "S", "of each step (10)");
+  args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
+  args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
+  args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
+  args.Option("--goal", command_.goal_ms, "MS", "JSON: count answers within this time as goodput (all)");
+  args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
   args.Option("--dim", dim_, "N", "size of open dims of random inputs (1)", 0, int64_t{1} << 40);
   args.Option("--random", seed_, "SEED", "seed of random inputs and sending times (1)");
@@ -118,6 +115,7 @@ Result<LoadCommand> LoadTool::Command(const Args& args) const {
     return InvalidArgument("--warmup must not be negative");
   if (!(c.timeout_seconds > 0 && c.timeout_seconds <= 1e6))
     return InvalidArgument("--timeout must be positive");
+  if (!(c.goal_ms >= 0 && c.goal_ms <= 1e9)) return InvalidArgument("--goal must not be negative");
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const auto pair, SplitPair(text, "NAME=1x3x224x224"));
     TERN_ASSIGN(c.shapes[pair.first], ParseDims(pair.second));
@@ -153,6 +151,7 @@ void WriteStep(const LoadStep& s, data::JsonWriter& json) {
       .Unsigned(s.refused)
       .Key("throughput")
       .Number(s.throughput);
+  json.Key("goodput").Number(s.goodput).Key("refused_p99_ms").Number(static_cast<float>(s.refused_p99_ms));
   json.Key("latency_ms").BeginObject();
   const std::pair<const char*, double> values[] = {
       {"mean", s.mean_ms}, {"p50", s.p50_ms},   {"p90", s.p90_ms}, {"p95", s.p95_ms},

@@ -10,6 +10,7 @@ namespace tern::server::loadgen {
 namespace {
 
 constexpr int kWindow = 1 << 24;
+constexpr uint32_t kFrame = 256 << 10;  // one call of send carries one frame
 constexpr int kUnavailable = 14, kResourceExhausted = 8;
 
 nghttp2_nv Header(std::string_view name, std::string_view value) {
@@ -38,6 +39,11 @@ class GrpcClient final : public SocketClient {
  private:
   static ssize_t Read(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
                       nghttp2_data_source*, void* self);
+  static ssize_t FrameSize(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
+                           int32_t stream_window, uint32_t max_frame, void*) {
+    const int64_t window = std::min(connection_window, stream_window);
+    return static_cast<ssize_t>(std::min<int64_t>({window, max_frame, kFrame}));
+  }
   static int OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size,
                       const uint8_t* value, size_t value_size, uint8_t, void* self);
   static int OnData(nghttp2_session*, uint8_t, int32_t, const uint8_t* data, size_t size, void* self);
@@ -63,11 +69,13 @@ void GrpcClient::OnOpen() {
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+  nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks, FrameSize);
   nghttp2_session_client_new(&session_, callbacks, this);
   nghttp2_session_callbacks_del(callbacks);
   const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindow},
+                                             {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kFrame},
                                              {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
-  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 2);
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kWindow);
   output_ = {};
   close_ = false;

@@ -32,6 +32,7 @@ struct LoadCommand {
   std::map<std::string, Dims> shapes;    // dims of random inputs, by name
   int64_t open_dim = 1;                  // size of open dims of random inputs
   double timeout_seconds = 30;
+  double goal_ms = 0;  // answers within this time are goodput; 0: all answers are
   std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty
   std::function<bool()> stop;                         // the test ends when it returns true; may be empty
 };
@@ -39,6 +40,8 @@ struct LoadCommand {
 struct LoadStep {
   double rate = 0;  // the requested rate; 0: closed loop
   int concurrency = 0;
+  double goodput = 0;         // successful answers within goal_ms, per second
+  double refused_p99_ms = 0;  // latency of refused requests; 0: none
   double seconds = 0;
   uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors by overload (HTTP 429, 503)
   double throughput = 0;                                        // successful answers per second

@@ -56,8 +56,35 @@ TEST(Load, OpenLoopKeepsItsRate) {
   EXPECT_EQ(step.errors, 0u);
 }
 
-// The server answers one request at a time and stalls once. Requests that are due during the stall must have
-// the full latency.
+TEST(Load, GoodputCountsAnswersWithinTheGoal) {
+  FakeServer server(Answers);
+  LoadCommand command = Command(server);
+  const auto all = RunLoad(command);
+  ASSERT_TRUE(all.ok()) << all.status().ToString();
+  EXPECT_GT(all->steps.at(0).goodput, 0);
+  EXPECT_EQ(all->steps.at(0).goodput, all->steps.at(0).throughput);
+  command.goal_ms = 1e-6;  // no answer takes less than 1 ns
+  const auto none = RunLoad(command);
+  ASSERT_TRUE(none.ok()) << none.status().ToString();
+  EXPECT_GT(none->steps.at(0).throughput, 0);
+  EXPECT_EQ(none->steps.at(0).goodput, 0);
+}
+
+TEST(Load, RefusalsHaveALatency) {
+  FakeServer server([](const std::string& request) {
+    if (StartsWith(request, "GET ")) return Answers(request);
+    return std::string("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 16\r\n\r\n{\"error\":\"full\"}");
+  });
+  const auto report = RunLoad(Command(server));
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  const LoadStep& step = report->steps.at(0);
+  EXPECT_GT(step.refused, 0u);
+  EXPECT_EQ(step.refused, step.errors);
+  EXPECT_GT(step.refused_p99_ms, 0);
+  EXPECT_EQ(step.goodput, 0);
+}
+
+// The server answers one request at a time and stalls once. Requests that were due meanwhile count in full.
 TEST(Load, StallsAreNotOmitted) {
   std::atomic<int> count{0};
   std::mutex one;

@@ -95,9 +95,9 @@ class Step final : public AnswerSink {
   std::deque<Clock::time_point> waiting_;  // due times of requests that wait for a free connection
   int under_way_ = 0;
   bool stopped_ = false;
-  uint64_t requests_ = 0, answers_ = 0, errors_ = 0, refused_ = 0, in_window_ = 0;
+  uint64_t requests_ = 0, answers_ = 0, errors_ = 0, refused_ = 0, in_window_ = 0, within_goal_ = 0;
   std::map<std::string, uint64_t> messages_;
-  Latencies latencies_;
+  Latencies latencies_, refusals_;
 };
 
 void Step::Connect(int count) {
@@ -180,13 +180,16 @@ void Step::OnAnswer(ClientConnection& connection, const Answer& answer) {
 void Step::Record(const Slot& slot, const Answer& answer, Clock::time_point now) {
   if (slot.intended < begin_) return;
   ++answers_;
+  const nanoseconds latency = now - slot.intended;
   if (answer.ok) {
-    latencies_.Add(static_cast<uint64_t>(nanoseconds(now - slot.intended).count()));
+    latencies_.Add(static_cast<uint64_t>(latency.count()));
     in_window_ += now <= end_;
+    within_goal_ += now <= end_ && (command_.goal_ms <= 0 || latency <= Seconds(command_.goal_ms * 1e-3));
     return;
   }
   ++errors_;
   refused_ += answer.refused;
+  if (answer.refused) refusals_.Add(static_cast<uint64_t>(latency.count()));
   if (messages_.size() < 8 || messages_.count(answer.message)) ++messages_[answer.message];
 }
 
@@ -237,6 +240,8 @@ LoadStep Step::Report() const {
   s.errors = errors_;
   s.refused = refused_;
   s.throughput = s.seconds > 0 ? static_cast<double>(in_window_) / s.seconds : 0;
+  s.goodput = s.seconds > 0 ? static_cast<double>(within_goal_) / s.seconds : 0;
+  s.refused_p99_ms = static_cast<double>(refusals_.Quantile(0.99)) * 1e-6;
   const auto ms = [&](double q) { return static_cast<double>(latencies_.Quantile(q)) * 1e-6; };
   s.mean_ms = latencies_.mean_ns() * 1e-6;
   s.p50_ms = ms(0.5);

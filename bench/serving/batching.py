@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Measures goodput within a latency goal under Poisson load and overload, and how 8 models share the cores."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import sys
+import tempfile
+
+import clients
+import inputs
+import options
+import processes
+import repositories
+import servers
+import sharing
+import stats
+
+MODES = ("none", "fixed", "sla")
+
+
+def configurations(args, goal_ms):
+    """The text of config.pbtxt by mode. Mode `none` runs one request at a time, as Triton does without dynamic_batching."""
+    batches = f"max_batch_size: {args.max_batch}\n"
+    threads = f'parameters {{ key: "tern_threads" value {{ string_value: "{args.threads}" }} }}\n' if args.threads else ""
+    instances = f"instance_group [ {{ kind: KIND_CPU count: {args.instances} }} ]\n"
+    common = batches + threads + instances
+    return {"none": common,
+            "fixed": common + f"dynamic_batching {{ max_queue_delay_microseconds: {round(args.delay_ms * 1000)} }}\n",
+            "sla": common + f'dynamic_batching {{}}\nparameters {{ key: "tern_p99_ms" value {{ string_value: "{goal_ms:g}" }} }}\n'}
+
+
+class Bench:
+    """One model file, served in all modes by one server."""
+
+    def __init__(self, args, name, file, folder):
+        self.args, self.name, self.file, self.folder = args, name, file, folder
+        self.server, self.inputs = None, []
+
+    def start(self, goal_ms):
+        models = self.folder / f"models_{goal_ms:g}"
+        for mode, config in configurations(self.args, goal_ms).items():
+            repositories.onnx_model(models, mode, self.file, config)
+        self.server = servers.start_tern(self.args.tern, self.folder, "--repository", models)
+        self.inputs = inputs.write(self.server, "none", self.folder, self.args.length)
+
+    def load(self, mode, *more, seconds=None, warmup=0.5):
+        return clients.tern_load(self.args.tern, self.server.http, mode, *self.inputs, "--timeout", 10, "--connections",
+                                 self.args.connections, *more, seconds=seconds or self.args.seconds, warmup=warmup)
+
+    def goal(self):
+        """Ten times the median latency of one request at a time."""
+        return self.args.goal_ms or round(10 * self.load("none", "--concurrency", 1, seconds=1)["latency_ms"]["p50"], 1)
+
+    def capacities(self):
+        """Closed-loop throughput of the modes that refuse nothing."""
+        return {mode: self.load(mode, "--concurrency", 2 * self.args.max_batch)["throughput"] for mode in ("none", "fixed")}
+
+    def open_loop(self, mode, rate, goal_ms, **more):
+        before, begin = self.server.cpu_seconds(), stats.counts(self.server, mode)
+        got = self.load(mode, "--rate", rate, "--goal", goal_ms, **more)
+        end = stats.counts(self.server, mode)
+        batch = (end[0] - begin[0]) / max(1, end[1] - begin[1])
+        return {"mode": mode, "rate": rate, "goodput": got["goodput"], "throughput": got["throughput"], "p99_ms": got["latency_ms"]["p99"],
+                "errors": got["errors"], "refused": got["refused"], "refused_p99_ms": got["refused_p99_ms"], "batch": batch,
+                "cpu_s": self.server.cpu_seconds() - before, "load_average": processes.load_average(), "requests": got["requests"]}
+
+
+def show(row, label):
+    print(f"  {label:14}{row['mode']:7}{row['rate']:9.1f}{row['goodput']:10.1f}{row['throughput']:9.1f}{row['p99_ms']:10.1f}"
+          f"{row['batch']:7.1f}{row['refused']:9}{row['refused_p99_ms']:10.1f}{row['errors'] - row['refused']:7}{row['load_average']:6.1f}",
+          flush=True)
+
+
+def measure(bench, args):
+    bench.start(args.goal_ms or 1000)
+    goal = bench.goal()
+    bench.server.stop()
+    bench.start(goal + 1e-3)
+    capacities = bench.capacities()
+    capacity = max(capacities.values())
+    print(f"\n{bench.name}: goal {goal:g} ms, capacity {', '.join(f'{mode} {rate:.1f}/s' for mode, rate in capacities.items())}")
+    print(f"  {'load':14}{'mode':7}{'rate':>9}{'goodput':>10}{'answers':>9}{'p99 ms':>10}{'batch':>7}{'refused':>9}{'their p99':>10}"
+          f"{'errors':>7}{'busy':>6}")
+    rows = []
+    loads = [(f"{factor:g} x", factor, 0.5) for factor in args.factors] + [("0.8 x, 2 s on", 0.8, 2)]
+    for _ in range(args.rounds):
+        for label, factor, warmup in loads:
+            for mode in args.modes:
+                row = {"load": label, **bench.open_loop(mode, factor * capacity, goal, warmup=warmup)}
+                show(row, label)
+                rows.append(row)
+    bench.server.stop()
+    return {"goal_ms": goal, "capacity": capacities, "rows": rows}
+
+
+def ratios(found, factors):
+    """Goodput of SLA mode relative to the others, and to its own peak."""
+    def median(label, mode):
+        return clients.median([row for row in found["rows"] if (row["load"], row["mode"]) == (label, mode)], "goodput")
+    labels = [f"{factor:g} x" for factor in factors]
+    peak = max(median(label, "sla") for label in labels)
+    for label in labels:
+        ours = median(label, "sla")
+        parts = [f"{ours / max(median(label, mode), 0.1):.2f} of {mode}" for mode in MODES if mode != "sla"]
+        print(f"  {label}: goodput of sla is {', '.join(parts)}, {ours / peak:.2f} of its peak")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    options.add(parser)
+    parser.add_argument("--model", action="append", default=[], metavar="NAME=FILE.onnx", help="may be repeated")
+    parser.add_argument("--goal-ms", type=float, default=0, help="p99 goal (10 times the latency of one request at a time)")
+    parser.add_argument("--delay-ms", type=float, default=5, help="of fixed-delay batching")
+    parser.add_argument("--max-batch", type=int, default=8)
+    parser.add_argument("--instances", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0, help="of one execution (0: the server's choice)")
+    parser.add_argument("--length", type=int, default=64, help="size of open dims other than the batch")
+    parser.add_argument("--connections", type=int, default=1024)
+    parser.add_argument("--factors", type=float, nargs="*", default=[0.8, 3, 10], help="loads relative to the capacity")
+    parser.add_argument("--shared", type=int, default=8, help="models at once; 0: leave out")
+    parser.add_argument("--modes", nargs="*", default=list(MODES))
+    return options.parsed(parser)
+
+
+def main():
+    args, report = parse(), {"load_average": os.getloadavg()}
+    files = dict(each.split("=", 1) for each in args.model)
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for name, file in files.items() if args.factors else ():
+            bench = Bench(args, name, file, folder / name)
+            stack.callback(lambda bench=bench: bench.server and bench.server.stop())
+            report[name] = measure(bench, args)
+            if set(args.modes) == set(MODES):
+                ratios(report[name], args.factors)
+        if args.shared:
+            report["shared"] = sharing.measure(stack, folder / "shared", args, files)
+    options.write(args, report)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

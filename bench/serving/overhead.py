@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Measures what a server adds to a model that does nothing: requests/s, p99 and processor time per request."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import struct
+import sys
+import tempfile
+
+import clients
+import latency
+import options
+import processes
+import repositories
+import servers
+import stats
+
+ONE = struct.pack("<f", 1.0)
+
+
+def start_all(stack, args, folder):
+    """The servers and the models to ask for: [(name, server, model)]."""
+    repositories.tern_identity(folder / "models")
+    tern = servers.start_tern(args.tern, folder / "tern", "--repository", folder / "models", "--backend-folder", args.backends)
+    stack.callback(tern.stop)
+    found = [("tern", tern, "identity")]
+    if args.triton:
+        triton = servers.start_triton(args.triton, folder / "triton")
+        stack.callback(triton.stop)
+        found += [("triton python", triton, "identity"), ("triton cache", triton, "cached")]
+    if args.nginx:
+        nginx = servers.start_nginx(args.nginx, folder / "nginx", "x" * 128)
+        stack.callback(nginx.stop)
+        found.append(("nginx", nginx, "identity"))
+    return found
+
+
+def generators(args):
+    """The load generators: name, protocol, function of server and model."""
+    found = [("wrk", "http", lambda server, model: clients.wrk(server, model, ONE, args.seconds, args.connections)),
+             ("h2load", "grpc", lambda server, model: clients.h2load(server, model, ONE, args.seconds, args.connections))]
+    if args.perf_analyzer:
+        for protocol in ("http", "grpc"):
+            found.append((f"perf_analyzer {protocol}", protocol, lambda server, model, protocol=protocol: clients.perf_analyzer(
+                args.perf_analyzer, server, model, protocol, args.seconds, concurrency=args.connections)))
+    return found
+
+
+def measure(server, model, send):
+    """One run of a load generator. Fails if the server did not execute what the client counted: an error over gRPC is a 200, too."""
+    fixed = server.name == "nginx"
+    before, answered = server.cpu_seconds(), 0 if fixed else stats.successes(server, model)
+    found = send(server, model)
+    spent, answered = server.cpu_seconds() - before, found["requests"] if fixed else stats.successes(server, model) - answered
+    if found["errors"] or answered < 0.98 * found["requests"]:
+        raise SystemExit(f"{server.name}: {found['errors']} errors, {found['requests']} requests, {answered} answered")
+    return {**found, "cpu_us": spent / answered * 1e6, "load_average": processes.load_average()}
+
+
+def throughput(found, args):
+    """{load generator: {server: [one measurement per round]}}, all servers in turn in each round."""
+    table = {}
+    for _ in range(args.rounds):
+        for client, protocol, send in generators(args):
+            for name, server, model in found:
+                if name == "nginx" and client != "wrk":
+                    continue
+                table.setdefault(client, {}).setdefault(name, []).append(measure(server, model, send))
+    return table
+
+
+def print_throughput(table):
+    print(f"{'client':20}{'server':16}{'requests/s':>12}{'p99 ms':>9}{'CPU us':>9}{'tern /':>9}")
+    for client, by_server in table.items():
+        for name, rounds in by_server.items():
+            ratio = clients.median_ratio(by_server["tern"], rounds)
+            print(f"{client:20}{name:16}{clients.median(rounds, 'throughput'):12,.0f}{clients.median(rounds, 'p99_ms'):9.2f}"
+                  f"{clients.median(rounds, 'cpu_us'):9.1f}{ratio:9.2f}")
+
+
+SHOW = {"throughput": print_throughput, "half_load": latency.show_half_load, "large": latency.show_large, "added": latency.show_added}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    options.add(parser)
+    parser.add_argument("--nginx", default=os.environ.get("NGINX") or shutil.which("nginx"), help="program; '': leave it out")
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--digits", default=options.ROOT / "examples/digits/digits.onnx", help="model of the latency over the in-process run")
+    parser.add_argument("--parts", nargs="*", default=["throughput", "half_load", "large", "added"], help="what to measure")
+    return options.parsed(parser)
+
+
+def main():
+    args = parse()
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        found = start_all(stack, args, folder)
+        report = {"load_average": processes.load_average(), "wake_up_p99_ms": processes.wake_up_p99_ms()}
+        parts = {"throughput": lambda: throughput(found, args), "half_load": lambda: latency.half_load(found, args),
+                 "large": lambda: latency.large_tensors(found, args), "added": lambda: latency.added(stack, folder, args)}
+        for part in args.parts:
+            report[part] = parts[part]()
+            SHOW[part](report[part])
+        print(f"load average {report['load_average']:.1f} to {processes.load_average():.1f}; "
+              f"p99 of a 1 ms sleep: {report['wake_up_p99_ms']:.2f} ms late")
+        options.write(args, report)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

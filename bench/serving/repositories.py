@@ -1,0 +1,54 @@
+"""Writes model repositories in Triton's layout."""
+
+import os
+import pathlib
+import shutil
+
+IDENTITY = """name: "{name}"
+backend: "{backend}"
+max_batch_size: 0
+input [ {{ name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] }} ]
+output [ {{ name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] }} ]
+instance_group [ {{ kind: KIND_CPU count: {instances} }} ]
+"""
+
+# The stub of Triton's python back end ignores PYTHONPATH.
+PYTHON_IDENTITY = """import sys
+
+sys.path.insert(0, "{site}")
+import triton_python_backend_utils as utils
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        return [utils.InferenceResponse([utils.Tensor("OUTPUT0", utils.get_input_tensor_by_name(request, "INPUT0").as_numpy())])
+                for request in requests]
+"""
+
+
+def _model(root, name, config):
+    version = pathlib.Path(root) / name / "1"
+    version.mkdir(parents=True)
+    (version.parent / "config.pbtxt").write_text(config)
+    return version
+
+
+def tern_identity(root, extra=""):
+    """Writes the model `identity`, executed by Tern's sample plug-in of that name. `extra` is added to config.pbtxt."""
+    _model(root, "identity", IDENTITY.format(name="identity", backend="identity", instances=2) + extra)
+
+
+def triton_identity(root, site):
+    """Writes the model `identity` in Python, and `cached`: the same with Triton's response cache. `site` is a folder with numpy < 2."""
+    for name, extra in (("identity", ""), ("cached", "response_cache { enable: true }\n")):
+        version = _model(root, name, IDENTITY.format(name=name, backend="python", instances=1) + extra)
+        (version / "model.py").write_text(PYTHON_IDENTITY.format(site=site))
+
+
+def onnx_model(root, name, file, config):
+    """Adds an ONNX file under `name`, as a hard link where that is possible: Tern refuses links that leave the model's folder."""
+    version = _model(root, name, f'name: "{name}"\n{config}')
+    try:
+        os.link(pathlib.Path(file).resolve(), version / "model.onnx")
+    except OSError:
+        shutil.copy(file, version / "model.onnx")
