@@ -79,12 +79,12 @@ class SystemSharedMemory : public SharedMemoryControl {
   Status Register(const std::string& name, const std::string& key, uint64_t offset, uint64_t bytes) override {
     TERN_TRY(CheckKey(name, key));
     if (name.empty()) return InvalidArgument("a shared memory region needs a name");
-    if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
     const std::lock_guard<std::mutex> lock(mutex_);
     if (regions_.count(name))
       return Status(Code::kAlreadyExists, StrCat("shared memory region '", name, "' already in manager"));
     const Descriptor object{shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0)};
-    if (object.fd < 0) return NotFound("Unable to open shared memory region: '", name, "'");
+    if (object.fd < 0) return IoError("Unable to open shared memory region: '", key, "'");
+    if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
     TERN_TRY(CheckSize(name, object.fd, offset, bytes));
     TERN_ASSIGN(Buffer memory, Map(name, object.fd, offset, bytes));
     regions_[name] = {{name, key, offset, bytes}, std::move(memory)};
