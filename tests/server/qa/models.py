@@ -104,18 +104,17 @@ def delayed_simple(checkout, to):
     shutil.copy(source, to / "simple/config.pbtxt")
 
 
-def stand_in(source, to, old, new, suffix=""):
-    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of tensors."""
-    name = source.name.replace(old, new, 1)
+def stand_in(source, to, back_end, changes=(), outputs="OUTPUT"):
+    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of outputs."""
+    name = source.name.replace("onnx", back_end, 1)
     shutil.copytree(source, to / name)
-    rename = (r"\b(INPUT|OUTPUT)(\d)\b", rf"\1{suffix}\2")
-    edit(to / name / "config.pbtxt", (source.name, name), rename)
+    rename = (r"^OUTPUT(?=\d$)", outputs)
+    edit(to / name / "config.pbtxt", (source.name, name), (r'"OUTPUT(?=\d")', f'"{outputs}'), *changes)
     for path in (to / name).glob("*/model.onnx"):
         model = onnx.load(path)
-        for tensor in (*model.graph.input, *model.graph.output):
+        for tensor in model.graph.output:
             tensor.name = re.sub(*rename, tensor.name)
         for node in model.graph.node:
-            node.input[:] = [re.sub(*rename, one) for one in node.input]
             node.output[:] = [re.sub(*rename, one) for one in node.output]
         onnx.save(model, path)
 
@@ -128,8 +127,8 @@ def variable(checkout, to):
     ensembles = to.parent / "ensembles"
     generate(checkout, ensembles, "gen_qa_models.py", "--ensemble", "--variable")
     for source in sorted(to.glob("onnx_*")):
-        stand_in(source, to, "onnx", "plan")
-        stand_in(source, to, "onnx", "libtorch", "__")
+        stand_in(source, to, "plan")
+        stand_in(source, to, "libtorch", (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),), "OUTPUT__")
     for path in [*ensembles.glob("*_plan_*"), *ensembles.glob("nop_*")]:
         shutil.copytree(path, to / path.name)
         (to / path.name / "1").mkdir(exist_ok=True)
