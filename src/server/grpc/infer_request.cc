@@ -142,7 +142,7 @@ class Parser {
   }
 
   Status FindShared(const SharedMemoryUse& use, Buffer& out) {
-    if (!options_.shared_memory) return Unsupported("shared memory is off on this server");
+    if (!options_.shared_memory) return Unsupported(kSharedMemoryOff);
     TERN_ASSIGN(out, options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes));
     return {};
   }

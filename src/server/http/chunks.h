@@ -8,7 +8,8 @@
 
 namespace tern::server {
 
-// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits. Extensions and trailers are ignored.
+// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits, at most 65536 chunks have data.
+// Extensions and trailers are ignored.
 class ChunkDecoder {
  public:
   explicit ChunkDecoder(uint64_t limit) : limit_(limit) {}
@@ -28,6 +29,7 @@ class ChunkDecoder {
   uint64_t left_ = 0;   // bytes of the chunk
   int digits_ = 0;      // of the size
   size_t line_ = 0;     // bytes of the trailer's line
+  size_t chunks_ = 0;   // that have data
   size_t ignored_ = 0;  // bytes of extensions and trailers
 };
 

@@ -175,8 +175,8 @@ Status ReadOutput(JsonReader& json, const InferSource& source, Request& request,
 Status ReadRawInput(const Buffer& body, const InferSource& source, Request& request) {
   const ModelConfig& config = *source.config;
   if (config.inputs.size() != 1)
-    return InvalidArgument("Raw request must only have 1 input (found ", config.inputs.size(),
-                           ") to be deduced but got 1 inputs in model '", config.name, "'");
+    return InvalidArgument("Raw request must only have 1 input (found 1) to be deduced but got ",
+                           config.inputs.size(), " inputs in '", config.name, "' model configuration");
   const TensorConfig& input = config.inputs[0];
   WireTensor tensor{input.name, input.dtype, input.dims, body};
   // One dim may be open. The batch dim is 1.

@@ -98,7 +98,7 @@ Result<std::unique_ptr<SettingsStore>> SettingsStore::Create(const TraceStart& t
 
 Status SettingsStore::CheckModel(const std::string& model) const {
   if (model.empty() || !models_ || models_->Find(model).ok()) return {};
-  return NotFound("Request for unknown model : ", model);  // Triton's text, which differs here
+  return NotFound("Request for unknown model : ", model);  // Triton's text
 }
 
 Settings SettingsStore::Merged(std::string_view model) const {

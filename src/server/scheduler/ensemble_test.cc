@@ -71,6 +71,19 @@ TEST(Ensemble, ConvertsBetweenModelsWithAndWithoutBatchDim) {
   EXPECT_EQ(ToInts(response.outputs[0]), std::vector<int32_t>{7});
 }
 
+TEST(Ensemble, HasTheLabelsOfItsSteps) {
+  Server server;
+  ModelConfig config = IntModel(4);
+  config.name = "a";
+  config.outputs[0].labels = {"cat", "dog"};
+  auto added = server.scheduler->Add(config, "1", std::make_unique<FakeModel>(Identity));
+  ASSERT_TRUE(added.ok());
+  server.registry.Publish("a", {*added});
+  auto ensemble = server.Ensemble({Step("a", "x", "y")});
+  ASSERT_TRUE(ensemble.ok()) << ensemble.status().ToString();
+  EXPECT_EQ((*ensemble)->config().outputs[0].labels, (std::vector<std::string>{"cat", "dog"}));
+}
+
 TEST(Ensemble, HandsTensorsOnWithoutCopies) {
   Server server;
   server.Add("a", Identity);

@@ -98,10 +98,19 @@ def densenet(checkout, to):
 
 
 def delayed_simple(checkout, to):
-    """execute_delayed_model: an identity that takes two seconds."""
-    source = checkout / "server/qa/python_models/execute_delayed_model/config.pbtxt"
-    (to / "simple/1").mkdir(parents=True)
-    shutil.copy(source, to / "simple/config.pbtxt")
+    """execute_delayed_model gives the sum and the difference after 15 s: an ensemble of an identity that waits, and of simple."""
+    copy_examples(checkout, to, ["simple"])
+    (to / "simple").rename(to / "add_sub")
+    edit(to / "add_sub/config.pbtxt", ('name: "simple"', 'name: "add_sub"'))
+    config = (checkout / "server/qa/python_models/execute_delayed_model/config.pbtxt").read_text()
+    wait = 'parameters [{ key: "execute_delay_ms" value: { string_value: "15000" } }]\n'
+    plug_in(to / "wait", config.replace('"python"', '"identity"').replace('name: "simple"', 'name: "wait"') + wait)
+    pairs = lambda kind, *names: " ".join(f'{kind}_map {{ key: "{key}" value: "{value}" }}' for key, value in names)
+    steps = (pairs("input", ("INPUT0", "INPUT0"), ("INPUT1", "INPUT1")) + pairs("output", ("OUTPUT0", "a"), ("OUTPUT1", "b")),
+             pairs("input", ("INPUT0", "a"), ("INPUT1", "b")) + pairs("output", ("OUTPUT0", "OUTPUT0"), ("OUTPUT1", "OUTPUT1")))
+    plug_in(to / "simple", config.replace('backend: "python"', 'platform: "ensemble"') + "ensemble_scheduling { step ["
+            + ", ".join(f'{{ model_name: "{model}" model_version: -1 {maps} }}' for model, maps in zip(("wait", "add_sub"), steps)) + "] }\n")
+    edit(to / "simple/config.pbtxt", (r"^instance_group.*", ""))
 
 
 def stand_in(source, to, back_end, changes=(), outputs="OUTPUT"):
@@ -168,3 +177,35 @@ def implicit_state(checkout, to):
 
 def scalar(checkout, to):
     generate(checkout, to, "gen_qa_ort_scalar_models.py", f"--onnx_opset={OPSET}")
+
+
+def copy_folder(source, to, *changes, add=""):
+    """A folder with a config.pbtxt for a plug-in, which needs no model file."""
+    shutil.copytree(source, to)
+    (to / "1").mkdir(exist_ok=True)
+    edit(to / "config.pbtxt", *changes, add=add)
+
+
+def metrics(checkout, to):
+    copy_folder(checkout / "server/qa/L0_metrics/unit_test_models/identity_cache_off", to / "identity_cache_off")
+
+
+def queue_size(checkout, to):
+    """As L0_metrics/test.sh makes them."""
+    source = checkout / "server/qa/L0_metrics"
+    delay = "max_queue_delay_microseconds: 100000"
+    dynamic = f"\ndynamic_batching {{ {delay} }}\n"
+    for name, add in (("default", ""), ("dynamic", dynamic), ("default_composing", ""), ("dynamic_composing", dynamic),
+                      ("max_queue_size", f"\ndynamic_batching {{ {delay} default_queue_policy {{ max_queue_size: 4 }} }}\n"),
+                      ("sequence_direct", f"\nsequence_batching {{ direct {{ {delay}, minimum_slot_utilization: 1.0 }} }}\n"),
+                      ("sequence_oldest", f"\nsequence_batching {{ oldest {{ {delay}, max_candidate_sequences: 4 }} }}\n")):
+        copy_folder(source / "identity_delay", to / name, ("^max_batch_size.*", "max_batch_size: 4"), add=add)
+    copy_folder(source / "ensemble_delay", to / "ensemble")
+
+
+def output_validation(checkout, to):
+    """libtorch_zero_1_float32 is an identity."""
+    plug_in(to / "libtorch_zero_1_float32", '''
+name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
+input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
+output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')

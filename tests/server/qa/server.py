@@ -28,9 +28,11 @@ class Server:
         self.folder, self.env, self.process = folder, env or {}, None
 
     def __enter__(self):
-        taken = [port for port in PORTS if not port_is_free(port)]
-        if taken:
-            raise AssertionError(f"ports in use: {taken}")
+        end = time.monotonic() + 120
+        while taken := [port for port in PORTS if not port_is_free(port)]:
+            if time.monotonic() > end:
+                raise AssertionError(f"ports in use: {taken}")
+            time.sleep(0.5)
         self.ready_file.unlink(missing_ok=True)
         with open(self.out_file, "wb") as out:
             self.process = subprocess.Popen(list(map(str, self.command)), cwd=self.folder, stdout=out, stderr=subprocess.STDOUT,

@@ -69,6 +69,14 @@ def unregister_parts():
     return [Part([test], SHM) for test in tests]
 
 
+NO_FLAG = "needs --metrics-config; Tern's histograms are always on and it has no summaries"
+NO_CACHE = "needs the response cache"
+METRICS_EXCEPTIONS = {"test_inf_counters_missing": NO_FLAG, "test_inf_histograms_exist": NO_FLAG, "test_inf_summaries_exist": NO_FLAG,
+                      "test_summaries_custom_quantiles": NO_FLAG, "test_inf_summaries_exist_with_cache": NO_CACHE,
+                      "test_cache_counters_exist": NO_CACHE, "test_cache_summaries_exist": NO_CACHE,
+                      "test_pinned_memory_metrics_exist": "pinned memory is for GPUs",
+                      "test_model_namespacing_label_with_namespace_on": "needs --model-namespacing"}
+
 SUITES = [
     Suite("client examples http", models.simple, [
         Part(examples("simple_http_health_metadata", "simple_http_infer_client", "simple_http_async_infer_client", "simple_http_aio_infer_client",
@@ -104,5 +112,13 @@ SUITES = [
                  env={"BACKENDS": "onnx"}, without={name: "needs Triton's C++ back end implicit_state" for name in (
                      "test_no_implicit_state", "test_wrong_implicit_state_name", "test_implicit_state_single_buffer",
                      "test_implicit_state_growable_memory", "test_no_update")})])]),
+    Suite("L0_metrics names", models.metrics, [
+        Part([qa("L0_metrics", "metrics_config_test.py", *[f"MetricsConfigTest.test_{name}" for name in (
+            "inf_counters_exist", "inf_histograms_missing", "inf_summaries_missing", "cache_counters_missing", "cache_summaries_missing",
+            "model_namespacing_label_with_namespace_off")], without=METRICS_EXCEPTIONS)])]),
+    Suite("L0_metrics queue size", models.queue_size, [Part([qa("L0_metrics", "metrics_queue_size_test.py")])]),
+    Suite("L0_output_validation", models.output_validation, [
+        Part([qa("L0_output_validation", "lt_op_val_client.py", "OutputValidationTest.test_success", without={
+            name: "expects the words of Triton's PyTorch back end" for name in ("test_datatype", "test_index")})])]),
     Suite("L0_scalar_io", models.scalar, [Part([qa("L0_scalar_io", "scalar_test.py")])]),
 ]
