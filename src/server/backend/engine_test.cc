@@ -103,6 +103,13 @@ TEST_F(EngineTest, RefusesAConfigurationThatContradictsTheModel) {
             }),
             "input 'x' has dims [-1,4] in the model, but [-1,5] in its configuration");
   EXPECT_EQ(error([](ModelConfig& c) { c.inputs[0].dims = {3, 4}; }), "") << "narrower than the model";
+  EXPECT_EQ(error([](ModelConfig& c) {
+              c.max_batch_size = 8;
+              c.inputs[0].ragged = true;
+              c.batch_outputs = {{{"y"}, {"x"}}};
+            }),
+            "")
+      << "ragged tensors have no batch dim in the model";
   EXPECT_NE(error([](ModelConfig& c) { c.max_batch_size = 8; }), "") << "dims then exclude the batch dim";
   EXPECT_EQ(error([](ModelConfig& c) {
               c.max_batch_size = 8;

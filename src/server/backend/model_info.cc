@@ -46,7 +46,16 @@ void SetScalar(TensorConfig& tensor) {
   tensor.reshape = Dims();
 }
 
-Status Compare(const TernDescription::Tensor& model, const char* role, TensorConfig& configured) {
+// The items of a ragged tensor are joined into one, so that the model's tensor has no batch dim.
+bool IsRagged(const ModelConfig& config, const TensorConfig& tensor) {
+  const auto scatters = [&](const BatchOutput& output) {
+    return std::find(output.targets.begin(), output.targets.end(), tensor.name) != output.targets.end();
+  };
+  return tensor.ragged || std::any_of(config.batch_outputs.begin(), config.batch_outputs.end(), scatters);
+}
+
+Status Compare(const TernDescription::Tensor& model, const char* role, bool ragged,
+               TensorConfig& configured) {
   if (configured.dtype == DType::kInvalid) configured.dtype = model.dtype;
   if (configured.dims.empty() && !configured.reshape) {
     configured.dims = model.dims;
@@ -55,7 +64,7 @@ Status Compare(const TernDescription::Tensor& model, const char* role, TensorCon
   if (configured.dtype != model.dtype)
     return InvalidArgument(role, " '", model.name, "' has type ", WireName(model.dtype),
                            " in the model, but ", WireName(configured.dtype), " in its configuration");
-  if (Fits(BackendDims(configured), model.dims)) return {};
+  if (ragged || Fits(BackendDims(configured), model.dims)) return {};
   const auto one = [](int64_t dim) { return dim == 1; };
   if (model.dims.empty() && !configured.reshape &&
       std::all_of(configured.dims.begin(), configured.dims.end(), one)) {
@@ -84,7 +93,7 @@ Status Merge(const std::vector<TernDescription::Tensor>& model, const ModelConfi
     const auto same = [&](const TensorConfig& c) { return c.name == tensor.name; };
     const auto it = std::find_if(configured.begin(), configured.end(), same);
     if (it != configured.end())
-      TERN_TRY(Compare(tensor, role, *it));
+      TERN_TRY(Compare(tensor, role, IsRagged(config, *it), *it));
     else if (OfScheduler(config, tensor.name))
       continue;
     else if (open)

@@ -37,6 +37,10 @@ struct SharedMemoryRegion {
   uint64_t offset = 0, bytes = 0;
 };
 
+// Triton's text for clients of a server without shared memory.
+inline constexpr const char* kSharedMemoryOff =
+    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.";
+
 class SharedMemoryControl {
  public:
   virtual ~SharedMemoryControl() = default;

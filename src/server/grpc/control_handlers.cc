@@ -45,7 +45,7 @@ Result<bool> ReadUnloadOptions(const inference::RepositoryModelUnloadRequest& me
 }
 
 Result<SharedMemoryControl*> SharedMemory(ServerContext& context) {
-  if (!context.shared_memory) return Unsupported("shared memory is off on this server");
+  if (!context.shared_memory) return Unsupported(kSharedMemoryOff);
   return context.shared_memory;
 }
 
@@ -125,6 +125,7 @@ Result<std::string> HandleModelUnload(ServerContext& context, std::string_view r
 Result<std::string> HandleSystemStatus(ServerContext& context, std::string_view request) {
   inference::SystemSharedMemoryStatusRequest message;
   TERN_TRY(ParseMessage(request, message));
+  if (!context.shared_memory && message.name().empty()) return std::string();  // no regions
   TERN_ASSIGN(SharedMemoryControl* const memory, SharedMemory(context));
   TERN_ASSIGN(const auto regions, memory->List(message.name()));
   inference::SystemSharedMemoryStatusResponse response;

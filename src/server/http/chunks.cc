@@ -6,6 +6,7 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxIgnored = 16384;
+constexpr size_t kMaxChunks = 65536;  // of Triton
 
 Status Malformed() { return InvalidArgument("malformed chunked body"); }
 
@@ -64,6 +65,9 @@ Status ChunkDecoder::Step(char c) {
     case State::kSizeLf:
       if (c != '\n') return Malformed();
       state_ = left_ ? State::kData : State::kTrailer;
+      if (left_ && ++chunks_ > kMaxChunks)
+        return InvalidArgument("Chunked request body exceeds maximum of ", kMaxChunks,
+                               " non-empty chunks. Send fewer or larger HTTP chunks.");
       digits_ = 0;
       return {};
     case State::kDataCr:

@@ -8,8 +8,8 @@
 
 namespace tern::server {
 
-// The decoder is strict. Lines must end in CR LF, and sizes must have 1 to 15 hexadecimal digits. Extensions
-// and trailers are ignored.
+// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits, at most 65536 chunks have data.
+// Extensions and trailers are ignored.
 class ChunkDecoder {
  public:
   explicit ChunkDecoder(uint64_t limit) : limit_(limit) {}
@@ -27,9 +27,10 @@ class ChunkDecoder {
 
   const uint64_t limit_;
   State state_ = State::kSize;
-  uint64_t left_ = 0;   // bytes of the current chunk that are missing
-  int digits_ = 0;      // digits of the current size
-  size_t line_ = 0;     // bytes of the current trailer line
+  uint64_t left_ = 0;   // bytes of the chunk
+  int digits_ = 0;      // of the size
+  size_t line_ = 0;     // bytes of the trailer's line
+  size_t chunks_ = 0;   // that have data
   size_t ignored_ = 0;  // bytes of extensions and trailers
 };
 

@@ -85,7 +85,7 @@ TEST_F(HttpTest, SharedMemory) {
   Start();
   EXPECT_EQ(Send(Get("/v2/systemsharedmemory/status")).body, "[]");
   EXPECT_EQ(Send(Post("/v2/systemsharedmemory/region/r/register", R"({"key":"/k","byte_size":64})")).status,
-            503);
+            501);
   context.shared_memory = &memory;
   EXPECT_EQ(
       Send(Post("/v2/systemsharedmemory/region/r/register", R"({"key":"/k","byte_size":64,"offset":8})"))

@@ -85,8 +85,7 @@ HttpReply HandleMemoryRoute(ServerContext& context, const Route& route, std::str
     default:
       return CudaReply(route);
   }
-  if (!context.shared_memory)
-    return ErrorReply(Unavailable("shared memory of clients is off on this server"));
+  if (!context.shared_memory) return ErrorReply(Unsupported(kSharedMemoryOff));
   if (route.kind == RouteKind::kSystemMemoryStatus) return SystemStatus(context, route.region);
   const Status status = route.kind == RouteKind::kSystemMemoryRegister
                             ? Register(context, route.region, body)

@@ -191,6 +191,18 @@ TEST(Chunks, LimitIsExact) {
             Code::kInvalidArgument);
 }
 
+TEST(Chunks, NumberIsLimited) {
+  std::string text, body;
+  for (int i = 0; i < 65536; ++i) text += "1\r\nA\r\n";
+  size_t used = 0;
+  EXPECT_TRUE(ChunkDecoder(1 << 20).Feed(text + "0\r\n\r\n", body, used).ok());
+  EXPECT_EQ(body.size(), 65536u);
+  body.clear();
+  EXPECT_EQ(
+      ChunkDecoder(1 << 20).Feed(text + "1\r\nA\r\n0\r\n\r\n", body, used).message(),
+      "Chunked request body exceeds maximum of 65536 non-empty chunks. Send fewer or larger HTTP chunks.");
+}
+
 TEST(Compression, RoundTripsAndLimits) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919);

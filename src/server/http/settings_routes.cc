@@ -60,10 +60,8 @@ HttpReply TraceReply(const Settings& settings) {
 }
 
 HttpReply Trace(ServerContext& context, const Route& route, Method method, std::string_view body) {
-  if (!route.model.empty() && context.models) {
-    const auto found = context.models->Find(route.model);
-    if (!found.ok()) return ErrorReply(found.status());
-  }
+  if (!route.model.empty() && context.models && !context.models->Find(route.model).ok())
+    return ErrorReply(NotFound("Request for unknown model : ", route.model));  // Triton's text
   Settings changes;
   if (method == Method::kPost) {
     const Status status = ReadTrace(context, body, changes);

@@ -97,8 +97,8 @@ Result<std::unique_ptr<SettingsStore>> SettingsStore::Create(const TraceStart& t
 }
 
 Status SettingsStore::CheckModel(const std::string& model) const {
-  if (model.empty() || !models_) return {};
-  return models_->Find(model).TakeStatus();
+  if (model.empty() || !models_ || models_->Find(model).ok()) return {};
+  return NotFound("Request for unknown model : ", model);  // Triton's text
 }
 
 Settings SettingsStore::Merged(std::string_view model) const {

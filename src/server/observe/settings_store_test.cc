@@ -56,6 +56,7 @@ TEST(SettingsStore, RefusesUnknownModels) {
   const Registry none;
   const auto store = std::move(*SettingsStore::Create({}, {}, &none));
   EXPECT_EQ(store->Trace("m").status().code(), Code::kNotFound);
+  EXPECT_EQ(store->Trace("m").status().message(), "Request for unknown model : m");
   EXPECT_TRUE(store->Trace("").ok());
 }
 

@@ -1,5 +1,6 @@
 #include "server/repository/config_scheduling.h"
 
+#include <cmath>
 #include <limits>
 
 #include "model_config.pb.h"
@@ -98,6 +99,8 @@ Result<SequenceConfig> ConvertSequence(const ConfigMessage& message, const std::
   out.max_queue_delay =
       Microseconds(sequence.has_oldest() ? sequence.oldest().max_queue_delay_microseconds()
                                          : sequence.direct().max_queue_delay_microseconds());
+  out.min_slots = static_cast<int>(
+      std::ceil(sequence.direct().minimum_slot_utilization() * static_cast<float>(message.max_batch_size())));
   out.max_candidates = sequence.oldest().max_candidate_sequences();
   out.preserve_ordering = sequence.oldest().preserve_ordering();
   out.preferred_batch_sizes = Preferred(sequence.oldest().preferred_batch_size(), message.max_batch_size());

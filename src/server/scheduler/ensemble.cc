@@ -51,11 +51,25 @@ Status CheckGraph(const ModelConfig& config) {
   return {};
 }
 
+// An output without labels has those of the step that gives it.
+void InheritLabels(const Registry& models, ModelConfig& config) {
+  for (const EnsembleStep& step : config.ensemble) {
+    const auto model = models.Find(step.model, step.version);
+    if (!model.ok()) continue;
+    for (const auto& [name, tensor] : step.outputs) {
+      const TensorConfig* source = (*model)->config().FindOutput(name);
+      for (TensorConfig& output : config.outputs)
+        if (source && output.name == tensor && output.labels.empty()) output.labels = source->labels;
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<EnsembleModel>> EnsembleModel::Create(ModelConfig config, std::string version,
                                                              const Registry& models) {
   TERN_TRY(CheckGraph(config));
+  InheritLabels(models, config);
   return std::shared_ptr<EnsembleModel>(new EnsembleModel(std::move(config), std::move(version), models));
 }
 

@@ -5,6 +5,19 @@
 #include "server/scheduler/execution.h"
 
 namespace tern::server {
+namespace {
+
+// Tensors go between models with and without a batch dim as batches of 1, as in Triton.
+void FitRank(const ModelConfig& model, const TensorConfig* expected, WireTensor& tensor) {
+  if (!expected) return;
+  const size_t rank = expected->dims.size();
+  if (model.max_batch_size > 0 && tensor.dims.size() == rank)
+    tensor.dims.insert(tensor.dims.begin(), 1);
+  else if (model.max_batch_size <= 0 && tensor.dims.size() == rank + 1 && tensor.dims[0] == 1)
+    tensor.dims.erase(tensor.dims.begin());
+}
+
+}  // namespace
 
 class EnsembleRun::StepCall final : public Call {
  public:
@@ -114,10 +127,8 @@ void EnsembleRun::Submit(size_t index, const std::shared_ptr<Call>& call) {
   const EnsembleStep& step = model_->config().ensemble[index];
   auto version = model_->models_.Find(step.model, step.version);
   if (!version.ok()) return Fail(version.TakeStatus(), {}, FailReason::kOther);
-  {
-    const std::lock_guard lock(mutex_);
-    steps_[index].version = *version;
-  }
+  const ModelConfig& config = (*version)->config();
+  for (WireTensor& input : call->request.inputs) FitRank(config, config.FindInput(input.name), input);
   (*version)->Submit(call);
 }
 
@@ -178,7 +189,9 @@ void EnsembleRun::Finish() {
   std::vector<WireTensor> outputs;
   for (const TensorConfig& output : config.outputs) {
     const auto found = tensors_.find(output.name);
-    if (found != tensors_.end()) outputs.push_back(std::move(found->second));
+    if (found == tensors_.end()) continue;
+    FitRank(config, &output, found->second);
+    outputs.push_back(std::move(found->second));
   }
   Response response = MakeResponse(config, call_->request, std::move(outputs));
   times.finished = Clock::now();

@@ -55,6 +55,35 @@ TEST(Ensemble, RunsAChain) {
   EXPECT_EQ(statistics.execution_count, 50u);
 }
 
+TEST(Ensemble, ConvertsBetweenModelsWithAndWithoutBatchDim) {
+  Server server;
+  server.Add("a", Plus(1));  // has a batch dim
+  ModelConfig config = IntModel(0);
+  config.name = "e";
+  config.ensemble = {Step("a", "x", "t"), Step("a", "t", "y")};
+  auto outer = server.scheduler->AddEnsemble(config, "1", server.registry);
+  ASSERT_TRUE(outer.ok()) << outer.status().ToString();
+  const auto call = IntCall(5, {1});
+  (*outer)->Submit(call);
+  const Response response = call->Wait();
+  ASSERT_TRUE(response.status.ok()) << response.status.ToString();
+  EXPECT_EQ(response.outputs.at(0).dims, (Dims{1}));
+  EXPECT_EQ(ToInts(response.outputs[0]), std::vector<int32_t>{7});
+}
+
+TEST(Ensemble, HasTheLabelsOfItsSteps) {
+  Server server;
+  ModelConfig config = IntModel(4);
+  config.name = "a";
+  config.outputs[0].labels = {"cat", "dog"};
+  auto added = server.scheduler->Add(config, "1", std::make_unique<FakeModel>(Identity));
+  ASSERT_TRUE(added.ok());
+  server.registry.Publish("a", {*added});
+  auto ensemble = server.Ensemble({Step("a", "x", "y")});
+  ASSERT_TRUE(ensemble.ok()) << ensemble.status().ToString();
+  EXPECT_EQ((*ensemble)->config().outputs[0].labels, (std::vector<std::string>{"cat", "dog"}));
+}
+
 TEST(Ensemble, HandsTensorsOnWithoutCopies) {
   Server server;
   server.Add("a", Identity);

@@ -54,7 +54,7 @@ class SequenceFeeder : public Feeder {
   }
 
   Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>&) override {
-    Pick pick = direct() ? TakeDirect(instance) : TakeOldest(instance, now);
+    Pick pick = direct() ? TakeDirect(instance, now) : TakeOldest(instance, now);
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       if (!pick.calls[i]) continue;
       pick.sequences[i]->waiting.pop_front();
@@ -164,12 +164,14 @@ class SequenceFeeder : public Feeder {
            inputs_.SameStates(*first, *other);
   }
 
-  // Takes a request from each slot, up to the last slot that has one. A slot without a request becomes null
-  // if the model has a READY control input. Otherwise the slot is skipped.
-  Pick TakeDirect(int instance) const {
+  // All slots up to the last one with a request. Slots without one are empty, or left out if the model
+  // cannot be told.
+  Pick TakeDirect(int instance, Clock::time_point now) const {
     Pick pick;
     SequencePtr first;
     size_t used = 0;
+    int requests = 0;
+    Clock::time_point oldest = kNever;
     for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)]) {
       const bool ready = sequence && !sequence->waiting.empty() && (!first || CanJoin(first, sequence));
       if (!ready && !inputs_.has_ready()) continue;
@@ -178,6 +180,13 @@ class SequenceFeeder : public Feeder {
       if (!ready) continue;
       if (!first) first = sequence;
       used = pick.calls.size();
+      oldest = std::min(oldest, pick.calls.back()->queued);
+      ++requests;
+    }
+    if (requests > 0 && requests < sequence_.min_slots && now < oldest + sequence_.max_queue_delay) {
+      Pick later;
+      later.again = oldest + sequence_.max_queue_delay;
+      return later;
     }
     pick.calls.resize(used);
     pick.sequences.resize(used);

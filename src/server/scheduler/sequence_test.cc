@@ -50,6 +50,22 @@ struct Server {
   }
 };
 
+TEST(Sequence, DirectWaitsForSlots) {
+  ModelConfig config = SequenceModel(SequenceStrategy::kDirect);
+  config.sequence->min_slots = 2;
+  config.sequence->max_queue_delay = std::chrono::seconds(20);
+  Server server(std::move(config), [](Batch& batch) -> Result<std::vector<WireTensor>> {
+    const Dims dims = Input(batch, "x").dims;
+    return std::vector<WireTensor>{
+        Ints("y", dims, std::vector<int32_t>(static_cast<size_t>(dims[0]), static_cast<int32_t>(dims[0])))};
+  });
+  const auto first = Step("1", 1, true, true), second = Step("2", 1, true, true);
+  server.model->Submit(first);
+  server.model->Submit(second);
+  EXPECT_EQ(ToInts(first->Wait().outputs.at(0))[0], 2) << "one execution for both";
+  EXPECT_EQ(ToInts(second->Wait().outputs.at(0))[0], 2);
+}
+
 TEST(Sequence, ControlInputsTellStartEndAndId) {
   Server server(
       SequenceModel(SequenceStrategy::kDirect), [](Batch& batch) -> Result<std::vector<WireTensor>> {

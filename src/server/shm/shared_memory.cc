@@ -80,9 +80,6 @@ class SystemSharedMemory : public SharedMemoryControl {
   Status Register(const std::string& name, const std::string& key, uint64_t offset, uint64_t bytes) override {
     TERN_TRY(CheckKey(name, key));
     if (name.empty()) return InvalidArgument("a shared memory region needs a name");
-    if (name.size() > kMaxName)
-      return InvalidArgument("the name of a shared memory region has more than ", kMaxName, " bytes");
-    if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
     const std::lock_guard<std::mutex> lock(mutex_);
     if (regions_.count(name))
       return Status(Code::kAlreadyExists, StrCat("shared memory region '", name, "' already in manager"));
@@ -90,8 +87,9 @@ class SystemSharedMemory : public SharedMemoryControl {
       return ResourceExhausted("failed to register shared memory region '", name, "': ", kMaxRegions,
                                " regions are registered already");
     const Descriptor object{shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0)};
-    if (object.fd < 0) return NotFound("Unable to open shared memory region: '", name, "'");
+    if (object.fd < 0) return IoError("Unable to open shared memory region: '", key, "'");
     TERN_TRY(CheckSize(name, object.fd, offset, bytes));
+    if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
     TERN_ASSIGN(Buffer memory, Map(name, object.fd, offset, bytes));
     regions_[name] = {{name, key, offset, bytes}, std::move(memory)};
     return {};
@@ -122,6 +120,9 @@ class SystemSharedMemory : public SharedMemoryControl {
     if (it == regions_.end()) return NotFound("Unable to find shared memory region: '", name, "'");
     const uint64_t size = it->second.memory.size();
     if (offset >= size) return InvalidArgument("Invalid offset for shared memory region: '", name, "'");
+    if (bytes > UINT64_MAX - offset)
+      return InvalidArgument("Integer overflow detected: byte_size (", bytes, ") + offset (", offset,
+                             ") exceeds maximum value (", UINT64_MAX, ") for region '", name, "'");
     if (bytes > size - offset)
       return InvalidArgument("Invalid offset + byte size for shared memory region: '", name, "'");
     return it->second.memory.Slice(static_cast<size_t>(offset), static_cast<size_t>(bytes));

@@ -121,7 +121,7 @@ TEST(SharedMemory, ChecksNamesAndKeys) {
       control->Register("x", "///triton_python_backend_shm_region_1", 0, 1).message().find("reserved prefix"),
       std::string::npos);
   EXPECT_EQ(control->Register("x", "/tern_no_such_object", 0, 1).message(),
-            "Unable to open shared memory region: 'x'");
+            "Unable to open shared memory region: '/tern_no_such_object'");
   EXPECT_EQ(control->List("x").status().message(), "Unable to find system shared memory region: 'x'");
   EXPECT_TRUE(control->Unregister("x").ok());
   ASSERT_TRUE(control->Register("s", object.key(), 0, 64).ok());

@@ -1,0 +1,211 @@
+"""Makes the model repositories of the suites from what the checkout has: its examples, and its own model generators."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import onnx
+from onnx import TensorProto, helper
+
+OPSET = 17
+
+
+def edit(config, *changes, add=""):
+    """Applies (pattern, replacement) pairs to a config.pbtxt, as the test.sh files do with sed."""
+    text = config.read_text()
+    for pattern, new in changes:
+        text = re.sub(pattern, new, text, flags=re.M)
+    config.write_text(text + add)
+
+
+def generate(checkout, to, script, *args):
+    """Runs a generator of qa/common. Newer onnx packages write newer file versions than Triton's: version 10 is written instead. The
+    target is a CPU, as test.sh sets it with sed."""
+    to.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "-B", script, *args, f"--models_dir={to}"], cwd=checkout / "server/qa/common", check=True,
+                   stdout=subprocess.DEVNULL)
+    for path in to.glob("*/*/model.onnx"):
+        model = onnx.load(path)
+        model.ir_version = min(model.ir_version, 10)
+        onnx.save(model, path)
+    for config in to.glob("*/config.pbtxt"):
+        edit(config, ("KIND_GPU", "KIND_CPU"))
+
+
+def copy_examples(checkout, to, names):
+    for name in names:
+        shutil.copytree(checkout / "server/docs/examples/model_repository" / name, to / name)
+
+
+def simple_only(checkout, to):
+    copy_examples(checkout, to, ["simple"])
+
+
+def string_sequence(checkout, to):
+    """simple_string_dyna_sequence: Triton's C++ back end dyna_sequence as an ONNX model with a state. The sum since START, plus
+    CORRID at END."""
+    shutil.copytree(checkout / "server/docs/examples/model_repository/simple_dyna_sequence", to)
+    edit(to / "config.pbtxt", ("simple_dyna_sequence", "simple_string_dyna_sequence"), ("TYPE_UINT64", "TYPE_STRING"),
+         ("sequence_batching {", 'sequence_batching {\n  state [{ input_name: "STATE" output_name: "NEXT" data_type: TYPE_INT32 dims: [ 1 ] }]'))
+    value = lambda name, kind: helper.make_tensor_value_info(name, kind, ["n", 1])
+    nodes = [helper.make_node("Cast", ["CORRID"], ["id"], to=TensorProto.INT32), helper.make_node("Mul", ["END", "id"], ["last"]),
+             helper.make_node("Sub", ["one", "START"], ["go_on"]), helper.make_node("Mul", ["STATE", "go_on"], ["before"]),
+             helper.make_node("Add", ["before", "INPUT"], ["NEXT"]), helper.make_node("Add", ["NEXT", "last"], ["OUTPUT"])]
+    inputs = [value(name, TensorProto.INT32) for name in ("INPUT", "START", "END", "READY", "STATE")] + [value("CORRID", TensorProto.STRING)]
+    graph = helper.make_graph(nodes, "dyna_sequence", inputs, [value("OUTPUT", TensorProto.INT32), value("NEXT", TensorProto.INT32)],
+                              [helper.make_tensor("one", TensorProto.INT32, [1], [1])])
+    save(graph, to / "1/model.onnx")
+
+
+def save(graph, path):
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8), path)
+
+
+def simple(checkout, to):
+    """The seven models of L0_http. Triton's Python and C++ back ends are replaced by Tern's sample plug-ins."""
+    copy_examples(checkout, to, ["simple", "simple_int8", "simple_string", "simple_sequence", "simple_dyna_sequence", "simple_identity"])
+    edit(to / "simple_identity/config.pbtxt", ('backend: "python"', 'backend: "identity"'))
+    string_sequence(checkout, to / "simple_string_dyna_sequence")
+
+
+def simple_and_repeat(checkout, to):
+    """The eight models of L0_grpc."""
+    simple(checkout, to)
+    plug_in(to / "repeat_int32", 'name: "repeat_int32"\nbackend: "repeat"\n')
+
+
+def plug_in(folder, config):
+    (folder / "1").mkdir(parents=True)
+    (folder / "config.pbtxt").write_text(config)
+
+
+def grpc_unit(checkout, to):
+    simple_only(checkout, to)
+    plug_in(to / "string_identity", (checkout / "server/qa/python_models/string_identity/config.pbtxt").read_text())
+    edit(to / "string_identity/config.pbtxt", ('backend: "python"', 'backend: "identity"'), (r"dims: \[ 1 \]", "dims: [ -1 ]"))
+
+
+def densenet(checkout, to):
+    """densenet_onnx of the examples has no model file: a small model with the same inputs and outputs."""
+    copy_examples(checkout, to, ["densenet_onnx"])
+    (to / "densenet_onnx/1").mkdir(exist_ok=True)
+    nodes = [helper.make_node("ReduceMean", ["data_0"], ["mean"], axes=[1, 2, 3], keepdims=1), helper.make_node("Expand", ["mean", "dims"], ["fc6_1"])]
+    graph = helper.make_graph(nodes, "densenet", [helper.make_tensor_value_info("data_0", TensorProto.FLOAT, [1, 3, 224, 224])],
+                              [helper.make_tensor_value_info("fc6_1", TensorProto.FLOAT, [1, 1000, 1, 1])],
+                              [helper.make_tensor("dims", TensorProto.INT64, [4], [1, 1000, 1, 1])])
+    save(graph, to / "densenet_onnx/1/model.onnx")
+
+
+def delayed_simple(checkout, to):
+    """execute_delayed_model gives the sum and the difference after 15 s: an ensemble of an identity that waits, and of simple."""
+    copy_examples(checkout, to, ["simple"])
+    (to / "simple").rename(to / "add_sub")
+    edit(to / "add_sub/config.pbtxt", ('name: "simple"', 'name: "add_sub"'))
+    config = (checkout / "server/qa/python_models/execute_delayed_model/config.pbtxt").read_text()
+    wait = 'parameters [{ key: "execute_delay_ms" value: { string_value: "15000" } }]\n'
+    plug_in(to / "wait", config.replace('"python"', '"identity"').replace('name: "simple"', 'name: "wait"') + wait)
+    pairs = lambda kind, *names: " ".join(f'{kind}_map {{ key: "{key}" value: "{value}" }}' for key, value in names)
+    steps = (pairs("input", ("INPUT0", "INPUT0"), ("INPUT1", "INPUT1")) + pairs("output", ("OUTPUT0", "a"), ("OUTPUT1", "b")),
+             pairs("input", ("INPUT0", "a"), ("INPUT1", "b")) + pairs("output", ("OUTPUT0", "OUTPUT0"), ("OUTPUT1", "OUTPUT1")))
+    plug_in(to / "simple", config.replace('backend: "python"', 'platform: "ensemble"') + "ensemble_scheduling { step ["
+            + ", ".join(f'{{ model_name: "{model}" model_version: -1 {maps} }}' for model, maps in zip(("wait", "add_sub"), steps)) + "] }\n")
+    edit(to / "simple/config.pbtxt", (r"^instance_group.*", ""))
+
+
+def stand_in(source, to, back_end, changes=(), outputs="OUTPUT"):
+    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of outputs."""
+    name = source.name.replace("onnx", back_end, 1)
+    shutil.copytree(source, to / name)
+    rename = (r"^OUTPUT(?=\d$)", outputs)
+    edit(to / name / "config.pbtxt", (source.name, name), (r'"OUTPUT(?=\d")', f'"{outputs}'), *changes)
+    for path in (to / name).glob("*/model.onnx"):
+        model = onnx.load(path)
+        for tensor in model.graph.output:
+            tensor.name = re.sub(*rename, tensor.name)
+        for node in model.graph.node:
+            node.output[:] = [re.sub(*rename, one) for one in node.output]
+        onnx.save(model, path)
+
+
+def variable(checkout, to):
+    """TensorRT's and PyTorch's models are replaced by copies of the ONNX ones; the ensembles are Triton's."""
+    generate(checkout, to, "gen_qa_models.py", "--onnx", f"--onnx_opset={OPSET}", "--variable")
+    for path in to.glob("onnx_*bf16*"):
+        shutil.rmtree(path)  # as test.sh does on a CPU
+    ensembles = to.parent / "ensembles"
+    generate(checkout, ensembles, "gen_qa_models.py", "--ensemble", "--variable")
+    for source in sorted(to.glob("onnx_*")):
+        stand_in(source, to, "plan")
+        stand_in(source, to, "libtorch", (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),), "OUTPUT__")
+    for path in [*ensembles.glob("*_plan_*"), *ensembles.glob("nop_*")]:
+        shutil.copytree(path, to / path.name)
+        (to / path.name / "1").mkdir(exist_ok=True)
+
+
+def batch_input(checkout, to):
+    """As L0_batch_input/test.sh makes them."""
+    made = to.parent / "made"
+    generate(checkout, made / "ragged", "gen_qa_ragged_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    generate(checkout, made / "identity", "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    shape = (("BATCH_ELEMENT_COUNT", "BATCH_ACCUMULATED_ELEMENT_COUNT"),)
+    for name, source, changes in (
+            ("ragged_element_count_acc_zero", "onnx_batch_input", ()),
+            ("ragged_acc_shape", "onnx_batch_input", shape + (("BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO", "BATCH_MAX_ELEMENT_COUNT_AS_SHAPE"),)),
+            ("batch_item_flatten", "onnx_batch_input", shape + (("BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO", "BATCH_ITEM_SHAPE_FLATTEN"),)),
+            ("batch_item", "onnx_batch_item", ())):
+        shutil.copytree(made / "ragged" / source, to / name)
+        edit(to / name / "config.pbtxt", (source, name), *changes)
+    flatten = to / "batch_item_flatten/config.pbtxt"
+    flatten.write_text(flatten.read_text().replace("-1", "-1, -1", 1))
+    shutil.copytree(made / "identity/onnx_nobatch_zero_1_float32", to / "ragged_io")
+    edit(to / "ragged_io/config.pbtxt", ("onnx_nobatch_zero_1_float32", "ragged_io"), ("^max_batch_size:.*", "max_batch_size: 4"),
+         ('name: "INPUT0"', 'name: "INPUT0"\nallow_ragged_batch: true'),
+         add='batch_output [{target_name: "OUTPUT0" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "INPUT0" }]\n'
+             "dynamic_batching { max_queue_delay_microseconds: 1000000 }\n")
+
+
+def implicit_state(checkout, to):
+    made = to.parent / "made"
+    generate(checkout, made, "gen_qa_implicit_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    name = "onnx_nobatch_sequence_int32"
+    shutil.copytree(made / name, to / name)
+    shutil.copytree(made / name, to / f"{name}_output")
+    edit(to / f"{name}_output/config.pbtxt", ("^name:.*", f'name: "{name}_output"'),
+         add='output [{ name: "OUTPUT_STATE" data_type: TYPE_INT32 dims: [ 1 ] }]\n')
+
+
+def scalar(checkout, to):
+    generate(checkout, to, "gen_qa_ort_scalar_models.py", f"--onnx_opset={OPSET}")
+
+
+def copy_folder(source, to, *changes, add=""):
+    """A folder with a config.pbtxt for a plug-in, which needs no model file."""
+    shutil.copytree(source, to)
+    (to / "1").mkdir(exist_ok=True)
+    edit(to / "config.pbtxt", *changes, add=add)
+
+
+def metrics(checkout, to):
+    copy_folder(checkout / "server/qa/L0_metrics/unit_test_models/identity_cache_off", to / "identity_cache_off")
+
+
+def queue_size(checkout, to):
+    """As L0_metrics/test.sh makes them."""
+    source = checkout / "server/qa/L0_metrics"
+    delay = "max_queue_delay_microseconds: 100000"
+    dynamic = f"\ndynamic_batching {{ {delay} }}\n"
+    for name, add in (("default", ""), ("dynamic", dynamic), ("default_composing", ""), ("dynamic_composing", dynamic),
+                      ("max_queue_size", f"\ndynamic_batching {{ {delay} default_queue_policy {{ max_queue_size: 4 }} }}\n"),
+                      ("sequence_direct", f"\nsequence_batching {{ direct {{ {delay}, minimum_slot_utilization: 1.0 }} }}\n"),
+                      ("sequence_oldest", f"\nsequence_batching {{ oldest {{ {delay}, max_candidate_sequences: 4 }} }}\n")):
+        copy_folder(source / "identity_delay", to / name, ("^max_batch_size.*", "max_batch_size: 4"), add=add)
+    copy_folder(source / "ensemble_delay", to / "ensemble")
+
+
+def output_validation(checkout, to):
+    """libtorch_zero_1_float32 is an identity."""
+    plug_in(to / "libtorch_zero_1_float32", '''
+name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
+input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
+output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')

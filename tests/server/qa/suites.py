@@ -1,0 +1,124 @@
+"""The suites: which models they need, how the server is started, which files run, and what is left out, with the reason."""
+
+import dataclasses
+
+import models
+
+
+@dataclasses.dataclass
+class Test:
+    """One file of a folder of the checkout. `args`: names of tests, or arguments. `without`: test -> why it does not run."""
+
+    folder: str
+    file: str
+    args: tuple = ()
+    env: dict = dataclasses.field(default_factory=dict)
+    without: dict = dataclasses.field(default_factory=dict)
+    is_unittest: bool = True
+    must_fail: bool = False
+    expect: str = ""
+    seconds: int = 180
+
+
+@dataclasses.dataclass
+class Part:
+    """Tests that share a server with these flags."""
+
+    tests: list
+    flags: tuple = ()
+    env: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Suite:
+    name: str
+    models: object
+    parts: list
+
+
+def examples(*names, **more):
+    return [Test("client/src/python/examples", f"{name.split()[0]}.py", tuple(name.split()[1:]), is_unittest=False, **more) for name in names]
+
+
+def qa(folder, file, *args, **more):
+    return Test(f"server/qa/{folder}", file, tuple(args), **more)
+
+
+SHM = ("--shared-memory",)
+SHM_TESTS = ("test_invalid_create_shm", "test_valid_create_set_register", "test_unregister_before_register", "test_unregister_after_register",
+             "test_reregister_after_register", "test_unregister_after_inference", "test_register_after_inference", "test_too_big_shm",
+             "test_mixed_raw_shm", "test_unregisterall", "test_infer_offset_out_of_bound", "test_infer_byte_size_out_of_bound",
+             "test_infer_integer_overflow", "test_register_out_of_bound", "test_register_reserved_names", "test_register_invalid_shm_key",
+             "test_python_client_leak")
+UNREGISTER_TESTS = ("test_unregister_shm_during_inference_single_req", "test_unregister_shm_during_inference_multiple_req",
+                    "test_unregister_shm_after_inference")
+
+
+def shm_parts():
+    """As test.sh does: a server of its own for each test."""
+    off = [qa("L0_shared_memory", "shared_memory_test.py", "SharedMemoryTest.test_client_shm_disabled_by_default", env={"CLIENT_TYPE": kind})
+           for kind in ("http", "grpc")]
+    on = [Part([qa("L0_shared_memory", "shared_memory_test.py", f"SharedMemoryTest.{name}", env={"CLIENT_TYPE": kind})], SHM)
+          for name in SHM_TESTS for kind in ("http", "grpc")]
+    return [Part(off), *on]
+
+
+def unregister_parts():
+    tests = [qa("L0_shared_memory", "shared_memory_test.py", f"TestSharedMemoryUnregister.{name}_{kind}", env={"CLIENT_TYPE": kind})
+             for name in UNREGISTER_TESTS for kind in ("http", "grpc")]
+    return [Part([test], SHM) for test in tests]
+
+
+NO_FLAG = "needs --metrics-config; Tern's histograms are always on and it has no summaries"
+NO_CACHE = "needs the response cache"
+METRICS_EXCEPTIONS = {"test_inf_counters_missing": NO_FLAG, "test_inf_histograms_exist": NO_FLAG, "test_inf_summaries_exist": NO_FLAG,
+                      "test_summaries_custom_quantiles": NO_FLAG, "test_inf_summaries_exist_with_cache": NO_CACHE,
+                      "test_cache_counters_exist": NO_CACHE, "test_cache_summaries_exist": NO_CACHE,
+                      "test_pinned_memory_metrics_exist": "pinned memory is for GPUs",
+                      "test_model_namespacing_label_with_namespace_on": "needs --model-namespacing"}
+
+SUITES = [
+    Suite("client examples http", models.simple, [
+        Part(examples("simple_http_health_metadata", "simple_http_infer_client", "simple_http_async_infer_client", "simple_http_aio_infer_client",
+                      "simple_http_string_infer_client", "simple_http_sequence_sync_infer_client", "simple_http_sequence_sync_infer_client -d",
+                      "simple_http_shm_client", "simple_http_shm_string_client", "reuse_infer_objects_client")
+             + examples("simple_http_infer_client -u localhost:8000/base_path -v", must_fail=True, expect="POST /base_path/v2/models/simple/infer"),
+             SHM),
+        Part(examples("simple_http_model_control", expect="PASS"), ("--model-control", "explicit"))]),
+    Suite("client examples grpc", models.simple_and_repeat, [
+        Part(examples("simple_grpc_health_metadata", "simple_grpc_infer_client", "simple_grpc_async_infer_client", "simple_grpc_aio_infer_client",
+                      "simple_grpc_string_infer_client", "simple_grpc_sequence_sync_infer_client", "simple_grpc_sequence_sync_infer_client -d",
+                      "simple_grpc_sequence_stream_infer_client", "simple_grpc_sequence_stream_infer_client -d",
+                      "simple_grpc_aio_sequence_stream_infer_client", "simple_grpc_aio_sequence_stream_infer_client -d",
+                      "simple_grpc_shm_client", "simple_grpc_shm_string_client", "simple_grpc_keepalive_client", "simple_grpc_custom_args_client",
+                      "simple_grpc_custom_repeat", "reuse_infer_objects_client -i grpc -u localhost:8001",
+                      "grpc_explicit_int_content_client", "grpc_explicit_int8_content_client", "grpc_explicit_byte_content_client"), SHM),
+        Part(examples("simple_grpc_model_control", expect="PASS"), ("--model-control", "explicit"))]),
+    Suite("client example grpc_client", models.densenet, [Part(examples("grpc_client"))]),
+    Suite("L0_http aio", models.simple, [Part([qa("L0_http", "python_http_aio_test.py")], SHM)]),
+    Suite("L0_grpc aio", models.simple_and_repeat, [Part([qa("L0_grpc", "python_grpc_aio_test.py")], SHM)]),
+    Suite("L0_grpc unit", models.grpc_unit, [Part([qa("L0_grpc", "python_unit_test.py", "GrpcTest")])]),
+    Suite("L0_http plug-in", models.simple, [Part([qa("L0_http", "http_client_plugin_test.py")])]),
+    Suite("L0_http chunks", models.simple, [Part([qa("L0_http", "http_request_many_chunks.py")])]),
+    Suite("L0_shared_memory", models.simple, shm_parts()),
+    Suite("L0_shared_memory unregister", models.delayed_simple, unregister_parts()),
+    Suite("L0_logging endpoint", models.simple_only, [Part([qa("L0_logging", "logging_endpoint_test.py")])]),
+    Suite("L0_trace endpoint", models.simple_only, [
+        Part([qa("L0_trace", "trace_endpoint_test.py")], ("--trace-file", "global_unittest.log", "--trace-level", "TIMESTAMPS", "--trace-rate", "1"))]),
+    Suite("L0_infer_variable", models.variable, [Part([qa("L0_infer_variable", "infer_variable_test.py")])]),
+    Suite("L0_batch_input", models.batch_input, [Part([qa("L0_batch_input", "batch_input_test.py")])]),
+    Suite("L0_implicit_state", models.implicit_state, [
+        Part([qa("L0_implicit_state", "implicit_state.py", "ImplicitStateTest.test_request_output_not_allowed", "ImplicitStateTest.test_request_output",
+                 env={"BACKENDS": "onnx"}, without={name: "needs Triton's C++ back end implicit_state" for name in (
+                     "test_no_implicit_state", "test_wrong_implicit_state_name", "test_implicit_state_single_buffer",
+                     "test_implicit_state_growable_memory", "test_no_update")})])]),
+    Suite("L0_metrics names", models.metrics, [
+        Part([qa("L0_metrics", "metrics_config_test.py", *[f"MetricsConfigTest.test_{name}" for name in (
+            "inf_counters_exist", "inf_histograms_missing", "inf_summaries_missing", "cache_counters_missing", "cache_summaries_missing",
+            "model_namespacing_label_with_namespace_off")], without=METRICS_EXCEPTIONS)])]),
+    Suite("L0_metrics queue size", models.queue_size, [Part([qa("L0_metrics", "metrics_queue_size_test.py")])]),
+    Suite("L0_output_validation", models.output_validation, [
+        Part([qa("L0_output_validation", "lt_op_val_client.py", "OutputValidationTest.test_success", without={
+            name: "expects the words of Triton's PyTorch back end" for name in ("test_datatype", "test_index")})])]),
+    Suite("L0_scalar_io", models.scalar, [Part([qa("L0_scalar_io", "scalar_test.py")])]),
+]
