@@ -141,8 +141,11 @@ class Parser {
     return FindShared(output.name, shared, output.destination);
   }
 
-  Status FindShared(const SharedMemoryUse& use, Buffer& out) {
+  Status FindShared(const std::string& tensor, const SharedMemoryUse& use, Buffer& out) {
     if (!options_.shared_memory) return Unsupported(kSharedMemoryOff);
+    if (!use.has_bytes)
+      return InvalidArgument("'shared_memory_byte_size' must be specified along with 'shared_memory_region'",
+                             " parameter for tensor '", tensor, "'");
     TERN_ASSIGN(out, options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes));
     return {};
   }

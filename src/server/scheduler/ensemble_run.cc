@@ -129,6 +129,10 @@ void EnsembleRun::Submit(size_t index, const std::shared_ptr<Call>& call) {
   if (!version.ok()) return Fail(version.TakeStatus(), {}, FailReason::kOther);
   const ModelConfig& config = (*version)->config();
   for (WireTensor& input : call->request.inputs) FitRank(config, config.FindInput(input.name), input);
+  {
+    const std::lock_guard lock(mutex_);
+    steps_[index].version = *version;
+  }
   (*version)->Submit(call);
 }
 

@@ -80,6 +80,8 @@ class SystemSharedMemory : public SharedMemoryControl {
   Status Register(const std::string& name, const std::string& key, uint64_t offset, uint64_t bytes) override {
     TERN_TRY(CheckKey(name, key));
     if (name.empty()) return InvalidArgument("a shared memory region needs a name");
+    if (name.size() > kMaxName)
+      return InvalidArgument("the name of a shared memory region has more than ", kMaxName, " bytes");
     const std::lock_guard<std::mutex> lock(mutex_);
     if (regions_.count(name))
       return Status(Code::kAlreadyExists, StrCat("shared memory region '", name, "' already in manager"));
