@@ -4,6 +4,7 @@
 #include "ir/text.h"
 #include "ops/ops.h"
 #include "server/backend/backends.h"
+#include "server/backend/host.h"
 #include "server/backend/test_support.h"
 #include "server/backend/wire_strings.h"
 
@@ -263,6 +264,13 @@ TEST_F(EngineTest, ReportsFailures) {
   EXPECT_FALSE((*engine)->Load({folder_, folder_ + "/none.onnx"}, config_).ok());
   config_.parameters["tern_precision"] = "fp8";
   EXPECT_FALSE(Load(kRelu).ok());
+}
+
+TEST(Host, MessagesAreSingleLines) {
+  testing::internal::CaptureStderr();
+  Host().log(2, "model 'a\nerror: b\x1b[2J'");
+  Host().log(0, nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "error: model 'a error: b [2J'\ninfo: \n");
 }
 
 TEST(WireStrings, RefusesWrongBytes) {

@@ -17,12 +17,13 @@ static_assert(static_cast<int>(Code::kUnavailable) == TERN_UNAVAILABLE);
 static_assert(static_cast<int>(Code::kIo) == TERN_IO);
 constexpr int kMaxRank = 64;
 
+// One line: messages quote names that clients send, which must not look like lines of their own.
 void Log(int32_t level, const char* message) {
-  std::fprintf(stderr, "%s: %s\n",
-               level >= 2   ? "error"
-               : level == 1 ? "warning"
-                            : "info",
-               message ? message : "");
+  constexpr size_t kMaxBytes = 8192;
+  std::string text(message ? message : "", message ? strnlen(message, kMaxBytes) : 0);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  std::fprintf(stderr, "%s: %s\n", level >= 2 ? "error" : level == 1 ? "warning" : "info", text.c_str());
 }
 
 Result<TernDescription::Tensor> Described(const TernTensorInfo& info) {
