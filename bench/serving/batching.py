@@ -103,7 +103,8 @@ def ratios(found, factors):
     peak = max(median(label, "sla") for label in labels)
     for label in labels:
         ours = median(label, "sla")
-        parts = [f"{ours / max(median(label, mode), 0.1):.2f} of {mode}" for mode in MODES if mode != "sla"]
+        others = {mode: median(label, mode) for mode in MODES if mode != "sla"}
+        parts = [f"{ours / rate:.2f} of {mode}" if rate > 0.01 * ours else f"all ({mode} has none)" for mode, rate in others.items()]
         print(f"  {label}: goodput of sla is {', '.join(parts)}, {ours / peak:.2f} of its peak")
 
 

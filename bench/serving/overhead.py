@@ -51,6 +51,7 @@ def generators(args):
 
 def measure(server, model, send):
     """One run of a load generator. Fails if the server did not execute what the client counted: an error over gRPC is a 200, too."""
+    server.check()
     fixed = server.name == "nginx"
     before, answered = server.cpu_seconds(), 0 if fixed else stats.successes(server, model)
     found = send(server, model)

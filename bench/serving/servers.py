@@ -44,6 +44,10 @@ class Server:
             time.sleep(0.05)
         return self
 
+    def check(self):
+        if self.process.poll() is not None:
+            raise SystemExit(f"{self.name} ended with {self.process.returncode}:\n{(self.folder / 'log').read_text(errors='replace')[-2000:]}")
+
     def cpu_seconds(self):
         return processes.cpu_seconds(self.process.pid)
 

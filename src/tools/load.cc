@@ -64,7 +64,6 @@ void LoadTool::Declare(Args& args) {
   args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
   args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
   args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
-  args.Option("--goal", command_.goal_ms, "MS", "JSON: count answers within this time as goodput (all)");
   args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
   args.Option("--dim", dim_, "N", "size of open dims of random inputs (1)", 0, int64_t{1} << 40);
@@ -73,6 +72,7 @@ void LoadTool::Declare(Args& args) {
               "send inputs in shared memory (system) or in the request (none)");
   args.Flag("--json-tensors", command_.json, "send tensors as JSON instead of binary data (HTTP only)");
   args.Option("--svg", svg_, "FILE", "write a plot of latency by percentile");
+  args.Option("--goal", command_.goal_ms, "MS", "JSON: count answers within this time as goodput (all)");
   args.Flag("--json", json_, "print one JSON object");
 }
 
