@@ -120,5 +120,9 @@ SUITES = [
     Suite("L0_output_validation", models.output_validation, [
         Part([qa("L0_output_validation", "lt_op_val_client.py", "OutputValidationTest.test_success", without={
             name: "expects the words of Triton's PyTorch back end" for name in ("test_datatype", "test_index")})])]),
+    Suite("L0_http unit", models.http_unit, [Part([qa("L0_http", "http_test.py")], ("--model-control", "explicit", "--load-model", "*"))]),
+    Suite("L0_string_io", models.string_io, [Part([qa("L0_string_io", "string_client_test.py")])]),
+    Suite("L0_infer_zero", models.infer_zero, [Part([qa("L0_infer_zero", "infer_zero_test.py")])]),
+    Suite("L0_client_nobatch", models.nobatch, [Part([qa("L0_client_nobatch", "client_test.py")])]),
     Suite("L0_scalar_io", models.scalar, [Part([qa("L0_scalar_io", "scalar_test.py")])]),
 ]
