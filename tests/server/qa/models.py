@@ -247,7 +247,7 @@ def infer_zero(checkout, to):
     for source in sorted(to.glob("onnx_*")):
         stand_in(source, to, "plan")
         stand_in(source, to, "libtorch", LIBTORCH, "INPUT__", "OUTPUT__")
-    for path in [*ensembles.glob("*_onnx_*"), *ensembles.glob("*_plan_*"), *ensembles.glob("nop_*")]:
+    for path in ensembles.iterdir():
         shutil.copytree(path, to / path.name)
         (to / path.name / "1").mkdir(exist_ok=True)
 
