@@ -74,8 +74,8 @@ struct SequenceConfig {
   bool preserve_ordering = false;
   std::vector<int> preferred_batch_sizes;
   std::chrono::microseconds max_queue_delay{0};
-  int min_slots = 1;  // kDirect: a batch with fewer requests waits for max_queue_delay
   bool iterative = false;
+  int min_slots = 1;  // kDirect: a batch with fewer requests waits for max_queue_delay
 };
 
 struct EnsembleStep {

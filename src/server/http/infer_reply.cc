@@ -40,7 +40,7 @@ Status AppendOutput(const WireTensor& output, const OutputFormat* format, bool d
     if (output.bytes.size()) reply.tail.push_back(output.bytes);
   } else {
     out += ",\"data\":[";
-    TERN_TRY(AppendJsonElements(out, output));
+    TERN_TRY(AppendJsonElements(out, output, BadText::kRefuse));
     out += ']';
   }
   out += '}';

@@ -193,11 +193,10 @@ Status ReadRawInput(const Buffer& body, const InferSource& source, Request& requ
       known *= static_cast<uint64_t>(dim);
   }
   if (input.dtype == DType::kString) {
-    if (known != 1 || (open && tensor.dims.size() != 1))
+    if (known != 1 || open)
       return InvalidArgument("For BYTE datatype raw input '", input.name,
                              "', the model must have input shape [1]");
-    if (open) *open = 1;
-    // The body is the only element. The wire form needs its length before it.
+    // The body is the element; its length goes before it.
     tensor.bytes = Buffer::Allocate(sizeof(uint32_t) + body.size());
     const auto length = static_cast<uint32_t>(body.size());
     std::memcpy(tensor.bytes.data(), &length, sizeof length);

@@ -169,10 +169,12 @@ Result<uint64_t> ElementCount(std::string_view name, const Dims& dims) {
     if (dim == 0) return uint64_t{0};
   }
   for (const int64_t dim : dims)
-    overflow |= __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count) || count > INT64_MAX / 8;
+    overflow |= __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count) || count > INT64_MAX;
   if (overflow)
     return InvalidArgument("invalid shape for input '", name,
-                           "': it causes total element count to exceed maximum size of ", INT64_MAX / 8);
+                           "': it causes total element count to exceed maximum size of ", INT64_MAX);
+  if (count > INT64_MAX / 8)  // no element has more than 8 bytes
+    return InvalidArgument("byte size overflow for input '", name, "': its shape has ", count, " elements");
   return count;
 }
 

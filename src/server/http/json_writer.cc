@@ -101,7 +101,16 @@ Status Mismatch(const WireTensor& tensor) {
                 StrCat("output tensor shape does not match size of output for '", tensor.name, "'"));
 }
 
-Status AppendStrings(std::string& out, const WireTensor& tensor, size_t count) {
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Status AppendStrings(std::string& out, const WireTensor& tensor, size_t count, BadText bad_text) {
   const auto* data = reinterpret_cast<const char*>(tensor.bytes.data());
   size_t at = 0;
   const size_t size = tensor.bytes.size();
@@ -111,8 +120,12 @@ Status AppendStrings(std::string& out, const WireTensor& tensor, size_t count) {
     std::memcpy(&length, data + at, sizeof length);
     at += sizeof length;
     if (size - at < length) return Mismatch(tensor);
+    const std::string_view text(data + at, length);
+    if (bad_text == BadText::kRefuse && !IsUtf8(text))
+      return InvalidArgument("element ", i, " of output '", tensor.name,
+                             "' is not UTF-8, so that JSON cannot carry it; ask for binary_data");
     if (i) out += ',';
-    AppendJson(out, std::string_view(data + at, length));
+    AppendJson(out, text);
     at += length;
   }
   return {};
@@ -176,12 +189,12 @@ std::string ErrorJson(std::string_view message) {
   return out;
 }
 
-Status AppendJsonElements(std::string& out, const WireTensor& tensor) {
+Status AppendJsonElements(std::string& out, const WireTensor& tensor, BadText bad_text) {
   const Buffer& bytes = tensor.bytes;
   const auto count = CheckedCount(tensor.dims, tensor.dtype);
   if (!count) return Mismatch(tensor);
   const auto elements = static_cast<size_t>(*count);
-  if (tensor.dtype == DType::kString) return AppendStrings(out, tensor, elements);
+  if (tensor.dtype == DType::kString) return AppendStrings(out, tensor, elements, bad_text);
   if (BytesOf(tensor.dtype, elements) != bytes.size()) return Mismatch(tensor);
   switch (tensor.dtype) {
     case DType::kBool:

@@ -106,6 +106,14 @@ std::string Elements(const WireTensor& tensor) {
   return status.ok() ? out : status.message();
 }
 
+TEST(JsonTensor, RefusesBytesThatAreNotUtf8) {
+  WireTensor tensor{"x", DType::kString, {1}, Buffer::Allocate(5)};
+  std::memcpy(tensor.bytes.data(), "\1\0\0\0\xFF", 5);
+  std::string out;
+  EXPECT_EQ(AppendJsonElements(out, tensor, BadText::kRefuse).code(), Code::kInvalidArgument);
+  EXPECT_EQ(Elements(tensor), "\"\\ufffd\"");
+}
+
 TEST(JsonTensor, RoundTrips) {
   const std::vector<std::tuple<DType, const char*, const char*>> cases = {
       {DType::kBool, "[true,false,1,0]", "true,false,true,false"},

@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto, helper
 
 OPSET = 17
+LIBTORCH = (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),)
 
 
 def edit(config, *changes, add=""):
@@ -113,18 +114,18 @@ def delayed_simple(checkout, to):
     edit(to / "simple/config.pbtxt", (r"^instance_group.*", ""))
 
 
-def stand_in(source, to, back_end, changes=(), outputs="OUTPUT"):
-    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of outputs."""
+def stand_in(source, to, back_end, changes=(), inputs="INPUT", outputs="OUTPUT"):
+    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of tensors."""
     name = source.name.replace("onnx", back_end, 1)
     shutil.copytree(source, to / name)
-    rename = (r"^OUTPUT(?=\d$)", outputs)
-    edit(to / name / "config.pbtxt", (source.name, name), (r'"OUTPUT(?=\d")', f'"{outputs}'), *changes)
+    edit(to / name / "config.pbtxt", (source.name, name), (r'"INPUT(?=\d")', f'"{inputs}'), (r'"OUTPUT(?=\d")', f'"{outputs}'), *changes)
+    rename = lambda text: re.sub(r"^OUTPUT(?=\d$)", outputs, re.sub(r"^INPUT(?=\d$)", inputs, text))
     for path in (to / name).glob("*/model.onnx"):
         model = onnx.load(path)
-        for tensor in model.graph.output:
-            tensor.name = re.sub(*rename, tensor.name)
+        for tensor in (*model.graph.input, *model.graph.output):
+            tensor.name = rename(tensor.name)
         for node in model.graph.node:
-            node.output[:] = [re.sub(*rename, one) for one in node.output]
+            node.input[:], node.output[:] = map(rename, node.input), map(rename, node.output)
         onnx.save(model, path)
 
 
@@ -137,7 +138,7 @@ def variable(checkout, to):
     generate(checkout, ensembles, "gen_qa_models.py", "--ensemble", "--variable")
     for source in sorted(to.glob("onnx_*")):
         stand_in(source, to, "plan")
-        stand_in(source, to, "libtorch", (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),), "OUTPUT__")
+        stand_in(source, to, "libtorch", LIBTORCH, outputs="OUTPUT__")
     for path in [*ensembles.glob("*_plan_*"), *ensembles.glob("nop_*")]:
         shutil.copytree(path, to / path.name)
         (to / path.name / "1").mkdir(exist_ok=True)
@@ -209,3 +210,50 @@ def output_validation(checkout, to):
 name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
 input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
 output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')
+
+
+def http_unit(checkout, to):
+    """As L0_http/test.sh makes python_unit_test_models."""
+    made = to.parent / "made"
+    generate(checkout, made, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    for name in ("onnx_zero_1_float32", "onnx_zero_1_object", "onnx_zero_1_float16", "onnx_zero_3_float32"):
+        shutil.copytree(made / name, to / name)
+    shutil.copytree(made / "onnx_zero_1_object", to / "onnx_zero_1_object_1_element")
+    one = to / "onnx_zero_1_object_1_element/config.pbtxt"
+    edit(one, ("onnx_zero_1_object", "onnx_zero_1_object_1_element"))
+    one.write_text(one.read_text().replace("-1", "1", 1))
+    shutil.copytree(made / "onnx_zero_1_float32", to / "onnx_zero_1_float32_queue")
+    edit(to / "onnx_zero_1_float32_queue/config.pbtxt", ("onnx_zero_1_float32", "onnx_zero_1_float32_queue"),
+         add="dynamic_batching { max_queue_delay_microseconds: 1000000 preferred_batch_size: [ 8 ] default_queue_policy { max_queue_size: 1 } }\n")
+    identity = checkout / "server/docs/examples/model_repository/simple_identity"
+    to_plug_in = ('backend: "python"', 'backend: "identity"')
+    copy_folder(identity, to / "simple_identity", to_plug_in)
+    copy_folder(identity, to / "simple_identity_int64", to_plug_in, ("TYPE_STRING", "TYPE_INT64"), ("simple_identity", "simple_identity_int64"))
+
+
+def string_io(checkout, to):
+    made = to.parent / "made"
+    generate(checkout, made, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    shutil.copytree(made / "onnx_zero_1_object", to / "onnx_zero_1_object")
+    plug_in(to / "string_identity", (checkout / "server/qa/python_models/string_identity/config.pbtxt").read_text())
+    edit(to / "string_identity/config.pbtxt", ('backend: "python"', 'backend: "identity"'), (r"\[ 1 \]", "[ 8 ]"))
+
+
+def infer_zero(checkout, to):
+    """TensorRT's and PyTorch's models are replaced by copies of the ONNX ones; the ensembles are Triton's."""
+    generate(checkout, to, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    ensembles = to.parent / "ensembles"
+    generate(checkout, ensembles, "gen_qa_identity_models.py", "--ensemble")
+    for source in sorted(to.glob("onnx_*")):
+        stand_in(source, to, "plan")
+        stand_in(source, to, "libtorch", LIBTORCH, "INPUT__", "OUTPUT__")
+    for path in ensembles.iterdir():
+        shutil.copytree(path, to / path.name)
+        (to / path.name / "1").mkdir(exist_ok=True)
+
+
+def nobatch(checkout, to):
+    made = to.parent / "made"
+    generate(checkout, made, "gen_qa_models.py", "--onnx", f"--onnx_opset={OPSET}")
+    for name in ("onnx_int32_int8_int8", "onnx_nobatch_int32_int8_int8"):
+        shutil.copytree(made / name, to / name)
