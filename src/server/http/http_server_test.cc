@@ -151,8 +151,8 @@ TEST_F(HttpTest, RequestsSplitAtEveryByte) {
 
 TEST_F(HttpTest, ManyTinyChunks) {
   Start();
-  std::string json = R"({"inputs":[{"name":"IN0","shape":[1,100000],"datatype":"FP32","data":[1)";
-  for (int i = 1; i < 100000; ++i) json += ",1";
+  std::string json = R"({"inputs":[{"name":"IN0","shape":[1,30000],"datatype":"FP32","data":[1)";
+  for (int i = 1; i < 30000; ++i) json += ",1";
   json += "]}]}";
   std::string request =
       "POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -160,7 +160,7 @@ TEST_F(HttpTest, ManyTinyChunks) {
   request += "0\r\n\r\n";
   const TestReply reply = Send(request);
   EXPECT_EQ(reply.status, 200);
-  EXPECT_GT(reply.body.size(), 400'000u);
+  EXPECT_GT(reply.body.size(), 120'000u);
 }
 
 TEST_F(HttpTest, ExpectContinue) {
