@@ -11,6 +11,8 @@ struct Case {
   std::string error = "";  // a substring of the error message
 };
 
+constexpr const char* kInput = R"("name":"IN0","shape":[1,2],"datatype":"FP32")";
+
 class MalformedTest : public HttpTest {
  protected:
   void Check(const std::vector<Case>& cases) {
@@ -26,6 +28,14 @@ class MalformedTest : public HttpTest {
     return line + "\r\n" + fields + "\r\n";
   }
   static std::string Input(const std::string& fields) { return "{\"inputs\":[{" + fields + "}]}"; }
+  static std::string PostInfer(const std::string& body, const std::string& fields = "") {
+    return Post("/v2/models/echo/infer", body, fields);
+  }
+
+  static std::string PostTyped(const char* type, const char* data) {
+    return PostInfer(
+        Input(std::string(R"("name":"IN0","shape":[1],"datatype":")") + type + R"(","data":)" + data));
+  }
 };
 
 TEST_F(MalformedTest, Framing) {
@@ -129,115 +139,125 @@ TEST_F(MalformedTest, Routes) {
 
 TEST_F(MalformedTest, InferRequests) {
   Start();
-  const std::string io = R"("name":"IN0","shape":[1,2],"datatype":"FP32")";
-  const auto infer = [](const std::string& body, const std::string& fields = "") {
-    return Post("/v2/models/echo/infer", body, fields);
-  };
-  const auto typed = [&](const char* type, const char* data) {
-    return infer(
-        Input(std::string(R"("name":"IN0","shape":[1],"datatype":")") + type + R"(","data":)" + data));
-  };
   std::string deep = R"({"inputs":[{"name":"IN0","shape":[1],"datatype":"FP32","data":)";
   deep += std::string(100'000, '[');
-  std::string binary = Input(io + R"(,"parameters":{"binary_data_size":8})");
   Check({
-      {"empty", infer(""), 400},
-      {"no JSON", infer("hello"), 400, "failed to parse the request JSON buffer"},
-      {"array", infer("[]"), 400},
-      {"number", infer("5"), 400},
-      {"open object", infer("{"), 400},
-      {"open string", infer("{\"inputs"), 400},
-      {"two documents", infer("{\"inputs\":[]}{}"), 400},
-      {"trailing comma", infer("{\"inputs\":[],}"), 400},
-      {"single quotes", infer("{'inputs':[]}"), 400},
-      {"bad escape", infer("{\"\\x\":1,\"inputs\":[]}"), 400},
-      {"lone surrogate", infer("{\"id\":\"\\ud800\",\"inputs\":[]}"), 400},
-      {"control character", infer("{\"id\":\"\x01\",\"inputs\":[]}"), 400},
-      {"deep", infer(deep), 400, "JSON nesting depth exceeds maximum allowed limit (100)"},
-      {"no inputs", infer("{}"), 400, "Unable to parse 'inputs'"},
-      {"inputs no array", infer("{\"inputs\":{}}"), 400, "Unable to parse 'inputs'"},
-      {"inputs twice", infer("{\"inputs\":[],\"inputs\":[]}"), 400},
-      {"input no object", infer("{\"inputs\":[1]}"), 400},
-      {"id no string", infer("{\"id\":5,\"inputs\":[]}"), 400, "Unable to parse 'id'"},
-      {"no name", infer(Input(R"("shape":[1],"datatype":"FP32","data":[1])")), 400, "Unable to parse 'name'"},
-      {"no shape", infer(Input(R"("name":"IN0","datatype":"FP32","data":[1])")), 400,
+      {"empty", PostInfer(""), 400},
+      {"no JSON", PostInfer("hello"), 400, "failed to parse the request JSON buffer"},
+      {"array", PostInfer("[]"), 400},
+      {"number", PostInfer("5"), 400},
+      {"open object", PostInfer("{"), 400},
+      {"open string", PostInfer("{\"inputs"), 400},
+      {"two documents", PostInfer("{\"inputs\":[]}{}"), 400},
+      {"trailing comma", PostInfer("{\"inputs\":[],}"), 400},
+      {"single quotes", PostInfer("{'inputs':[]}"), 400},
+      {"bad escape", PostInfer("{\"\\x\":1,\"inputs\":[]}"), 400},
+      {"lone surrogate", PostInfer("{\"id\":\"\\ud800\",\"inputs\":[]}"), 400},
+      {"control character", PostInfer("{\"id\":\"\x01\",\"inputs\":[]}"), 400},
+      {"deep", PostInfer(deep), 400, "JSON nesting depth exceeds maximum allowed limit (100)"},
+      {"no inputs", PostInfer("{}"), 400, "Unable to parse 'inputs'"},
+      {"inputs no array", PostInfer("{\"inputs\":{}}"), 400, "Unable to parse 'inputs'"},
+      {"inputs twice", PostInfer("{\"inputs\":[],\"inputs\":[]}"), 400},
+      {"input no object", PostInfer("{\"inputs\":[1]}"), 400},
+      {"id no string", PostInfer("{\"id\":5,\"inputs\":[]}"), 400, "Unable to parse 'id'"},
+      {"no name", PostInfer(Input(R"("shape":[1],"datatype":"FP32","data":[1])")), 400,
+       "Unable to parse 'name'"},
+      {"no shape", PostInfer(Input(R"("name":"IN0","datatype":"FP32","data":[1])")), 400,
        "Unable to parse 'shape'"},
-      {"no type", infer(Input(R"("name":"IN0","shape":[1],"data":[1])")), 400, "Unable to parse 'datatype'"},
-      {"unknown type", typed("FP99", "[1]"), 400},
-      {"negative dim", infer(Input(R"("name":"IN0","shape":[-1],"datatype":"FP32","data":[1])")), 400},
-      {"dim no integer", infer(Input(R"("name":"IN0","shape":[1.0],"datatype":"FP32","data":[1])")), 400},
+      {"no type", PostInfer(Input(R"("name":"IN0","shape":[1],"data":[1])")), 400,
+       "Unable to parse 'datatype'"},
+      {"unknown type", PostTyped("FP99", "[1]"), 400},
+      {"negative dim", PostInfer(Input(R"("name":"IN0","shape":[-1],"datatype":"FP32","data":[1])")), 400},
+      {"dim no integer", PostInfer(Input(R"("name":"IN0","shape":[1.0],"datatype":"FP32","data":[1])")), 400},
       {"dim of 2^63",
-       infer(Input(R"("name":"IN0","shape":[9223372036854775808],"datatype":"FP32","data":[1])")), 400},
+       PostInfer(Input(R"("name":"IN0","shape":[9223372036854775808],"datatype":"FP32","data":[1])")), 400},
       {"dim of 2^63-1",
-       infer(Input(R"("name":"IN0","shape":[9223372036854775807],"datatype":"FP32","data":[1])")), 400},
+       PostInfer(Input(R"("name":"IN0","shape":[9223372036854775807],"datatype":"FP32","data":[1])")), 400},
       {"overflowing shape",
-       infer(Input(R"("name":"IN0","shape":[2147483648,2147483648,8],"datatype":"FP32","data":[1])")), 400},
+       PostInfer(Input(R"("name":"IN0","shape":[2147483648,2147483648,8],"datatype":"FP32","data":[1])")),
+       400},
       {"overflow with a zero before",
-       infer(Input(
+       PostInfer(Input(
            R"("name":"IN0","shape":[4294967296,4294967296],"datatype":"FP64","parameters":{"binary_data_size":0})")),
        400},
       {"many dims",
-       infer(Input(
+       PostInfer(Input(
            R"("name":"IN0","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"datatype":"FP32","data":[1])")),
        400},
-      {"too few elements", infer(Input(io + R"(,"data":[1])")), 400, "shape does not match true shape"},
-      {"too many elements", infer(Input(io + R"(,"data":[1,2,3])")), 400, "shape does not match true shape"},
-      {"data no array", infer(Input(io + R"(,"data":1)")), 400, "Unable to parse 'data'"},
-      {"data before shape", infer(Input(R"("data":[1],"name":"IN0","shape":[2],"datatype":"FP32")")), 400},
-      {"shape twice",
-       infer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"shape":[1000000])")), 400},
-      {"data twice", infer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"data":[1])")),
+      {"too few elements", PostInfer(Input(std::string(kInput) + R"(,"data":[1])")), 400,
+       "shape does not match true shape"},
+      {"too many elements", PostInfer(Input(std::string(kInput) + R"(,"data":[1,2,3])")), 400,
+       "shape does not match true shape"},
+      {"data no array", PostInfer(Input(std::string(kInput) + R"(,"data":1)")), 400,
+       "Unable to parse 'data'"},
+      {"data before shape", PostInfer(Input(R"("data":[1],"name":"IN0","shape":[2],"datatype":"FP32")")),
        400},
-      {"no data", infer(Input(io)), 400, "But no field is set"},
-      {"data and binary", infer(Input(io + R"(,"data":[1,2],"parameters":{"binary_data_size":8})")), 400,
+      {"shape twice",
+       PostInfer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"shape":[1000000])")), 400},
+      {"data twice", PostInfer(Input(R"("name":"IN0","shape":[1],"datatype":"FP32","data":[1],"data":[1])")),
+       400},
+      {"no data", PostInfer(Input(kInput)), 400, "But no field is set"},
+      {"data and binary",
+       PostInfer(Input(std::string(kInput) + R"(,"data":[1,2],"parameters":{"binary_data_size":8})")), 400,
        "But set 'data' 'binary_data_size'"},
       {"input twice",
-       infer(
+       PostInfer(
            R"({"inputs":[{"name":"A","shape":[0],"datatype":"FP32","data":[]},{"name":"A","shape":[0],"datatype":"FP32","data":[]}]})"),
        400, "already exists"},
-      {"fraction for an integer", typed("INT32", "[1.0]"), 400},
-      {"exponent for an integer", typed("INT32", "[1e2]"), 400},
-      {"int8 too large", typed("INT8", "[128]"), 400, "does not fit into INT8"},
-      {"int8 too small", typed("INT8", "[-129]"), 400},
-      {"negative unsigned", typed("UINT8", "[-1]"), 400},
-      {"uint64 too large", typed("UINT64", "[18446744073709551616]"), 400},
-      {"int64 too small", typed("INT64", "[-9223372036854775809]"), 400},
-      {"bool of 2", typed("BOOL", "[2]"), 400},
-      {"bool of text", typed("BOOL", "[\"true\"]"), 400},
-      {"float of text", typed("FP32", "[\"1\"]"), 400},
-      {"float of null", typed("FP32", "[null]"), 400},
-      {"float too large", typed("FP32", "[1e39]"), 400},
-      {"half too large", typed("FP16", "[70000]"), 400},
-      {"number of bytes", typed("BYTES", "[1]"), 400},
-      {"leading zero", typed("INT32", "[01]"), 400},
-      {"plus", typed("INT32", "[+1]"), 400},
-      {"cut number", typed("FP32", "[1.]"), 400},
-      {"cut exponent", typed("FP32", "[1e]"), 400},
-      {"binary missing", infer(binary, Header(binary)), 400, "expecting 8 additional bytes"},
-      {"binary too long", infer(binary + "123456789", Header(binary)), 400,
+  });
+}
+
+TEST_F(MalformedTest, InferData) {
+  Start();
+  const std::string binary = Input(std::string(kInput) + R"(,"parameters":{"binary_data_size":8})");
+  Check({
+      {"fraction for an integer", PostTyped("INT32", "[1.0]"), 400},
+      {"exponent for an integer", PostTyped("INT32", "[1e2]"), 400},
+      {"int8 too large", PostTyped("INT8", "[128]"), 400, "does not fit into INT8"},
+      {"int8 too small", PostTyped("INT8", "[-129]"), 400},
+      {"negative unsigned", PostTyped("UINT8", "[-1]"), 400},
+      {"uint64 too large", PostTyped("UINT64", "[18446744073709551616]"), 400},
+      {"int64 too small", PostTyped("INT64", "[-9223372036854775809]"), 400},
+      {"bool of 2", PostTyped("BOOL", "[2]"), 400},
+      {"bool of text", PostTyped("BOOL", "[\"true\"]"), 400},
+      {"float of text", PostTyped("FP32", "[\"1\"]"), 400},
+      {"float of null", PostTyped("FP32", "[null]"), 400},
+      {"float too large", PostTyped("FP32", "[1e39]"), 400},
+      {"half too large", PostTyped("FP16", "[70000]"), 400},
+      {"number of bytes", PostTyped("BYTES", "[1]"), 400},
+      {"leading zero", PostTyped("INT32", "[01]"), 400},
+      {"plus", PostTyped("INT32", "[+1]"), 400},
+      {"cut number", PostTyped("FP32", "[1.]"), 400},
+      {"cut exponent", PostTyped("FP32", "[1e]"), 400},
+      {"binary missing", PostInfer(binary, Header(binary)), 400, "expecting 8 additional bytes"},
+      {"binary too long", PostInfer(binary + "123456789", Header(binary)), 400,
        "unexpected additional input data for model"},
-      {"header too long", infer(binary, "Inference-Header-Content-Length: 99999\r\n"), 400,
+      {"header too long", PostInfer(binary, "Inference-Header-Content-Length: 99999\r\n"), 400,
        "inference header size should be in range"},
-      {"binary size no number", infer(Input(io + R"(,"parameters":{"binary_data_size":"8"})")), 400},
+      {"binary size no number",
+       PostInfer(Input(std::string(kInput) + R"(,"parameters":{"binary_data_size":"8"})")), 400},
       {"binary size of 2^64-1",
-       infer(Input(io + R"(,"parameters":{"binary_data_size":18446744073709551615})")), 400},
+       PostInfer(Input(std::string(kInput) + R"(,"parameters":{"binary_data_size":18446744073709551615})")),
+       400},
       {"shared memory off",
-       infer(Input(io + R"(,"parameters":{"shared_memory_region":"r","shared_memory_byte_size":8})")), 503},
-      {"parameters no object", infer(R"({"inputs":[],"parameters":[]})"), 400},
-      {"reserved parameter", infer(R"({"inputs":[],"parameters":{"triton_x":1}})"), 400,
+       PostInfer(Input(std::string(kInput) +
+                       R"(,"parameters":{"shared_memory_region":"r","shared_memory_byte_size":8})")),
+       503},
+      {"parameters no object", PostInfer(R"({"inputs":[],"parameters":[]})"), 400},
+      {"reserved parameter", PostInfer(R"({"inputs":[],"parameters":{"triton_x":1}})"), 400,
        "reserved for Triton usage"},
-      {"parameter of an object", infer(R"({"inputs":[],"parameters":{"x":{}}})"), 400},
-      {"parameter twice", infer(R"({"inputs":[],"parameters":{"x":1,"x":2}})"), 400},
-      {"priority of text", infer(R"({"inputs":[],"parameters":{"priority":"1"}})"), 400,
+      {"parameter of an object", PostInfer(R"({"inputs":[],"parameters":{"x":{}}})"), 400},
+      {"parameter twice", PostInfer(R"({"inputs":[],"parameters":{"x":1,"x":2}})"), 400},
+      {"priority of text", PostInfer(R"({"inputs":[],"parameters":{"priority":"1"}})"), 400,
        "Unable to parse 'priority'"},
-      {"negative timeout", infer(R"({"inputs":[],"parameters":{"timeout":-1}})"), 400},
-      {"sequence of null", infer(R"({"inputs":[],"parameters":{"sequence_id":null}})"), 400},
-      {"output twice", infer(R"({"inputs":[],"outputs":[{"name":"A"},{"name":"A"}]})"), 400,
+      {"negative timeout", PostInfer(R"({"inputs":[],"parameters":{"timeout":-1}})"), 400},
+      {"sequence of null", PostInfer(R"({"inputs":[],"parameters":{"sequence_id":null}})"), 400},
+      {"output twice", PostInfer(R"({"inputs":[],"outputs":[{"name":"A"},{"name":"A"}]})"), 400,
        "output 'A' already exists in request"},
-      {"output no name", infer(R"({"inputs":[],"outputs":[{}]})"), 400},
-      {"outputs no array", infer(R"({"inputs":[],"outputs":{}})"), 400},
+      {"output no name", PostInfer(R"({"inputs":[],"outputs":[{}]})"), 400},
+      {"outputs no array", PostInfer(R"({"inputs":[],"outputs":{}})"), 400},
       {"classification of text",
-       infer(R"({"inputs":[],"outputs":[{"name":"A","parameters":{"classification":"1"}}]})"), 400},
+       PostInfer(R"({"inputs":[],"outputs":[{"name":"A","parameters":{"classification":"1"}}]})"), 400},
   });
 }
 
