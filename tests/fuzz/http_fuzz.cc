@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "entry.h"
+#include "server/core/compression.h"
 #include "server/http/chunks.h"
-#include "server/http/compression.h"
 #include "server/http/request_head.h"
 #include "server/http/route.h"
 #include "server/http/trace_context.h"

@@ -1,7 +1,7 @@
 // Tests unary calls through real sockets.
 #include <zlib.h>
 
-#include "server/grpc/compression.h"
+#include "server/grpc/message_compression.h"
 #include "server/grpc/test_support.h"
 
 namespace tern::server {

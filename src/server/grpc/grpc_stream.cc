@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "server/grpc/compression.h"
 #include "server/grpc/grpc_connection.h"
+#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 namespace {

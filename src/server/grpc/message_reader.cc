@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "server/grpc/compression.h"
+#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/grpc/compression.h"
+#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 namespace {

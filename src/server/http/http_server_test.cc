@@ -1,7 +1,7 @@
 // Tests the front end through real sockets.
 #include "server/http/http_server.h"
 
-#include "server/http/compression.h"
+#include "server/core/compression.h"
 #include "server/http/test_server.h"
 
 namespace tern::server {

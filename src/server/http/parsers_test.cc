@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "server/core/compression.h"
 #include "server/http/base64.h"
 #include "server/http/chunks.h"
-#include "server/http/compression.h"
 #include "server/http/json_reader.h"
 #include "server/http/json_tensor.h"
 #include "server/http/json_writer.h"

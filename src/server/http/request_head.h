@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "server/http/compression.h"
+#include "server/core/compression.h"
 
 namespace tern::server {
 

@@ -1,4 +1,4 @@
-#include "server/http/compression.h"
+#include "server/core/compression.h"
 
 #include <zlib.h>
 
@@ -11,6 +11,11 @@ constexpr size_t kStep = size_t{1} << 30;  // one step fits into zlib's 32-bit c
 
 Bytef* In(std::string_view data) { return reinterpret_cast<Bytef*>(const_cast<char*>(data.data())); }
 
+// zlib's parameter: 15 for its own header, + 16 for gzip's, + 32 to detect the header.
+int WindowBits(Encoding encoding) {
+  return encoding == Encoding::kGzip ? 15 + 16 : encoding == Encoding::kDeflate ? 15 : 15 + 32;
+}
+
 Buffer ToBuffer(std::shared_ptr<std::string> text) {
   char* data = text->data();
   const size_t size = text->size();
@@ -19,8 +24,7 @@ Buffer ToBuffer(std::shared_ptr<std::string> text) {
 
 class Inflater {
  public:
-  // + 32 detects gzip or zlib by the first bytes.
-  Inflater() { ready_ = inflateInit2(&stream_, 15 + 32) == Z_OK; }
+  explicit Inflater(Encoding encoding) { ready_ = inflateInit2(&stream_, WindowBits(encoding)) == Z_OK; }
   ~Inflater() { inflateEnd(&stream_); }
   Result<Buffer> Run(std::string_view data, uint64_t limit);
 
@@ -36,7 +40,7 @@ Result<Buffer> Inflater::Run(std::string_view data, uint64_t limit) {
   size_t used = 0;
   while (state != Z_STREAM_END) {
     if (out->size() > limit)
-      return ResourceExhausted("the decompressed body is longer than ", limit, " bytes");
+      return ResourceExhausted("the decompressed data is longer than ", limit, " bytes");
     if (stream_.avail_in == 0 && used < data.size()) {
       const size_t step = std::min(kStep, data.size() - used);
       stream_.next_in = In(data.substr(used));
@@ -51,11 +55,11 @@ Result<Buffer> Inflater::Run(std::string_view data, uint64_t limit) {
     state = inflate(&stream_, Z_NO_FLUSH);
     out->resize(before + room - stream_.avail_out);
     if (state != Z_OK && state != Z_STREAM_END)
-      return InvalidArgument("the compressed body is damaged or truncated");
+      return InvalidArgument("the compressed data is damaged or truncated");
   }
-  if (out->size() > limit) return ResourceExhausted("the decompressed body is longer than ", limit, " bytes");
+  if (out->size() > limit) return ResourceExhausted("the decompressed data is longer than ", limit, " bytes");
   if (stream_.avail_in != 0 || used != data.size())
-    return InvalidArgument("the compressed body is followed by other data");
+    return InvalidArgument("the compressed data is followed by other data");
   return ToBuffer(std::move(out));
 }
 
@@ -65,12 +69,13 @@ const char* EncodingName(Encoding encoding) {
   return encoding == Encoding::kGzip ? "gzip" : encoding == Encoding::kDeflate ? "deflate" : "identity";
 }
 
-Result<Buffer> Decompress(std::string_view data, uint64_t limit) { return Inflater().Run(data, limit); }
+Result<Buffer> Decompress(std::string_view data, uint64_t limit, Encoding encoding) {
+  return Inflater(encoding).Run(data, limit);
+}
 
-Result<std::string> Compress(Encoding encoding, const std::vector<std::string_view>& parts) {
+Result<std::string> Compress(Encoding encoding, const std::vector<std::string_view>& parts, int level) {
   z_stream stream{};
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, encoding == Encoding::kGzip ? 15 + 16 : 15, 8,
-                   Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&stream, level, Z_DEFLATED, WindowBits(encoding), 8, Z_DEFAULT_STRATEGY) != Z_OK)
     return ResourceExhausted("out of memory");
   std::string out;
   const auto run = [&](int flush) {
