@@ -92,6 +92,21 @@ struct Limits {
   uint64_t queued_bytes = uint64_t{1} << 30;  // sum over all requests that are queued or running
 };
 
+// The extensions of the v2 protocol that the server's metadata lists.
+inline constexpr const char* kExtensions[] = {"classification",
+                                              "sequence",
+                                              "model_repository",
+                                              "model_repository(unload_dependents)",
+                                              "schedule_policy",
+                                              "model_configuration",
+                                              "system_shared_memory",
+                                              "cuda_shared_memory",
+                                              "binary_tensor_data",
+                                              "parameters",
+                                              "statistics",
+                                              "trace",
+                                              "logging"};
+
 // Everything that a front end uses. All of it outlives the front ends.
 struct ServerContext {
   std::string name = "tern";

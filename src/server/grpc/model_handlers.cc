@@ -5,22 +5,6 @@
 namespace tern::server {
 namespace {
 
-constexpr const char* kExtensions[] = {
-    "classification",
-    "sequence",
-    "model_repository",
-    "model_repository(unload_dependents)",
-    "schedule_policy",
-    "model_configuration",
-    "system_shared_memory",
-    "cuda_shared_memory",
-    "binary_tensor_data",
-    "parameters",
-    "statistics",
-    "trace",
-    "logging",
-};
-
 void FillTensor(const TensorConfig& config, bool batched,
                 inference::ModelMetadataResponse::TensorMetadata& tensor) {
   tensor.set_name(config.name);

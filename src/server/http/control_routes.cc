@@ -5,20 +5,6 @@
 namespace tern::server {
 namespace {
 
-constexpr std::string_view kExtensions[] = {"classification",
-                                            "sequence",
-                                            "model_repository",
-                                            "model_repository(unload_dependents)",
-                                            "schedule_policy",
-                                            "model_configuration",
-                                            "system_shared_memory",
-                                            "cuda_shared_memory",
-                                            "binary_tensor_data",
-                                            "parameters",
-                                            "statistics",
-                                            "trace",
-                                            "logging"};
-
 HttpReply ServerMetadata(const ServerContext& context) {
   std::string out = "{\"name\":";
   AppendJson(out, context.name);
