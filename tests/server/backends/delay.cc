@@ -45,21 +45,18 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
   return TERN_OK;
 }
 
-constexpr TernBackend kBackend{TERN_BACKEND_VERSION,
-                               sizeof(TernBackend),
-                               "delay",
-                               0,
-                               plug_in::Initialise,
-                               nullptr,
-                               Load,
-                               Unload,
-                               Describe,
-                               nullptr,
-                               nullptr,
-                               CreateInstance,
-                               DestroyInstance,
-                               Run,
-                               nullptr};
+constexpr TernBackend kBackend{
+    .version = TERN_BACKEND_VERSION,
+    .size = sizeof(TernBackend),
+    .name = "delay",
+    .initialise = plug_in::Initialise,
+    .load = Load,
+    .unload = Unload,
+    .describe = Describe,
+    .create_instance = CreateInstance,
+    .destroy_instance = DestroyInstance,
+    .run = Run,
+};
 
 }  // namespace
 

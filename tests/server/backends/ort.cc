@@ -248,21 +248,18 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
   return text.empty() ? TERN_OK : plug_in::Fail(error, TERN_INTERNAL, text.c_str());
 }
 
-constexpr TernBackend kBackend{TERN_BACKEND_VERSION,
-                               sizeof(TernBackend),
-                               "ort",
-                               0,
-                               Initialise,
-                               nullptr,
-                               Load,
-                               Unload,
-                               Describe,
-                               nullptr,
-                               nullptr,
-                               CreateInstance,
-                               DestroyInstance,
-                               Run,
-                               nullptr};
+constexpr TernBackend kBackend{
+    .version = TERN_BACKEND_VERSION,
+    .size = sizeof(TernBackend),
+    .name = "ort",
+    .initialise = Initialise,
+    .load = Load,
+    .unload = Unload,
+    .describe = Describe,
+    .create_instance = CreateInstance,
+    .destroy_instance = DestroyInstance,
+    .run = Run,
+};
 
 }  // namespace
 

@@ -90,21 +90,18 @@ void RunRequest(void* handle, TernRequest* request) {
   std::this_thread::sleep_for(milliseconds(std::min<uint32_t>(wait_ms, 60'000)));
 }
 
-constexpr TernBackend kBackend{TERN_BACKEND_VERSION,
-                               sizeof(TernBackend),
-                               "repeat",
-                               0,
-                               plug_in::Initialise,
-                               nullptr,
-                               Load,
-                               Unload,
-                               Describe,
-                               nullptr,
-                               nullptr,
-                               CreateInstance,
-                               DestroyInstance,
-                               nullptr,
-                               RunRequest};
+constexpr TernBackend kBackend{
+    .version = TERN_BACKEND_VERSION,
+    .size = sizeof(TernBackend),
+    .name = "repeat",
+    .initialise = plug_in::Initialise,
+    .load = Load,
+    .unload = Unload,
+    .describe = Describe,
+    .create_instance = CreateInstance,
+    .destroy_instance = DestroyInstance,
+    .run_request = RunRequest,
+};
 
 }  // namespace
 
