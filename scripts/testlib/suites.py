@@ -69,8 +69,18 @@ class Context:
             raise SuiteError(f"{' '.join(command)} failed")
 
 
+def onnxruntime_library(context):
+    """Returns the path of libonnxruntime in the Python environment of the tests, or None."""
+    libraries = sorted(pathlib.Path(context.python).parents[1].glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so*"))
+    return libraries[-1] if libraries else None
+
+
 def unit(context):
-    return gtest.run_all(context.bin_dir, context.env, context.verbose)
+    """The plug-in test of ONNX Runtime needs TERN_ONNXRUNTIME."""
+    env = dict(context.env)
+    if library := onnxruntime_library(context):
+        env.setdefault("TERN_ONNXRUNTIME", str(library))
+    return gtest.run_all(context.bin_dir, env, context.verbose)
 
 
 def cases(context):
