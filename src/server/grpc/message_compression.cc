@@ -20,7 +20,7 @@ void CompressMessage(OutMessage& message, int level) {
   auto compressed = Compress(Encoding::kGzip, parts, level);
   if (!compressed.ok() || compressed->size() + kPrefix >= plain) return;
   OutMessage out;
-  out.head = std::move(*compressed);
+  out.head += *compressed;
   const size_t size = out.size();
   const char prefix[kPrefix] = {1, static_cast<char>(size >> 24), static_cast<char>(size >> 16),
                                 static_cast<char>(size >> 8), static_cast<char>(size)};
