@@ -1,17 +1,17 @@
 /* The interface between Tern's server and an engine that runs models. An engine is either built in or a
  * plug-in libtern_backend_NAME.so. A model's configuration selects the engine by `backend: "NAME"`.
  *
- * The interface is plain C. The layout of a struct never changes within a version. New versions only append
- * fields. `size` is sizeof the struct on the side that fills it, so that the other side knows which fields
- * exist.
+ * The interface is plain C. TERN_BACKEND_VERSION is its version. A later version only appends fields to
+ * structs; existing fields stay where they are. The side that fills a struct sets `size` to the sizeof that
+ * it was compiled with. The other side must not read fields beyond `size`.
  *
  * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
- * -> destroy_instance -> unload -> finalise. A handle is used only between the call that returns it and the
- * call that destroys it.
+ * -> destroy_instance -> unload -> finalise. A handle is valid from the call that returns it to the call that
+ * destroys it.
  *
- * Threads: initialise and finalise are called once. All other functions may be called on any thread. Calls
- * for different models and instances may overlap. Two calls for the same instance never overlap. Functions of
- * TernHost may be called on any thread.
+ * Threads: the server calls initialise and finalise once. It may call all other functions on any thread.
+ * Calls for different models and instances may overlap. Two calls for the same instance never overlap.
+ * Functions of TernHost may be called on any thread.
  *
  * Memory: unless stated otherwise, memory that is passed by pointer belongs to the caller and is valid only
  * during the call. No exception may leave a function. */
@@ -26,7 +26,7 @@ extern "C" {
 
 #define TERN_BACKEND_VERSION 1
 
-/* Element types. The numbers are those of the v2 protocol's model configuration. */
+/* Element types. The values are the same as in the model configuration of the v2 protocol. */
 typedef enum TernType {
   TERN_TYPE_INVALID = 0,
   TERN_TYPE_BOOL = 1,
@@ -58,8 +58,8 @@ typedef enum TernCode {
   TERN_UNAVAILABLE = 9
 } TernCode;
 
-/* The function that fails fills it. The caller owns it. Clients see the message, so it must not contain paths
- * or secrets. */
+/* An error. The caller of a function owns the struct, and a function that fails fills it. The server sends
+ * `message` to clients, so it must not contain paths or secrets. */
 typedef struct TernError {
   int32_t code; /* TernCode */
   char message[1020];
@@ -76,12 +76,12 @@ typedef struct TernTensor {
   uint64_t bytes;
 } TernTensor;
 
-/* An input or output of a configuration. */
+/* The declaration of an input or output. */
 typedef struct TernTensorInfo {
   const char* name;
   int32_t type;
   int32_t rank;
-  const int64_t* dims; /* without the batch dim if max_batch_size > 0; -1 stands for any size */
+  const int64_t* dims; /* without the batch dim if max_batch_size > 0; -1 means any size */
   int32_t optional;    /* for inputs: nonzero if requests may omit it */
 } TernTensorInfo;
 
@@ -104,7 +104,7 @@ typedef struct TernModelInfo {
   uint64_t input_count, output_count, parameter_count;
 } TernModelInfo;
 
-typedef struct TernDescription TernDescription; /* what describe fills in */
+typedef struct TernDescription TernDescription; /* the inputs and outputs that describe reports */
 typedef struct TernOutputs TernOutputs;         /* the outputs of one execution or of one response */
 typedef struct TernRequest TernRequest;         /* a request that run_request answers */
 typedef struct TernMetrics TernMetrics;
@@ -116,7 +116,7 @@ typedef struct TernBatch {
   const TernTensor* inputs;
   const char* const* outputs; /* names of the outputs to compute; if output_count is 0, all outputs */
   uint64_t input_count, output_count;
-  const void* stop; /* read only by TernHost::stopped */
+  const void* stop; /* for TernHost::stopped; a plug-in must not read it */
 } TernBatch;
 
 /* Functions of the server. The struct outlives the plug-in. */
@@ -127,17 +127,18 @@ typedef struct TernHost {
   /* level is 0 for information, 1 for a warning, 2 for an error. */
   void (*log)(int32_t level, const char* message);
 
-  /* The next four functions are for describe. add_input and add_output describe a tensor of the model. If the
-   * configuration lists no inputs (outputs), the tensor is added to it. If the configuration lists the
-   * tensor, the two must agree, and the configuration gets the type and dims that it leaves open. */
+  /* An engine calls the next four functions in describe. add_input reports one input of the model. If the
+   * configuration lists no inputs at all, the server adds this input to the configuration. If the
+   * configuration lists an input of this name, its type and dims must agree, and the server fills in what the
+   * configuration leaves open. add_output does the same for outputs. */
   void (*add_input)(TernDescription* to, const TernTensorInfo* tensor);
   void (*add_output)(TernDescription* to, const TernTensorInfo* tensor);
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);
   void (*set_decoupled)(TernDescription* to, int32_t decoupled);
 
   /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes, not zeroed. The memory
-   * may belong to the client (shared memory), so write each byte once. Returns null if the tensor is invalid
-   * or no memory can be allocated. tensor->data is not read. */
+   * may be shared with the client, so write each byte only once. Returns null if the tensor is invalid or no
+   * memory can be allocated. Ignores tensor->data. */
   void* (*allocate)(TernOutputs* to, const TernTensor* tensor);
   /* Adds an output that stays in the plug-in's memory. tensor->data must stay valid until the server calls
    * release(owner). The server calls it exactly once, on any thread, before finalise but possibly after
@@ -146,18 +147,19 @@ typedef struct TernHost {
   /* Returns nonzero if no client waits for this batch any more. run may then return TERN_CANCELLED. */
   int32_t (*stopped)(const TernBatch* batch);
 
-  /* The next functions, up to finish, are for run_request. A request is valid until its final response is
-   * sent. */
-  const TernTensor* (*input)(const TernRequest* request, const char* name); /* null if it has none */
+  /* An engine calls the functions from `input` to `finish` to answer a request of run_request. The request is
+   * valid until its final response is sent. */
+  const TernTensor* (*input)(const TernRequest* request, const char* name); /* null if there is none */
   const char* (*parameter)(const TernRequest* request, const char* name); /* as text; null if there is none */
   int32_t (*cancelled)(const TernRequest* request);
   /* Creates a response, which is filled with allocate or give. It must be passed to send. */
   TernOutputs* (*response)(TernRequest* request);
   void (*send)(TernOutputs* response, int32_t final);
-  /* Ends the request without a further response, or with an error if `error` is not null. */
+  /* Ends the request. If `error` is null, the client gets no further response. Otherwise the client gets the
+   * error. */
   void (*finish)(TernRequest* request, const TernError* error);
 
-  /* Reports a value of the model under a name. The server may export it as a gauge. */
+  /* Reports one number about the model. The server may export it as a gauge of this name. */
   void (*metric)(TernMetrics* to, const char* name, double value);
 } TernHost;
 
@@ -190,10 +192,11 @@ typedef struct TernBackend {
   void* (*create_instance)(void* model, TernError* error);
   /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
-  /* Executes a batch. Outputs have the batch dim of the inputs if max_batch_size > 0. */
+  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
-  /* For decoupled models. Answers one request by any number of responses, of which the last is final. It may
-   * return before the responses are sent, and may send them on other threads. Optional. */
+  /* For decoupled models. Answers one request by any number of responses. The last call for the request is
+   * send with `final` = 1, or finish. The function may return before it has sent all responses, and may send
+   * responses on other threads. Optional. */
   void (*run_request)(void* instance, TernRequest* request);
 } TernBackend;
 

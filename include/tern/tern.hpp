@@ -41,7 +41,7 @@ TERN_API_NAMESPACE {
   class Predictor;
   class Tensor {
    public:
-    Tensor(const Tensor&) = default;  // a move copies, so that a moved-from handle stays valid
+    Tensor(const Tensor&) = default;  // there is no move constructor, so a moved-from handle stays valid
     Tensor& operator=(const Tensor&) = default;
     const Status& status() const;
     const std::string& name() const;
@@ -50,9 +50,10 @@ TERN_API_NAMESPACE {
     // with -1 for open dims.
     Shape shape() const;
     size_t size() const;   // number of elements; 0 before the input is fed or the output is computed
-    size_t bytes() const;  // types of less than 8 bits are packed, low bits first
+    size_t bytes() const;  // elements of less than 8 bits are packed, the first one in the low bits
 
-    // These functions return what the model declares, independent of the current value. Thread-safe.
+    // These functions return what the model declares. The result does not depend on the current value.
+    // Thread-safe.
     std::string declared_type() const;  // "f32[N,3]", "seq(map(string,f32[]))"
     int declared_rank() const;          // -1 if the rank is unknown, or if the value is not a tensor
     std::vector<DeclaredDim> declared_dims() const;  // one per axis; empty if declared_rank() is -1
@@ -65,13 +66,13 @@ TERN_API_NAMESPACE {
     // returns the fed value. Run, not Set, checks the value against the declared type.
     Status Set(const Value& value);
     // For an input: removes the fed value. An overridable constant has its stored value again. For an output:
-    // ends the effect of Bind. Later runs write the result to the predictor's memory.
+    // undoes Bind, so that later runs write the result to the predictor's memory.
     Status Reset();
     // For an output: each later Run writes the result to `data`, which is memory of the caller. This memory
-    // must not overlap other inputs and outputs. It must stay valid until Reset, another Bind, or the end of
-    // the last Run. Run fails if the result's shape is not `shape`. `data` must be aligned to the size of an
-    // element. Some results are first computed elsewhere and copied to `data` at the end of Run: a constant,
-    // a forwarded input, and a result whose size depends on data. Fails for strings.
+    // must not overlap other inputs and outputs. It must stay valid until Reset or another Bind is called, or
+    // until the last Run has returned. Run fails if the result's shape is not `shape`. `data` must be aligned
+    // to the size of an element. Some results are first computed elsewhere and copied to `data` at the end of
+    // Run: a constant, a forwarded input, and a result whose size depends on data. Fails for strings.
     Status Bind(void* data, size_t bytes, const Shape& shape);
 
     // For an input: allocates zeroed memory for these dims. If the predictor already owns memory of these
@@ -158,8 +159,8 @@ TERN_API_NAMESPACE {
     // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to
     // 64 bytes.
     Config& model_buffer(const void* data, size_t size);
-    // The number of threads, at most 1024. 0 means one per usable core. At most one thread per usable core
-    // runs at a time.
+    // The number of threads, at most 1024. 0 means one thread per core that the process may use. If `count`
+    // is larger than the number of these cores, only as many threads as cores run at a time.
     Config& threads(int count);
     Config& plan_cache(int count);  // number of input shapes whose plans are cached; at least 1
     // Limits the memory of intermediate values, in bytes. A Run that needs more fails with
@@ -176,10 +177,11 @@ TERN_API_NAMESPACE {
     Config& batch(int64_t size);
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
     Config& optimize(std::string level);
-    // "fp32" (the default) computes in the types that the model specifies. With "bf16", attention, and matrix
-    // products and convolutions with constant weights, round their operands to bf16 and accumulate in f32.
-    // This is about twice as fast on processors with bf16 instructions. "auto" means bf16 on such processors
-    // and fp32 on others. With reference(true), Create fails for "bf16", and "auto" means fp32.
+    // "fp32" (the default) computes in the types that the model specifies. With "bf16", some ops round their
+    // operands to bf16 and accumulate in f32. These ops are attention, matrix products with constant weights,
+    // and convolutions with constant weights. They are about twice as fast on processors with bf16
+    // instructions. "auto" means bf16 on such processors and fp32 on others. With reference(true), Create
+    // fails for "bf16", and "auto" means fp32.
     Config& precision(std::string name);
     // The time budget in milliseconds for measuring which kernels are the fastest on this machine. Kernels
     // are measured while plans are built. With 0 (the default), kernels are chosen by estimated times. The
@@ -214,11 +216,11 @@ TERN_API_NAMESPACE {
 
   // Conditions that end one run early with kCancelled, for example in a model with an endless loop. They are
   // checked between the steps of a run, between measurements (tune_ms), and while the run waits for a clone
-  // that builds a plan or packs weights. A step or a plan that has begun is completed. The first run with new
-  // shapes builds a plan, and the very first run packs the weights. Building a plan and packing weights may
-  // take longer than the run itself, so run once without a limit before deadlines matter. After kCancelled
-  // the predictor stays usable. Its outputs have no value until a later run succeeds, and the contents of
-  // bound memory are unspecified.
+  // that builds a plan or packs weights. A step that has begun runs to its end, and a plan that is being
+  // built is completed. The first run with new shapes builds a plan, and the very first run packs the
+  // weights. Building a plan and packing weights may take longer than the run itself. So call Run once
+  // without a limit before you set limits. After kCancelled the predictor stays usable. Its outputs have no
+  // value until a later run succeeds, and the contents of bound memory are unspecified.
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread may set the flag; it must live until Run returns
     std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0 means no limit
@@ -260,8 +262,8 @@ TERN_API_NAMESPACE {
     Tensor Output(const std::string& name);
     Tensor Output(size_t index);
 
-    // Checks the inputs, builds a plan if none is cached for their shapes, and runs the plan. Allocates no
-    // memory if a plan for the shapes is cached.
+    // Checks the inputs, builds a plan if none is cached for their shapes, and runs the plan. If a plan for
+    // the shapes is cached, Run allocates no memory.
     Status Run();
     Status Run(const RunOptions& options);
 
@@ -279,8 +281,9 @@ TERN_API_NAMESPACE {
     // Returns a copy of the state's current value. Fails with kNotFound if there is no such state, or before
     // the first run.
     Result<Value> GetState(const std::string& name) const;
-    // Copies `value` to the state, for the next run to read. A growing state accepts any length, but Run
-    // fails if the lengths of growing states differ. To fork a conversation, copy all states to a clone.
+    // Copies `value` to the state, for the next run to read. A growing state accepts a value of any length,
+    // but Run fails if two growing states have different lengths. To fork a conversation, copy all states to
+    // a clone.
     Status SetState(const std::string& name, const Value& value);
 
     // Returns warnings, one sentence each. They report declarations that the import ignores, measurements

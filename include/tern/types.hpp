@@ -37,7 +37,8 @@ TERN_API_NAMESPACE {
     Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
     bool ok() const { return code_ == Code::kOk; }
     Code code() const { return code_; }
-    // Returns the error with names and numbers, and the operation that failed.
+    // Returns the error message. It contains the names and numbers of the failure, and the operation that
+    // failed.
     const std::string& message() const { return message_; }
 
    private:

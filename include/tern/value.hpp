@@ -60,12 +60,14 @@ TERN_API_NAMESPACE {
 
     Kind kind() const;
     bool empty() const { return kind() == Kind::kEmpty; }
-    std::string type() const;  // "f32[2,3]", "seq(map(string,f32[]))"; "unknown" where there is no value
+    // Returns the type as text, such as "f32[2,3]" or "seq(map(string,f32[]))". The type of an empty value is
+    // "unknown". The type of a sequence without items is "seq(unknown)".
+    std::string type() const;
     // Returns the number of elements of a tensor, items of a sequence or entries of a map, else 0.
     size_t size() const;
 
-    // Properties of a tensor. For other kinds, dtype() returns kInvalid, shape() no dims, bytes() 0, and
-    // data() and raw() null.
+    // Properties of a tensor. For other kinds, dtype() returns kInvalid, shape() returns {}, bytes() returns
+    // 0, and data() and raw() return null.
     DType dtype() const;
     Shape shape() const;
     size_t bytes() const;
@@ -99,8 +101,8 @@ TERN_API_NAMESPACE {
     // shares the data of this value; nothing is allocated.
     Value At(size_t i) const;
 
-    // The functions below are for maps. Entries have the order in which the model stores their keys. The keys
-    // of a ZipMap are in ascending order.
+    // The functions below are for maps. The entries are in the order in which the model stores their keys.
+    // The keys of a ZipMap are in ascending order.
     DType key_type() const;  // kI64 or kString; kInvalid when this is not a map
     // Returns the keys, or an empty vector if K is not their type.
     template <class K> std::vector<K> Keys() const {

@@ -33,8 +33,8 @@ Result<Settings> SettingsOf(EvalContext& c) {
   return s;
 }
 
-// Stores the best finished sequences of one prompt, best first. Sequences of equal score are in the order of
-// Add.
+// Stores the best finished sequences of one prompt, best first. Sequences of equal score are in the order in
+// which they were added.
 class Hypotheses {
  public:
   Hypotheses(const Settings& settings) : settings_(settings) {}  // NOLINT
@@ -47,7 +47,8 @@ class Hypotheses {
     if (Size() > settings_.beams) best_.pop_back();
   }
   bool Full() const { return Size() >= settings_.beams; }
-  // Returns whether a sequence of `length` tokens with the sum `best_sum` would replace the worst stored one.
+  // Returns whether a sequence of `length` tokens would replace the worst stored sequence. `best_sum` is the
+  // sum of its log-probabilities.
   bool CanImprove(float best_sum, size_t length) const {
     return best_.back().score < Normalized(best_sum, length);
   }
@@ -159,7 +160,7 @@ class Search {
       }
       TERN_TRY(Continue(b, best[b], tokens, parents, sums));
       // The candidates of prompt b start at all[b * 2 * beams_], but onnxruntime reads from all[b * beams_].
-      // This code repeats the mistake, so that the search ends at the same step as onnxruntime's.
+      // This code repeats the mistake, so that Tern's search ends at the same step.
       const auto from = all.begin() + static_cast<int64_t>(b * beams_);
       const float top = *std::max_element(from, from + static_cast<int64_t>(2 * beams_));
       const auto length = static_cast<size_t>(decoder_.length());

@@ -73,7 +73,8 @@ void Decoder::MakeInputs(int64_t max_length) {
   for (int64_t width : {prompt_length_, prompt_length_, max_length})
     inputs_.emplace_back(Tensor(attrs_.index_type, {rows, width}));
   for (auto& mask : mask_) mask.reserve(static_cast<size_t>(max_length));
-  // The subgraph ignores these entries, because the pasts are states, which the subgraph stores.
+  // Adds an empty entry for each past. The subgraph ignores these entries, because it stores the pasts as
+  // states.
   inputs_.resize(inputs_.size() + static_cast<size_t>(attrs_.layers));
 }
 

@@ -17,7 +17,7 @@ using ScoreRows = std::vector<std::vector<float>>;
 // copied, Append and Step allocate no memory.
 class Decoder {
  public:
-  // Each prompt becomes `copies` equal, adjacent rows. Rows grow up to max_length tokens.
+  // Each prompt becomes `copies` equal rows, which are adjacent. A row grows to at most max_length tokens.
   static Result<Decoder> Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies, int64_t max_length);
 
   int64_t batch() const { return batch_; }

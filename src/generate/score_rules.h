@@ -12,7 +12,7 @@ struct ScoreRules {
   int64_t eos = -1;                    // the token that ends a row; negative if there is none
   std::vector<int64_t> allowed;        // [token]: 0 forbids the token; if empty, all tokens are allowed
   std::vector<int64_t> first_allowed;  // [prompt][token]: as `allowed`, for the first step only
-  // Adjusts scores[r][token] for each row r of `rows`. `batch`: the number of prompts. Each prompt has
+  // Adjusts scores[r][token] for each row r of `rows`. `batch` is the number of prompts. Each prompt has
   // rows.size() / batch adjacent rows.
   void Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
 };

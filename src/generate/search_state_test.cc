@@ -199,8 +199,8 @@ TEST(SearchState, RefusesADecoderWhosePresentIsNoPast) {
       << reference.status().ToString();
 }
 
-// Observes the steps of the decoder. attentions: the steps of Attention. in_place: the steps of Attention
-// that write the present in place. past_bytes: the size of the present. largest: the size of the largest
+// Observes the steps of the decoder. `attentions` counts the steps of Attention. `in_place` counts those that
+// write the present in place. `past_bytes` is the size of the present. `largest` is the size of the largest
 // other output.
 class Watch : public RunObserver {
  public:

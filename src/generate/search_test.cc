@@ -90,7 +90,7 @@ std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, 
   return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
 }
 
-// With enough beams the search is exhaustive: it returns the best of all sequences, best first.
+// With enough beams, the search tries all sequences. It must return the best of them, best first.
 TEST(BeamSearch, FindsTheBestSequences) {
   struct Sequence {
     double score;

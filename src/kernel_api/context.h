@@ -13,7 +13,7 @@ namespace tern {
 class PrepareContext {
  public:
   // A cache of packed weights. The key is the list of indices of the inputs that were packed. After each
-  // Find, the caller calls Put with the same inputs, unless packing fails.
+  // Find, the caller must call Put with the same inputs, unless packing fails.
   class Store {
    public:
     virtual ~Store() = default;
@@ -36,16 +36,16 @@ class PrepareContext {
   // that it needs and never writes.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
   // Declares that the kernel has its own copy of weight i and never reads the weight again. The model
-  // releases the weight when all its readers have declared this. The node can then use only kernels with the
-  // same KernelAbilities::pack. So the kernel must be legal for all dims of the inputs that are not weights.
-  // Weights of a node with subgraphs are never released, because other plans may run the nodes of its
-  // subgraphs.
+  // releases the weight when all its readers have declared this. From then on, the node can use only kernels
+  // with the same KernelAbilities::pack. So this kernel must be legal for all dims that the node's other
+  // inputs may have. Weights of a node with subgraphs are never released, because other plans may run the
+  // nodes of its subgraphs.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // Returns one tensor with the packed weights `inputs`. If the model's file or the cache has this tensor,
-  // returns it. Otherwise allocates a tensor and calls `fill`, which writes it. The packed bytes must depend
-  // only on the attributes, subgraphs and `inputs`. Calls Finished for each input. Fails if an input was
-  // released and no packed tensor exists.
+  // Returns one tensor that contains the weights `inputs` in packed form. If this tensor is in the model's
+  // file or in the cache, returns it from there. Otherwise allocates the tensor and calls `fill`, which must
+  // write all of it. The packed bytes must depend only on the attributes, subgraphs and `inputs`. Calls
+  // Finished for each input. Fails if an input was released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
   // Allocates memory for packed weights. The session's memory report counts this memory.
@@ -63,8 +63,8 @@ class PrepareContext {
 // scratch memory.
 class ResizeContext {
  public:
-  // How the plan stores the results; the accessors of the same names below describe the fields. A field
-  // differs from its default only if the kernel has the matching ability in KernelAbilities.
+  // How the plan stores the results. The accessors below explain the fields. The plan changes a field from
+  // its default only if the kernel has the matching ability in KernelAbilities.
   struct Placement {
     bool with_next = false;
     int64_t row_stride = 0;
@@ -83,8 +83,9 @@ class ResizeContext {
   // means that rows are contiguous.
   int64_t row_stride() const { return result_.row_stride; }
   // Capacity of the states that the kernel appends to in place (KernelAbilities::state_in_place), in
-  // positions along the growing axis. The past and the present of a state then share one buffer, which starts
-  // with the past. 0 means that past and present are separate tensors.
+  // positions along the growing axis. If it is not 0, the past and the present of a state are the same
+  // buffer. Before Run, the first positions of this buffer contain the past. If it is 0, past and present are
+  // separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
   // Requests scratch memory for Run. The memory is 64-byte aligned and uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }

@@ -8,9 +8,9 @@
 
 namespace tern {
 
-// KernelEntry::make creates a kernel and Prepare runs once. Each plan clones the kernel and calls Resize on
-// the clone. So a kernel must store packed weights in Tensors or shared_ptrs, which clones share, and results
-// of Resize in plain members.
+// For each node of a model, KernelEntry::make creates one kernel and its Prepare runs once. Each plan clones
+// the kernel and calls Resize on the clone. So a kernel must store packed weights in Tensors or shared_ptrs,
+// which clones share, and results of Resize in plain members.
 class Kernel {
  public:
   virtual ~Kernel() = default;

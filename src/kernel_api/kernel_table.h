@@ -33,10 +33,10 @@ struct KernelAbilities {
   // does not pack.
   std::string pack;
   // Whether the plan may store `operand`, which is f32 in the query, as bf16. `operand` is the index of an
-  // input, or kResult. If the plan stores the operand as bf16, its type in Resize is bf16.
+  // input, or kResult. If the plan does so, the operand's type in Resize is bf16.
   std::function<bool(const KernelQuery&, int operand)> bf16_storage;
-  // Whether the kernel can also compute `next`, the only reader of its result, without storing that result.
-  // See ResizeContext::with_next.
+  // Whether the kernel can also compute the node `next` without storing its own result. `next` is the only
+  // reader of this result. See ResizeContext::with_next.
   std::function<bool(const KernelQuery& own, const KernelQuery& next)> fuses_next;
   // Whether the kernel can write output 0 with a row stride. The plan uses this to write an input of a Concat
   // along the last axis directly into the result of the Concat. See ResizeContext::row_stride.
@@ -58,10 +58,10 @@ struct KernelEntry {
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// Returns the estimated time of a legal kernel on one thread. This is the time of can.work_of at the table's
-// rates. If work_of is null, it is the result of can.cost_of. If both are null, it is `cost` times the time
-// to move all operands once. The unit is a microsecond on the processor that the rates were measured on, not
-// on this machine.
+// Returns the estimated time of a legal kernel on one thread. If can.work_of is not null, the estimate is the
+// sum of the table's rates over the Work that work_of returns. Otherwise, if can.cost_of is not null, the
+// estimate is its result. Otherwise the estimate is `cost` times the time to move all operands once. The unit
+// is a microsecond on the processor that the rates were measured on, not on this machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
 // Returns the abilities that kernel class T declares with static members: WorkOf, CostOf, WhyNot, kInPlace,
@@ -95,13 +95,13 @@ KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const K
   return entry;
 }
 
-// A list of kernels for one device. Fill the table on one thread; reading it afterwards is thread-safe.
-// Entries point to their table, so a table in use must not move.
+// A list of kernels for one device. Fill the table on one thread. Afterwards, reading it is thread-safe.
+// Entries point to their table, so the table must not be moved while a pointer to an entry exists.
 class KernelTable {
  public:
   KernelTable();  // the rates are 1 ns per multiply-add, per byte and per transformed element
   explicit KernelTable(const Rates& rates) : rates_(&rates) {}
-  KernelTable(KernelTable&& other) noexcept;  // allowed only while no pointer to an entry exists
+  KernelTable(KernelTable&& other) noexcept;
   KernelTable& operator=(const KernelTable&) = delete;
 
   void Add(KernelEntry entry);  // fails a TERN_CHECK if the op has a kernel of this name

@@ -1,5 +1,5 @@
-// Recognises formats that have no magic bytes. IsSavedModel reads at most the first 64 MiB of a file; each
-// other function reads at most the first and the last MiB.
+// Recognises formats by their contents, for formats that magic bytes alone do not identify. IsSavedModel
+// reads at most the first 64 MiB of a file; each other function reads at most the first and the last MiB.
 #pragma once
 #include <string_view>
 

@@ -25,7 +25,7 @@ struct ReadContext {
   std::vector<std::string> warnings;  // output: one sentence for each ignored property of the file
 };
 
-// Reads a model. Must not throw; Guard converts exceptions into a Status.
+// Reads a model. Must not throw. Use Guard in the function, which converts exceptions into a Status.
 using ReadFunction = Result<std::unique_ptr<Graph>> (*)(const Source& source, ReadContext& context);
 
 // Bytes at a fixed offset of a file.
@@ -41,7 +41,7 @@ struct Format {
   std::string name;                               // "ONNX"; unique in the table
   std::string title;                              // "an ONNX model", for messages
   std::vector<std::string> extensions = {};       // ".onnx"
-  std::vector<Magic> magic = {};                  // one of these must match
+  std::vector<Magic> magic = {};                  // one match is enough
   bool (*recognise)(std::string_view) = nullptr;  // gets all bytes of the file; must not throw
   std::string folder_file = {};                   // "saved_model.pb"
   std::string library = {};                       // "onnx": libtern_onnx.so reads this format

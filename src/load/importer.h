@@ -5,8 +5,9 @@
 
 #define TERN_TEXT_OF(macro) #macro
 #define TERN_TEXT(macro) TERN_TEXT_OF(macro)
-// Identifies what libtern and an importer must have in common: the declarations of Tern that importers use,
-// and how the compiler and its library lay out C++ types. An undefined macro expands to its own name.
+// A text that must be equal in libtern and in an importer. It identifies the declarations of Tern that
+// importers use, and how the compiler and its library lay out C++ types. If _GLIBCXX_DEBUG is not defined,
+// TERN_TEXT(_GLIBCXX_DEBUG) is "_GLIBCXX_DEBUG".
 #define TERN_BUILD                                                                                 \
   TERN_INTERFACE_ID ", compiler " __VERSION__ ", abi " TERN_TEXT(__GXX_ABI_VERSION) "/" TERN_TEXT( \
       _GLIBCXX_USE_CXX11_ABI) "/" TERN_TEXT(_GLIBCXX_DEBUG)
@@ -14,8 +15,8 @@
 namespace tern::load {
 
 // libtern and an importer exchange C++ types, so both must belong to the same build of Tern. libtern compares
-// `version` and `build` before it calls `read`. Whoever changes this struct must also change the number in
-// the entry point's name.
+// `version` and `build` before it calls `read`. If you change this struct, also change the number in the name
+// of the entry point, tern_importer_2.
 struct Importer {
   const char* version = nullptr;  // the version of Tern that the library was built with
   const char* build = nullptr;    // TERN_BUILD
@@ -28,8 +29,8 @@ inline constexpr const char* kImporterEntry = "tern_importer_2";
 
 extern "C" const tern::load::Importer* tern_importer_2();
 
-// Defines the entry point of an importer library. library.cc in the format's folder uses it. function: a
-// ReadFunction.
+// Defines the entry point of an importer library. Use it in library.cc of the format's folder. `function` is
+// a ReadFunction.
 #define TERN_IMPORTER(function)                                                          \
   extern "C" const tern::load::Importer* tern_importer_2() {                             \
     static constexpr tern::load::Importer importer{TERN_VERSION, TERN_BUILD, &function}; \

@@ -74,9 +74,9 @@ std::string WhyRefused(const Importer* importer) {
 
 }  // namespace
 
-// Fails if the library is in libtern's folder but cannot be loaded, because a library of the same name
-// elsewhere would hide the problem. The path is never relative, because the current folder may contain
-// anything.
+// If the library is in libtern's folder but cannot be loaded, OpenBeside fails and does not search elsewhere,
+// because another library of the same name would hide the problem. The path is never relative to the current
+// folder, because that folder may contain any file.
 Result<void*> OpenBeside(const std::string& file, const std::string& purpose) {
   const std::string folder = OwnFolder();
   const std::string beside = folder + file;

@@ -6,8 +6,9 @@
 
 namespace tern::load {
 
-// Opens a library in the folder of libtern, else on the library path, and never closes it. purpose: for
-// messages, such as "reads ONNX models". Returns the handle of dlopen.
+// Opens a library in the folder of libtern. If it is not there, searches the library path. The library is
+// never closed. `purpose` is a part of error messages, such as "reads ONNX models". Returns the handle of
+// dlopen.
 Result<void*> OpenBeside(const std::string& file, const std::string& purpose);
 
 }  // namespace tern::load

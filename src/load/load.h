@@ -15,16 +15,16 @@ struct Loaded {
   std::vector<std::string> warnings;  // one sentence for each ignored property of the file
 };
 
-// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. threads: the number of
-// threads that copy the weights; 0 means one per core.
+// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. `threads` is the
+// number of threads that copy the weights. 0 means one per core.
 Result<Loaded> LoadFile(const std::string& path, int threads = 0, const FormatTable& formats = Formats());
-// Loads a model from memory. A .tern model refers to `bytes`; readers of other formats copy the weights.
-// Fails if the model has external data.
+// Loads a model from memory. The weights of a .tern model point into `bytes`. Readers of other formats copy
+// the weights. Fails if the model has external data.
 Result<Loaded> LoadBytes(const Buffer& bytes, int threads = 0, const FormatTable& formats = Formats());
 
-// Returns the reader of a format for which Format::readable() is true. The first call loads the library of
-// the format from the folder of libtern, or if it is not there, from the library path. After a failure, the
-// next call tries again. Thread-safe.
+// Returns the reader of a format for which Format::readable() is true. The first call loads the format's
+// library from the folder of libtern. If the library is not there, it is loaded from the library path. After
+// a failure, the next call tries again. Thread-safe.
 Result<ReadFunction> ReaderOf(const Format& format);
 
 }  // namespace tern::load

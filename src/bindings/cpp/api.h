@@ -44,7 +44,7 @@ struct Tensor::Impl {
   bool fed() const { return value.kind != tern::Datum::Kind::kEmpty; }
   const tern::Datum* Held() const;  // the current value, or null
   const tern::Tensor* Get() const;  // the current value if it is a tensor
-  // The functions below require a Hold.
+  // The caller of the functions below must have a Predictor::State::Hold.
   tern::Status CheckTensorInput() const;
   tern::Status Resize(const Shape& shape);
   tern::Status Copy(const void* data, size_t count, tern::DType type, const Shape* shape);
@@ -54,8 +54,8 @@ struct Tensor::Impl {
 };
 
 struct Predictor::State {
-  // Reserves the predictor for one call. If a call of another thread already has the predictor, status() is
-  // an error, because two concurrent calls would corrupt memory.
+  // Reserves the predictor for one call. If a call of another thread has already reserved it, status()
+  // returns an error, because two concurrent calls would corrupt memory.
   class Hold {
    public:
     explicit Hold(State& state) : state_(state), held_(!state.busy.exchange(true)) {}

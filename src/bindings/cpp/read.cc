@@ -9,7 +9,8 @@ namespace {
 // Returns the mantissa bits of f32 or f64, including the implicit bit; 0 for other types.
 int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
 
-// Returns whether type `to` represents every value of type `from` exactly. `to` must be a type that C++ has.
+// Returns whether type `to` represents every value of type `from` exactly. `to` must have a C++ type, see
+// kTypeOf.
 bool HoldsAll(tern::DType to, tern::DType from) {
   if (to == from) return true;
   if (tern::IsComplex(from) || from == tern::DType::kString || from == tern::DType::kInvalid) return false;

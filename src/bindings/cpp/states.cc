@@ -1,4 +1,4 @@
-// The functions of Predictor for states: values that it keeps between runs.
+// The functions of Predictor for its states. A state is a value that the predictor keeps between runs.
 #include "bindings/cpp/api.h"
 
 namespace tern::v1 {

@@ -207,7 +207,7 @@ TEST(States, ForkAConversation) {
   EXPECT_EQ(p.StateLength(), 24);
 }
 
-// SetState accepts a value of another length after runs, for example to go back to the prompt.
+// After runs, SetState accepts a value of another length, for example to return to the prompt.
 TEST(States, GoBackToAnEarlierPoint) {
   tern::Predictor p = Created(Decoder().states("auto"));
   Next(p, {1, 5, 7, 2});

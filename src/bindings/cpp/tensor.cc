@@ -8,7 +8,7 @@
 namespace tern::v1 {
 namespace {
 
-// A hint for a caller that passes a declared shape, in which -1 is an open dim.
+// Returns a hint for error messages if the shape contains -1, as shape() does for open dims.
 const char* NeedsDims(const Shape& shape) {
   const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
   return open ? "; every dim must be given, -1 is not inferred" : "";
