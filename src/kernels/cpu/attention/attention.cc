@@ -18,18 +18,18 @@ constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
 // Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose
 // panels are in this memory.
 constexpr int64_t kHeader = 16;
-constexpr int64_t kPad = 16;  // elements of padding for row strides that would collide in the cache
+constexpr int64_t kPad = 16;  // floats that are added to a row stride if rows would collide in the cache
 
 bool RowsCollide(int64_t row) { return Collide(row, 1024); }
 
 // Describes how the work is split. Only `parts` and `blocks_each` depend on the number of threads.
 struct Blocking {
-  int64_t group;                               // query heads per head of keys
+  int64_t group;                               // query heads per key-value head
   int64_t rows, row_blocks;                    // queries per block, number of blocks
   int64_t keys, score_row;                     // keys per block, row stride of scores
   bool few_queries;                            // keys and values are not packed
   bool copy;                                   // queries are copied, and rounded if the operands are bf16
-  int64_t parts, blocks_each;                  // jobs per head of keys, blocks of queries per job
+  int64_t parts, blocks_each;                  // jobs per key-value head, blocks of queries per job
   int64_t k_panels, v_panels, scores, copied;  // scratch buffers of a thread, in floats
 
   Blocking(const AttentionShape& s, int threads) {
@@ -137,7 +137,7 @@ class Head {
     }
   }
 
-  // Processes keys [from, from + n): computes their scores and probabilities, and adds their weighted values
+  // Processes keys [from, from + n). Computes their scores and probabilities, and adds their weighted values
   // to y.
   void Block(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns, depth = tiles_.dwords(s_.size);
@@ -168,7 +168,8 @@ class Head {
              width * tiles_.dwords(s_.keys), s_.value_size, y_, s_.y.row, from > 0);
   }
 
-  // Replaces scores by exponentials (online softmax), and rescales y to the new maximum.
+  // Replaces scores by exponentials (online softmax). If this block of keys raises the largest score of a
+  // row, rescales the row of y accordingly.
   void ToProbabilities(int64_t from, int64_t n) {
     ScoreBlock block;
     block.scores = scores_, block.row = blocking_.score_row, block.rows = count_, block.keys = n;
@@ -178,7 +179,7 @@ class Head {
     block.first = from == 0;
     if (t_.mask) SetMask(from, block);
     if (s_.causal) {
-      // Each row attends to one key more than the row before it, up to n keys.
+      // Row i of the block attends to i more keys than row 0, but to at most n keys.
       block.seen = first_ + s_.past + 1 - from, block.seen_step = 1;
     }
     simd_.probabilities(block);

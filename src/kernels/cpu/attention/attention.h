@@ -29,10 +29,10 @@ struct AttentionShape {
   bool causal = false;
   bool guarded = false;  // whether rows whose probabilities are NaN become zeros
   bool bool_mask = false;
-  // Type of the operands of both products; scores and probabilities are f32. With bf16 operands, V is read
-  // for pairs of keys. If the number of visible keys is odd, the row of V behind the last visible key is
-  // multiplied by zero, so its elements must be finite. If there are fewer than 4 queries, the operands are
-  // f32.
+  // Type of the operands of both products; scores and probabilities are f32. With bf16 operands, the rows of
+  // V are multiplied in pairs. If the number of visible keys is odd, the row of V after the last visible key
+  // is multiplied by zero, so its elements must be finite. If there are fewer than 4 queries, the operands
+  // are f32.
   Operands operands = Operands::kF32;
   HeadStrides q, k, v, y;
   // Dims of the mask. The last dim is 0 if there is no mask. If it is 1, the mask broadcasts to all keys.

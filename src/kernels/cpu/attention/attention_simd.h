@@ -4,9 +4,8 @@
 
 namespace tern::cpu {
 
-// A block of scores [rows, keys] for an online softmax. Probabilities are not normalized; the caller divides
-// y by their sum at the end. If the keys are split into several blocks, each block updates `top` and `sum` of
-// each row.
+// A block of scores [rows, keys] for an online softmax. Probabilities are not normalized. The caller divides
+// y by their sum after the last block of keys. Each block of keys updates `top` and `sum` of each row.
 struct ScoreBlock {
   float* scores = nullptr;
   int64_t row = 0;  // row stride in elements, a multiple of the vector length

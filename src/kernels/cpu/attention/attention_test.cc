@@ -184,8 +184,8 @@ TEST_P(AttentionLevels, ForgetsTheKeysOfEarlierRuns) {
 class AttentionBf16 : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, AttentionBf16, testing::ValuesIn(LevelsAndBf16Here()));
 
-// Scores of random rows have errors of about 2^-8 of their magnitude, which the exponentials amplify. So the
-// tolerances are wider than for f32.
+// With bf16 operands, scores have relative errors of about 2^-8. The exponentials amplify these errors, so
+// the tolerances are wider than for f32.
 TEST_P(AttentionBf16, StaysNearTheFormula) {
   for (const Case& c : kCases) {
     Problem p(c);

@@ -7,10 +7,10 @@
 namespace tern::cpu {
 
 struct RotaryShape {
-  int64_t batch = 1, heads = 1, length = 1, size = 0,
-          rotated = 0;  // the first `rotated` of `size` features are rotated
+  // The first `rotated` of the `size` features of a head are rotated.
+  int64_t batch = 1, heads = 1, length = 1, size = 0, rotated = 0;
   bool packed = false;  // x is [batch, length, heads*size], not [batch, heads, length, size]
-  bool shared = false;  // all batch entries have the same positions or angles
+  bool shared = false;  // all batch entries use the same positions, cosines and sines
   // If true, feature 2i is paired with 2i + 1. If false, feature i is paired with i + rotated / 2.
   bool interleaved = false;
 };

@@ -20,10 +20,11 @@ struct ConvShape {
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // Returns the maximum number of taps along an axis that are inside the image.
+  // Returns the largest number of taps that one window can have inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
-  // Returns how many elements `windows` neighbouring windows cover along an axis.
+  // Returns the number of input elements from the start of the first to the end of the last of `windows`
+  // neighbouring windows, along an axis.
   int64_t span(size_t axis, int64_t windows) const {
     return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
@@ -53,7 +54,7 @@ class ConvAsGemm {
   GemmParams Params() const;
   ConvShape shape_;
   DType x_type_ = DType::kF32, w_type_ = DType::kF32, y_type_ = DType::kF32;
-  bool direct_ = false;  // whether the image is the im2col matrix: 1x1 kernel, stride 1, no padding
+  bool direct_ = false;  // whether the image itself is the im2col matrix (1x1 kernel, stride 1, no padding)
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 
@@ -84,8 +85,8 @@ class ConvTransposeF32 {
   void AddToPlanes(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
                    const Workers& workers) const;
   ConvShape shape_;
-  int64_t maps_at_once_ = 1,
-          taps_at_once_ = 1;  // less than taps() only if maps_at_once_ is 1
+  // Output channels and taps per matrix product. If maps_at_once_ is more than 1, taps_at_once_ is taps().
+  int64_t maps_at_once_ = 1, taps_at_once_ = 1;
 };
 
 }  // namespace tern::cpu

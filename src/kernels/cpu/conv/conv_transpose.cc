@@ -6,8 +6,8 @@
 namespace tern::cpu {
 namespace {
 
-// Maximum number of elements of the product before col2im. Only the product of a single tap and a single
-// output channel may exceed this limit.
+// Maximum number of elements that one matrix product computes before col2im. If the product of one tap and
+// one output channel is larger, it is computed as a whole nevertheless.
 constexpr int64_t kMaxColumns = 1 << 20;
 
 // Performs col2im for one output channel: adds the product `columns`, [taps, input positions], to the plane
@@ -65,7 +65,7 @@ void ConvTransposeF32::AddToPlanes(const float* columns, const Planes& planes, c
                                    float* y, const Workers& workers) const {
   const int64_t taps = planes.tap1 - planes.tap0, size = shape_.output_size(),
                 work = std::max<int64_t>(1, taps * shape_.input_size());
-  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // the epilogue follows the last taps
+  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // the epilogue is applied after the last taps
   workers.ParallelFor(planes.maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     EpilogueRun run(epilogue, y, (planes.first + begin) * size);
     for (int64_t m = begin; m < end; ++m) {

@@ -12,8 +12,8 @@ struct Row {
   float* y;
 };
 
-// Adds the products of one kernel row to one output row. The loop is SIMD where all taps are inside the
-// image, and scalar at both ends.
+// Adds the products of one kernel row to one output row. Uses SIMD for the outputs whose taps are all inside
+// the image, and a scalar loop for the outputs at both ends.
 void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   const int64_t taps = s.kernel[2], stride = s.stride[2], dilation = s.dilation[2], start = -s.begin[2];
   const Inside left = InsideOf(start, stride, s.input[2], s.output[2]);

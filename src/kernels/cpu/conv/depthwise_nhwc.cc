@@ -8,7 +8,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWeights = 4096;              // maximum floats of weights per pass, so that they stay in L1
+constexpr int64_t kWeights = 4096;  // maximum floats of weights per pass, so that they stay in the L1 cache
 constexpr int64_t kMinWorkPerThread = 1 << 16;  // in multiply-adds
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr int kVector = kLanes<float>;
 
 using Floats = Vector<float>;
 
-// Forces the compiler to compute v here. Otherwise the compiler delays the sums until they are stored. Until
-// then it keeps the pixels of all lines, and these need more registers than the CPU has.
+// Forces the compiler to compute v here. Otherwise the compiler would compute the sums only when they are
+// stored. Until then, the pixels of all lines would occupy more registers than the CPU has.
 inline void Settle(Floats& v) {
 #if defined(__AVX512F__)
   asm volatile("" : "+v"(v));

@@ -8,8 +8,9 @@ namespace tern::cpu {
 // block is a vector of channels. The last block ends with the last channel and may overlap the block before
 // it. If there are fewer channels than lanes, they form one partial block.
 struct DepthwisePart {
-  const float* const* x =
-      nullptr;  // pointers to pixels: [input rows][x_row] for `kinds`, [output pixels][taps] for `any`
+  // Pointers to input pixels. The functions of `kinds` expect [input rows][x_row], and those of `any` expect
+  // [output pixels][taps].
+  const float* const* x = nullptr;
   int64_t x_row = 0;
   int64_t taps = 0;
   const float* w = nullptr;  // [blocks][taps][lanes]
@@ -35,8 +36,8 @@ struct DepthwiseNhwcTable {
     void (*part[kMaxDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];
-  void (*any[kMaxAnyPixels + 1])(
-      const DepthwisePart& part);  // any[p] computes p pixels, for any kernel, stride and dilation
+  // any[p] computes p pixels, for any kernel, stride and dilation.
+  void (*any[kMaxAnyPixels + 1])(const DepthwisePart& part);
 };
 TERN_SIMD_TABLE(DepthwiseNhwcTable, DepthwiseNhwcSimd)
 

@@ -11,7 +11,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kPassFloats = 2 << 20;  // floats of spectra and products per pass
+constexpr int64_t kPassFloats = 2 << 20;  // maximum floats of spectra and products per pass
 constexpr int kMaxLanes = 16;
 
 int64_t Pair() { return 2 * FftSimd().lanes; }  // channels per transform: two vectors
@@ -114,8 +114,9 @@ bool FftSize::Fits(const ConvShape& s, int log) {
 }
 
 FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {
-  row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) *
-              Pair();  // a row stride at which columns do not collide in the cache
+  // If there are several rows, the row stride is one number longer than a row, so that the numbers of a
+  // column do not collide in the cache.
+  row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) * Pair();
   factors_ = Factors(std::max(rows(), columns()));
   const auto index = [&](int64_t y, int64_t x) {
     return static_cast<int32_t>(IndexOf(y, rows()) * row_step_ + IndexOf(x, columns()) * Pair());
@@ -226,7 +227,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 
 double FftConv::Cost(const ConvShape& s, int log) {
   constexpr double kFlops = 1e5;  // per microsecond
-  constexpr double kStart = 6;    // overhead of a product, in channels
+  constexpr double kStart = 6;    // fixed overhead of a product, as a number of input channels
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto frequencies = static_cast<double>(size.frequencies());
@@ -262,7 +263,8 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
   to.back = back.of;
-  // The scale keeps spectra smaller than the image, and products smaller than the results.
+  // Normalizes here instead of after the inverse transform. This keeps spectra smaller than the numbers of
+  // the image, and products smaller than the results.
   to.re_factor = to.im_factor = plan_.scale();
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;

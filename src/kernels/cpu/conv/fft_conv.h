@@ -3,9 +3,9 @@
 // transformed weights, and transformed back. There may be up to two spatial axes, any dilation and any
 // padding. The stride must be 1.
 //
-// The error of a result is relative to the largest number that each input channel has in the tile, not in the
-// window. Errors are smaller than those of direct sums if all numbers have a similar magnitude. They are
-// larger in tiles that also contain much larger numbers (docs/reports/accuracy.md). The result is
+// Rounding errors of a result grow with the largest numbers in its tile, even if these are outside its
+// window. If all numbers of a tile have a similar magnitude, errors are smaller than those of direct sums. If
+// a tile contains a few much larger numbers, errors are larger (docs/reports/accuracy.md). The result is
 // bit-identical for any number of threads. A NaN or infinity in the image makes all results of the tiles that
 // contain it NaN, in all output channels of its group. All other results stay correct.
 #pragma once
@@ -26,8 +26,8 @@ class FftSize {
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
-  // Returns whether tiles of this size support the shape. The stride must be 1, and the kernel must leave at
-  // least a quarter of a tile's side for results.
+  // Returns whether tiles of this size support the shape. The stride must be 1. Along each axis, a tile must
+  // have results for at least a quarter of its side.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
@@ -35,15 +35,15 @@ class FftSize {
   // Number of frequencies to compute. The spectrum of a real input is conjugate-symmetric, so one of two
   // conjugate frequencies is enough.
   int64_t frequencies() const {
-    const int64_t self_conjugate =
-        (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);  // frequencies that are their own conjugates
+    // The number of frequencies that are their own conjugates.
+    const int64_t self_conjugate = (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);
     return (rows() * columns() + self_conjugate) / 2;
   }
   // Number of results of a tile along each axis.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
-  // Returns the factor that normalizes a forward transform followed by an inverse one. The 0.25 is needed
-  // because both spectra of a product are twice too large (Split in fft_simd.cc).
+  // Returns the factor that normalizes a forward transform followed by an inverse one. It contains 0.25,
+  // because a product has two factors and Split (fft_simd.cc) makes each of them twice too large.
   float scale() const { return 0.25f / static_cast<float>(rows() * columns()); }
 
  protected:
@@ -74,7 +74,7 @@ struct FftTiles {
   FftTiles(const ConvShape& s, const FftSize& size);
 };
 
-// FFT convolution with any number of groups. PackedSize is in floats, Scratch in bytes.
+// FFT convolution with any number of groups. Scratch returns bytes.
 class FftConv {
  public:
   static int64_t PackedSize(const ConvShape& s, int log);  // in floats

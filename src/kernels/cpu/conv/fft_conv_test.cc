@@ -207,7 +207,8 @@ TEST_P(FftLevels, ErrorsAreRelativeToTheGroup) {
       CheckMagnitudes<FftConv>(s, first);
 }
 
-// The bound also holds far from the large number, where direct sums would be more accurate.
+// The error bound also holds for results whose window does not contain the large number. Direct sums would be
+// more accurate there.
 TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   for (const SizedCase& sized : Cases()) {
     NhwcData d(sized.c.shape);

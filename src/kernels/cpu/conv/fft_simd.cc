@@ -89,9 +89,9 @@ template <bool kFactors> inline void InverseButterfly(float* p, int64_t quarter,
   Store(p + 3 * quarter, s1 - s3);
 }
 
-// Calls a function (pointer, stride between quarters, twiddle factors) for all butterflies of all transforms
-// of size n. Calls `plain` for the butterflies whose twiddle factors are 1, and `twiddled` for the other
-// butterflies.
+// Visits all butterflies of all transforms of size n. Calls plain(p, quarter, w) for butterflies whose
+// twiddle factors are 1, and twiddled(p, quarter, w) for the others. `quarter` is the stride between the four
+// operands, and w are the twiddle factors.
 template <class Plain, class Twiddled>
 inline void EachButterfly(float* p, int64_t step, int64_t length, int64_t n, const float* factors,
                           const Plain& plain, const Twiddled& twiddled) {

@@ -24,17 +24,18 @@ struct FftTile {
   int64_t frequencies = 0;
 };
 
-// Input of two vectors of channels. Only the first `count` of these channels exist.
+// The input of a transform of two vectors of channels. Only the first `count` of these channels exist.
 struct FftInput {
-  const float* x = nullptr;                           // first pixel of the image, first of these channels
-  int64_t height = 0, width = 0, row = 0, pixel = 0;  // sizes in pixels, strides in floats
-  int64_t first_row = 0,
-          first_column = 0;  // position of the tile in the image; pixels outside the image are zeros
+  const float* x = nullptr;  // the image, at its first pixel and the first of these channels
+  // Size of the image in pixels, and its strides between rows and between pixels in floats.
+  int64_t height = 0, width = 0, row = 0, pixel = 0;
+  // Position of the tile in the image. Pixels outside the image count as zeros.
+  int64_t first_row = 0, first_column = 0;
   int64_t count = 0;
   float* back = nullptr;  // output: 2 * lanes factors
 };
 
-// Spectra of two vectors of channels, frequency by frequency. re and im point to the first vector. The second
+// Spectra of two vectors of channels, for each frequency. re and im point to the first vector. The second
 // vector is `lanes` floats after the first.
 struct FftSpectra {
   float *re = nullptr, *im = nullptr, *minus = nullptr;  // `minus` is a copy of -im, or null

@@ -9,10 +9,12 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlockDwords = 64 << 10;  // dwords read or written by a job; they stay in the L2 cache
+// Maximum dwords that a job reads or writes, so that they stay in the L2 cache.
+constexpr int64_t kBlockDwords = 64 << 10;
 // The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
-constexpr double kScattered = 4;       // maximum size of padded rows, divided by the size of the windows
+// Padded rows are used only if they are at most this many times as large as the windows.
+constexpr double kScattered = 4;
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
 constexpr int64_t kPad = 16;           // dwords of padding that keep rows from colliding in the L1 cache
 
@@ -22,8 +24,9 @@ bool NeedsPadding(const ConvShape& s) {
   return false;
 }
 
-// Returns an equivalent shape. If the output is empty or there are no input channels, the returned shape has
-// a 1x1x1 kernel, so that sizes that are derived from it are small.
+// Returns `shape`, except in two special cases. If the output is empty or there are no input channels,
+// returns an equivalent shape with a 1x1x1 kernel, so that the sizes of packed weights and scratch memory are
+// small.
 ConvShape Sized(const ConvShape& shape) {
   ConvShape s = shape;
   const bool is_empty = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
@@ -35,8 +38,8 @@ ConvShape Sized(const ConvShape& shape) {
   return s;
 }
 
-// Returns whether an output row of this many pixels is split into tiles that have too few rows to hide the
-// latency of multiply-adds.
+// Returns whether tiles of an output row of this many pixels have too few rows to hide the latency of
+// multiply-adds. Each pixel is one row of a tile.
 bool LowTiles(int64_t pixels) {
   const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
@@ -70,9 +73,10 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
   table.pack(rows.data(), 1, size, size, maps, 1.0f, to);
 }
 
-// Returns whether dwords of two bf16 are packed along rows instead of per pixel. This is done for odd numbers
-// of channels, such as RGB images. Windows must start at a dword boundary. The last dword of a window's row
-// may contain an element beyond the window, which is multiplied by a zero weight.
+// Returns whether a dword may contain bf16 numbers of two neighbouring pixels. This is done for odd numbers
+// of channels, such as RGB images. Otherwise each pixel starts a new dword. Windows must start at a dword
+// boundary. The last dword of a window's row may contain an element beyond the window, which is multiplied by
+// a zero weight.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
   return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
          s.stride[2] * s.channels % table.per_lane == 0;
@@ -135,8 +139,8 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands 
   SetSource(true, NhwcWindows::kInPlace);
 }
 
-// Returns whether im2col is faster. It is faster if rows are too short for full tiles, if the kernel has one
-// tap and pixels must be copied anyway, or if groups have few channels.
+// Returns whether im2col is expected to be faster. It is faster in three cases: rows are too short for full
+// tiles, the kernel has one tap and pixels must be copied anyway, or groups have few channels.
 bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
@@ -229,8 +233,8 @@ NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
   const TileTable& table = this->table();
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kIm2col;
-  const int64_t total =
-      pixels ? s.batch * s.output_size() : s.output[1];  // rows or pixels to split into blocks
+  // The number of pixels or rows that are split into blocks.
+  const int64_t total = pixels ? s.batch * s.output_size() : s.output[1];
   const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
   const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // dwords per row
   Blocking blocking{};
@@ -255,8 +259,9 @@ double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
          static_cast<double>(BlockDwords(rows)) / static_cast<double>(k());
 }
 
-// Splits the work for several threads into jobs of even size. There are enough jobs that other threads can
-// run the remaining jobs of a delayed thread. The split does not change the order of additions.
+// Splits the work for several threads into jobs of even size. It prefers several jobs per thread, so that
+// other threads can run the remaining jobs of a delayed thread. The split does not change the order of
+// additions.
 void NhwcConv::SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const {
   constexpr double kFewJobs = 1.04;
   const double work = static_cast<double>(shape_.batch * shape_.output_size()) *

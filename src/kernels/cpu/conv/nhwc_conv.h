@@ -19,8 +19,8 @@ struct NhwcArgs {
   int64_t pixel_stride_or(int64_t maps) const { return pixel_stride ? pixel_stride : maps; }
 };
 
-// Says which tensors are bf16 in memory. If any tensor is bf16, the operands must be bf16, too. If x is bf16,
-// groups must have an even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
+// Says which tensors are bf16 in memory. If x or y is bf16, the operands must be kBf16. If x is bf16, groups
+// must have an even number of channels. If y is bf16, NhwcArgs::epilogue must be null.
 struct NhwcBf16Storage {
   bool x = false, y = false;
 };
@@ -37,17 +37,17 @@ enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 
 // The amount of work of a run, from which its time is estimated.
 struct NhwcCounts {
-  double products = 0;  // dwords, see TileProducts
+  double products = 0;  // effective multiply-adds of dwords, see TileProducts
   double copied = 0;    // dwords
 };
 
 // Supports any kernel, stride, dilation and number of groups.
 class NhwcConv {
  public:
-  // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. To fill
-  // vectors, groups with few output channels are merged into one group, with zero weights between the
-  // original groups. The packed weights depend only on channels, maps, group, kernel, stride and dilation of
-  // the shape. PackedSize is in dwords.
+  // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. Groups
+  // with few output channels are merged into one group, so that their output channels fill vectors. In a
+  // merged group, the weights between channels of different original groups are zero. The packed weights
+  // depend only on channels, maps, group, kernel, stride and dilation of the shape. PackedSize is in dwords.
   static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
                    Operands operands = Operands::kF32);
@@ -71,9 +71,10 @@ class NhwcConv {
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
-  // A job computes output rows [first, last) and columns [left, right) of one plane of an image. With
-  // kIm2col, it computes pixels [first, last) of all images. It computes panels [panel0, panel1). Panels are
-  // numbered consecutively, from the first group to the last.
+  // A part of the output. With kIm2col, a job computes pixels [first, last), counted over all images.
+  // Otherwise it computes output rows [first, last) and columns [left, right) of one plane of an image. In
+  // both cases it computes the output channels of panels [panel0, panel1). Panels are numbered consecutively,
+  // from the first group to the last.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;

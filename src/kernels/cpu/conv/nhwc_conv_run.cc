@@ -160,7 +160,8 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   Tile t;
   t.a_row = step_;
   t.k = segment_, t.segments = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
-  // Offsets are in pixels, because the pixel strides of y and the residual may differ.
+  // These offsets are in pixels instead of elements, because the pixel strides of y and the residual may
+  // differ.
   const int64_t pixel = args.pixel_stride_or(s.maps), at_pixel = at / s.maps,
                 row_pixels = strides_.row / s.maps;
   t.residual_row = strides_.pixel, t.c_row = strides_.pixel / s.maps * pixel;

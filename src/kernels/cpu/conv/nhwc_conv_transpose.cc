@@ -6,8 +6,8 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMaxPhases = 64;
-constexpr double kMaxReach =
-    64;  // maximum ratio of the size of a window's bounding box to its number of taps
+// Maximum number of pixels of a window's bounding box, divided by the number of its taps.
+constexpr double kMaxReach = 64;
 
 // Calls f(tap) for each phase. The phase has the taps tap, tap + stride, tap + 2 * stride, … along each axis.
 template <class F> void EachPhase(const ConvShape& s, const F& f) {

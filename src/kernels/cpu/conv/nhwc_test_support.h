@@ -85,9 +85,8 @@ struct NhwcData {
   void Check(const NhwcCase& c, bool extra) const {
     const ConvShape& s = c.shape;
     const int64_t pixels = s.batch * s.output_size();
-    const int64_t step = pixels * s.maps * s.taps() * s.group_channels() > (1 << 22)
-                             ? 7
-                             : 1;  // checks all pixels of small results, every seventh pixel of large results
+    // Checks all pixels of small results, and every seventh pixel of large results.
+    const int64_t step = pixels * s.maps * s.taps() * s.group_channels() > (1 << 22) ? 7 : 1;
     for (int64_t pixel = 0; pixel < pixels; pixel += step)
       for (int64_t map = 0; map < s.maps; ++map) {
         const auto at = static_cast<size_t>(pixel * s.maps + map);

@@ -2,7 +2,7 @@
 // pairs ±a, and infinity. M(x) is the product of (x - p) for all finite points p. Along each axis, the rows
 // of the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
-//   weights  the powers of p, divided by the product of (p - q) for all other points q
+// weights the powers of p, divided by the product of (p - q) for all other finite points q
 //            (for infinity, only the last tap)
 //   output   the powers of p; the value at infinity is added to the last result
 // All transforms are computed in terms of x² and a², so that both points of a pair share work.
@@ -33,7 +33,7 @@ template <int kSide> struct Points {
   float at[kPairs] = {};
   double point[kSide - 1] = {};           // 0, a, -a, b, -b …
   float all[kPairs + 1] = {};             // coefficients of ∏ (y - a²), y = x²
-  float others[kPairs][kPairs + 1] = {};  // others[j] has the coefficients without pair j
+  float others[kPairs][kPairs + 1] = {};  // others[j] has the coefficients of the product without pair j
 
   static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
     for (int k = kPairs; k >= 0; --k) poly[k] = (k > 0 ? poly[k - 1] : 0) - square * poly[k];
@@ -117,7 +117,7 @@ inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floa
   }
 }
 
-// Transforms the input of a strip. Store::At stores a vector of channels as operand of the products.
+// Transforms the input of a strip. Store::At stores one vector of transformed channels, as f32 or bf16.
 template <class S, class Store> void Input(const WinogradInput& s) {
   constexpr int side = S::kSide;
   Floats columns[S::kStrip * S::kTile + S::kKernel - 1][side];

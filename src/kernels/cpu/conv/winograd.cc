@@ -13,14 +13,15 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass, so that tile and panel stay in the cache
-// Approximate number of tiles per block, so that the transformed tiles and products of a block stay in the L2
-// cache. The tiles of a block fill a few register tiles. If the weights exceed the caches, a block has
-// kManyTiles tiles, so that there are fewer passes over the weights.
+// A block has about kBlockTiles tiles, so that its transformed tiles and products stay in the L2 cache. A
+// tile is one row of the matrix products, so a block fills a few register tiles. If the weights exceed the
+// caches, a block has about kManyTiles tiles, so that there are fewer passes over the weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
 constexpr int64_t kLargeWeights = 16 << 20;     // bytes; larger weights exceed the caches
 constexpr int64_t kProducts = (256 << 10) / 4;  // maximum floats of products per block
 constexpr int64_t kMinMaps = 64;                // minimum number of output channels per pass
-constexpr int64_t kMaxShared = 8 << 20;     // maximum floats of the blocks that all threads share at a time
+// Maximum scratch floats of the blocks that all threads compute together.
+constexpr int64_t kMaxShared = 8 << 20;
 constexpr int64_t kWorthSharing = 1 << 21;  // minimum multiply-adds for which sharing blocks pays
 constexpr int64_t kJobChannels = 64;        // channels per job of a shared block
 
@@ -88,7 +89,8 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
   });
 }
 
-// Neighbouring strips that pass through input transform, products and output transform together.
+// Several neighbouring strips. A block runs the input transform of all its strips, then the products, then
+// the output transform.
 struct Winograd::Block {
   int64_t strip0 = 0, strip1 = 0;
   int64_t tile0 = 0, tiles = 0;
@@ -116,8 +118,8 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
   // If there is only one block, it computes all output channels in one pass and reads the weights once, in
-  // memory order. In bf16 the block takes several passes, because the products of all output channels need
-  // too much cache for a single pass to be faster.
+  // memory order. With bf16 operands, a single pass is not faster, because the products of all output
+  // channels need too much cache. So the block takes several passes.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
   const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * max_tiles));
   const int64_t width = TileSimd().columns;
@@ -212,7 +214,9 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
-  t.few_rows = true;  // results stay bit-identical, because tile heights do not depend on the threads
+  // With few_rows, results depend on tile heights. Tile heights do not depend on the number of threads, so
+  // results are bit-identical for any number of threads.
+  t.few_rows = true;
   // Each tile prefetches its share of the next panel.
   t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {

@@ -20,7 +20,7 @@ struct WinogradSize {
 };
 WinogradSize SizeOf(WinogradUnit unit);
 
-// Returns the approximate largest error relative to the largest result, for random data (measured in
+// Returns approximately the largest error for random data, divided by the largest result (measured in
 // docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen. Direct sums in
 // f32 have errors up to 3e-6. Here and below, `channels` is the number of input channels per group.
 double WinogradError(WinogradUnit unit, int64_t channels);
@@ -43,13 +43,13 @@ class Winograd {
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // storage.y requires bf16 operands. storage.x must be false.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }
-  // Fuses max pooling 2 x 2 with stride 2. Then y is [N, H / 2, W / 2, M]. The residual has the size before
-  // pooling. NhwcArgs::epilogue must be null.
+  // If `pool` is true, Run also applies max pooling 2 x 2 with stride 2. Then y is [N, H / 2, W / 2, M], the
+  // residual has the size before pooling, and NhwcArgs::epilogue must be null.
   void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;
   // The amount of work of a run, from which its time is estimated.
   struct Counts {
-    double products = 0;     // dwords, see TileProducts
+    double products = 0;     // effective multiply-adds of dwords, see TileProducts
     double transformed = 0;  // elements of all transforms, times the side of a tile
   };
   Counts Count() const;

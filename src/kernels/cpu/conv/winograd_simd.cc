@@ -7,8 +7,8 @@ struct StoreAsF32 {
   static void At(float* to, int64_t channel, Floats v) { StoreVector(to + channel, v); }
 };
 
-// The weight transform is computed in double, so that weights contribute only the final rounding to the
-// error.
+// The weight transform is computed in double, so that the final rounding to f32 is the only error of the
+// transformed weights.
 template <class S> struct WeightMatrix {
   double at[S::kSide][S::kKernel] = {};
   constexpr WeightMatrix() {

@@ -14,7 +14,8 @@ constexpr int kWinogradUnits = 5;
 struct WinogradInput {
   const float* x = nullptr;  // the image: [height, width, channels]
   int64_t height = 0, width = 0, channels = 0;
-  int64_t first_row = 0, first_column = 0;   // position of the first tile; pixels outside the image are zeros
+  // The pixel of the image at which the first tile starts. Pixels outside the image count as zeros.
+  int64_t first_row = 0, first_column = 0;
   int64_t tiles = 0;                         // at most Unit::strip
   int64_t begin = 0, end = 0;                // channels; begin is a multiple of 16
   float* v = nullptr;                        // [tiles][positions][channels], f32 or bf16
@@ -25,10 +26,12 @@ struct WinogradOutput {
   const float* p = nullptr;  // [tiles][positions][maps]: the products
   int64_t tile_step = 0, position_step = 0;
   int64_t tiles = 0;
-  float* y =
-      nullptr;  // first result of the first tile and output channel; with `pool`, its first pooled result
+  // Points to the first result of the first tile, at the first output channel. If `pool` is true, points to
+  // the first pooled result.
+  float* y = nullptr;
   int64_t row_step = 0, column_step = 0;
-  int64_t rows = 0, columns = 0;    // size of the output, counted from the corner of the first tile
+  // The number of output rows and columns from the first result of the first tile to the end of the image.
+  int64_t rows = 0, columns = 0;
   int64_t maps = 0;                 // number of output channels
   const float* bias = nullptr;      // one per output channel
   const float* residual = nullptr;  // one per result
@@ -38,16 +41,16 @@ struct WinogradOutput {
   // Whether to apply max pooling 2 x 2 with stride 2 after the epilogue. An odd last row or column is
   // dropped.
   bool pool = false;
-  bool bf16_y = false,
-       bf16_residual = false;  // whether y and residual are bf16 in memory; only for WinogradBf16Table
+  // Whether y and residual are bf16 in memory. Only WinogradBf16Table supports this.
+  bool bf16_y = false, bf16_residual = false;
 };
 
 // The argument of `weights`, which transforms the weights of up to 64 output channels.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;
-  float* u =
-      nullptr;  // output: a panel per position, [channels][width], zero-padded after the last output channel
+  // Output: one panel [channels][width] per position. Columns after the last output channel are zeros.
+  float* u = nullptr;
   int64_t width = 0, position_step = 0;
 };
 

@@ -144,7 +144,7 @@ TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
     }
 }
 
-// Each product has an error of about 2^-8. The errors of a sum partly cancel.
+// Each product has a relative error of about 2^-8. The errors of a sum partly cancel.
 TEST_P(WinogradLevels, RoundedToBf16) {
   for (bool products : {true, false}) {
     LimitBf16Products(products);
@@ -153,8 +153,8 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       if (s.group > 1 && s.group_channels() % 2 != 0) continue;
       Case t(s, WinogradUnit::kF23, Operands::kBf16);
       t.Run(t.Args(), 1);
-      const double magnitude =
-          std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // typical result
+      // The magnitude of a typical result.
+      const double magnitude = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;
       double squares = 0;
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double error = t.y[i] - Direct<double>(t, static_cast<int64_t>(i));
@@ -314,8 +314,8 @@ TEST_P(WinogradLevels, NanAndInfinityStayInTheirTiles) {
         for (int64_t x = 0; x < t.s.output[2]; ++x)
           for (int64_t m = 0; m < 18; ++m) {
             const auto at = static_cast<size_t>((y * t.s.output[2] + x) * 18 + m);
-            const int64_t up = row + 1 - y,
-                          left = column + 1 - x;  // position of the pixel in the window of the kernel
+            // The position of the pixel in the window of result (y, x).
+            const int64_t up = row + 1 - y, left = column + 1 - x;
             const int64_t tile_up = row + 1 - y / size.tile * size.tile,
                           tile_left = column + 1 - x / size.tile * size.tile;
             if (up >= 0 && up < size.kernel && left >= 0 && left < size.kernel) {
@@ -369,7 +369,6 @@ TEST(Winograd, FitsItsKernelOnly) {
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
 }
 
-// Each shape has no images, no rows, no output channels or no input channels.
 TEST(Winograd, NothingToDo) {
   for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
                             Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {
@@ -381,8 +380,8 @@ TEST(Winograd, NothingToDo) {
   for (float v : t.y) ASSERT_EQ(v, 0);
 }
 
-// Errors of results, compared with sums in double. Prints the largest error relative to the largest result,
-// and the root mean square of the errors relative to the root mean square of the results.
+// Collects the differences between results and sums in double. Print shows the largest error divided by the
+// largest result, and the root mean square of the errors divided by that of the results.
 struct Errors {
   double largest = 0, error = 0, squares = 0, errors = 0;
   void Add(double got, double want) {

@@ -38,8 +38,8 @@ class Epilogue {
   // Argument of the Apply below, which does the same for several rows of sums.
   struct Rows {
     int64_t count, width;
-    int64_t index,
-        index_step;  // element of the result at which the first row starts, and row stride of the result
+    // Row 0 of the sums starts at element `index` of the result, row 1 at index + index_step, and so on.
+    int64_t index, index_step;
     void* sums;
     int64_t sums_step;  // row stride of sums, in elements
   };

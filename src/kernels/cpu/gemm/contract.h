@@ -1,5 +1,6 @@
-// Tensor contraction (Einsum of two operands). Copies permute the axes of both operands, a batched matrix
-// product follows, and a copy permutes the axes of the result. Copies that would change nothing are left out.
+// Tensor contraction (Einsum of two operands). First copies both operands with permuted axes, then computes a
+// batched matrix product, then copies the result with permuted axes. A copy that would change nothing is left
+// out.
 #pragma once
 #include <vector>
 

@@ -29,8 +29,8 @@ struct GemmBlock {
   float alpha;
   bool accumulate;
   // The epilogue, or null. It is called while finished sums are in the cache. The sums are `rows` x `columns`
-  // elements of T with row stride `step`. Row i of the sums belongs to the elements of c from index + i *
-  // c_row on, counted from `c` minus c_at.
+  // elements of T with row stride `step`. Row i of the sums becomes the elements of the result that start at
+  // index + i * c_row. Element 0 of the result is at `c` minus c_at.
   void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
                  int64_t step);
   const void* finish_context;

@@ -10,13 +10,15 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
+// Maximum dwords of a per job. They share the L2 cache with a panel of b and rows of c.
+constexpr int64_t kBlockDwords = 80 << 10;
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
 // The unit is one multiply-add. Multiply-adds of padded columns count as well.
 constexpr int64_t kMinWorkPerThread = 1 << 16;
-constexpr int64_t kWorthCopying = 64;  // minimum columns of b for which copying colliding rows of a pays
-constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
+// If b has fewer columns, rows of a that collide in the cache are not copied.
+constexpr int64_t kWorthCopying = 64;
+constexpr int64_t kFewRows = 4;                 // a product with up to this many rows is not split by rows
 constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of b that a job with few rows reads
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
@@ -36,9 +38,9 @@ double CostOf(const Blocking& blocking, int64_t rows, int64_t panels, const Tile
          (blocking.copy ? 0.25 : 0.1) * row_count;
 }
 
-// Splits the product for several threads into jobs of even size. There are enough jobs that other threads can
-// run the remaining jobs of a delayed thread. Splits by rows are preferred, because a thread then finds its
-// rows of c in its cache when it reads c next.
+// Splits the product for several threads into jobs of even size. It prefers several jobs per thread, so that
+// other threads can run the remaining jobs of a delayed thread. It prefers splits by rows, because a thread
+// then finds its rows of c in its cache when it reads c next.
 void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads, Blocking& blocking) {
   constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
   // Products of up to kFewRows rows are limited by memory bandwidth, so their time does not depend on p.m.

@@ -47,8 +47,9 @@ struct PanelProduct {
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
-  // Whether a and c are bf16 in memory. The operands must be kBf16. A bf16 a must have an even number of
-  // contiguous columns and an even row stride. With a bf16 c, `accumulate` must be false and `epilogue` null.
+  // Whether a and c are bf16 in memory. If either is, the operands must be kBf16. If bf16_a, a must have an
+  // even number of contiguous columns and an even row stride. If bf16_c, `accumulate` must be false and
+  // `epilogue` must be null.
   bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
   // An epilogue that is applied after `tile`, while the block is in the cache. May be null. It indexes c as

@@ -13,9 +13,10 @@ namespace {
 // kMaxRows is the maximum number of rows per block; sums of a's quarters stay in the L2 cache. Each block
 // computes the sums of b again, so blocks should be large.
 constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
-// Minimum columns of half of c per job, if a block has more jobs than threads.
+// A block is split into more jobs than threads only if each job has at least this many columns of each half
+// of c.
 constexpr int64_t kMinColumns = 192;
-constexpr int64_t kMinRows = 16;  // minimum rows of a block for which Strassen pays
+constexpr int64_t kMinRows = 16;  // blocks with fewer rows are computed as plain products
 // If there are more than 2 blocks, their number is rounded up to a multiple of kThreadMultiple, so that 2 or
 // 4 threads get even work.
 constexpr int64_t kThreadMultiple = 4;
@@ -173,8 +174,8 @@ class Block {
     const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
     const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
     StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
-    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter,
-                *t3 = t2 + quarter;  // the sign of t4 is inverted
+    // The first matrix is -t4, see StrassenWeights.
+    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;
 
     Multiply(quarter_[0], b11, half_, upper_, ToScratch(u_, nullptr, false));
     Multiply(quarter_[1], b21, half_, upper_, ToResult(0, left, u_));
@@ -235,8 +236,9 @@ double StrassenGain(int64_t m, int64_t n, int64_t k) {
   const auto lost = [](double cost, int64_t size) {
     return cost / static_cast<double>(std::max<int64_t>(1, size));
   };
+  // The constants are fitted to measured times.
   return 0.115 - lost(2, m) - lost(4, std::min(m, kMaxRows)) - lost(8, n) - lost(14, k) -
-         (k > kMaxDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
+         (k > kMaxDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);
 }
 
 size_t StrassenScratch(const PanelProduct& p, int threads) {

@@ -41,16 +41,16 @@ struct StrassenWeights {
 };
 
 struct StrassenTable {
-  // Returns whether all magnitudes are below 2^124, so that sums are finite, and rows that are added to each
-  // other have similar magnitudes. The largest element of one row may be about 2^5 times the largest element
-  // of the other row. More is not allowed, because rounding errors are relative to the larger row of the
-  // pair.
+  // Returns whether the algorithm may add the rows of these quarters. All magnitudes must be below 2^124, so
+  // that sums are finite. If two rows are added, the largest element of one may be at most about 2^5 times
+  // that of the other, because rounding errors are relative to the larger row.
   bool (*similar_magnitude)(const StrassenSums& in);
   void (*sums)(const StrassenSums& in);
   void (*combine)(const StrassenCombine& in);
   void (*weights)(const StrassenWeights& in);
-  // Computes the largest magnitude, as the bits of a float, of each column and each row of a panel
-  // [k][width]. `rows` has `lanes` partial maxima per row, which each call updates with its panel.
+  // Computes the largest magnitude of each column and each row of a panel [k][width]. Magnitudes are the bits
+  // of a float. `columns` is the result for this panel. `rows` has `lanes` partial maxima per row, and each
+  // call updates them.
   void (*panel_largest)(const float* panel, int64_t k, int64_t width, int32_t* columns, int32_t* rows);
   int lanes;
 };

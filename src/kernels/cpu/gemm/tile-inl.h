@@ -1,5 +1,5 @@
-// The register tile of matrix products, for *_simd.cc files. The including file defines Ops, which says what
-// a dword of a and a vector of b contain and how their product is accumulated.
+// The register tile of matrix products, for *_simd.cc files. The file that includes this header defines a
+// struct Ops. Ops defines what a dword of a and a vector of b contain, and how their product is accumulated.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/bf16-inl.h"
@@ -106,8 +106,8 @@ template <class Dword> inline Dword LaneAt(const float* p) {
   return v;
 }
 
-// Tiles of few rows have too few independent sums to hide the latency of multiply-adds. So four steps of k
-// use separate accumulators.
+// Uses separate accumulators for four consecutive steps of k. Tiles of few rows otherwise have too few
+// independent sums to hide the latency of multiply-adds.
 template <class Ops, int R, int N> inline void MultiplyFewRows(const Tile& t, Floats (&sum)[R][N]) {
   using Dword = typename Ops::Dword;
   constexpr int kSteps = 4;

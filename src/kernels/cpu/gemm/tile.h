@@ -49,8 +49,8 @@ struct TileTable {
   // for weights. Tables for bf16 round such that the sum of each column is preserved
   // (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
-  // Does the same for operands that are packed in every run. Tables for bf16 round to the nearest number,
-  // ties to even.
+  // Same as `pack`, but for operands that are packed in every run. Tables for bf16 round to the nearest
+  // number, ties to even.
   void (*pack_nearest)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                        float* to);
   // Packs `count` contiguous elements into dwords, zero-padded. `to` may equal `from`.

@@ -6,8 +6,9 @@ namespace tern::cpu {
 
 // Estimates the time of the product c[m, n] = a[m, dwords]·b[dwords, n] in tiles. Returns it as the number of
 // multiply-adds of dwords that take the same time at full speed. The count includes partly filled vectors,
-// tiles with too few rows to hide latency, and the overhead of each tile. Two bf16 count as one dword even
-// without bf16 instructions, because bf16 is then chosen for its results, not its speed.
+// tiles with too few rows to hide latency, and the overhead of each tile. Two bf16 count as one dword, even
+// if the processor has no bf16 instructions and computes bf16 more slowly. On such a processor, users choose
+// bf16 for its results, not for its speed.
 double TileProducts(const TileTable& table, int64_t m, int64_t n, int64_t dwords);
 
 }  // namespace tern::cpu

@@ -1,5 +1,5 @@
-// c = a·b for a column-major b, such as weights [n, k]. b is read in place as the left operand of cᵀ = bᵀ·aᵀ,
-// and blocks of the result are transposed.
+// c = a·b for a column-major b, such as weights [n, k]. Computes cᵀ = bᵀ·aᵀ, so that b is read in place as
+// the left operand. Then transposes blocks of the result.
 #pragma once
 #include "kernels/cpu/gemm/gemm.h"
 
