@@ -1,4 +1,4 @@
-// Computes add, sub, mul and div of f32. One call computes many rows.
+// Inner loop of add, sub, mul and div of f32. One call computes a plane, which is several rows.
 #pragma once
 #include "core/elementwise_kind.h"
 #include "kernels/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-// Iteration over broadcast operands: axes are merged where all operands allow it, then visited row by row.
+// Iteration over broadcast operands. Adjacent axes are merged if the strides of all operands allow it. Then
+// the result is visited row by row.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -82,8 +83,9 @@ Broadcast<N> MakeBroadcast(const Dims& out,
   return b;
 }
 
-// Calls f(at, to, n) for rows that make up elements [begin, end) of the result. A row has n elements and
-// starts at index `to`. Operand i starts at at[i] and advances by the last axis' step.
+// Splits elements [begin, end) of the result into rows and calls f(at, to, n) for each row. The row is
+// elements [to, to + n) of the result. It reads operand i at at[i], at[i] + step, at[i] + 2 * step, …, where
+// step is steps[rank - 1][i].
 template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
   const auto last = static_cast<size_t>(b.rank - 1);
   std::array<int64_t, kMaxRank> index;

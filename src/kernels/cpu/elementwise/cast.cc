@@ -118,8 +118,8 @@ bool IsSupported(DType t) {
 
 }  // namespace
 
-// Casts to f16 and bf16 convert to f32 first. A value that f32 cannot represent exactly would be rounded
-// twice, so casts of types with such values are not supported.
+// Casts to f16 and bf16 convert to f32 first. A number that f32 cannot represent exactly would be rounded
+// twice. So casts from f64 and from integers of more than 16 bits to f16 and bf16 are not supported.
 bool HasCast(DType from, DType to) {
   const bool wide = from == DType::kF64 || (IsInt(from) && BitWidth(from) > 16);
   return IsSupported(from) && IsSupported(to) && !(wide && IsHalfPrecision(to));

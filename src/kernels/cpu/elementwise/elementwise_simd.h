@@ -22,6 +22,6 @@ struct BinaryTable {
 };
 TERN_SIMD_TABLE(BinaryTable, BinarySimd)
 
-constexpr int64_t kTile = 1024;  // elements that are converted at once, on the stack
+constexpr int64_t kTile = 1024;  // elements of a tile; loops convert one tile at a time, on the stack
 
 }  // namespace tern::cpu

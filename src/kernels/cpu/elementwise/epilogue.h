@@ -12,7 +12,7 @@ DType ComputeType(DType result);
 
 class Epilogue {
  public:
-  // An activation of one double. There are no vector loops for f64, so f64 results are activated one by one.
+  // Computes the activation of one f64 number. There are no vector loops for f64.
   using Scalar = double (*)(int kind, double alpha, double beta, double x);
 
   Epilogue() = default;
@@ -64,9 +64,9 @@ class Epilogue {
   int scalar_kind_ = 0;
 };
 
-// Applies an epilogue to f32 results that are written in order. If the epilogue is null, does nothing. The
-// epilogue is applied whenever 2048 or more new elements are written, so that they are still in the cache and
-// the overhead of a call is small.
+// Applies an epilogue to f32 results that the caller writes in order. Does nothing if the epilogue is null.
+// Applies the epilogue to 2048 or more new elements at a time, so that they are still in the cache and the
+// overhead of a call is small.
 class EpilogueRun {
  public:
   // y is the entire result. The caller writes elements from `first` on.

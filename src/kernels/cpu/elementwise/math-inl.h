@@ -17,8 +17,8 @@ inline Floats WithSignOf(Floats magnitude, Floats sign) {
   return Floats((UintsOf(magnitude) & 0x7fffffffu) | (UintsOf(sign) & 0x80000000u));
 }
 
-// Computes p * 2^n. `shifted` is n + kShifter; the low bits of this float are the integer n. n may exceed the
-// range of exponents.
+// Computes p * 2^n. `shifted` is n + kShifter. The low bits of `shifted` are the integer n. n may exceed the
+// range of f32 exponents.
 constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to integers
 inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats n) {
 #if defined(__AVX512F__)
@@ -106,8 +106,7 @@ inline Floats Tanh(Floats x) {
   q = q * z + 2.26843463243900e-03f;
   q = q * z + 4.89352518554385e-03f;
   const Floats y = t * (p / q);
-  // At the ends of the range, y differs from 1 or -1 by rounding errors, so exactly 1 or -1 is returned
-  // there.
+  // For |x| > 7.99, y differs from 1 or -1 by rounding errors, so exactly 1 or -1 is returned there.
   const Floats magnitude = Absolute(x);
   return magnitude < 4e-4f ? x : (magnitude > 7.99f ? WithSignOf(All(1.f), x) : y);
 }

@@ -8,7 +8,7 @@
 
 namespace tern::cpu {
 
-// One operand of a row: contiguous elements, or a scalar that is repeated in a tile.
+// One operand of a row. It is either contiguous or a scalar, which is repeated in a tile.
 class Source {
  public:
   Source(DType type, const void* data, int64_t at, bool has_stride, int64_t n)

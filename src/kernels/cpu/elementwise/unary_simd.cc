@@ -4,8 +4,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Applies f to vectors. The tail uses the same instructions, so that the result does not depend on how a
-// tensor is split between threads.
+// Applies f to vectors. A partial last vector uses the same instructions, so that the result does not depend
+// on how a tensor is split between threads.
 template <class F> inline void MapVectors(const float* x, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   int64_t i = 0;

@@ -1,5 +1,5 @@
-// Gather and scatter. Indices may be negative. Callers must check the range of indices with FindBadIndex.
-// Only OneHot accepts indices out of range.
+// Gather and scatter. A negative index counts from the end of the axis. Callers must check that indices are
+// in range with FindBadIndex, except for OneHot.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Indices {
   }
 };
 
-// Checks n indices, from position `first` on with this stride. Returns the position of the first index
-// outside [-size, size), or -1 if all indices are inside.
+// Checks the n indices at positions first, first + stride, first + 2 * stride, … Returns the position of the
+// first index that is outside [-size, size), or -1 if there is none.
 int64_t FindBadIndex(const Indices& indices, int64_t first, int64_t stride, int64_t n, int64_t size);
 
 // Gathers y [outer, count, inner] from x [outer, length, inner].
@@ -39,8 +39,8 @@ struct Tuples {
 };
 void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Workers& workers);
 
-// Arguments of GatherElements and ScatterElements. There is one index per element. The result of
-// GatherElements has the dims of `indices`.
+// Arguments of GatherElements and ScatterElements. There is one index for each element that is gathered or
+// scattered. The result of GatherElements has the dims of `indices`.
 struct Elements {
   Indices indices;
   int rank = 0;
@@ -55,13 +55,13 @@ void GatherElements(const Elements& e, const void* x, void* y, int width, const 
 enum class ScatterKind : int { kNone, kAdd, kMul, kMin, kMax };
 inline constexpr const char* kScatterNames[] = {"none", "add", "mul", "min", "max"};
 bool HasScatter(ScatterKind kind, DType type);
-// y must contain a copy of the data. Updates are applied in order, so a later update sees the result of an
-// earlier update.
+// Before the call, y must contain a copy of the tensor to update. Updates are applied in order, so a later
+// update reads the result of an earlier one.
 void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y);
 void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y);
 
-// y is [outer, depth, inner]. For each (outer, inner), y is off_on[1] at the index in `indices` along depth,
-// and off_on[0] elsewhere. If the index is out of range, y is off_on[0] everywhere.
+// y is [outer, depth, inner], and `indices` is [outer, inner]. y[o][d][i] is off_on[1] if d equals the index
+// of (o, i), otherwise off_on[0]. If the index is out of range, y[o][d][i] is off_on[0] for all d.
 void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y,
             int width, const Workers& workers);
 

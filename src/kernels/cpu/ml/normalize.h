@@ -6,7 +6,7 @@ namespace tern::cpu {
 
 enum class RowNorm { kMax, kL1, kL2 };
 
-// y = x / norm of the row, computed in double; rows with a norm of 0 are copied. T is float, double, int32_t
+// Computes y = x / norm of its row, in double. A row whose norm is 0 is copied. T is float, double, int32_t
 // or int64_t; integers are converted to float first.
 template <class T>
 void NormalizeRows(RowNorm kind, int64_t rows, int64_t width, const T* x, float* y, const Workers& workers);

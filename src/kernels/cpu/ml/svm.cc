@@ -50,7 +50,7 @@ void SupportVectors::Compare(const float* x, int64_t rows, float* y) const {
 }
 
 int64_t SvmBlock(const SupportVectors& vectors) {
-  constexpr int64_t kCached = 32768;  // floats: half of an L2 cache of 256 KiB
+  constexpr int64_t kCached = 32768;  // in floats, half of an L2 cache of 256 KiB
   return std::clamp<int64_t>(kCached / std::max<int64_t>(1, vectors.row()), 4, 64);
 }
 

@@ -22,8 +22,8 @@ class SupportVectors {
   int64_t row() const {
     return panels_.count * kSvmPanel;
   }  // row stride of results in floats, at least count()
-  // Sets y[r][v] to the similarity of row r of x to vector v. Elements beyond count() are arbitrary. Each
-  // result depends only on its row and vector.
+  // Sets y[r][v] to the similarity of row r of x to vector v. Elements y[r][v] with v >= count() are
+  // unspecified. A result does not depend on the other rows and vectors.
   void Compare(const float* x, int64_t rows, float* y) const;
 
  private:

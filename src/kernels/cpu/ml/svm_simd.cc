@@ -33,7 +33,7 @@ inline Floats Finish(const SvmPanels& p, Floats sum) {
   return sum * p.gamma + p.coef0;
 }
 
-// Compares R rows of x with kColumns * kWide vectors of a panel. Accumulators are in registers.
+// Compares R rows of x with kColumns * kWide support vectors of a panel. Accumulators are in registers.
 template <int R, bool kDistance>
 inline void Tile(const SvmPanels& p, const float* panel, const float* x, float* y, int64_t y_row) {
   Floats sum[R][kColumns] = {};

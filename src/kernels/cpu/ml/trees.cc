@@ -41,7 +41,7 @@ template <class T> int32_t WalkRow(const Trees<T>& trees, int32_t at, const T* x
   return -1 - at;
 }
 
-// Walks kAtOnce rows in lockstep. A row that has reached a leaf stays there.
+// Walks kAtOnce rows together, one node per iteration. A row that has reached a leaf stays there.
 template <class T>
 void WalkRows(const TreeNode<T>* nodes, int32_t root, const T* x, int64_t width, int32_t* leaf) {
   int32_t at[kAtOnce];

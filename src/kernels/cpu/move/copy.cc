@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kWork = 16384;  // minimum elements per thread
 constexpr int64_t kBlock = 16;    // side of the squares that are transposed in one step
-constexpr int64_t kShort = 2048;  // bytes; a shorter row is not worth a call of memcpy
+constexpr int64_t kShort = 2048;  // rows of up to this many bytes are copied without memcpy
 
 template <class T> void CopyRun(const T* x, T* y, int64_t n) {
   if (n * sizeof(T) >= 64)
@@ -43,7 +43,8 @@ TransposeTable::Transpose* KernelFor(size_t width) {
                       : nullptr;
 }
 
-// Transposes block by block, so that both sides stay in cache.
+// Copies a block of a plane whose columns are not contiguous on both sides. Visits it in squares of kBlock *
+// kBlock elements, so that the cache lines of both sides stay in the cache.
 template <class T> void Transpose(const Plane& p, const T* x, T* y, const PlaneBlock& block) {
   if (auto* transpose = p.Transposed() ? KernelFor(sizeof(T)) : nullptr)
     return transpose(x + block.row + block.column * p.columns.from, p.columns.from,
@@ -73,9 +74,9 @@ template <class T> void CopyBlock(const Plane& p, const T* x, T* y, const PlaneB
   }
 }
 
-// Returns the axis that forms planes with the innermost axis of y. If the innermost axis reads x with another
-// stride than 1, this is the axis that reads x with stride 1. If there is no such axis, or if the innermost
-// axis has stride 1, this is the axis next to the innermost axis. Returns -1 if there is only one axis.
+// Returns the axis that forms planes with the innermost axis of y. If the innermost axis does not read x with
+// stride 1 but another axis does, returns that axis. Otherwise returns the axis next to the innermost one.
+// Returns -1 if there is only one axis.
 int RowsAxis(const StridedCopy& plan) {
   const auto at = [&](int i) { return plan.axes[static_cast<size_t>(i)]; };
   if (plan.rank < 2) return -1;
@@ -142,7 +143,7 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
                       });
 }
 
-// Elements that always move together.
+// Several elements that are copied as one element.
 template <int Bytes> struct Group { char bytes[Bytes]; };
 
 // Returns the same copy, with the elements of the innermost axis joined into one element.
@@ -158,7 +159,8 @@ StridedCopy Grouped(const StridedCopy& plan) {
   return groups;
 }
 
-// Returns the bytes of the innermost axis if it can be copied as one element, otherwise 0.
+// Returns the size of the innermost axis in bytes if all its elements can be copied as one element. Otherwise
+// returns 0.
 int64_t GroupOf(const StridedCopy& plan, int width) {
   if (plan.rank < 3) return 0;
   const StridedCopy::Axis& last = plan.axes[static_cast<size_t>(plan.rank - 1)];

@@ -9,8 +9,9 @@
 
 namespace tern::cpu {
 
-// y[to + sum of i * axis.to] = x[from + sum of i * axis.from] for all indices i of all axes. Does not
-// allocate.
+// A copy between two tensors with any strides. For each tuple (i0, i1, …) with 0 <= ia < axes[a].size, sets
+// y[to + i0 * axes[0].to + i1 * axes[1].to + …] to x[from + i0 * axes[0].from + i1 * axes[1].from + …]. Does
+// not allocate.
 struct StridedCopy {
   struct Axis {
     int64_t size = 1, from = 0, to = 0;  // strides in elements; `from` may be 0 or negative
@@ -29,7 +30,8 @@ void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Work
 // Sets n elements of y to *value.
 void Fill(const void* value, void* y, int64_t n, int width, const Workers& workers);
 
-// y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements with a negative source are not written.
+// Sets y[i, j, …] to x[sources[0][i], sources[1][j], …]. If one of these sources is negative, the element is
+// not written.
 struct MappedCopy {
   int rank = 0;
   std::array<int64_t, kMaxRank> dims{};   // dims of y

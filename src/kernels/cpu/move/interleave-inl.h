@@ -5,8 +5,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Size of the vectors that have a full permute instruction: 16 bytes for 8-bit elements, and for 16-bit
-// elements before AVX-512.
+// Size of the largest vector whose elements one instruction can permute in any order. It is 16 bytes for
+// 8-bit elements, and also for 16-bit elements if AVX-512 is missing.
 #if defined(__AVX512F__)
 template <class T> constexpr int kPickBytes = sizeof(T) == 1 ? 16 : kVectorBytes;
 #else
@@ -34,7 +34,8 @@ template <int Lanes, int C, int K, int I> struct Deinterleaved {
   static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
 };
 
-// Lane I of the result is lane From::at of vector From::row. Each shuffle adds one more input vector.
+// Lane I of the result is lane From::at of vector From::row. The first shuffle combines v[0] and v[1]. Each
+// further shuffle adds the lanes of one more vector.
 template <template <int, int, int, int> class From, int K, class V, int N, int... I>
 inline V Pick(const V (&v)[N], Indices<I...>) {
   constexpr int lanes = sizeof...(I);
@@ -57,8 +58,8 @@ inline void PickAll(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
   if constexpr (K + 1 < N) PickAll<From, T, K + 1>(v, out);
 }
 
-// Converts R rows of n elements to n groups of R. If T stands for a group of smaller elements, x and y need
-// only the alignment of the smaller elements.
+// Converts R rows of n elements to n groups of R elements. T may be a group of smaller elements. Then x and y
+// need only the alignment of the smaller elements.
 template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;

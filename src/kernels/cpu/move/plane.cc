@@ -7,12 +7,12 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 16384;        // elements of a block of full rows
-constexpr int64_t kShortRow = 8;        // elements; a shorter row takes as long as a row of this length
+constexpr int64_t kShortRow = 8;        // elements; a shorter row costs as much as a row of this length
 constexpr int64_t kLine = 64;           // bytes of a cache line
 constexpr int64_t kStream = 1024;       // bytes that are read or written contiguously
-constexpr int64_t kStreams = 64;        // rows that are written together
+constexpr int64_t kStreams = 64;        // maximum rows of a block that is long along columns
 constexpr int64_t kBlockBytes = 65536;  // bytes of a block with few rows
-constexpr int64_t kCached = 4 << 20;    // bytes; the data of a smaller copy is in caches
+constexpr int64_t kCached = 4 << 20;    // bytes; the data of a smaller copy is assumed to be in the caches
 
 // Computes CeilDiv, without a division in the common case of one part.
 int64_t PartsOf(int64_t n, int64_t part) { return n <= part ? n > 0 : (n + part - 1) / part; }

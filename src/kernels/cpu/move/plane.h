@@ -1,4 +1,5 @@
-// A plane is the two innermost loops of a copy. It is split into blocks, which are distributed to threads.
+// A plane is the part of a copy that its two innermost loops visit. A plane is split into blocks, which are
+// distributed to threads.
 #pragma once
 #include "kernels/cpu/move/copy.h"
 
@@ -27,15 +28,15 @@ class PlaneBlocks {
   PlaneBlocks(const Plane& plane, int64_t width, int64_t bytes);
   int64_t count() const { return count_; }
   int64_t cells() const { return rows_ * columns_; }  // maximum elements of a block
-  int64_t work() const;                               // cost of a block, as a number of contiguous elements
+  int64_t work() const;  // cost of a block; the unit is the cost of one contiguous element
   PlaneBlock operator[](int64_t i) const;
 
  private:
   int64_t all_rows_, all_columns_;
   int64_t rows_, columns_;  // size of a block
   int64_t count_;
-  bool down_ = false;    // each block is below the block before it, not to its right
-  int64_t in_line_ = 1;  // number of blocks in this direction
+  bool down_ = false;    // the next block is below this one, not to its right
+  int64_t in_line_ = 1;  // number of blocks in the direction that down_ selects
 };
 
 }  // namespace tern::cpu

@@ -37,8 +37,9 @@ template <class T> inline int64_t LaneColumn(int64_t k, int64_t w) {
   return w / 4 * part + 4 * k + w % 4;
 }
 
-// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. This function is not inlined, because inside
-// a loop compilers hoist every multiple of the strides and run out of registers.
+// Sets to[j * to_row + i] to from[i * from_row + j] for i, j < kSide. This function must not be inlined into
+// a loop. Compilers would then compute every multiple of the strides before the loop and run out of
+// registers.
 template <class T>
 __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
   if constexpr (sizeof(T) >= 4) {

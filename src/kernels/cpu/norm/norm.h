@@ -10,8 +10,8 @@ namespace tern::cpu {
 // y = x * factor[channel] + shift[channel] for x [batch, channels, plane].
 void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch,
                       int64_t channels, int64_t plane, const Workers& workers);
-// Computes the same for x [outer, channels, inner]. If shift is null, nothing is added. y may equal an
-// operand that has y's dims.
+// Computes y = x * factor[channel] + shift[channel] for x [outer, channels, inner]. If shift is null, nothing
+// is added. y may equal an operand that has y's dims.
 void ScaleF32(const float* x, const float* factor, const float* shift, float* y, int64_t outer,
               int64_t channels, int64_t inner, const Workers& workers);
 // Converts stored statistics to the factor and shift of y = x * factor + shift.

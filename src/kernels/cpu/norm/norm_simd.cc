@@ -7,7 +7,8 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// Computes y[i] = f(x[i], i, load). f reads other arrays at index i by load(p), which handles the tail.
+// Computes y[i] = f(x[i], i, load) for vectors of elements. To read element i of another array p, f calls
+// load(p + i), which handles a partial last vector.
 template <class F> inline void Map(const float* x, float* y, int64_t n, const F& f) {
   const auto full = [](const float* p) { return LoadVector(p); };
   int64_t i = 0;

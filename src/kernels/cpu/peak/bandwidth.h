@@ -5,11 +5,11 @@
 
 namespace tern::cpu {
 
-// Returns the bytes per second that these threads together read from memory beyond the caches. Takes about 50
-// ms and 64 MB.
+// Returns the bytes per second that all threads together read from a buffer of 64 MiB, which exceeds most
+// caches. Takes about 50 ms.
 double ReadBandwidth(const Workers& workers);
 
-// Memory that is read repeatedly, to measure how long reading that many bytes takes.
+// Measures how long it takes to read `bytes` bytes of memory.
 class ReadProbe {
  public:
   ReadProbe(size_t bytes, const Workers& workers);  // writes all bytes once

@@ -6,8 +6,8 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using F = Vector<float>;
-// A core executes at most latency x ports multiply-adds at once, and there are more chains than that. The
-// chains, factor and term fit into 16 registers.
+// The number of independent chains. A core has at most latency * ports multiply-adds in flight, and kChains
+// is larger than that. The chains, factor and term fit into 16 registers.
 constexpr int kChains = 12;
 
 float Chains(int64_t rounds, float factor, float term) {

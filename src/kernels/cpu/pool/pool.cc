@@ -36,8 +36,9 @@ struct SumMath {
   }
 };
 
-// Combines the taps along the last axis of one input row, or of several combined rows, into an output row.
-// Works tap by tap with contiguous access, or window by window if most taps are outside the image.
+// Combines the taps along the last axis of an input row into an output row. The input row may be a
+// combination of several rows. Works tap by tap, with contiguous access. If the kernel is wider than the
+// image, works window by window instead.
 template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
   if (s.kernel[2] > s.input[2]) {
     for (int64_t o = 0; o < s.output[2]; ++o) {

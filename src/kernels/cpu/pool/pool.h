@@ -11,8 +11,8 @@ namespace tern::cpu {
 bool HasMaxPool(DType type);
 void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers);
 
-// The number of taps that an average counts, for each axis and output position. The divisor is the product of
-// these numbers over the axes. An average over 0 taps is 0.
+// The number of taps that an average counts along each axis, for each output position. The divisor of an
+// average is the product of the numbers of its three axes. If the divisor is 0, the average is 0.
 using PoolDivisors = std::array<std::vector<float>, 3>;
 void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y,
                     const Workers& workers);

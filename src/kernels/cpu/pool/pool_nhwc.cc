@@ -14,7 +14,8 @@ constexpr int64_t kMinWorkPerThread = 1 << 15;  // in elements read
 
 NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
     : kind_(kind), shape_(shape), divisors_(std::move(divisors)) {
-  // Compares the elements read and written per output pixel with and without combining rows first.
+  // Compares the number of elements that are read and written per output pixel without (left side) and with
+  // combining rows first (right side).
   const int64_t rows = shape.inside(0) * shape.inside(1), columns = shape.inside(2);
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
@@ -67,7 +68,7 @@ void NhwcPool::RunLine(const float* x, int64_t index, const WorkerScratch& scrat
     scratch.pixels[0] = scratch.line;
     rows = 1, pixels = scratch.pixels + 1;
   }
-  float lines = 1;  // number of rows of a window that count
+  float lines = 1;  // the divisor along the first two axes
   if (kind_ == Kind::kAverage)
     lines = divisors_[0][static_cast<size_t>(index / s.output[1] % s.output[0])] *
             divisors_[1][static_cast<size_t>(index % s.output[1])];

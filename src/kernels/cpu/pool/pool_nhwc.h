@@ -19,7 +19,7 @@ class NhwcPool {
   // Scratch memory of a worker.
   struct WorkerScratch {
     const float** pixels;
-    float* line;  // the combined input rows of an output row, or null if windows read the input rows
+    float* line;  // the maximum or sum of the input rows of an output row; null if by_lines_ is false
   };
   void Join(const float* const* x, int64_t count, int64_t channels, float divisor, float* y) const;
   void RunLine(const float* x, int64_t index, const WorkerScratch& scratch, float* y, int64_t pixel) const;

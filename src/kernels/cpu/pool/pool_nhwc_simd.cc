@@ -10,8 +10,9 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kVector = kLanes<float>;
 
-// Computes Larger in fewer instructions. The max instruction returns b if an operand is NaN or both operands
-// are 0. So extra instructions are needed only for the case that the operand `a` is NaN.
+// Returns the same as Larger, with fewer instructions. Like Larger, the max instruction returns b if b is NaN
+// or if both operands are 0. But it also returns b if `a` is NaN, where Larger returns `a`. Only this case
+// needs extra instructions.
 inline Floats LargerOf(Floats a, Floats b) {
 #if defined(__AVX512F__)
   const __mmask16 number = _mm512_cmp_ps_mask(__m512(a), __m512(a), _CMP_ORD_Q);

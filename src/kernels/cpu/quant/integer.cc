@@ -16,7 +16,8 @@ void Widen(const ByteOperand& x, int64_t at, int64_t step, float zero, float* y,
   if (!step) std::fill(y + 1, y + n, y[0]);
 }
 
-// Calls f(tile of a, tile of b, to, n) for every tile of the result.
+// Calls f(tile of a, tile of b, to, n) for every tile of the result. The tile is elements [to, to + n) of the
+// result.
 template <class F>
 void EachTile(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float a_zero,
               float b_zero, const Workers& workers, const F& f) {

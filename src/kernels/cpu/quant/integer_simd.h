@@ -12,9 +12,10 @@ struct ByteRange {
 };
 
 struct IntegerTable {
-  // y = round(clamp((sums + bias) * multiplier)) + zero. clamp limits to [low, high]. NaN becomes zero.
+  // y = round(clamp((sums + bias) * multiplier)) + zero. clamp limits to [low, high]. For NaN, y is the zero
+  // point.
   void (*rescale)(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n);
-  // Does the same with one bias and multiplier per element.
+  // Same as `rescale`, but with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
   // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), computed with two fused multiply-adds. Here and

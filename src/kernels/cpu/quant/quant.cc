@@ -25,7 +25,8 @@ float ZeroOf(DType type, const void* zero, int64_t i) {
   }
 }
 
-// Calls f(first element, count, index of the scale) for runs that share a scale.
+// Calls f(first, count, scale) for each run of contiguous elements that share a scale. `first` is the index
+// of the first element, and `scale` is the index of the scale.
 template <class F> void EachRun(const QuantShape& s, const Workers& workers, const F& f) {
   if (s.single) {
     workers.ParallelFor(s.outer * s.length * s.inner, kGrain,

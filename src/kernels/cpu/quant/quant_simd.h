@@ -6,7 +6,7 @@
 namespace tern::cpu {
 
 struct QuantTable {
-  // y[i] = saturate(round(x[i] / scale) + zero); NaN becomes zero. `to` is i8, u8, i16 or u16.
+  // y[i] = saturate(round(x[i] / scale) + zero). If x[i] is NaN, y[i] is `zero`. `to` is i8, u8, i16 or u16.
   void (*quantize)(DType to, const float* x, float scale, float zero, void* y, int64_t n);
   // y[i] = (x[i] - zero) * scale. `from` is i8, u8, i16, u16 or i32.
   void (*dequantize)(DType from, const void* x, float zero, float scale, float* y, int64_t n);

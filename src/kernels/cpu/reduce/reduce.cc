@@ -12,7 +12,7 @@ constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
 constexpr int64_t kRows = 256;   // rows with a constant stride that one call combines
 constexpr int64_t kFewRows = 8;  // maximum rows that are combined one by one
-constexpr int64_t kParts = 8;    // number of parts into which many rows are split, for several threads
+constexpr int64_t kParts = 8;    // number of parts into which many rows are split, see ByParts
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {
@@ -174,8 +174,9 @@ void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64
   for (int64_t i = begin; i < end; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, y, n);
 }
 
-// Returns whether few columns of many rows are reduced in kParts parts, which are combined afterwards. The
-// split depends only on the plan, so that results do not depend on the number of threads.
+// Returns whether the rows are split into kParts parts, which are reduced in parallel and then combined. This
+// is done for many rows of few columns. The split depends only on the plan, so that results do not depend on
+// the number of threads.
 bool ByParts(const ReducePlan& p) {
   return p.kept.count == 1 && p.inner <= kColumns && p.reduced.count * p.inner >= kParts * kWork / 2;
 }
@@ -195,7 +196,7 @@ void ReduceParts(ReduceKind kind, const ReducePlan& p, const typename Math::T* x
   for (int64_t k = 0; k < p.inner; ++k) y[k] = Finish(kind, y[k], p.count);
 }
 
-// Reduces only axes before the innermost axis, so that results are contiguous.
+// For plans that keep the innermost axis. Results along this axis are contiguous.
 template <class Math>
 void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                    int64_t begin, int64_t end) {

@@ -16,8 +16,9 @@ enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum,
 inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
                                                "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
-// Adjacent axes that are all kept or all reduced are merged. `kept` and `reduced` list the kept and the
-// reduced axes, from the outermost axis on. They do not include the innermost axis, which `inner` describes.
+// Adjacent axes are merged if all of them are kept or all of them are reduced. `kept` and `reduced` list the
+// kept and the reduced axes, from the outermost axis on. They do not include the innermost axis, which
+// `inner` describes.
 struct ReducePlan {
   struct Axes {
     int rank = 0;
@@ -36,9 +37,9 @@ bool HasReduce(ReduceKind kind, DType type);
 void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
             const Workers& workers);
 
-// ArgReduce writes the index of the largest (or smallest) element along an axis. If several elements are
-// equal, it writes the index of the first of them, or of the last of them if `last` is true. NaN counts as
-// the largest and as the smallest element.
+// ArgReduce writes the index of the largest element along an axis, or of the smallest if `largest` is false.
+// Among equal elements it chooses the first, or the last if `last` is true. NaN wins against all numbers in
+// both cases.
 bool HasArgReduce(DType type);
 void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
                const Workers& workers);

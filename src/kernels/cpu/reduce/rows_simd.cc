@@ -71,9 +71,9 @@ inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const 
   for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, v[j]);
 }
 
-// Sums N vectors of columns as a cascade: kBlock rows are added to a block sum, kBlock block sums to a group
-// sum, and all group sums to the total. The rounding error grows with the longest chain of additions, which
-// is 2 * kBlock + rows / kBlock^2 instead of rows.
+// Sums N vectors of columns in two levels of blocks. kBlock rows are added to a block sum, kBlock block sums
+// are added to a group sum, and all group sums are added to the total. The rounding error grows with the
+// longest chain of additions. Its length is 2 * kBlock + rows / kBlock^2 instead of rows.
 constexpr int64_t kBlock = 8;
 
 template <int N, class F>

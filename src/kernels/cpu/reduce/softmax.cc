@@ -10,9 +10,10 @@ namespace {
 
 constexpr int64_t kWork = 8192;   // minimum elements per thread
 constexpr int64_t kColumns = 64;  // columns of a job, if the axis is not the last one
-constexpr int64_t kShort = 8;     // elements; a row up to this length would leave most of a vector empty
+constexpr int64_t kShort = 8;     // rows of up to this many elements are computed by ShortRows
 
-// Short rows are transposed, so that each row uses one lane.
+// Computes short rows, which would leave most of a vector empty. Transposes them, so that each row uses one
+// lane.
 void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   float transposed[kShort * kColumns];
   for (int64_t i = 0; i < rows; i += kColumns) {

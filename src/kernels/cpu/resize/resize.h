@@ -9,7 +9,7 @@ namespace tern::cpu {
 
 struct AxisTaps {
   int64_t input = 0, output = 0;
-  int64_t taps = 0;                // per output position; unused taps have weight 0
+  int64_t taps = 0;                // taps per output position; unused taps have weight 0
   std::vector<int64_t> positions;  // [output, taps]
   std::vector<float> weights;      // [output, taps]
 };

@@ -25,7 +25,8 @@ class Cell {
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
-  // Computes gated = reset * before, for a GRU whose candidate uses the product of weights and reset * h.
+  // Computes gated = reset * before. For a GRU that applies the reset gate before the matrix product of the
+  // candidate.
   void Reset(const Row& row) const;
   void Finish(const Row& row) const;
 
@@ -39,7 +40,7 @@ class Cell {
   const RnnFunction* functions_;
   const float* peephole_;
   float clip_;
-  bool fused_;  // the activation functions are those of CellSimd()
+  bool fused_;  // the activation functions are the default ones, which CellSimd() computes
 };
 
 }  // namespace tern::cpu

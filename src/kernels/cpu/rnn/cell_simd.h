@@ -8,7 +8,8 @@ namespace tern::cpu {
 // One sample. The gates are pre-activations (sums of input and state products) of n elements each.
 struct LstmRow {
   const float *input = nullptr, *output = nullptr, *forget = nullptr, *fresh = nullptr;
-  const float* peephole = nullptr;  // weights of input, output and forget, with stride peephole_step; or null
+  // Peephole weights of the gates input, output and forget, with a stride of peephole_step. May be null.
+  const float* peephole = nullptr;
   int64_t peephole_step = 0;
   float* c = nullptr;
   float* h = nullptr;

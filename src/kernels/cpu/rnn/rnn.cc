@@ -17,7 +17,7 @@ constexpr int64_t kFew = 4;                     // maximum samples for which Til
 // Sizes of the packed weights of one gate, in dwords. Each gate is packed separately, so that a slice of the
 // state consists of full panels in every gate.
 struct Panels {
-  int64_t input, state;  // of the input weights, of the state weights
+  int64_t input, state;
 
   explicit Panels(const RnnShape& s)
       : input(LineAligned(PanelsSize(s.features, s.hidden, s.operands))),
@@ -87,8 +87,8 @@ class Direction {
     return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
-  // Returns the number of phases of a step. It is 2 for a GRU whose candidate multiplies the gated state,
-  // because all slices of the gated state must be complete before this product.
+  // Returns the number of phases of a step. It is 2 for a GRU that multiplies the gated state by the weights
+  // of the candidate. All slices of the gated state must be complete before this product.
   static int Phases(const RnnShape& s) {
     return s.kind == RnnCellKind::kGru && !s.linear_before_reset ? 2 : 1;
   }

@@ -27,7 +27,7 @@ struct RnnShape {
   bool reverse = false;  // the first direction runs backward; the second direction always does
   float clip = 0;        // 0 means no clipping
   bool linear_before_reset = false, input_forget = false;
-  std::vector<RnnFunction> functions;  // per direction: 1 for rnn, 2 for gru, 3 for lstm
+  std::vector<RnnFunction> functions;  // of each direction: 1 function for rnn, 2 for gru, 3 for lstm
 
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };

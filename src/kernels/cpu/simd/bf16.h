@@ -4,11 +4,12 @@
 
 namespace tern::cpu {
 
-bool HasBf16Products();     // whether the processor has AVX512-BF16
-bool ActiveBf16Products();  // whether AVX512-BF16 is in use, which means that the level is avx512 and the
-                            // switch below is on
+bool HasBf16Products();  // whether the processor has AVX512-BF16
+// Returns whether kernels use AVX512-BF16: the active level is avx512 and Bf16ProductsLimit() is true.
+bool ActiveBf16Products();
 // Switches AVX512-BF16 on or off, for tests. Must not be called while kernels run.
 void LimitBf16Products(bool on);
-bool Bf16ProductsLimit();  // whether the switch is on, at any level; initially HasBf16Products()
+// Returns what LimitBf16Products set. The initial value is HasBf16Products(). Does not depend on the level.
+bool Bf16ProductsLimit();
 
 }  // namespace tern::cpu

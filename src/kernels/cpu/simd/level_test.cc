@@ -15,7 +15,7 @@ TEST(Levels, EndWithTheActiveOne) {
   }
 }
 
-// A test case that runs at level base, as gtest would run it.
+// A test whose SetUp changes the level. The test below checks that its base class restores the level.
 struct AtBase : EachLevel {
   void SetUp() override { LimitSimd(SimdLevel::kBase), LimitBf16Products(false); }
   void TestBody() override {}

@@ -11,7 +11,7 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 4;  // stands for the best level with AVX512-BF16; the SimdLevels are 0 to 3
+constexpr int kBf16Products = 4;  // the number of a test level: the best SimdLevel, with AVX512-BF16 on
 
 // Restores the active level and the switch of AVX512-BF16 in its destructor.
 class LevelKeeper {
@@ -28,7 +28,8 @@ class LevelKeeper {
   const bool bf16_ = Bf16ProductsLimit();
 };
 
-// Activates a level of LevelsHere or LevelsAndBf16Here. A LevelKeeper must restore the level afterwards.
+// Activates a level of LevelsHere or LevelsAndBf16Here. The caller must have a LevelKeeper, which restores
+// the level afterwards.
 inline void UseLevel(int level) {
   LimitSimd(static_cast<SimdLevel>(std::min(level, static_cast<int>(BestSimd()))));
   LimitBf16Products(level == kBf16Products);

@@ -1,9 +1,9 @@
 // One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the
 // namespace of that level. Each file defines a table of functions. The table of the active level is selected
-// at run time. Such files must not use standard headers other than <cstdint>, nor inline functions of headers
-// other than -inl.h files. Everything in them and in -inl.h files, except the tables, must be in an anonymous
-// namespace. Otherwise the linker could keep the copy of an inline function that is compiled for the newest
-// instructions, which older machines cannot run.
+// at run time. The only standard header that such files may include is <cstdint>. They may use inline
+// functions of -inl.h files only. Everything in them and in -inl.h files, except the tables, must be in an
+// anonymous namespace. Otherwise the linker could keep the copy of an inline function that is compiled for
+// the newest instructions, which older machines cannot run.
 #pragma once
 #include <cstdint>
 

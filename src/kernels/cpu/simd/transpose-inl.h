@@ -12,9 +12,9 @@ template <int... I> struct Indices {};
 template <int N, int... I> struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
 template <int... I> struct MakeIndices<0, I...> { using Type = Indices<I...>; };
 
-// Lower and Upper compute the two results of one butterfly step. Lower returns the lanes of a whose index
-// does not have bit D, and the same lanes of b moved up by D lanes. Upper returns the lanes of b whose index
-// has bit D, and the same lanes of a moved down by D lanes.
+// Lower and Upper compute the two results of one butterfly step of a transpose. D is a power of two. For D =
+// 1, Lower returns {a0, b0, a2, b2, …} and Upper returns {a1, b1, a3, b3, …}. For D = 2, Lower returns {a0,
+// a1, b0, b1, …} and Upper returns {a2, a3, b2, b3, …}.
 template <int D, class V, int... I> inline V Lower(V a, V b, Indices<I...>) {
   constexpr int lanes = sizeof...(I);
   return __builtin_shufflevector(a, b, (I & D ? lanes + I - D : I)...);

@@ -1,5 +1,5 @@
-// Arithmetic for blocking: rounding, row strides that avoid cache conflicts, even splits. *_simd.cc files
-// must not include this header, see simd/simd.h.
+// Arithmetic for blocking, such as rounding, row strides that avoid cache conflicts, and even splits.
+// *_simd.cc files must not include this header, see simd/simd.h.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -33,8 +33,8 @@ inline int64_t TileStep(int64_t position_step, int64_t positions) {
   return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
 }
 
-// Splits `size` into the fewest even parts of at most `max_part`. Returns the size of a part, rounded up to a
-// multiple of `unit`. The last part may be smaller.
+// Splits `size` into as few parts of at most `max_part` as possible, of even size. Returns the size of a
+// part, rounded up to a multiple of `unit`. The last part may be smaller.
 inline int64_t EvenPartSize(int64_t size, int64_t max_part, int64_t unit) {
   const int64_t parts = std::max<int64_t>(1, CeilDiv(size, max_part));
   return std::max<int64_t>(unit, RoundUp(CeilDiv(size, parts), unit));

@@ -25,7 +25,7 @@ TEST(Blocking, FindsRowsThatCollide) {
 TEST(Blocking, PadsRowsThatWouldCollide) {
   EXPECT_EQ(PaddedRow(0), 16);
   EXPECT_EQ(PaddedRow(100), 112);
-  EXPECT_EQ(PaddedRow(505), 528) << "the row does not collide, but it does when rounded up to cache lines";
+  EXPECT_EQ(PaddedRow(505), 528) << "rows of 505 floats do not collide, but rows of 512 do";
   for (int64_t row = 1; row < 5000; ++row) {
     EXPECT_FALSE(Collide(PaddedRow(row))) << row;
     EXPECT_GE(PaddedRow(row), row);
@@ -33,7 +33,7 @@ TEST(Blocking, PadsRowsThatWouldCollide) {
   }
 }
 
-// Rows of one position in 12 neighbouring tiles must not share a set.
+// Rows of one position in 12 neighbouring tiles must not share a cache set.
 TEST(Blocking, SpreadsTilesOverTheSetsOfACache) {
   for (int64_t floats : {1, 16, 17, 64, 100, 512})
     for (int64_t positions : {16, 36, 64, 130}) {
