@@ -84,13 +84,14 @@ tern::Status Config::Impl::Check() const {
   TERN_TRY(level);
   TERN_TRY(precision);
   TERN_TRY(options.Validate());
-  if (batch < 0) return tern::InvalidArgument("batch must be 0 (keep the model's) or more, got ", batch);
+  if (batch < 0)
+    return tern::InvalidArgument("batch must be 0 (the model's own batch size) or more, got ", batch);
   // System calls end a path at a NUL, so they would open another file.
   if (const size_t at = model_path.find('\0'); at != std::string::npos)
     return tern::InvalidArgument("model_path has a NUL at byte ", at, ", after '", model_path.substr(0, at),
                                  "'");
   if (!buffer && buffer_size)
-    return tern::InvalidArgument("model_buffer is null, with a size of ", buffer_size, " bytes");
+    return tern::InvalidArgument("model_buffer is null, but its size is ", buffer_size, " bytes");
   if (buffer && !model_path.empty())
     return tern::InvalidArgument("model_buffer and model_path '", model_path,
                                  "' are both set; set only one of them");

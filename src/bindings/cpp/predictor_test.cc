@@ -330,9 +330,9 @@ TEST(Predictor, LoadsFromMemory) {
   EXPECT_FALSE(tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size() / 2)).ok());
 }
 
-// The bytes of an ONNX model with one node, y, all = Loop(_, go, x), whose name is "spin". The loop's body
-// returns its condition unchanged, so the loop never ends if `go` is true. The body also collects its state x
-// in `all`.
+// The bytes of an ONNX model with one node, which is named "spin" and computes y, all = Loop(_, go, x). The
+// loop's body returns its condition unchanged, so the loop never ends if `go` is true. The body also collects
+// its state x in `all`.
 const char kEndless[] =
     "\010\010\022\000:\215\002\012\277\001\012\000\012\002go\012\001x\022\001y\022\003all\032\004spin\""
     "\004Loop*\237\001\012\004body2\223\001\012\020\012\001c\022\001d\"\010Identity\012\020\012\001s\022"

@@ -47,7 +47,8 @@ template <class K> const K* FindKey(const tern::MapData& map, const K& key) {
 template <class K>
 tern::Status MakeMap(const std::vector<K>& keys, tern::DatumList items, tern::Datum& made) {
   if (keys.size() != items.size())
-    return tern::InvalidArgument("a map of ", keys.size(), " keys and ", items.size(), " values");
+    return tern::InvalidArgument("a map needs one value per key, got ", keys.size(), " keys and ",
+                                 items.size(), " values");
   if (std::set<K>(keys.begin(), keys.end()).size() != keys.size())
     return tern::InvalidArgument("a key of the map occurs twice");
   TERN_TRY(CheckItems("value", items));
@@ -76,7 +77,7 @@ Result<Value> Value::MakeTensor(const void* data, size_t count, DType type, cons
     if (dtype == tern::DType::kInvalid) return tern::InvalidArgument("this C++ type is not an element type");
     const auto wanted = tern::CheckedCount(shape, dtype);
     if (!wanted || static_cast<size_t>(*wanted) != count)
-      return tern::InvalidArgument(count, " elements for the shape [", tern::Join(shape, ","), "]");
+      return tern::InvalidArgument(count, " elements do not match the shape [", tern::Join(shape, ","), "]");
     tern::Tensor tensor(dtype, shape);
     if (dtype == tern::DType::kString)
       std::copy_n(static_cast<const std::string*>(data), count, tensor.data<std::string>());

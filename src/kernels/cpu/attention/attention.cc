@@ -124,8 +124,8 @@ class Head {
     return std::max<int64_t>(0, seen);
   }
 
-  // Computes c[count_, n] = a[count_, k] · b[k, n], where `panels` contains b packed. k, a_row and panel_size
-  // are in dwords.
+  // Computes c[count_, n] = a[count_, k] · b[k, n]. `panels` is b in packed form. k, a_row and panel_size are
+  // in dwords.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
     Tile t;

@@ -23,8 +23,8 @@ struct ConvShape {
   // Returns the largest number of taps that one window can have inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
-  // Returns the number of input elements from the start of the first to the end of the last of `windows`
-  // neighbouring windows, along an axis.
+  // Returns how many input elements `windows` neighbouring windows cover along an axis. For example, 2
+  // windows of a kernel of 3 taps with stride 2 cover 5 elements.
   int64_t span(size_t axis, int64_t windows) const {
     return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }

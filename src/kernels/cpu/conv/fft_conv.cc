@@ -30,8 +30,8 @@ double Squares(const float* w, int64_t taps) {
 int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
 
 // Returns the power of two that scales a kernel to a norm of about 1, and sets `back` to its inverse.
-// Products with images that are scaled to about 1 then have a similar magnitude in all channels. Returns 0
-// for a kernel of zeros (`back` is 0) and for a kernel with a NaN or infinity (`back` is NaN).
+// Images are scaled to about 1 as well, so products have a similar magnitude in all channels. Returns 0 for a
+// kernel of zeros (`back` is 0) and for a kernel with a NaN or infinity (`back` is NaN).
 double KernelScale(const float* w, int64_t taps, float& back) {
   const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();

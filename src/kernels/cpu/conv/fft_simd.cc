@@ -35,7 +35,8 @@ struct Scale {
   Ints finite;
 
   explicit Scale(Ints most) {
-    constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;  // bits
+    // These integers are bits of floats. kOne is one step of the exponent.
+    constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;
     const Ints none{}, exponent = most & kInfinite;
     finite = exponent != kInfinite;
     // The exponent is clamped so that `in` and `back` are normal numbers.

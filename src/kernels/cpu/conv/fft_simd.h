@@ -62,11 +62,12 @@ struct FftTable {
   void (*forward)(const FftTile& tile, int64_t first, int64_t last);
   void (*input)(const FftTile& tile, const FftInput& in);       // loads, scales and transforms
   void (*separate)(const FftTile& tile, const FftSpectra& to);  // splits z into the spectra of both vectors
-  void (*join)(const FftTile& tile, const FftSpectra& from);    // the inverse of separate, with scaling
-  void (*multiply)(const FftTile& tile,
-                   const float* w);  // multiplies by spectra [frequency][re, im of both vectors]
-  void (*output)(const FftTile& tile,
-                 const FftOutput& out);  // transforms back, applies the epilogue and stores
+  void (*join)(const FftTile& tile, const FftSpectra& from);    // scales, then undoes `separate`
+  // Multiplies z by spectra w. For each frequency, w contains re and im of the first vector, then re and im
+  // of the second vector.
+  void (*multiply)(const FftTile& tile, const float* w);
+  // Computes the inverse transform, applies the epilogue and stores the result.
+  void (*output)(const FftTile& tile, const FftOutput& out);
 };
 TERN_SIMD_TABLE(FftTable, FftSimd)
 

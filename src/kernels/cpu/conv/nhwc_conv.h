@@ -38,7 +38,7 @@ enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 // The amount of work of a run, from which its time is estimated.
 struct NhwcCounts {
   double products = 0;  // effective multiply-adds of dwords, see TileProducts
-  double copied = 0;    // dwords
+  double copied = 0;    // dwords that are copied
 };
 
 // Supports any kernel, stride, dilation and number of groups.
@@ -55,7 +55,7 @@ class NhwcConv {
   NhwcConv() = default;
   explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32,
                     NhwcWindows windows = NhwcWindows::kAny);
-  // Writes results with strides into a larger y.
+  // Creates a convolution that writes its results with strides into a larger y.
   NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands operands = Operands::kF32);
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_ = storage; }
   size_t Scratch(int threads) const;  // in bytes

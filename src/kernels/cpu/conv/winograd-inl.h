@@ -2,7 +2,7 @@
 // pairs ±a, and infinity. M(x) is the product of (x - p) for all finite points p. Along each axis, the rows
 // of the transforms are:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
-// weights the powers of p, divided by the product of (p - q) for all other finite points q
+//   weights  the powers of p, divided by the product of (p - q) for all other finite points q
 //            (for infinity, only the last tap)
 //   output   the powers of p; the value at infinity is added to the last result
 // All transforms are computed in terms of x² and a², so that both points of a pair share work.

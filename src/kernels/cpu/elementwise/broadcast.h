@@ -22,9 +22,8 @@ template <int N> struct Broadcast {
   int64_t count = 0;  // elements of the result
   std::array<int64_t, kMaxRank> dims{1};
   std::array<std::array<int64_t, N>, kMaxRank> steps{};
-  bool plain() const {  // true if every operand has the result's dims or one element
-    return rank == 1;
-  }
+  // Returns whether every operand has the result's dims or one element.
+  bool plain() const { return rank == 1; }
 };
 
 namespace internal {

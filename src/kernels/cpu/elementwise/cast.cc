@@ -13,7 +13,7 @@ struct Boolean {
 };
 
 // Converts a float to an integer. NaN becomes 0. Values beyond 64 bits saturate to 64 bits. If To has fewer
-// bits, the high bits are then dropped.
+// bits, the high bits are then dropped, so that 300 becomes the u8 44.
 template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {

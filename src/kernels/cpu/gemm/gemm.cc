@@ -174,8 +174,8 @@ PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
           Aligned(PanelScratch(ProductOf(p, 0, nullptr), threads))};
 }
 
-// PanelProduct has a bias per column only. So the bias per row is written to c first, and the product is
-// added to c.
+// Writes the bias per row to c, and makes the product add to c. This is needed because PanelProduct supports
+// a bias per column only.
 void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product) {
   const float* bias = static_cast<const float*>(p.row_bias) + At(p.bias_at, batch);
   for (int64_t i = 0; i < p.m; ++i) {

@@ -33,7 +33,7 @@ struct GemmParams {
   const void* column_bias = nullptr;   // n elements of c's type
   float alpha = 1;                     // must be 1 for integers
   bool accumulate = false;             // adds to c; must be false for f16 and bf16 results
-  const Epilogue* epilogue = nullptr;  // indexes c as one array that starts at `c`
+  const Epilogue* epilogue = nullptr;  // element 0 of its result is at `c`
 
   // The number of products, and the offset of each matrix from the pointers above, in elements. If an array
   // is null, its offsets are 0.

@@ -4,8 +4,8 @@
 
 namespace tern::cpu {
 
-// Storage types. kI32 and kI64 also stand for unsigned integers, because signedness matters only below 32
-// bits.
+// Storage types. kI32 also stands for u32, and kI64 for u64. Smaller integers have separate values, because
+// their conversion to 32 bits depends on the sign.
 enum class Stored : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kI64 };
 
 struct GemmMatrix {

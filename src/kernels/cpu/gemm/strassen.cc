@@ -174,7 +174,7 @@ class Block {
     const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
     const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
     StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
-    // The first matrix is -t4, see StrassenWeights.
+    // The variable t4 points to -t4, see StrassenWeights.
     const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;
 
     Multiply(quarter_[0], b11, half_, upper_, ToScratch(u_, nullptr, false));

@@ -1,5 +1,5 @@
-// The register tile of matrix products, for *_simd.cc files. The file that includes this header defines a
-// struct Ops. Ops defines what a dword of a and a vector of b contain, and how their product is accumulated.
+// The register tile of matrix products, for *_simd.cc files. Ops is a struct of the file that includes this
+// header. It defines what a dword of a and a vector of b contain, and how their product is accumulated.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/bf16-inl.h"

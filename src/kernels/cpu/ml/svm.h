@@ -19,9 +19,8 @@ class SupportVectors {
 
   int64_t count() const { return count_; }
   int64_t width() const { return panels_.width; }
-  int64_t row() const {
-    return panels_.count * kSvmPanel;
-  }  // row stride of results in floats, at least count()
+  // Returns the row stride of results in floats. It is at least count().
+  int64_t row() const { return panels_.count * kSvmPanel; }
   // Sets y[r][v] to the similarity of row r of x to vector v. Elements y[r][v] with v >= count() are
   // unspecified. A result does not depend on the other rows and vectors.
   void Compare(const float* x, int64_t rows, float* y) const;

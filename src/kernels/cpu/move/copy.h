@@ -9,9 +9,9 @@
 
 namespace tern::cpu {
 
-// A copy between two tensors with any strides. For each tuple (i0, i1, …) with 0 <= ia < axes[a].size, sets
-// y[to + i0 * axes[0].to + i1 * axes[1].to + …] to x[from + i0 * axes[0].from + i1 * axes[1].from + …]. Does
-// not allocate.
+// A copy between two tensors with any strides. Let i[a] be an index along axis a, with 0 <= i[a] <
+// axes[a].size. For all such indices, sets y[to + i[0] * axes[0].to + i[1] * axes[1].to + …] to x[from + i[0]
+// * axes[0].from + i[1] * axes[1].from + …]. Does not allocate.
 struct StridedCopy {
   struct Axis {
     int64_t size = 1, from = 0, to = 0;  // strides in elements; `from` may be 0 or negative

@@ -14,14 +14,13 @@ constexpr int64_t kMinWorkPerThread = 1 << 15;  // in elements read
 
 NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
     : kind_(kind), shape_(shape), divisors_(std::move(divisors)) {
-  // Compares the number of elements that are read and written per output pixel without (left side) and with
-  // combining rows first (right side).
+  // Rows are combined first if this reads and writes fewer elements per output pixel.
   const int64_t rows = shape.inside(0) * shape.inside(1), columns = shape.inside(2);
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
 
-// Returns the size of the pointers to the input rows of an output row and to the pixels of a window, in
-// floats.
+// Returns the scratch memory for pointers, in floats. They point to the input rows of an output row and to
+// the pixels of a window.
 int64_t NhwcPool::PointerFloats() const {
   return LineAligned(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }

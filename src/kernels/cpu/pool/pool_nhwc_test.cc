@@ -118,7 +118,7 @@ TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
     std::vector<double> scratch(pool.Scratch(2) / sizeof(double) + 1);
     std::vector<float> y(8);
     pool.Run(x.data(), y.data(), scratch.data(), Workers(2));
-    // The first window ends with the first plane and the first line.
+    // The first window contains only the first line of the first plane.
     if (kind == NhwcPool::Kind::kMax)
       EXPECT_EQ(y[0], std::max({x[0], x[2], x[4], x[6]}));
     else

@@ -56,7 +56,7 @@ TEST_P(ReduceLevels, SumsOfManyRowsStayAccurate) {
       {{2, 512, 77}, {false, true, false}},
       {{2, 1000, 600}, {false, true, false}},
       {{20000, 9}, {true, false}},                     // rows are split into parts, for several threads
-      {{100, 3, 40, 21}, {true, false, true, false}},  // rows at unequal distances
+      {{100, 3, 40, 21}, {true, false, true, false}},  // rows without a constant stride
       {{3000, 3, 5}, {true, false, true}},             // short rows
       {{2, 300, 2, 3, 2, 9}, {false, true, false, true, false, true}},
   };

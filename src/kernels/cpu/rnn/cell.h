@@ -25,7 +25,7 @@ class Cell {
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
-  // Computes gated = reset * before. For a GRU that applies the reset gate before the matrix product of the
+  // Computes gated = reset * before, for a GRU that applies the reset gate before the matrix product of the
   // candidate.
   void Reset(const Row& row) const;
   void Finish(const Row& row) const;
