@@ -33,12 +33,13 @@ TERN_API_NAMESPACE {
     std::string symbol;  // name of an open dim, or an expression such as "2*N"; empty if the dim has no name
   };
 
+  class Predictor;
+
   // A handle to an input or output of a predictor. The input or output may be a tensor, sequence, map or
   // optional. A handle is cheap to copy. A handle that outlives the predictor keeps the predictor's memory
   // alive. If the model has no input or output of the requested name, status() and every function that
   // returns a Status report this error. If the last CopyTo or ToVector failed, status() returns the error of
   // that call.
-  class Predictor;
   class Tensor {
    public:
     Tensor(const Tensor&) = default;  // there is no move constructor, so a moved-from handle stays valid
@@ -149,7 +150,7 @@ TERN_API_NAMESPACE {
     // destroyed. Do not write into a mapped file, because results may change, and truncating the file ends
     // the process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
     explicit Config(std::string model_path);
-    Config(const Config&);  // a move copies
+    Config(const Config&);  // there is no move constructor; a move makes a copy
     Config& operator=(const Config&);
     ~Config();
 

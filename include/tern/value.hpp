@@ -1,7 +1,7 @@
 // A value of any kind that a model takes or returns: a tensor, a sequence, a map, or an optional without a
 // value. Included by tern/tern.hpp.
 //
-//   for (size_t row = 0; row < probabilities.size(); ++row)                  // scikit-learn's ZipMap
+//   for (size_t row = 0; row < probabilities.size(); ++row)               // the output of a ZipMap
 //     for (const auto& [label, p] : probabilities.At(row).ToMap<std::string, float>()) Show(row, label, p);
 #pragma once
 #include <map>

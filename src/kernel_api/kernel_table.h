@@ -49,8 +49,9 @@ struct KernelAbilities {
 
 struct KernelEntry {
   std::string op;
-  std::string name;                               // for profiles and reports: "cpu.conv.depthwise.f32"
-  std::function<bool(const KernelQuery&)> legal;  // tests types, ranks, attributes and IsWeight
+  std::string name;  // for profiles and reports: "cpu.conv.depthwise.f32"
+  // Returns whether the kernel computes the node correctly. May test types, dims, attributes and IsWeight.
+  std::function<bool(const KernelQuery&)> legal;
   std::function<std::unique_ptr<Kernel>()> make;
   // If work_of and cost_of are null, the estimated time is `cost` times the time to move all operands once.
   double cost = 1;

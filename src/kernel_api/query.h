@@ -23,9 +23,8 @@ struct KernelOperands {
   // The node's subgraphs, which read no values of enclosing graphs. The dims of values in a subgraph may be
   // symbolic; only the query has concrete dims. The subgraphs live as long as the model.
   std::vector<const Graph*> subgraphs;
-  // True if the f32 values are integers of a quantized op, so that sums must be exact as far as f32 can
-  // represent them. Kernels that scale by fractions, such as Winograd and FFT convolutions, are not legal
-  // then.
+  // True if the f32 values are integers of a quantized op. Then every sum that f32 can represent must be
+  // exact. So kernels that multiply by fractions, such as Winograd and FFT convolutions, are not legal.
   bool exact_integers = false;
   // True if matrix products and convolutions with weights may round their operands to bf16.
   bool bf16 = false;

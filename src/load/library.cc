@@ -111,7 +111,7 @@ Result<ReadFunction> OpenReader(const Format& format) {
 Result<ReadFunction> ReaderOf(const Format& format) {
   if (format.read) return format.read;
   static std::mutex mutex;
-  // The readers by library name. Libraries are never closed.
+  // The readers by library name. Their libraries are never closed.
   static auto* readers = new std::map<std::string, ReadFunction>();
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto known = readers->find(format.library); known != readers->end()) return known->second;

@@ -6,9 +6,8 @@
 
 namespace tern::load {
 
-// Opens a library in the folder of libtern. If it is not there, searches the library path. The library is
-// never closed. `purpose` is a part of error messages, such as "reads ONNX models". Returns the handle of
-// dlopen.
+// Opens a library in the folder of libtern. If it is not there, searches the library path. Returns the handle
+// of dlopen. `purpose` is a part of error messages, such as "reads ONNX models".
 Result<void*> OpenBeside(const std::string& file, const std::string& purpose);
 
 }  // namespace tern::load
