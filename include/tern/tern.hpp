@@ -72,8 +72,8 @@ TERN_API_NAMESPACE {
     // For an output: each later Run writes the result to `data`, which is memory of the caller. This memory
     // must not overlap other inputs and outputs. It must stay valid until Reset or another Bind is called, or
     // until the last Run has returned. Run fails if the result's shape is not `shape`. `data` must be aligned
-    // to the size of an element. Some results are first computed elsewhere and copied to `data` at the end of
-    // Run: a constant, a forwarded input, and a result whose size depends on data. Fails for strings.
+    // to the size of an element. Run computes some results elsewhere and copies them to `data` at its end.
+    // These are constants, forwarded inputs, and results whose size depends on data. Fails for strings.
     Status Bind(void* data, size_t bytes, const Shape& shape);
 
     // For an input: allocates zeroed memory for these dims. If the predictor already owns memory of these
@@ -106,10 +106,10 @@ TERN_API_NAMESPACE {
     }
     void* raw();
     const void* raw() const;
-    // Copies the elements in row-major order. T is the element type, or a type to which every value of the
-    // element type converts exactly, such as f32 to double, f16 to float and i8 to int32_t. Fails with
-    // kInvalidArgument for any other T, for an input that was not fed, and for an output that no run has
-    // computed. On failure `out` is unchanged.
+    // Copies the elements in row-major order. T is the element type, or a type that represents every value of
+    // the element type exactly. For example, double represents f32, float represents f16, and int32_t
+    // represents i8. Fails with kInvalidArgument for any other T, for an input that was not fed, and for an
+    // output that no run has computed. On failure `out` is unchanged.
     template <class T> Status CopyTo(std::vector<T>& out) const {
       if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
       if (const T* from = data<T>()) {
@@ -197,12 +197,12 @@ TERN_API_NAMESPACE {
     // that the folder is missing. With a folder and reference(true), Create fails.
     Config& cache_dir(std::string folder);
     Config& reference(bool on);  // runs the slow reference evaluator
-    // Selects the states: pairs of an input and an output whose values the predictor keeps between runs, such
-    // as the past keys and values of a decoder. "auto" finds pairs by the names that common exporters use,
-    // such as past_key_values.0.key and present.0.key. "past=present,past=present" lists the pairs by their
-    // names. "none" means no states. If states() is not called, the predictor has the states that the model
-    // declares; ONNX models declare none. Create fails if a name does not exist. It also fails if the two
-    // types of a pair differ in more than the size of one axis, the growing axis.
+    // Selects the states. A state is a pair of an input and an output whose value the predictor keeps between
+    // runs. An example is the past keys of a decoder. "auto" finds pairs by the names that common exporters
+    // use, such as past_key_values.0.key and present.0.key. "past=present,past=present" lists the pairs by
+    // their names. "none" means no states. If states() is not called, the predictor has the states that the
+    // model declares; ONNX models declare none. Create fails if a name does not exist. It also fails if the
+    // two types of a pair differ in more than the size of one axis, the growing axis.
     Config& states(std::string pairs);
 
     const std::string& model_path() const;
@@ -216,12 +216,12 @@ TERN_API_NAMESPACE {
   };
 
   // Conditions that end one run early with kCancelled, for example in a model with an endless loop. They are
-  // checked between the steps of a run, between measurements (tune_ms), and while the run waits for a clone
-  // that builds a plan or packs weights. A step that has begun runs to its end, and a plan that is being
-  // built is completed. The first run with new shapes builds a plan, and the very first run packs the
-  // weights. Building a plan and packing weights may take longer than the run itself. So call Run once
-  // without a limit before you set limits. After kCancelled the predictor stays usable. Its outputs have no
-  // value until a later run succeeds, and the contents of bound memory are unspecified.
+  // checked between the steps of a run and between measurements (tune_ms). They are also checked while the
+  // run waits for a clone that builds a plan or packs weights. A step that has begun runs to its end, and a
+  // plan that is being built is completed. The first run with new shapes builds a plan, and the very first
+  // run packs the weights. Building a plan and packing weights may take longer than the run itself. So call
+  // Run once without a limit before you set limits. After kCancelled the predictor stays usable. Its outputs
+  // have no value until a later run succeeds, and the contents of bound memory are unspecified.
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread may set the flag; it must live until Run returns
     std::chrono::nanoseconds timeout{0};        // measured from the call of Run; 0 means no limit
@@ -241,9 +241,8 @@ TERN_API_NAMESPACE {
   class Predictor {
    public:
     static Result<Predictor> Create(const Config& config);
-    // After a move, every function of the moved-from predictor that returns a Status, Result or Tensor
-    // reports an error, and its lists of names and warnings are empty. Another predictor may be assigned to
-    // it.
+    // After a move, the functions of the moved-from predictor that return a Status, Result or Tensor report
+    // an error. Its lists of names and warnings are empty. Another predictor may be assigned to it.
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
     ~Predictor();
@@ -287,10 +286,10 @@ TERN_API_NAMESPACE {
     // a clone.
     Status SetState(const std::string& name, const Value& value);
 
-    // Returns warnings, one sentence each. They report declarations that the import ignores, measurements
-    // that cannot be stored or read, and ops without a kernel, which run on the slow reference evaluator.
-    // Kernels are chosen when Run gets new shapes, so call this function after the first Run. Do not call it
-    // while another thread runs this predictor.
+    // Returns warnings, one sentence each. They report declarations that the import ignores, and measurements
+    // that cannot be stored or read. They also report ops without a kernel, which run on the slow reference
+    // evaluator. Kernels are chosen when Run gets new shapes, so call this function after the first Run. Do
+    // not call it while another thread runs this predictor.
     std::vector<std::string> warnings() const;
 
    private:

@@ -39,9 +39,9 @@ TERN_API_NAMESPACE {
     // Returns a sequence of `items`. Fails if an item is empty, or if its kind or element type differs from
     // that of the first item.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
-    // Returns a map in which values[i] is the value of keys[i]. Fails if there are more keys than values or
-    // more values than keys, if a key occurs twice, if a value is empty, or if the kind or element type of a
-    // value differs from that of the first value.
+    // Returns a map in which values[i] is the value of keys[i]. Fails if the numbers of keys and values
+    // differ, or if a key occurs twice. Fails if a value is empty, or if its kind or element type differs
+    // from that of the first value.
     static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
     static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
     // Returns a map from keys of type K (int64_t or std::string) to scalars of type T.

@@ -1,5 +1,5 @@
-// BeamSearch: a decoder extends num_beams sequences per prompt, token by token. Each step continues the most
-// probable sequences. The algorithm is onnxruntime's algorithm for GPT-2, so that Tern returns the same
+// BeamSearch extends num_beams sequences per prompt with a decoder, token by token. Each step continues the
+// most probable sequences. The algorithm is onnxruntime's algorithm for GPT-2, so that Tern returns the same
 // sequences as onnxruntime.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Adjusts the scores of a step before the search chooses tokens: repetition penalty, forbidden tokens,
-// minimum length.
+// Adjusts the scores of a step before the search chooses tokens. Applies the repetition penalty, forbids
+// tokens, and enforces the minimum length.
 #pragma once
 #include "generate/decoder.h"
 

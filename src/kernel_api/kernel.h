@@ -1,6 +1,6 @@
-// A kernel is one implementation of one op. Code that provides kernels (bindings of hand-written kernels, a
-// code generator, a plug-in, a second device) derives from Kernel and adds a KernelEntry to a KernelTable
-// (kernel_table.h).
+// A kernel is one implementation of one op. To provide a kernel, derive a class from Kernel and add a
+// KernelEntry to a KernelTable (kernel_table.h). Kernels come from bindings of hand-written functions, from a
+// code generator, from a plug-in, or from a second device.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Kernel tables: the abilities of each kernel, and the selection of a kernel for a node.
+// Kernel tables. A table lists kernels with their abilities, and selects a kernel for a node.
 #pragma once
 #include <functional>
 #include <memory>

@@ -31,10 +31,10 @@ struct KernelOperands {
 };
 
 // IsWeight(i) is true if input i is a constant of the model or is computed only from constants. The data of a
-// weight is the same in every plan. Known(i) is the data of input i if it is available before Run, as for
-// weights and results of shape computations; otherwise it is null. Dynamic steps are resized in every run, so
-// all their inputs are Known. Every input that determines an output shape is Known in Resize; other inputs
-// must be read in Run.
+// weight is the same in every plan. Known(i) is the data of input i if it is available before Run. Weights
+// and results of shape computations are available. If the data is not available, Known(i) is null. Dynamic
+// steps are resized in every run, so all their inputs are Known. In Resize, every input that determines an
+// output shape is Known. All other inputs must be read in Run.
 class KernelQuery : public KernelOperands {
  public:
   KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}

@@ -38,7 +38,7 @@ class Target {
   MemorySpace* MemoryOf(const KernelEntry& entry) const;
 
   // Identifies the instruction set, such as "x86_64 avx512 bf16". Targets with the same text pack weights in
-  // the same layouts. The text is part of the names of packed weights in files and of the keys of tuning
+  // the same layouts. The names of packed weights in files contain this text, and so do the keys of tuning
   // records.
   virtual std::string isa() const = 0;
   // Whether the target has bf16 multiply instructions.

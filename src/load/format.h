@@ -57,10 +57,9 @@ class FormatTable {
  public:
   // A row with a reader replaces a row of the same name that has no reader.
   void Add(Format format);
-  // Returns the row for a source, or null. Rows are tried in this order: rows with a reader that match the
-  // contents, rows without a reader that match the contents, rows with a reader that match the extension,
-  // rows without a reader that match the extension. If several rows with a reader match the contents, a row
-  // that also matches the extension wins.
+  // Returns the row for a source, or null. First tries to match the contents, then the extension. In both
+  // cases, tries rows with a reader before rows without a reader. If several rows with a reader match the
+  // contents, a row that also matches the extension wins.
   const Format* Find(const Source& source) const;
   // Returns the formats with a reader as text: "ONNX (.onnx) and Tern (.tern)".
   std::string Readable() const;

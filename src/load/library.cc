@@ -74,7 +74,7 @@ std::string WhyRefused(const Importer* importer) {
 
 }  // namespace
 
-// If the library is in libtern's folder but cannot be loaded, OpenBeside fails and does not search elsewhere,
+// If the library is in libtern's folder but cannot be loaded, OpenBeside fails. It does not search elsewhere,
 // because another library of the same name would hide the problem. The path is never relative to the current
 // folder, because that folder may contain any file.
 Result<void*> OpenBeside(const std::string& file, const std::string& purpose) {

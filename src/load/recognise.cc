@@ -12,8 +12,8 @@ bool Contains(std::string_view bytes, std::string_view part) {
   return bytes.find(part) != std::string_view::npos;
 }
 
-// Returns whether the bytes are a zip archive and the name occurs in its first 4 KiB, where the first local
-// header is, or in its last MiB, where the central directory is.
+// Returns whether the bytes are a zip archive and `name` occurs in its headers. Searches the first 4 KiB,
+// which contain the first local header, and the last MiB, which contains the central directory.
 bool ZipContains(std::string_view bytes, std::string_view name) {
   if (!StartsWith(bytes, "PK\x03\x04")) return false;
   constexpr size_t kFirst = 4096, kLast = size_t{1} << 20;

@@ -1,4 +1,4 @@
-// Predictor::Run: selects the session, binds inputs and outputs, applies time limits.
+// Implements Predictor::Run, which selects the session, binds inputs and outputs, and applies time limits.
 #include <algorithm>
 
 #include "bindings/cpp/api.h"

@@ -89,8 +89,8 @@ tern::Value Floats(const std::vector<float>& data, const tern::Shape& shape) {
   return *made;
 }
 
-// Runs the model on `rows` rows of tokens. Returns the likeliest next token of row 0 and, in `logits`, the
-// logits of the last position of row 0.
+// Runs the model on `rows` rows of tokens. Returns the likeliest next token of row 0. If `logits` is not
+// null, sets *logits to the logits of the last position of row 0.
 int64_t Next(tern::Predictor& p, const Tokens& ids, std::vector<float>* logits = nullptr, int64_t rows = 1) {
   const auto n = static_cast<int64_t>(ids.size()) / rows;
   EXPECT_TRUE(p.Input("ids").CopyFrom(ids, {rows, n}).ok());
@@ -112,7 +112,7 @@ Tokens Generate(tern::Predictor& p, Tokens ids, int count) {
   return out;
 }
 
-// A decoder without states: feeds the present of each run as the past of the next run.
+// A decoder without states. It feeds the present of each run as the past of the next run.
 class ByHand {
  public:
   ByHand() : p_(Created(Decoder())) {

@@ -11,15 +11,16 @@ struct ScoreBlock {
   int64_t row = 0;  // row stride in elements, a multiple of the vector length
   int64_t rows = 0, keys = 0;
   float softcap = 0;  // 0 means no softcap
-  // The mask: floats that are added to scores, or bytes where 0 masks a key. At most one of `mask` and
-  // `shown` is set. mask_row is the row stride. mask_step is 1, or 0 if all keys of a row share one element.
+  // The mask. At most one of `mask` and `shown` is set. `mask` has floats that are added to scores. `shown`
+  // has bytes, of which 0 masks a key. mask_row is the row stride. mask_step is 1, or 0 if all keys of a row
+  // share one element.
   const float* mask = nullptr;
   const uint8_t* shown = nullptr;
   int64_t mask_row = 0, mask_step = 1;
   // Row i attends only to keys [0, seen + i * seen_step) of the block.
   int64_t seen = 0, seen_step = 0;
-  // Arrays with one element per row: the largest score so far, the sum of probabilities so far, and the
-  // factor that rescales earlier results to the new largest score.
+  // Arrays with one element per row. `top` is the largest score so far, and `sum` is the sum of probabilities
+  // so far. `rescale` is the factor that rescales earlier results to the new `top`.
   float *top = nullptr, *sum = nullptr, *rescale = nullptr;
   bool first = true;  // whether this is the first block of keys
 };

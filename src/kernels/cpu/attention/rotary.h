@@ -18,9 +18,9 @@ struct RotaryShape {
 // Each row of `cosines` and `sines` has rotated / 2 elements.
 struct RotaryTensors {
   const float *x = nullptr, *cosines = nullptr, *sines = nullptr;
-  // `positions` or `short_positions` has the row of `cosines` and `sines` for each position: [batch, length],
-  // or [1, length] if `shared`. At most one of them is set. If neither is set, the rows are in order:
-  // position i of batch entry b uses row b * length + i, or row i if `shared`.
+  // Position i of batch entry b uses row b * length + i of `cosines` and `sines`, or row i if `shared`. If
+  // `positions` or `short_positions` is set, its element at this index is the row instead. At most one of
+  // these arrays is set. Their dims are [batch, length], or [1, length] if `shared`.
   const int64_t* positions = nullptr;
   const int32_t* short_positions = nullptr;
   float* y = nullptr;  // may equal x

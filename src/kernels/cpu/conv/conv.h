@@ -62,9 +62,9 @@ class ConvAsGemm {
 void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
                   const Epilogue* epilogue, float* y, const Workers& workers);
 
-// Transposed convolution: computes a matrix product and adds its result to the output (col2im). In the shape,
-// `input` is the size of x, `output` is the size of y, and `begin` is the number of elements that are cropped
-// from the front of y. w is [channels, maps / group, kernel…].
+// Transposed convolution. Computes a matrix product and adds its elements to the output (col2im). In the
+// shape, `input` is the size of x, and `output` is the size of y. `begin` is the number of elements that are
+// cropped from the front of y. w is [channels, maps / group, kernel…].
 class ConvTransposeF32 {
  public:
   ConvTransposeF32() = default;

@@ -51,8 +51,7 @@ float MapBack(const float* w, int64_t channels, int64_t taps) {
   return std::ldexp(1.f, exponent);
 }
 
-// Computes the twiddle factors w^j, w^2j, w^3j for n = 4, 8, 16 … up to `largest` and j = 0 … n/4 - 1, where
-// w = exp(-2πi/n).
+// Computes the twiddle factors of transforms of up to `largest` numbers, in the order of FftTile::factors.
 std::vector<float> Factors(int64_t largest) {
   std::vector<float> factors;
   for (int64_t n = 4; n <= largest; n *= 2)
@@ -114,7 +113,7 @@ bool FftSize::Fits(const ConvShape& s, int log) {
 }
 
 FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {
-  // If there are several rows, the row stride is one number longer than a row, so that the numbers of a
+  // If there are several rows, the row stride is one complex number more than a row. So the numbers of a
   // column do not collide in the cache.
   row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) * Pair();
   factors_ = Factors(std::max(rows(), columns()));
@@ -332,7 +331,7 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
 
 namespace {
 
-// Returns the size of the packed kernels of two vectors of channels, in floats. The layout is `back`, then
+// Returns the size of the packed kernels of Pair() channels, in floats. The layout is `back`, then
 // [frequency][re and im of the first vector, re and im of the second vector].
 int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
 

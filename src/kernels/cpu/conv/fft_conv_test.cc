@@ -259,8 +259,8 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
   }
 }
 
-// Prints the table in docs/reports/accuracy.md: the largest error relative to the largest result, and the
-// root mean square error relative to the root mean square of the results. Errors are differences from sums in
+// Prints the table in docs/reports/accuracy.md. It shows the largest error divided by the largest result, and
+// the root mean square of the errors divided by that of the results. Errors are differences from sums in
 // double.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;

@@ -16,15 +16,16 @@ struct FftTile {
   float* z = nullptr;
   int rows_log = 0, columns_log = 0;
   int64_t row_step = 0;  // in floats
-  // Twiddle factors: the complex numbers w^j, w^2j, w^3j (6 floats) for each n = 4, 8, 16 … and each j = 0 …
-  // n/4 - 1, where w = exp(-2πi/n).
+  // Twiddle factors. For each n = 4, 8, 16, … and each j = 0 … n/4 - 1, there are three complex numbers (6
+  // floats). They are w^j, w^2j and w^3j, where w = exp(-2πi/n).
   const float* factors = nullptr;
   // Offsets from z, in floats, of each frequency and of its conjugate.
   const int32_t* pairs = nullptr;
   int64_t frequencies = 0;
 };
 
-// The input of a transform of two vectors of channels. Only the first `count` of these channels exist.
+// The argument of `input`, which transforms two vectors of channels. Only the first `count` of these channels
+// exist.
 struct FftInput {
   const float* x = nullptr;  // the image, at its first pixel and the first of these channels
   // Size of the image in pixels, and its strides between rows and between pixels in floats.

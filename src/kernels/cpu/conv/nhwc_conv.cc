@@ -24,9 +24,8 @@ bool NeedsPadding(const ConvShape& s) {
   return false;
 }
 
-// Returns `shape`, except in two special cases. If the output is empty or there are no input channels,
-// returns an equivalent shape with a 1x1x1 kernel, so that the sizes of packed weights and scratch memory are
-// small.
+// If the output is not empty and there are input channels, returns `shape`. Otherwise returns an equivalent
+// shape with a 1x1x1 kernel, which needs little memory for packed weights and scratch.
 ConvShape Sized(const ConvShape& shape) {
   ConvShape s = shape;
   const bool is_empty = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
@@ -139,8 +138,8 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands 
   SetSource(true, NhwcWindows::kInPlace);
 }
 
-// Returns whether im2col is expected to be faster. It is faster in three cases: rows are too short for full
-// tiles, the kernel has one tap and pixels must be copied anyway, or groups have few channels.
+// Returns whether im2col is expected to be faster. It is faster if rows are too short for full tiles, or if
+// groups have few channels. It is also faster if the kernel has one tap and pixels must be copied anyway.
 bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
@@ -148,7 +147,7 @@ bool NhwcConv::PrefersIm2col() const {
   return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
-// Returns whether windows are so widely dilated that padded rows take much more memory than the windows,
+// Returns whether padded rows take much more memory than the windows. This is so for widely dilated windows,
 // because padded rows contain all pixels between the taps.
 bool NhwcConv::Scattered() const {
   const auto to_double = [](int64_t n) { return static_cast<double>(n); };

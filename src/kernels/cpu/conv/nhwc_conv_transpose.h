@@ -8,10 +8,10 @@ namespace tern::cpu {
 
 class NhwcConvTranspose {
  public:
-  // Returns whether the kernel, stride and dilation are supported. Shapes are those of ConvTransposeF32:
-  // `input` is the size of x, `output` is the size of y, and `begin` is the number of elements that are
-  // cropped from the front of y. Widely dilated kernels are not supported, because the padded copies would
-  // contain all pixels between the taps and take too much memory.
+  // Returns whether the kernel, stride and dilation are supported. As in ConvTransposeF32, `input` is the
+  // size of x, and `output` is the size of y. `begin` is the number of elements that are cropped from the
+  // front of y. Widely dilated kernels are not supported, because the padded copies would contain all pixels
+  // between the taps and take too much memory.
   static bool Fits(const ConvShape& s);
   // Packs weights [C, M / group, kernel…] phase by phase. The packed weights depend only on channels, maps,
   // group, kernel and stride of the shape. PackedSize is in floats.

@@ -3,7 +3,7 @@
 // transformed back. This takes fewer multiplications than direct sums and has larger rounding errors
 // (docs/reports/accuracy.md).
 //
-// The result is bit-identical for any number of threads. A NaN or infinity in the image may make all results
+// The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results
 // of the tiles that contain it NaN. Other results do not change. A tile is a square of WinogradSize::side()
 // pixels.
 #pragma once

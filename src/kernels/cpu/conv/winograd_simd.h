@@ -4,13 +4,13 @@
 
 namespace tern::cpu {
 
-// F(m x m, r x r) computes tiles of m x m results of an r x r kernel from (m + r - 1)² products. kF23 has m =
-// 2 and r = 3.
+// F(m x m, r x r) computes a tile of m x m results of an r x r kernel with (m + r - 1)² products. kF23 has m
+// = 2 and r = 3.
 enum class WinogradUnit : int { kF23, kF43, kF63, kF25, kF45 };
 constexpr int kWinogradUnits = 5;
 
-// Input of the transform of channels [begin, end) of a strip. A strip is a row of neighbouring tiles of one
-// image.
+// The argument of `input`, which transforms channels [begin, end) of a strip. A strip is a row of
+// neighbouring tiles of one image.
 struct WinogradInput {
   const float* x = nullptr;  // the image: [height, width, channels]
   int64_t height = 0, width = 0, channels = 0;

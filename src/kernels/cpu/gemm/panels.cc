@@ -22,7 +22,7 @@ constexpr int64_t kFewRows = 4;                 // a product with up to this man
 constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of b that a job with few rows reads
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
-// Describes how a product is split into jobs. A job is a block of rows of a times several panels of b.
+// Describes how a product is split into jobs. A job multiplies a block of rows of a by several panels of b.
 struct Blocking {
   int64_t depth;         // dwords of k per pass
   int64_t rows, panels;  // rows of a and panels of b per job

@@ -67,7 +67,7 @@ int64_t FloatsPerThread(const Blocking& blocking) {
   return 7 * sizes.sums + 3 * sizes.results + 4 * sizes.weights;
 }
 
-// Multiplies one block of rows of a with the columns of a job, one pass over k at a time.
+// Multiplies one block of rows of a by the columns of b of one job, one pass over k at a time.
 class Block {
  public:
   Block(const PanelProduct& p, const Blocking& blocking, int64_t index, float* scratch)

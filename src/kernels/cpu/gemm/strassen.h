@@ -10,7 +10,7 @@
 
 namespace tern::cpu {
 
-// Returns whether k is even and each half of the columns of b is an integer number of panels.
+// Returns whether k is even and n / 2 columns of b fill an integer number of panels.
 bool StrassenFits(int64_t k, int64_t n);
 // Returns whether the weights in these panels suit the algorithm. The largest magnitudes of any two columns
 // must differ by a factor of at most about 4, and so must those of any two rows. Rounding errors are relative

@@ -31,8 +31,8 @@ struct StrassenCombine {
   float low = 0, high = 0;
 };
 
-// t1 = b12 - b11, t2 = b22 - t1, t3 = b22 - b12, t4 = t2 - b21. Each of these sums has `count` floats. -t4,
-// t1, t2 and t3 are written to t, t + step, t + 2 * step and t + 3 * step.
+// t1 = b12 - b11, t2 = b22 - t1, t3 = b22 - b12, t4 = t2 - b21. Each of these sums has `count` floats.
+// `weights` writes -t4 to t, t1 to t + step, t2 to t + 2 * step, and t3 to t + 3 * step.
 struct StrassenWeights {
   const float *b11 = nullptr, *b12 = nullptr, *b21 = nullptr, *b22 = nullptr;
   int64_t count = 0;

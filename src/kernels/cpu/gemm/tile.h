@@ -1,6 +1,6 @@
-// The micro-kernel of matrix products and convolutions: a few rows of a, read in place, times a packed panel
-// of b. Operands are dwords (32 bits): one f32, or two bf16 that are neighbours along k. Sums are f32 in both
-// cases.
+// The micro-kernel of matrix products and convolutions. It multiplies a few rows of a, which are read in
+// place, by a packed panel of b. Operands consist of dwords (32 bits). A dword is one f32, or two bf16 that
+// are neighbours along k. Sums are f32 in both cases.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

@@ -23,13 +23,11 @@ template <class T> inline PickVector<T> LoadPick(const T* p) {
 }
 template <class T> inline void StorePick(T* p, PickVector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// The source of element I of output vector K when R rows are interleaved: `row` is the input row, and `at` is
-// the index in this row.
+// When R rows are interleaved, element I of output vector K is element `at` of input row `row`.
 template <int Lanes, int R, int K, int I> struct Interleaved {
   static constexpr int row = (K * Lanes + I) % R, at = (K * Lanes + I) / R;
 };
-// The source of element I of output row K when C rows are deinterleaved: `row` is the input vector, and `at`
-// is the lane in this vector.
+// When C rows are deinterleaved, element I of output row K is lane `at` of input vector `row`.
 template <int Lanes, int C, int K, int I> struct Deinterleaved {
   static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
 };

@@ -119,7 +119,7 @@ void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n
 }
 
 // Reduces rows [begin, end) along the innermost axis to one number. Splits many rows in half recursively
-// (pairwise summation), so that the rounding error grows with the logarithm of the number of rows.
+// (pairwise summation). So the rounding error grows only with the logarithm of the number of rows.
 template <class Math>
 typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin,
                             int64_t end) {
@@ -154,7 +154,7 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
 }
 
 // Reduces n columns of rows [begin, end) to y. If one call cannot combine all rows, splits them in half
-// recursively (pairwise summation), so that the rounding error grows with the logarithm of the number of
+// recursively (pairwise summation). So the rounding error grows only with the logarithm of the number of
 // rows.
 template <class Math>
 void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,

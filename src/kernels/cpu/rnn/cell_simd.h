@@ -1,5 +1,5 @@
-// Computes the gates of one step of a recurrent layer in one pass, for the default activation functions:
-// sigmoid for gates, and tanh for candidates and outputs.
+// Computes the gates of one step of a recurrent layer in one pass. Supports only the default activation
+// functions, which are sigmoid for gates, and tanh for candidates and outputs.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

@@ -9,8 +9,8 @@
 
 namespace tern::cpu {
 
-// kBase is portable. It uses vector extensions of GCC and clang, without intrinsics, and is compiled for the
-// default target: SSE2 on x86-64, and NEON on 64-bit ARM, where it is the only level.
+// kBase is portable. It uses vector extensions of GCC and clang, without intrinsics. It is compiled for the
+// default target, which is SSE2 on x86-64 and NEON on 64-bit ARM. On ARM it is the only level.
 enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 

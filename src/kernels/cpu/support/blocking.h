@@ -26,8 +26,8 @@ inline int64_t PaddedRow(int64_t row) {
 }
 
 // Strides, in floats, of transformed tiles [tile][position][floats]. Rows of the same position in
-// neighbouring tiles should not share sets of the L1 cache. Therefore the stride of positions is an odd
-// number of cache lines, and the stride of tiles is five lines more than a multiple of the 64 sets.
+// neighbouring tiles should not share sets of the L1 cache. The L1 cache has 64 sets. Therefore the stride of
+// positions is an odd number of cache lines, and the stride of tiles is a multiple of 64 lines plus 5 lines.
 inline int64_t PositionStep(int64_t floats) { return (CeilDiv(floats, 16) | 1) * 16; }
 inline int64_t TileStep(int64_t position_step, int64_t positions) {
   return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
