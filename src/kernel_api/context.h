@@ -43,9 +43,9 @@ class PrepareContext {
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
   // Returns one tensor that contains the weights `inputs` in packed form. If this tensor is in the model's
-  // file or in the cache, returns it from there. Otherwise allocates the tensor and calls `fill`, which must
-  // write all of it. The packed bytes must depend only on the attributes, subgraphs and `inputs`. Calls
-  // Finished for each input. Fails if an input was released and no packed tensor exists.
+  // file or in the cache, returns it from there. Otherwise allocates the tensor and calls `fill` to write it.
+  // The packed bytes must depend only on the attributes, subgraphs and `inputs`. Calls Finished for each
+  // input. Fails if an input was released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
   // Allocates memory for packed weights. The session's memory report counts this memory.

@@ -6,7 +6,7 @@ namespace tern {
 // Operation counts of one run. The rates of the algorithm on each instruction set
 // (runtime/cost/cost_rates.inc) convert these counts to time.
 struct Work {
-  const char* algorithm = "move";  // a row of cost_rates.inc; any other name fails a TERN_CHECK
+  const char* algorithm = "move";  // name of a row of cost_rates.inc; other names fail a TERN_CHECK
   double products = 0;             // multiply-adds, including the padding of vectors and tiles
   double weights = 0;              // bytes of weights
   double moved = 0;                // bytes of other operands and of results

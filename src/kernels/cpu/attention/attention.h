@@ -9,7 +9,8 @@
 
 namespace tern::cpu {
 
-// Strides of a tensor of heads, in elements. The features of a row are contiguous.
+// Strides of a tensor with the axes batch, head, row and feature, in elements. The features of a row are
+// contiguous.
 struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
   static HeadStrides Split(int64_t heads, int64_t length, int64_t size) {  // [batch, heads, length, size]

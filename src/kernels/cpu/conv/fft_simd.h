@@ -42,8 +42,8 @@ struct FftSpectra {
   float *re = nullptr, *im = nullptr, *minus = nullptr;  // `minus` is a copy of -im, or null
   int64_t step = 0;                                      // stride between frequencies
   int64_t count = 0;
-  float re_factor = 1, im_factor = 1;
-  float* back = nullptr;  // 2 * lanes factors: `separate` multiplies by them, `join` writes them
+  float re_factor = 1, im_factor = 1;  // `separate` multiplies re and im by these factors
+  float* back = nullptr;               // 2 * lanes factors: `separate` multiplies by them, `join` writes them
 };
 
 // Describes y = clip(tile * back * kernel_back + bias + residual). bias and residual may be null.

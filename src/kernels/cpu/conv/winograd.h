@@ -1,6 +1,7 @@
 // Winograd convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
-// Tiles of the image are transformed, multiplied position by position with transformed weights, and
-// transformed back. This takes fewer multiplications than direct sums and has larger rounding errors
+// Tiles of the image are transformed, multiplied by transformed weights, and transformed back. The elements
+// of a transformed tile are called positions, and each position is a separate matrix product. Winograd
+// convolution takes fewer multiplications than direct sums and has larger rounding errors
 // (docs/reports/accuracy.md).
 //
 // The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results

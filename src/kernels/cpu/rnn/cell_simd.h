@@ -5,7 +5,8 @@
 
 namespace tern::cpu {
 
-// One sample. The gates are pre-activations (sums of input and state products) of n elements each.
+// One sample. input, output, forget and fresh are pre-activations (sums of input and state products) of n
+// elements each. `fresh` is the candidate for the cell state.
 struct LstmRow {
   const float *input = nullptr, *output = nullptr, *forget = nullptr, *fresh = nullptr;
   // Peephole weights of the gates input, output and forget, with a stride of peephole_step. May be null.
@@ -20,8 +21,8 @@ struct LstmRow {
 
 struct GruRow {
   const float *update = nullptr, *reset = nullptr;  // pre-activations
-  const float* fresh = nullptr;                     // input product of the candidate
-  const float* candidate = nullptr;                 // state product of the candidate
+  const float* fresh = nullptr;                     // input product of the candidate for h
+  const float* candidate = nullptr;                 // state product of the candidate for h
   bool late = false;                                // the reset gate is already applied to the candidate
   const float* before = nullptr;                    // h of the previous step
   float* h = nullptr;

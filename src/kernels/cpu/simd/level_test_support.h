@@ -11,7 +11,9 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 4;  // the number of a test level: the best SimdLevel, with AVX512-BF16 on
+// Test levels are numbers. 0 to 3 are SimdLevels. kBf16Products is BestSimd() with AVX512-BF16 on; levels 0
+// to 3 have it off.
+constexpr int kBf16Products = 4;
 
 // Restores the active level and the switch of AVX512-BF16 in its destructor.
 class LevelKeeper {
