@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// These functions are not inline, because nearly every source copies types and shapes.
+// These functions are not inline, because nearly every source would contain a copy of them.
 Shape::Shape() = default;
 Shape::Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}
 Shape::Shape(const Shape&) = default;
@@ -98,7 +98,7 @@ bool operator==(const Type& a, const Type& b) {
 
 void RefineType(Type& type, const Type& declared) {
   const bool is_unknown = type.kind == Type::Kind::kUnknown;
-  // The type merged from two branches may be optional although the declared type is not.
+  // MergeTypes of the two branches of an If may have made `type` optional although the declared type is not.
   const bool is_optional = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
   if (is_unknown || (is_optional && declared.kind != Type::Kind::kUnknown)) type = declared;
   if (!type.tensor() || !declared.tensor()) return;

@@ -6,7 +6,8 @@
 namespace tern::data {
 namespace {
 
-// The source pixels that contribute to an output pixel, and their weights, which sum to 1.
+// The source pixels that contribute to an output pixel start at `first`. Each has a weight, and the weights
+// sum to 1.
 struct Taps {
   int first = 0;
   std::vector<float> weights;
