@@ -212,7 +212,7 @@ Result<CsvTable> ParseCsv(std::string_view text, bool numbers) {
     TERN_TRY(CheckLengths(table));
     if (!numbers || table.rows.empty() || !LooksLikeHeader(table.rows[0])) return table;
     TakeHeader(table);
-    if (table.rows.empty()) return InvalidArgument("holds a header and no rows");
+    if (table.rows.empty()) return InvalidArgument("the table has a header but no rows");
     return table;
   });
 }

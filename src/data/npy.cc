@@ -40,7 +40,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
     out.erase(out.find_last_not_of('\0') + 1);
     return out;
   }
-  size_t zeros = 0;  // only trailing zeros are padding
+  size_t zeros = 0;  // zeros since the last other character; zeros at the end are padding
   for (size_t i = 0; i < item.size(); i += 4) {
     uint8_t b[4];
     std::memcpy(b, item.data() + i, 4);
@@ -80,7 +80,8 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Converts column-major data to row-major. `t` views the data as row-major with reversed dims.
+// Converts column-major data to row-major. `t` has the column-major data, but with reversed dims, so that it
+// looks row-major.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();

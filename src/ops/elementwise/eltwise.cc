@@ -18,7 +18,7 @@ struct Eltwise {
   std::vector<float> coefficients;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"sum", "prod", "max", "min"}, "the function; NaN propagates");
-    v("coefficients", coefficients, "sum of floats: the factor of each input; empty means 1 for all");
+    v("coefficients", coefficients, "for a sum of floats, the factor of each input; empty means 1 for all");
   }
 };
 

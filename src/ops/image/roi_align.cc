@@ -22,7 +22,7 @@ struct RoiAlign {
     v("width", width, "number of bins along x");
     v("sampling_ratio", sampling_ratio,
       "samples per bin along each side; 0 means that the number is computed from the bin's size");
-    v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
+    v("spatial_scale", spatial_scale, "factor that converts coordinates of rois to coordinates of x");
     v("half_pixel", half_pixel, "shift coordinates by half a pixel");
   }
 };

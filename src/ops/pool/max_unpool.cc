@@ -12,7 +12,8 @@ struct MaxUnpool {
   template <class V> void Visit(V& v) {
     v("kernel", kernel, "window size of the pooling, one per spatial axis");
     v("strides", strides, "strides of the pooling; empty means 1");
-    v("pads", pads, "pads of the pooling: all begins, then all ends; empty means 0");
+    v("pads", pads,
+      "pads of the pooling at the start of each spatial axis, then at the end of each; empty means 0");
   }
 };
 

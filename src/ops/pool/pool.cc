@@ -28,10 +28,10 @@ struct Pool : ChannelOrder {
     v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each window: maximum, mean or p-norm");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty means 1");
-    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("pads", pads, "pads at the start of each spatial axis, then at the end of each; empty means 0");
     v("dilations", dilations, "one per spatial axis; empty means 1");
     v.Enum("auto_pad", auto_pad, kAutoPadNames,
-           "how pads are computed from sizes; `none` means the given pads");
+           "how pads are computed from sizes; `none` means that the attribute pads is used");
     v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "average: padding counts as zeros");
     v("p", p, "lp: the exponent");

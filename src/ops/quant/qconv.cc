@@ -9,7 +9,9 @@ namespace {
 struct QConv : ConvAttrs {
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty means 0");
+    VisitWindow(
+        v,
+        "pads at the start of each spatial axis, then at the end of each; a negative pad crops; empty means 0");
     VisitGroup(v);
     bounds.Visit(v);
   }

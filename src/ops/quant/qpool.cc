@@ -18,10 +18,10 @@ struct QPool {
     v.Enum("kind", kind, {"average"}, "the function of each window: mean");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty means 1");
-    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("pads", pads, "pads at the start of each spatial axis, then at the end of each; empty means 0");
     v("dilations", dilations, "one per spatial axis; empty means 1");
     v.Enum("auto_pad", auto_pad, kAutoPadNames,
-           "how pads are computed from sizes; `none` means the given pads");
+           "how pads are computed from sizes; `none` means that the attribute pads is used");
     v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "padding counts as zeros");
   }

@@ -158,7 +158,7 @@ TERN_OP(TfIdfVectorizer) {
   return OpDef::Of<TfIdfVectorizer>("how often each n-gram of a pool occurs in each row of x, weighted")
       .In("x", kIndices | kStrings)
       .Out("y", SetOf(DType::kF32))
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
       .Axes(No{"the last axis is a text"})
       .Infer(Infer)
