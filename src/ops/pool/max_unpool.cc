@@ -86,7 +86,7 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 
 TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
-             "zeros, except x at `indices`, which are flat positions in the shape before pooling; output_shape may be larger and adds zeros at the ends")
+             "zeros, with the elements of x written at `indices`, which are flat positions in the shape before pooling; a larger output_shape adds zeros at the ends")
       .In("x", kRealFloats)
       .Setting("indices", SetOf(DType::kI64))
       .OptSetting("output_shape", SetOf(DType::kI64))

@@ -21,7 +21,7 @@ struct QConv : ConvAttrs {
 
 TERN_OP(QConv) {
   return OpDef::Of<QConv>(
-             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale)), as Conv; w has one scale or one per output channel")
+             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale)), as in Conv; w has one scale or one per output channel")
       .In("x", kQuantized)
       .In("x_scale", kScale)
       .OptIn("x_zero_point", kQuantized)

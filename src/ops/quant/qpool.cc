@@ -1,5 +1,5 @@
-// QPool and QGlobalPool: compute means of quantized tensors. Pool computes maxima of quantized tensors,
-// because maxima need no scales.
+// QPool and QGlobalPool: compute means of quantized tensors. The op for maxima of quantized tensors is Pool,
+// because maxima do not depend on scales.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
