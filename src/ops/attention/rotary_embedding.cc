@@ -116,8 +116,8 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
 
 TERN_OP(RotaryEmbedding) {
   return OpDef::Of<RotaryEmbedding>(
-             "rotates pairs of features of x by angles given as cosines and sines, for each row of x "
-             "or for each position")
+             "rotates pairs of features of x; cos and sin have the angles of each token, or of each position if "
+             "positions is present")
       .In("x", kFloats)
       .In("cos", kFloats)
       .In("sin", kFloats)
