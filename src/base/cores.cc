@@ -16,7 +16,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxCores = 1024;  // upper limit of UsableCores(), also if TERN_CORES says more
+constexpr int kMaxCores = 1024;  // upper limit of UsableCores(); a larger TERN_CORES is invalid
 
 std::string TextOf(const std::string& path) {
   std::ifstream file(path);

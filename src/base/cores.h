@@ -18,7 +18,7 @@ struct CoreCount {
   int count = 1;
   const char* problem = "";
 };
-CoreCount CountCores();  // computes both results above without a cache
+CoreCount CountCores();  // computes UsableCores() and CoresProblem() again
 
 // Returns how many cores a process may use that has `quota` microseconds of CPU time in each `period`
 // microseconds. The result is rounded down, but is at least 1. It is not rounded up, because the system stops

@@ -40,8 +40,8 @@ class [[nodiscard]] Status {
   bool ok() const { return rep_ == nullptr; }
   Code code() const { return rep_ ? rep_->code : Code::kOk; }
   const std::string& message() const;
-  // Adds `context`, an operation that was running, after those that were added before. Callers add the
-  // innermost operation first, so that ToString prints `while: inner < outer`.
+  // Appends `context`, the name of an operation that was running. Callers append the innermost operation
+  // first, so that ToString prints `while: inner < outer`.
   Status While(std::string context) &&;
   // Returns the code and the message, and on the next line the chain of operations.
   std::string ToString() const;

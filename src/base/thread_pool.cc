@@ -217,7 +217,7 @@ class Pool {
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // before the next line, because Sleep writes sleeping_ before it reads epoch_
+    epoch_.fetch_add(1);  // must precede the next line: Sleep writes sleeping_, then reads epoch_
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
     const int wake =

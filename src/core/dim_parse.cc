@@ -12,10 +12,13 @@ int HexValue(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ; factor := integer | symbol
-// | '"' escaped symbol '"' | '?' | '-' factor | '(' expression ')' | function '(' expression ',' expression
-// ')' The parser accepts `//`, `%` and capitalised function names, because exporters print expressions of
-// Python and sympy. Dim::ToString prints them as floordiv, mod, max and min.
+// The grammar:
+//   expression := term (('+'|'-') term)*
+//   term := factor (('*'|'//'|'%') factor)*
+//   factor := integer | symbol | '"' escaped symbol '"' | '?' | '-' factor | '(' expression ')'
+//           | function '(' expression ',' expression ')'
+// The parser accepts `//`, `%` and capitalised function names, because exporters print expressions of Python
+// and sympy. Dim::ToString prints them as floordiv, mod, max and min.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}

@@ -10,7 +10,7 @@ struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
   double of_largest = 0;       // `absolute` grows by of_largest times the tensor's largest finite |wanted|
-  double least_magnitude = 0;  // used instead of |wanted| where |wanted| is smaller
+  double least_magnitude = 0;  // `relative` is multiplied by max(|wanted|, least_magnitude)
 };
 
 struct Comparison {
@@ -21,9 +21,10 @@ struct Comparison {
   int64_t elements = 0, wrong = 0;
 };
 
-// Compares kind, type, dims and elements. Two floats are equal if |got - wanted| <= absolute + of_largest *
-// largest + relative * max(|wanted|, least_magnitude) where `largest` is the largest finite |wanted| of the
-// tensor. NaN equals NaN. Elements of other types must be exactly equal.
+// Compares kind, type, dims and elements. Two floats are equal if
+//   |got - wanted| <= absolute + of_largest * largest + relative * max(|wanted|, least_magnitude)
+// where `largest` is the largest finite |wanted| of the tensor. NaN equals NaN. Elements of other types must
+// be exactly equal.
 Comparison Compare(const Datum& got, const Datum& wanted, const Tolerance& tolerance);
 
 }  // namespace tern::data

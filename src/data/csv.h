@@ -15,16 +15,17 @@ struct CsvTable {
   std::vector<int64_t> lines;  // the number of the line in which each row starts; the first line is 1
 
   int64_t columns() const;
-  // Returns "row 2 (line 3), column 4 ('width')", for messages. The first row and the first column are 0.
+  // Returns a text for messages. Place(1, 3) returns "row 2 (line 3), column 4 ('width')".
   std::string Place(size_t row, size_t column) const;
 };
 
 // Parses a table. Fails if rows have different numbers of cells. The separator is the first of comma,
 // semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except in a single
-// column of text. If `numbers` is true, these rules also apply: - Blanks separate cells if no other separator
-// occurs. Blanks around a cell are dropped. - Lines that start with '#' are comments. - The first row is the
-// header if no cell is a number, and at least one cell is neither empty nor a mark of a missing number (NA,
-// N/A, null, '-' …).
+// column of text. If `numbers` is true, these rules also apply:
+// - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
+// - Lines that start with '#' are comments.
+// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a text for
+//   a missing number (NA, N/A, null, '-' …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header. Drops blanks around the names.

@@ -21,8 +21,8 @@ Status MakeFolders(const std::string& path);
 // A temporary hidden folder for writers that open files themselves. Beside(path) creates the folder beside
 // `path`. A writer then writes to path() and to other files in the hidden folder. Commit moves all files to
 // the folder of `path`; the file with the name of `path` is moved last. The destructor removes the hidden
-// folder and the files that are still in it. If `path` is a symbolic link, `path` stands above for the file
-// that it points to.
+// folder and the files that are still in it. If `path` is a symbolic link, the folder and the files are
+// beside the file that it points to.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -27,7 +27,7 @@ class JsonWriter {
   JsonWriter& Null();
   JsonWriter& Dims(const tern::Dims& dims);
   // Writes the elements as nested lists: dims [2,2] print as [[1,2],[3,4]]. A complex number is a list of two
-  // numbers. An empty tensor of any rank above 0 is [].
+  // numbers. An empty tensor is [], whatever its rank.
   JsonWriter& Elements(const Tensor& tensor);
   // Writes a tensor as {"type": "f32", "shape": [2], "data": [1,2]}, a sequence as a list, a map as an
   // object, and an absent value as null.

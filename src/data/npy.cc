@@ -60,7 +60,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
 Result<Tensor> ReadStrings(std::string_view data, const NpyHeader& h, const Dims& dims, int64_t count) {
   // Empty strings take 0 bytes, so the file's size does not limit their number.
   constexpr int64_t kMaxEmpty = 1 << 20;
-  if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("claims ", count, " empty strings");
+  if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("the .npy header claims ", count, " empty strings");
   Tensor t(DType::kString, dims);
   const auto width = static_cast<size_t>(h.item_bytes);
   for (int64_t i = 0; i < count; ++i) {
@@ -164,7 +164,7 @@ Result<Tensor> ParseNpy(std::string_view bytes) {
     const auto count = CheckedCount(h.shape, DType::kI8);
     int64_t needed = 0;
     if (!count || __builtin_mul_overflow(*count, h.item_bytes, &needed))
-      return InvalidArgument("claims the impossible shape [", Join(h.shape, ","), "]");
+      return InvalidArgument("the .npy header claims the impossible shape [", Join(h.shape, ","), "]");
     const std::string_view data = bytes.substr(h.data_offset);
     if (static_cast<uint64_t>(needed) > data.size())
       return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, but the file holds ",

@@ -27,11 +27,11 @@ struct Attention {
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "which intermediate result the output 'scores' contains");
     v("q_heads", q_heads,
-      "number of heads of q if q is [batch, length, heads*size]; 0 means that q has rank 4");
+      "number of heads of q; 0 means dim 1 of q, which must then be [batch, heads, length, size]");
     v("kv_heads", kv_heads,
-      "number of heads of k and v if they are [batch, length, heads*size]; 0 means that they have rank 4");
+      "number of heads of k and v; 0 means dim 1 of k and v, which must then be [batch, heads, length, size]");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
-    v("guarded", guarded, "if all keys of a query are masked, its result is 0; otherwise NaN");
+    v("guarded", guarded, "the result of a query whose keys are all masked: 0 if true, NaN if false");
     v("joint", joint,
       "input q is [batch, length, (q_heads + 2*kv_heads)*size] and contains the heads of q, then of k, then of v");
     v("stacked", stacked,

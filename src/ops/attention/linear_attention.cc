@@ -116,7 +116,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
 
 TERN_OP(LinearAttention) {
   return OpDef::Of<LinearAttention>(
-             "for each token: state *= exp(decay), state += kᵀ·u, y = scale·q·state; u is v, or beta·(v - k·state) in the delta rules")
+             "for each token: state *= exp(decay) in the gated rules, state += kᵀ·u, y = scale·q·state; u is v, or beta·(v - k·state) in the delta rules")
       .In("q", kFloats)
       .In("k", kFloats)
       .In("v", kFloats)

@@ -12,7 +12,8 @@ struct RotaryEmbedding {
   template <class V> void Visit(V& v) {
     v("interleaved", interleaved, "features 2*i and 2*i + 1 are a pair; otherwise features i and i + size/2");
     v("size", size, "number of leading features of a head that are rotated; 0 means all");
-    v("heads", heads, "heads of x if it is [batch, length, heads*size]; 0 means that x has rank 4");
+    v("heads", heads,
+      "number of heads of x; 0 means dim 1 of x, which must then be [batch, heads, length, size]");
   }
 };
 

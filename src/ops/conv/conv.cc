@@ -117,7 +117,7 @@ Status Reference(const Conv& op, EvalContext& c) {
 
 TERN_OP(Conv) {
   return OpDef::Of<Conv>(
-             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers of less than 32 bits give i32")
+             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; y is i32 if x and w are integers of less than 32 bits")
       .In("x", kNumbers)
       .Weight("w", kNumbers)
       .OptIn("bias", kNumbers)

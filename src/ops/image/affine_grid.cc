@@ -76,7 +76,8 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(AffineGrid) {
-  return OpDef::Of<AffineGrid>("for each point of an image of the given size, theta times (x, y[, z], 1)")
+  return OpDef::Of<AffineGrid>(
+             "for each point (x, y[, z]) of an image of the given size, theta times (x, y[, z], 1)")
       .In("theta", kFloats)
       .Setting("size", kIndices)
       .Out("grid", kFloats)

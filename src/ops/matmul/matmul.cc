@@ -165,7 +165,7 @@ int64_t TypicalDim(const StaticNode& n, size_t input, size_t axis) {
 
 TERN_OP(MatMul) {
   return OpDef::Of<MatMul>(
-             "y = activation(alpha * a @ b + bias + residual); integers of less than 32 bits give i32")
+             "y = activation(alpha * a @ b + bias + residual); y is i32 if a and b are integers of less than 32 bits")
       .In("a", kNumbers)
       .Weight("b", kNumbers)
       .OptIn("bias", kNumbers)

@@ -37,13 +37,13 @@ struct QGlobalPool {
 }  // namespace
 
 TERN_OP(QPool) {
-  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool", WindowFlops,
-                                  No{"channels must be axis 1"});
+  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as in Pool",
+                                  WindowFlops, No{"channels must be axis 1"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
-      "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool", PerInput(1),
+      "y = quantize(mean of dequantize(x) over all spatial axes), as in GlobalPool", PerInput(1),
       No{"channels must be axis 1"});
 }
 

@@ -38,7 +38,7 @@ TERN_OP(QUnary) {
 }
 
 TERN_OP(QActivation) {
-  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as Activation",
+  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as in Activation",
                                         PerOutput(1), FirstOperandAxes);
 }
 

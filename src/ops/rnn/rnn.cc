@@ -154,7 +154,7 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
-// Counts one multiply-accumulate per input weight and recurrent weight, in each step of each sequence.
+// Each step of each sequence takes one MAC per element of w and one per element of r.
 std::optional<double> Macs(const Node& n) {
   const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
              r = ElementsOf(n.input(2));

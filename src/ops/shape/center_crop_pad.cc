@@ -1,4 +1,4 @@
-// CenterCropPad: crops or zero-pads to given dims around the centre.
+// CenterCropPad: crops a tensor or pads it with zeros, around its centre, to given dims.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -63,7 +63,7 @@ Status Reference(const CenterCropPad& op, EvalContext& c) {
 
 TERN_OP(CenterCropPad) {
   return OpDef::Of<CenterCropPad>(
-             "x cropped or padded with zeros, equally at both ends, so that its dims along axes become shape")
+             "x cropped or padded with zeros around its centre, so that its dims along axes become shape")
       .In("x", kAnyType)
       .Setting("shape", kIndices)
       .Out("y", kAnyType)

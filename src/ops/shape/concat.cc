@@ -11,7 +11,7 @@ namespace {
 struct Concat {
   int64_t axis = 0;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis along which sizes are added; a negative axis counts from the end");
+    v("axis", axis, "the axis along which the inputs are concatenated; a negative axis counts from the end");
   }
 };
 

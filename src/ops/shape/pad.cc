@@ -150,7 +150,7 @@ void Rename(const Node& node, AxisRenaming& r) {
 
 TERN_OP(Pad) {
   return OpDef::Of<Pad>(
-             "x with a border; pads has the widths at the start of each of axes (absent: all), then those at the end; a negative width crops")
+             "x with a border along axes, or along all axes if axes is absent; pads has the widths at the start of each axis, then those at the end of each; a negative width crops")
       .In("x", kAnyType)
       .Setting("pads", kIndices)
       .OptSetting("value", kAnyType)

@@ -23,7 +23,7 @@ struct WindowAxis {
 struct Window {
   std::vector<WindowAxis> axes;
   AutoPad auto_pad = AutoPad::kNone;
-  bool ceil_mode = false;  // the last window may extend beyond the end
+  bool ceil_mode = false;  // the last window may extend beyond the padded input
 };
 
 // Checks the lists and returns the window. An empty list means the default, which is 1 for strides and
