@@ -118,7 +118,8 @@ Result<int> ChooseChannels(const Axes& a, const Image& image, const std::string&
                         : a.channels > 0                     ? a.channels
                                                              : image.channels;
   if (!LooksLikeChannels(count) || (a.channels > 0 && a.channels != count))
-    return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels);
+    return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels,
+                           " channels");
   return static_cast<int>(count);
 }
 

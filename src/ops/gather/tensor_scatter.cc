@@ -18,7 +18,7 @@ struct TensorScatter {
 };
 
 Status CheckDims(const Shape& cache, const Shape& update, int axis) {
-  if (axis == 0) return InvalidModel("axis 0 is the batch");
+  if (axis == 0) return InvalidModel("axis is 0, but axis 0 is the batch");
   if (cache.rank() != update.rank())
     return InvalidModel("cache has rank ", cache.rank(), ", but update has rank ", update.rank());
   for (int i = 0; i < cache.rank(); ++i) {

@@ -26,7 +26,7 @@ Status Check(const LabelEncoder& op) {
     return InvalidModel("keys, values or otherwise are missing");
   if (op.keys.rank() != 1 || op.values.rank() != 1 || op.keys.size() != op.values.size())
     return InvalidModel("keys ", op.keys.Describe(), " and values ", op.values.Describe(),
-                        " must be vectors of one length");
+                        " must be vectors of the same length");
   if (op.otherwise.size() != 1 || op.otherwise.dtype() != op.values.dtype())
     return InvalidModel("otherwise must be one ", DTypeName(op.values.dtype()), ", got ",
                         op.otherwise.Describe());

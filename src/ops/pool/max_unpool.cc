@@ -45,7 +45,7 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
   bool same = !x.ranked || !indices.ranked || x.rank() == indices.rank();
   for (int i = 0; same && x.ranked && indices.ranked && i < x.rank(); ++i) same = !Differ(x[i], indices[i]);
   if (!same)
-    return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have one shape");
+    return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have the same shape");
   if (c.Has("output_shape")) {
     const auto wanted = c.ContentOf("output_shape");
     if (wanted && wanted->size() != y.dims.size())

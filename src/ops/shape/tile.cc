@@ -18,7 +18,8 @@ Result<std::vector<Dim>> Repeated(const Shape& x, const Content& repeats) {
     if (r.known() && r.value() < 0)
       return InvalidModel("repeats[", i, "] is ", r.value(), ", but must not be negative");
     if (r.known() && x[i].known() && __builtin_mul_overflow(r.value(), x[i].value(), &product))
-      return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value());
+      return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value(),
+                               ", which is too large");
     dims.push_back(x[i] * r);
   }
   return dims;
