@@ -117,7 +117,6 @@ class SpinTime {
       if (time >= kYieldAfter) std::this_thread::yield();
     }
   }
-  // Adapts the spin time to the gap that just ended.
   void Adapt() {
     time_ = Clock::now() - start_ < kMax ? std::min(kMax, time_ * 4) : std::max(kMin, time_ / 2);
   }

@@ -120,7 +120,7 @@ static Shape MergeShapes(const Shape& a, const Shape& b) {
 Type MergeTypes(const Type& a, const Type& b) {
   if (a.kind == Type::Kind::kUnknown) return b;
   if (b.kind == Type::Kind::kUnknown) return a;
-  // A value that is optional in one of the two types is optional.
+  // If one of the two types is optional, the result is optional.
   if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional)
     return Type::OptionalOf(MergeTypes(*a.element, b));
   if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional)

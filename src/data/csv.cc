@@ -9,7 +9,7 @@
 namespace tern::data {
 namespace {
 
-constexpr char kBlanks = ' ';  // the separator is one or more blanks (spaces or tabs)
+constexpr char kBlanks = ' ';  // as separator_, means one or more spaces or tabs
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 

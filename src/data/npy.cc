@@ -60,7 +60,8 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
 Result<Tensor> ReadStrings(std::string_view data, const NpyHeader& h, const Dims& dims, int64_t count) {
   // Empty strings take 0 bytes, so the file's size does not limit their number.
   constexpr int64_t kMaxEmpty = 1 << 20;
-  if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("the .npy header claims ", count, " empty strings");
+  if (h.item_bytes == 0 && count > kMaxEmpty)
+    return InvalidArgument("the .npy header claims ", count, " empty strings");
   Tensor t(DType::kString, dims);
   const auto width = static_cast<size_t>(h.item_bytes);
   for (int64_t i = 0; i < count; ++i) {

@@ -7,7 +7,6 @@
 namespace tern::data {
 namespace {
 
-// Returns a file with this header dict and these data bytes.
 std::string File(const std::string& dict, const std::string& data, char version = 1) {
   std::string out("\x93NUMPY", 6);
   out += version;

@@ -120,7 +120,6 @@ void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, co
   }
 }
 
-// Accumulates one input channel into one output channel.
 void AccumulateChannel(const Plane& p, const Window& window, const double* x, const double* w, double* y) {
   const int64_t stride = window.axes.back().stride, width = p.input.back();
   ForEachTapRow(window, p.kernel, p.input, p.output, [&](const TapRow& at) {

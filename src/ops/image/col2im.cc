@@ -57,7 +57,6 @@ Status Infer(const Col2Im& op, InferContext& c) {
   return {};
 }
 
-// Computes the number of blocks along each dim.
 Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
   constexpr int64_t kMax = int64_t{1} << 40;
   Dims counts;

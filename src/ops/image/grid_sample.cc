@@ -60,7 +60,6 @@ double Reflect(double x, double low, double high) {
   return (x < low) == even ? low + remainder : high - remainder;
 }
 
-// Samples one axis of the image.
 struct Axis {
   const GridSample& op;
   int64_t length;

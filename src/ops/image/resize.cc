@@ -79,7 +79,6 @@ Dim ScaledDim(const Dim& dim, double scale) {
   return {};
 }
 
-// Sets the scale and the length of each listed axis.
 Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -152,7 +152,7 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   FromDoubles(sums, y);
 }
 
-// Returns the value that a reduction of integers starts from. It is also the result over no elements.
+// Returns the value that a reduction of integers starts from. It is also the result if there are no elements.
 int64_t LongStart(Kind kind, DType t) {
   if (kind == Kind::kProd) return 1;
   if (kind != Kind::kMax && kind != Kind::kMin) return 0;

@@ -81,8 +81,8 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   return {};
 }
 
-// Numbers the items of the pool. An n-gram is a vector of these numbers. An item that is in no n-gram has the
-// number -1.
+// Assigns a number to each distinct item of the pool. An n-gram is a vector of these numbers. The number of
+// an item that is in no n-gram is -1.
 struct Vocabulary {
   std::map<int64_t, int64_t> ints;
   std::map<std::string, int64_t> texts;
@@ -113,7 +113,6 @@ struct Vocabulary {
   }
 };
 
-// Counts how often each n-gram occurs in a row.
 void CountRow(const TfIdfVectorizer& op, const Vocabulary& vocabulary, const std::vector<int64_t>& row,
               std::vector<double>& counts) {
   const auto items = static_cast<int64_t>(row.size());
