@@ -1,12 +1,12 @@
-"""Distorts a batch of digits at random. All distortions are combined, so that the pixels are resampled once."""
+"""Distorts a batch of digits at random. All distortions are combined into one, so that the pixels are resampled once."""
 
 import math
 
 import torch
 import torch.nn.functional as F
 
-# The largest amount of each distortion. SHIFT and ELASTIC are fractions of half the image's width, which is 14 pixels.
-# ELASTIC is a standard deviation.
+# The maximum of each distortion, except that ELASTIC is a standard deviation. SHIFT and ELASTIC are fractions
+# of half the image's width, which is 14 pixels.
 ROTATE = math.radians(12)
 SCALE = 0.12
 SHEAR = 0.15
@@ -30,7 +30,7 @@ def _affine(n, generator):
 
 
 def _elastic(n, size, generator):
-    """Returns smooth displacements f32[n,size,size,2]: interpolated noise, which bends strokes but does not tear them."""
+    """Returns smooth displacements f32[n,size,size,2]. They are interpolated noise, which bends strokes but does not tear them."""
     coarse = torch.randn(n, 2, 6, 6, generator=generator) * ELASTIC
     field = F.interpolate(coarse, size=(size, size), mode="bicubic", align_corners=True)
     return field.permute(0, 2, 3, 1)

@@ -31,7 +31,7 @@ def load():
 
 
 def held_out_mask():
-    """Returns booleans [10000]: True for exactly 1,500 indices, spread evenly over the file.
+    """Returns booleans [10000]. Exactly 1,500 of them are True, spread evenly over the file.
 
     7919 is coprime with 10,000, so i * 7919 mod 10,000 is a permutation. Any language can compute it, whereas the
     result of a library's shuffle may change between versions.

@@ -1,4 +1,4 @@
-"""Prints the accuracy of digits.onnx on the held-out images: first as they are, then moved by up to two pixels.
+"""Prints the accuracy of digits.onnx on the held-out images, first as they are, then moved by up to two pixels.
 
     TERN_ZOO=... python evaluate.py [model.onnx]
 

@@ -1,7 +1,7 @@
 """Trains the digit classifier and writes digits.onnx beside this file.
 
     TERN_ZOO=... python train.py               trains on the 8,500 training images and writes digits.onnx
-    TERN_ZOO=... python train.py --validate    trains on 7,000 of them, prints the accuracy on 1,500
+    TERN_ZOO=... python train.py --validate    trains on 7,000 of these images and prints the accuracy on the other 1,500
 
 Choose settings with --validate, so that the held-out images measure only the finished model.
 """
@@ -39,7 +39,7 @@ def build():
 
 
 def train(images, labels):
-    """Trains for a fixed number of steps, at the end of which the learning rate is close to zero.
+    """Trains for a fixed number of steps. At the end, the learning rate is close to zero.
 
     There is no early stopping, so that no images are needed to decide when to stop.
     """
@@ -85,7 +85,7 @@ def export(model, path):
     proto = onnx.load(path)
     proto.graph.name = "digits"
     proto.doc_string = "handwritten digits: image f32[N,1,28,28] in 0..1, light ink on dark, to probabilities f32[N,10]"
-    for node in proto.graph.node:  # both fields contain paths on the machine that exported the model
+    for node in proto.graph.node:  # these two fields contain paths on the machine that exported the model
         node.ClearField("doc_string")
         node.ClearField("metadata_props")
     onnx.checker.check_model(proto, full_check=True)

@@ -16,7 +16,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxCores = 1024;  // rejects a mistyped TERN_CORES that would start a million threads
+constexpr int kMaxCores = 1024;  // upper limit of UsableCores(); a larger TERN_CORES is invalid
 
 std::string TextOf(const std::string& path) {
   std::ifstream file(path);
@@ -25,8 +25,8 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-// Returns how many cores the text "QUOTA PERIOD" allows. Returns 0 if there is no limit, which is written as
-// the quota "max" or -1.
+// Returns how many cores the text "QUOTA PERIOD" allows, such as 2 for "200000 100000". Returns 0 if there is
+// no limit; the quota is then "max" or -1.
 int Limit(const std::string& quota_and_period) {
   double quota = 0, period = 0;
   std::istringstream text(quota_and_period);
@@ -41,8 +41,8 @@ int LimitOfV1(const std::string& folder) {
 int SmallerLimit(int a, int b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
 
 // Returns the smallest limit of the control group `path` and of all its parents, or 0 if there is no limit.
-// The limit of `root` is read too, because inside a container the group may be mounted at `root` while `path`
-// exists only on the host.
+// Also reads the limit of `root`. Inside a container, `path` may exist only on the host, and the files of the
+// group are then in `root`.
 int LimitAlong(const std::string& root, std::string path, int (*limit)(const std::string&)) {
   int cores = limit(root);
   while (!path.empty() && path != "/") {
@@ -63,7 +63,7 @@ bool NamesCpu(const std::string& controllers) {
 // Counts the cores in the affinity mask of the main thread. The mask of the calling thread is not used,
 // because a server may have pinned that thread.
 int AllowedCores() {
-  for (size_t sets = 1; sets <= 64; sets *= 2) {  // the system's mask may need more than one cpu_set_t
+  for (size_t sets = 1; sets <= 64; sets *= 2) {  // more than 1024 CPUs need more than one cpu_set_t
     std::vector<cpu_set_t> set(sets);
     const size_t bytes = sets * sizeof(cpu_set_t);
     if (sched_getaffinity(getpid(), bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());

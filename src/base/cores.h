@@ -9,7 +9,7 @@ namespace tern {
 // group. The result is at least 1 and is computed once.
 int UsableCores();
 
-// Returns the error in TERN_CORES as text; empty if there is none.
+// Says what is wrong with the value of TERN_CORES. Returns "" if the variable is valid or not set.
 const char* CoresProblem();
 
 namespace internal {
@@ -18,14 +18,17 @@ struct CoreCount {
   int count = 1;
   const char* problem = "";
 };
-CoreCount CountCores();  // computed again at each call
+CoreCount CountCores();  // computes UsableCores() and CoresProblem() again
 
-// Returns how many cores a CPU quota allows; 0 if there is no limit. A limit is rounded down, because a
-// process that exceeds its quota is stopped until the period ends. A limit is at least 1.
+// Returns how many cores a process may use that has `quota` microseconds of CPU time in each `period`
+// microseconds. The result is rounded down, but is at least 1. It is not rounded up, because the system stops
+// a process that exceeds its quota until the period ends. If `quota` or `period` is not positive, there is no
+// limit, and the result is 0.
 int CoresOfQuota(double quota, double period);
 
 // Returns the smallest CPU quota of the given control groups and their parents, in cores; 0 if there is none.
-// groups: the text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
+// `groups` is the text of /proc/self/cgroup. `root` is the mount point of the control groups, usually
+// /sys/fs/cgroup.
 int CoresOfGroups(const std::string& groups, const std::string& root);
 
 }  // namespace internal

@@ -60,7 +60,7 @@ TEST_F(Groups, V1) {
   Write("cpu,cpuacct/x/cpu.cfs_quota_us", "300000");
   EXPECT_EQ(Cores(groups), 3);
   EXPECT_EQ(Cores("5:cpuset:/x\n"), 0);
-  // Inside a container the same controller is mounted under another name.
+  // Inside a container, the folder of the controller is "cpu" instead of "cpu,cpuacct".
   Write("cpu/cpu.cfs_quota_us", "100000");
   Write("cpu/cpu.cfs_period_us", "100000");
   EXPECT_EQ(Cores("3:cpu:/docker/1234\n"), 1);
@@ -73,8 +73,8 @@ TEST_F(Groups, Nonsense) {
     EXPECT_EQ(Cores(groups), 0) << groups;
 }
 
-// Returns the count of a child process that has TERN_CORES=cores and is pinned to `allowed` cores. Adds 100
-// if the child reports a problem.
+// Runs CountCores in a child process that is pinned to `allowed` cores and has TERN_CORES set to `cores`. If
+// `cores` is null, TERN_CORES is not set. Returns the count, plus 100 if CountCores reports a problem.
 int InProcess(const char* cores, int allowed) {
   const pid_t child = fork();
   if (child == 0) {

@@ -83,8 +83,8 @@ size_t MachineMemory() {
 
 namespace {
 
-// Returns a field of /proc/self/status, in bytes; 0 if unknown. getrusage is not used, because its peak
-// includes memory from before exec.
+// Returns a field of /proc/self/status in bytes, or 0 if the field is missing. getrusage is not used, because
+// its ru_maxrss also counts memory that the process used before exec.
 int64_t StatusOf(const char* field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {

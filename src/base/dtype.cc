@@ -22,7 +22,7 @@ static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCoun
 // The bit layout of a float type of 16 bits or less. From high to low: sign, exponent, mantissa.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;       // encoded with an exponent of all ones and a mantissa of zero
+  bool has_infinity;       // infinity has an exponent of all ones and a mantissa of zero
   bool nan_is_minus_zero;  // the "uz" formats: the bits of -0 are the only NaN
   bool has_nan;
 };
@@ -202,7 +202,7 @@ uint16_t FloatToHalf(float value) {
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
   if (magnitude >= 0x477ff000) return sign | 0x7c00;  // would round beyond 65504, the largest half
-  if (magnitude < 0x38800000) {  // a subnormal half: adding 0.5 rounds and aligns the mantissa
+  if (magnitude < 0x38800000) {  // the result is subnormal; adding 0.5 rounds and aligns its mantissa
     float m;
     std::memcpy(&m, &magnitude, 4);
     m += 0.5f;

@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// .tern files store these numbers, so new types are only appended.
+// .tern files store these numbers, so a new type must be added at the end.
 enum class DType : uint8_t {
   kInvalid = 0,
   kF32,
@@ -51,8 +51,8 @@ inline bool IsInt(DType t) { return IsSignedInt(t) || IsUnsignedInt(t); }
 inline bool IsNumeric(DType t) { return IsFloat(t) || IsInt(t); }
 bool IsComplex(DType t);
 
-// Size of n elements in bytes. Types of less than 8 bits are packed, low bits first. For strings, this is the
-// size of n std::string objects.
+// Returns the size of n elements in bytes. Types of less than 8 bits are packed, low bits first. For strings,
+// this is the size of n std::string objects.
 size_t BytesOf(DType t, size_t n);
 
 // A set of types, for op declarations. Bit i represents DType i.
@@ -70,9 +70,10 @@ constexpr DTypeSet kIndices = SetOf(DType::kI32) | SetOf(DType::kI64);
 constexpr DTypeSet kAnyType = ~DTypeSet{0} & ~DTypeSet{1};
 std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
-// These functions convert bit patterns to and from float. They round to nearest even. A value beyond the
-// finite range becomes infinity in f16 and bf16. In a smaller type, such a value becomes the largest finite
-// value if `saturate` is set or the type has no NaN (f4), else infinity if the type has infinity, else NaN.
+// These functions convert bit patterns to and from float. They round to nearest. Ties go to even, but in
+// f8e8m0 away from zero. A value beyond the finite range becomes infinity in f16 and bf16. In a smaller type,
+// such a value becomes the largest finite value if `saturate` is set or the type has no NaN (f4). Otherwise
+// it becomes infinity, or NaN if the type has no infinity.
 float DecodeFloat(DType t, uint32_t bits);  // t: f16, bf16, an fp8 type or f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);

@@ -55,7 +55,7 @@ TEST(DType, TiesGoToEven) {
   EXPECT_EQ(RoundTrip(DType::kF4E2M1, 0.75), 1);
 }
 
-// If this value were converted to float first, it would round up to the tie, and then to the wrong result.
+// EncodeFloat must not convert its argument to float first, because the value would then round twice.
 TEST(DType, DoublesRoundOnce) { EXPECT_EQ(RoundTrip(DType::kF16, 2049 - 0x1p-40), 2048); }
 
 TEST(DType, SubnormalsAreKept) {

@@ -3,8 +3,8 @@
 
 namespace tern {
 
-// Marks the calling thread as waiting, so that helpers of the thread pool may use its core. Has no effect
-// inside a parallel loop.
+// While an IdleScope exists, the calling thread counts as waiting, so that helpers of the thread pool may use
+// its core. Has no effect inside a parallel loop or outside an ActiveScope.
 class IdleScope {
  public:
   IdleScope();
@@ -13,7 +13,7 @@ class IdleScope {
   IdleScope& operator=(const IdleScope&) = delete;
 
  private:
-  const int active_depth_;  // number of nested ActiveScopes of the thread; 0 inside a loop
+  const int active_depth_;  // number of nested ActiveScopes of the thread; 0 inside a parallel loop
 };
 
 }  // namespace tern

@@ -9,8 +9,7 @@
 namespace tern {
 namespace {
 
-// The interval at which a waiting thread reads the cancel flag. The thread must poll, because setting the
-// flag does not wake it.
+// A waiting thread reads the cancel flag at this interval, because setting the flag does not wake the thread.
 constexpr std::chrono::milliseconds kPollInterval{5};
 
 }  // namespace

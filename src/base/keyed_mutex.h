@@ -1,4 +1,4 @@
-// A mutex per key whose waiters can be cancelled, for work that may take longer than a caller can wait.
+// A mutex per key. A thread that waits for a key can be cancelled or can have a deadline.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -12,14 +12,15 @@
 
 namespace tern {
 
-// Waits until `free` returns true. `free` is called with `lock` held, at the start and whenever `changed` is
-// notified. Returns kCancelled if `stop` triggers first; the message says that the run waited for `what`.
+// Waits until `free` returns true. `free` is called with `lock` held, at the start and after each
+// notification of `changed`. Returns kCancelled if `stop` triggers first; the message says that the run
+// waited for `what`.
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
-// Allows at most one owner per key at a time. The key names the object that the owner creates. The next owner
-// must check whether the object exists, because the previous owner may have created it or failed.
-// Thread-safe.
+// Allows at most one owner per key at a time. Thread-safe. Typically the key names an object, and the owner
+// of the key creates this object if it does not exist. After Acquire, a caller must check whether the object
+// exists: a previous owner may have created it, or may have failed.
 template <class Key> class KeyedMutex {
  public:
   // Owns a key, and unlocks the key when it is destroyed.

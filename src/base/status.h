@@ -1,5 +1,5 @@
-// Errors as values. A Status carries a code, a message with the relevant numbers, and the chain of operations
-// that were running.
+// Errors as return values. A Status has a code, a message, and the names of the operations that were running
+// when the error occurred.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -22,7 +22,7 @@ enum class Code {
   kResourceExhausted,
   kInternal,     // a bug in Tern
   kCancelled,    // the caller ended the run, or its deadline passed
-  kUnavailable,  // not now: it is loading, shutting down or overloaded
+  kUnavailable,  // the model or server is loading, shutting down or overloaded; a retry may succeed
   kAlreadyExists,
 };
 
@@ -40,7 +40,8 @@ class [[nodiscard]] Status {
   bool ok() const { return rep_ == nullptr; }
   Code code() const { return rep_ ? rep_->code : Code::kOk; }
   const std::string& message() const;
-  // Appends the operation that was running, innermost first: `while: inner < outer`.
+  // Appends `context`, the name of an operation that was running. Callers append the innermost operation
+  // first, so that ToString prints `while: inner < outer`.
   Status While(std::string context) &&;
   // Returns the code and the message, and on the next line the chain of operations.
   std::string ToString() const;
@@ -52,7 +53,7 @@ class [[nodiscard]] Status {
     std::string chain;
   };
   struct DeleteRep {
-    void operator()(Rep* rep) const;  // not inline, because every TERN_TRY destroys a Status
+    void operator()(Rep* rep) const;  // not inline, because every TERN_TRY would contain a copy
   };
   std::unique_ptr<Rep, DeleteRep> rep_;
 };
@@ -98,14 +99,15 @@ template <class... A> [[gnu::always_inline]] inline Status ResourceExhausted(con
   return MakeStatus(Code::kResourceExhausted, {TextPiece(a)...});
 }
 
-// A violated invariant inside Tern. Guard converts it to kInternal at the library's boundary.
+// TERN_CHECK throws this exception if its condition is false, which is a bug in Tern. Public functions of the
+// library use Guard to convert it to a Status with the code kInternal.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition,
                             std::initializer_list<TextPiece> detail);
 
-// Runs `body` and converts every std::exception to a Status.
+// Runs `body` and returns its result. If `body` throws a std::exception, returns a Status instead.
 template <class F> auto Guard(F&& body) -> decltype(body()) {
   try {
     return body();

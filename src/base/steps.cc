@@ -9,8 +9,9 @@
 namespace tern::internal {
 namespace {
 
-constexpr int kTakeOverSpins = 400;  // pauses before a waiting thread takes over chunks of a late thread
-constexpr int kSpins = 4000;         // pauses before a waiting thread yields its core
+constexpr int kTakeOverSpins =
+    400;                      // number of Pause() calls before a waiting thread runs chunks of other threads
+constexpr int kSpins = 4000;  // number of Pause() calls before a waiting thread yields its core
 
 class StepLoop {
  public:

@@ -14,9 +14,9 @@ void RunSteps(const Workers& workers, int64_t steps, int chunks, void (*body)(co
 }
 
 // Calls f(step, chunk) for every chunk in [0, chunks) of every step in [0, steps). A step starts when all
-// chunks of the previous step are finished, and sees their writes. A chunk runs on the same thread in most
-// steps, so its data stays in that thread's cache. If a thread never joins, leaves early or loses its core,
-// other threads run its chunks. chunks is at most kMaxStepChunks. f must not throw.
+// chunks of the previous step are finished, and it sees what they have written. A chunk runs on the same
+// thread in most steps, so its data stays in that thread's cache. If a thread never joins, leaves early or is
+// descheduled, other threads run its chunks. chunks is at most kMaxStepChunks. f must not throw.
 template <class F> void ParallelSteps(const Workers& workers, int64_t steps, int chunks, const F& f) {
   internal::RunSteps(
       workers, steps, chunks,

@@ -87,7 +87,8 @@ TEST(Steps, HelpersLeave) {
   EXPECT_GT(helped.load(), 0);
 }
 
-// A helper that must leave still finishes the steps that its current chunk has started.
+// A helper of a ParallelFor loop calls ParallelSteps. Other threads then need its core. The helper must
+// finish all steps before it leaves the loop.
 TEST(Steps, NestedOnesAreFinished) {
   const auto me = std::this_thread::get_id();
   BusyThreads busy_threads;

@@ -1,4 +1,4 @@
-// Cancels a run: by a flag that another thread sets, or by a deadline.
+// Ends a run early if another thread sets `cancel` or if `deadline` passes.
 #pragma once
 #include <atomic>
 #include <chrono>

@@ -55,13 +55,13 @@ class TextPiece {
 
 std::string JoinPieces(std::initializer_list<TextPiece> pieces);
 
-// JoinPieces does all the work. StrCat is inlined, because it has thousands of instances, one per combination
-// of argument types.
+// Returns the concatenation of its arguments as text. Always inlined, so that the binary does not contain one
+// function per combination of argument types.
 template <class... Args> [[gnu::always_inline]] inline std::string StrCat(const Args&... args) {
   return JoinPieces({TextPiece(args)...});
 }
 
-// Joins values with a separator, such as "1x3x224x224".
+// Join({1, 3, 224}, "x") returns "1x3x224".
 std::string Join(const std::vector<int64_t>& values, std::string_view separator);
 std::string Join(const std::vector<std::string>& values, std::string_view separator);
 
@@ -78,6 +78,6 @@ std::string QuoteText(std::string_view text);
 
 }  // namespace tern
 
-// strings.cc instantiates these classes, so that other sources need not compile their functions.
+// strings.cc instantiates these classes, so that other sources do not compile them again.
 extern template class std::vector<int64_t>;
 extern template class std::vector<std::string>;

@@ -1,4 +1,4 @@
-// A class that several tests of this folder use.
+// Test support for src/base.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,14 +9,14 @@
 
 namespace tern {
 
-// Threads outside the pool that are marked as running, so that the pool leaves a core to each. The threads
-// only sleep. The destructor ends them.
+// Starts threads outside the pool that count as running (ActiveScope), so that the pool leaves a core to each
+// of them. The threads only sleep. The destructor ends them.
 class BusyThreads {
  public:
   void Start(int count) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this] {
-        const ActiveScope active_scope, nested;  // nested scopes count once
+        const ActiveScope active_scope, nested;  // the pool counts the thread once
         present_.fetch_add(1);
         while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
       });

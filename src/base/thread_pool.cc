@@ -14,11 +14,12 @@
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;    // pauses before a waiting thread yields its core
+constexpr int kSpins = 2000;    // number of Pause() calls before a waiting thread yields its core
 constexpr int kMinChunks = 32;  // the smallest chunk is 1/32 of a thread's share of the loop
-constexpr int kMaxParts = 16;   // maximum number of parts of a loop; a thread starts with its own part
+constexpr int kMaxParts = 16;   // maximum number of parts of a loop
 
-// What a thread does: it runs its own loop, helps in another thread's loop, or must leave that loop early.
+// kOwn: the thread helps no other thread. kHelps: it helps in another thread's loop. kLeft: it must leave
+// that loop early, and ActiveThreads no longer counts it.
 enum class Role { kOwn, kHelps, kLeft };
 
 struct ThisThread {
@@ -49,8 +50,9 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
-// Counts running threads: callers, which run models or loops, and helpers. A helper enters only while a core
-// is free. The counters publish no data, so relaxed memory order is enough.
+// Counts the running threads, which are callers and helpers. A caller runs a model or a loop. A helper may
+// enter only while fewer threads run than there are cores. The counters publish no data, so relaxed memory
+// order is enough.
 class ActiveThreads {
  public:
   void Enter() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -62,7 +64,8 @@ class ActiveThreads {
     return false;
   }
   void HelperLeaves() { count_.fetch_sub(kHelper, std::memory_order_relaxed); }
-  // Subtracts one helper if more threads run than there are cores. The calling helper must then leave.
+  // If more threads run than there are cores, subtracts one helper and returns true. The calling helper must
+  // then leave its loop.
   bool HelperMustLeave() {
     uint64_t count = Load();
     while (Total(count) > cores_)
@@ -95,9 +98,10 @@ ActiveThreads& TheActiveThreads() {
   return *active_threads;
 }
 
-// How long an idle thread of the pool spins before it sleeps. Waking a thread takes as long as a small step
-// of a plan. So while the gaps between loops are short, the spin time grows beyond them, and threads stay
-// awake. After long gaps, the spin time shrinks towards the minimum.
+// Adapts how long an idle thread of the pool spins before it sleeps. Spinning avoids waking the thread, which
+// takes as long as a small step of a plan. A gap is the time between two loops that the thread helps in.
+// After a gap shorter than kMax, the spin time is multiplied by 4, so that the thread stays awake in the next
+// gap. After a longer gap, the spin time is halved.
 class SpinTime {
  public:
   void Begin() { start_ = Clock::now(); }
@@ -113,7 +117,6 @@ class SpinTime {
       if (time >= kYieldAfter) std::this_thread::yield();
     }
   }
-  // Adapts the spin time to the gap that just ended.
   void Adapt() {
     time_ = Clock::now() - start_ < kMax ? std::min(kMax, time_ * 4) : std::max(kMin, time_ / 2);
   }
@@ -131,8 +134,8 @@ int64_t CeilDiv(int64_t n, int64_t size) { return (n + size - 1) / size; }
 // One call of ParallelFor. The job is on the caller's stack. Before the caller returns, it removes the job
 // from the list and waits until every helper has left.
 struct Job {
-  // Each thread first runs the chunks of its own part. In consecutive loops it then reads the same rows,
-  // which are still in its cache.
+  // Each thread first runs the chunks of its own part. If consecutive loops process the same rows, a thread
+  // thus finds its rows in its cache.
   struct alignas(64) Part {
     std::atomic<int64_t> at{0};
     int64_t end = 0;
@@ -166,8 +169,9 @@ struct Job {
     for (int i = 0; i < parts; ++i) Work(part[(worker + i) % parts], worker);
     self.inside_loop = false;
   }
-  // The size of the next chunk: a quarter of what remains, but at least `chunk`. Large chunks come first, so
-  // that there are few chunks. Small chunks come last, so that no thread waits long for another one.
+  // Returns the size of the next chunk: a quarter of `remaining`, rounded up to a multiple of `chunk`. The
+  // first chunks are large, so that there are few. The last chunks are small, so that all threads finish at
+  // about the same time.
   int64_t ChunkOf(int64_t remaining) const { return std::max(CeilDiv(remaining, 4 * chunk) * chunk, chunk); }
   // Runs chunks of part `p` until none is left. Worker 0, the caller, never leaves early.
   void Work(Part& p, int worker) {
@@ -212,13 +216,13 @@ class Pool {
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // must precede the next line, because Sleep writes sleeping_ before it reads epoch_
+    epoch_.fetch_add(1);  // must precede the next line: Sleep writes sleeping_, then reads epoch_
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
     const int wake =
         std::min(active_threads_.HelpersToWake(job.helpers_wanted, threads_.load() - sleeping), sleeping);
     if (wake <= 0) return;
-    { std::lock_guard<std::mutex> lock(mutex_); }  // a thread that has read the old epoch now waits for wake_
+    { std::lock_guard<std::mutex> lock(mutex_); }  // now a thread that read the old epoch waits for wake_
     for (int i = 0; i < wake; ++i) wake_.notify_one();
   }
 

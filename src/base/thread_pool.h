@@ -1,5 +1,5 @@
-// The thread pool of the process. Each session has a limit on the number of threads that it uses. Pool
-// threads help only while fewer threads are running than there are cores.
+// The thread pool of the process. A Workers object limits the number of threads of its loops. A thread of the
+// pool helps in a loop only while fewer threads are running than there are cores.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Marks the calling thread as running, also between its parallel loops, so that the pool leaves one core to
-// it. Scopes may be nested.
+// While an ActiveScope exists, the calling thread counts as running, even between its parallel loops, so that
+// the pool leaves one core to it. Scopes may be nested.
 class ActiveScope {
  public:
   ActiveScope();
@@ -25,8 +25,8 @@ class Workers {
   // loops run on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
-  // Called inside a loop. Returns false once the calling thread must leave the loop because other threads
-  // need its core. Always returns true on the thread that started the loop.
+  // For bodies of loops. Returns false once the calling thread must leave the loop, because other threads
+  // need its core. Always returns true on the thread that started the outermost loop.
   static bool Stay();
 
   // Calls f(begin, end) or f(begin, end, worker) for chunks of [0, n). Each chunk begins at a multiple of

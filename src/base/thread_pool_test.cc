@@ -89,7 +89,8 @@ TEST(ThreadPool, ManyCallersShareIt) {
   EXPECT_EQ(sum.load(), 6 * 200 * 64);
 }
 
-// Pool threads fall asleep between some of these loops, and some loops end before a pool thread joins.
+// The pauses between these loops differ. During long pauses pool threads fall asleep, and short loops end
+// before a pool thread joins.
 TEST(ThreadPool, LoopsAtAnyDistance) {
   const Workers workers(3);
   std::atomic<int64_t> sum{0};
@@ -140,7 +141,7 @@ TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {
   for (int i = 0; i < 20; ++i) EXPECT_LE(ThreadsOf(Workers(4)), 2);
 }
 
-// A helper finishes its current chunk and leaves when other threads need its core.
+// When other threads need the core of a helper, the helper finishes its current chunk and leaves the loop.
 TEST(ThreadPool, HelpersLeave) {
   const Workers workers(2);
   const auto me = std::this_thread::get_id();
@@ -194,7 +195,7 @@ TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   EXPECT_EQ(with_all_active, 1);
 }
 
-// From 10 ms after the last loop on, idle threads use almost no CPU time.
+// 10 ms after the last loop, all pool threads sleep and use almost no CPU time.
 TEST(ThreadPool, RestsBetweenRequests) {
   const Workers workers(4);
   for (int i = 0; i < 20; ++i) workers.ParallelFor(64, 1, [](int64_t, int64_t) {});

@@ -18,14 +18,15 @@ Buffer Buffer::Allocate(size_t bytes) {
   constexpr size_t kAlign = 64, kMinMapBytes = size_t{128} << 10, kMinHugePageBytes = size_t{1} << 20;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
-  // Large blocks are mapped directly. The system then zeroes their pages, and reclaims them when a block is
-  // freed. malloc would keep the memory of freed weights for reuse.
+  // Large blocks are mapped directly instead of allocated with malloc. The system zeroes their pages, and the
+  // memory returns to the system when a block is freed. malloc would keep the memory of freed weights for
+  // reuse by this process.
   void* data = nullptr;
   if (rounded >= kMinMapBytes) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    // Kernels stream weights, and with small pages TLB misses cost a third to half of the memory bandwidth.
-    // Adjacent blocks share huge pages, so that blocks smaller than a huge page profit too.
+    // Huge pages avoid TLB misses, which cost a third to half of the memory bandwidth when a kernel streams
+    // weights. A block may be smaller than a huge page, because adjacent blocks can share one.
     if (rounded >= kMinHugePageBytes) madvise(data, rounded, MADV_HUGEPAGE);
     return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
   }

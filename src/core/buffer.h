@@ -1,4 +1,4 @@
-// Bytes with an owner: heap memory, a mapped file, or memory of the caller. Copies share the bytes.
+// A reference to bytes in heap memory, in a mapped file, or in memory of the caller. Copies share the bytes.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -19,7 +19,7 @@ class Buffer {
   // Allocates n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
   // Returns a buffer over memory that `owner` keeps alive. If `owner` is null, the caller guarantees that the
-  // memory outlives the buffer. space: the memory space of the bytes, or null for host memory.
+  // memory outlives the buffer. `space` is the memory space of the bytes; null means host memory.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
   // Maps an entire file for reading.
@@ -29,9 +29,9 @@ class Buffer {
   size_t size() const { return size_; }
   MemorySpace* space() const { return space_; }  // null for host memory
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
-  // False if the buffer has no owner, so that the caller must keep the memory alive.
+  // Returns false if the buffer has no owner. The creator of the buffer must then keep the memory alive.
   bool owned() const { return owner_ != nullptr; }
-  // Returns a view of `bytes` bytes from `offset` on. The view keeps the entire buffer alive.
+  // Returns a view of `bytes` bytes that starts at `offset`. The view keeps the entire buffer alive.
   Buffer Slice(size_t offset, size_t bytes) const;
   bool SharesWith(const Buffer& other) const { return owner_ && owner_ == other.owner_; }
 

@@ -12,14 +12,14 @@ namespace tern {
 struct Datum;
 using DatumList = std::vector<Datum>;
 
-// The entries of a map. keys: an i64 or string tensor of shape [n]. values: one Datum per key.
+// The entries of a map. `keys` is an i64 or string tensor of shape [n]. `values` has one Datum per key.
 struct MapData {
   Tensor keys;
   DatumList values;
 };
 
 struct Datum {
-  // kEmpty: no datum. kNone: an optional without a value.
+  // kEmpty means that there is no datum. kNone means an optional without a value.
   enum class Kind : uint8_t { kEmpty, kTensor, kSequence, kNone, kMap };
   Kind kind = Kind::kEmpty;
   Tensor tensor;

@@ -14,10 +14,10 @@ Dim& Dim::operator=(const Dim&) = default;
 Dim& Dim::operator=(Dim&&) noexcept = default;
 Dim::~Dim() = default;
 
-// An atom is a symbol or a function call such as floordiv(H,2). A term of a polynomial is an integer factor
-// times a product of atoms. A product is identified by the sorted keys of its atoms.
+// An atom is a symbol such as H, or a function call such as floordiv(H,2). A polynomial is a sum of terms. A
+// term is an integer factor times a product of atoms, such as 3*H*W.
 struct Dim::Atom {
-  std::string key;       // the text form; for a symbol its name, in quotes if it is not a plain identifier
+  std::string key;       // the text form: a call, or the name of a symbol, in quotes if PlainSymbol is false
   std::string name;      // name of a symbol, without quotes
   std::string function;  // empty for a symbol
   std::array<Dim, 2> arguments;
@@ -28,7 +28,8 @@ struct Dim::Polynomial {
     std::vector<std::shared_ptr<const Atom>> atoms;
     int64_t factor;
   };
-  std::map<std::string, Term> terms;  // keyed by the text of the product; "" is the constant term
+  std::map<std::string, Term>
+      terms;  // the key of 3*H*W is "H*W", with sorted atoms; the key of a number is ""
 };
 
 namespace {
@@ -51,8 +52,8 @@ std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
 
 }  // namespace
 
-// Expressions beyond these limits become unknown. Otherwise a chain of multiplications in a model could make
-// them arbitrarily large.
+// An expression beyond these limits becomes an unknown dim. Without limits, a chain of multiplications in a
+// model could make an expression arbitrarily large.
 constexpr size_t kMaxTerms = 64;
 constexpr size_t kMaxAtoms = 16;      // atoms in one product
 constexpr size_t kMaxCallText = 512;  // text of one function call
@@ -211,7 +212,7 @@ struct DimAlgebra {
   }
 };
 
-// True if the name needs no quotes in the text form.
+// Returns whether the name needs no quotes in the text form.
 static bool PlainSymbol(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(),
@@ -288,8 +289,8 @@ std::optional<int64_t> Dim::LowerBound() const {
     if (!key.empty() && product < 0) sum.reset();
     for (const auto& atom : term.atoms) {
       const auto low = DimAlgebra::LowerBound(*atom);
-      // The product of lower bounds is a lower bound of the product if all bounds are non-negative, or if
-      // there is only one atom.
+      // With a >= 2 and b >= 3, a*b >= 6. But with a >= -2 and b >= 3, a*b has no lower bound. So a negative
+      // bound is usable only if the term has one atom.
       const bool bounds_product = low && (*low >= 0 || term.atoms.size() == 1);
       if (!bounds_product || __builtin_mul_overflow(product, *low, &product)) return void(sum.reset());
     }

@@ -18,7 +18,7 @@ using SymbolValues = std::map<std::string, int64_t>;
 class Dim {
  public:
   Dim() = default;                                         // unknown
-  Dim(int64_t v) : value_(v), state_(State::kConstant) {}  // NOLINT: numbers are dims
+  Dim(int64_t v) : value_(v), state_(State::kConstant) {}  // NOLINT: implicit on purpose
   Dim(const Dim&);
   Dim(Dim&&) noexcept;
   Dim& operator=(const Dim&);
@@ -36,10 +36,10 @@ class Dim {
   bool Is(int64_t v) const { return known() && value_ == v; }
   std::string ToString() const;
   std::optional<int64_t> Evaluate(const SymbolValues& symbols) const;
-  // Replaces the given symbols by their values; other symbols remain.
+  // Replaces the symbols in `symbols` by their values. Other symbols remain.
   Dim Substitute(const SymbolValues& symbols) const;
   void CollectSymbols(std::vector<std::string>& out) const;
-  // Returns a proven lower bound, assuming that every symbol is at least 0. Returns nullopt if none is found.
+  // Returns a lower bound that is valid if every symbol is at least 0, or nullopt if no bound is found.
   std::optional<int64_t> LowerBound() const;
   bool NonNegative() const { return LowerBound().value_or(-1) >= 0; }
 

@@ -12,11 +12,13 @@ int HexValue(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ;
-// factor := integer | symbol | '"' escaped symbol '"' | '?' | '-' factor | '(' expression ')'
-//         | function '(' expression ',' expression ')'
-// `//`, `%` and capitalised function names are accepted, because exporters write expressions of Python and
-// sympy. ToString prints them as floordiv, mod, max and min.
+// The grammar:
+//   expression := term (('+'|'-') term)*
+//   term := factor (('*'|'//'|'%') factor)*
+//   factor := integer | symbol | '"' escaped symbol '"' | '?' | '-' factor | '(' expression ')'
+//           | function '(' expression ',' expression ')'
+// The parser accepts `//`, `%` and capitalised function names, because exporters print expressions of Python
+// and sympy. Dim::ToString prints them as floordiv, mod, max and min.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}
@@ -91,8 +93,8 @@ class DimParser {
     return text_.substr(at_, 1) == "(" ? CallOf(word, depth) : Dim::Symbol(word);
   }
 
-  // Reads a symbol's name up to the closing quote. The caller has consumed the opening quote. Escapes are
-  // those of QuoteText.
+  // Reads a symbol's name up to the closing quote. The caller has consumed the opening quote. The name has
+  // the escapes that QuoteText writes.
   Dim Quoted() {
     std::string name;
     while (at_ < text_.size() && text_[at_] != '"') {

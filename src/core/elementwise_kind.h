@@ -1,10 +1,10 @@
-// The names of the elementwise functions, shared by ops and kernels. Contains constants only, because files
-// that are compiled per instruction set include it.
+// The kinds of elementwise functions and their names, shared by ops and kernels. This file contains only
+// constants and trivial functions, because files that are compiled per instruction set include it.
 #pragma once
 
 namespace tern {
 
-// Kinds up to kMish map floats to floats.
+// The kinds kAbs to kMish map floats to floats.
 // clang-format off
 #define TERN_UNARY_KINDS(X) \
   X(kAbs, "abs") X(kNeg, "neg") X(kSign, "sign") X(kCeil, "ceil") X(kFloor, "floor") \

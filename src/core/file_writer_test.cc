@@ -51,7 +51,8 @@ TEST_F(FileWriterTest, ReportsWhyItCannotOpen) {
   EXPECT_NE(status.message().find(std::strerror(ENOENT)), std::string::npos) << status.message();
 }
 
-// A limit on the file size simulates a full disk: writes fail in the same way, but with another errno.
+// A limit on the file size simulates a full disk. Writes fail in the same way, but errno is EFBIG instead of
+// ENOSPC.
 TEST_F(FileWriterTest, ReportsWhyTheDiskIsFull) {
   auto* const before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};

@@ -1,4 +1,4 @@
-// A list of the address ranges of mapped files.
+// Remembers the address ranges of mapped files, so that their pages can be released.
 #pragma once
 #include <cstddef>
 
@@ -7,8 +7,8 @@ namespace tern {
 void AddMappedFile(const void* data, size_t bytes);
 void RemoveMappedFile(const void* data);
 
-// Releases the resident pages of these bytes if they belong to a mapped file. A later read loads them from
-// the file again. The first and the last page stay resident if they also contain other bytes.
+// If the bytes belong to a mapped file, releases their resident pages. A later read loads the pages from the
+// file again. A page that also contains other bytes stays resident. Does nothing for other memory.
 void DropMappedPages(const void* data, size_t bytes);
 
 }  // namespace tern

@@ -50,7 +50,7 @@ TEST(MappedFiles, PagesGoAndComeBack) {
   ASSERT_TRUE(mapped.ok());
   EXPECT_EQ(Sum(*mapped), 3 * kPages * page);
   ASSERT_EQ(Resident(*mapped), kPages);
-  // The range leaves out half a page at each end, so the first and the last page stay.
+  // The range contains only half of the first page and half of the last page, so these two pages stay.
   DropMappedPages(mapped->data() + page / 2, (kPages - 1) * page);
   EXPECT_EQ(Resident(*mapped), 2u);
   EXPECT_EQ(Sum(*mapped), 3 * kPages * page);

@@ -8,7 +8,7 @@ namespace tern {
 
 class Buffer;
 
-// There is one object per memory. It lives until the process exits. Thread-safe.
+// There is one object per memory, and it exists until the process exits. Thread-safe.
 class MemorySpace {
  public:
   virtual ~MemorySpace() = default;

@@ -25,9 +25,9 @@ size_t RegionSize() {
 
 }  // namespace
 
-// The heap of the process is constructed before any thread starts. A heap that is constructed on first use
-// could be under construction during a fork, and the child process would wait for it forever. Never
-// destroyed.
+// Constructs the heap of the process at compile time and never destroys it. If the heap were constructed on
+// first use, one thread could construct it while another thread forks. The child process would then wait
+// forever for the construction to end.
 union PageHeap::Process {
   constexpr Process() : heap(0) {}
   ~Process() {}
@@ -37,8 +37,8 @@ constinit PageHeap::Process PageHeap::process_;
 
 PageHeap& PageHeap::Get() { return process_.heap; }
 
-// These handlers hold the mutex during a fork. If another thread held it, the mutex would stay locked in the
-// child process.
+// The thread that forks holds the mutex during the fork. If another thread held it, the mutex would stay
+// locked in the child process, which does not have that thread.
 const int PageHeap::fork_handlers_ =
     pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
 
@@ -65,7 +65,7 @@ bool PageHeap::Map(char* end) {
     end = std::min(RoundUp(end, kHugePage), end_);
   const auto bytes = static_cast<size_t>(end - mapped_);
   if (mprotect(mapped_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  madvise(mapped_, bytes, MADV_HUGEPAGE);  // may fail if the system has no huge pages, which costs only speed
+  madvise(mapped_, bytes, MADV_HUGEPAGE);  // a failure is harmless: the pages are then small
   mapped_ = end;
   mapped_bytes_ += bytes;
   return true;

@@ -7,22 +7,23 @@
 
 namespace tern {
 
-// Kernels stream weights and states, and with pages of 4 KiB TLB misses cost a third to half of the memory
-// bandwidth. The system uses a huge page only where the entire huge page is mapped when it is first touched.
-// Blocks that are mapped one by one therefore have small pages at both ends. This heap maps entire huge
-// pages, before it needs all of their bytes for blocks. It never reuses the addresses of freed blocks, so it
-// suits long-lived blocks. Thread-safe. A child process may use the heap after a fork.
+// Huge pages avoid TLB misses, which cost a third to half of the memory bandwidth when a kernel streams
+// weights or states. The system uses a huge page only if all of its bytes are mapped when the first byte is
+// touched. If each block were mapped alone, it would have small pages at both ends. This heap therefore maps
+// entire huge pages, even if their last bytes do not belong to a block yet. It never reuses the addresses of
+// freed blocks, so it is meant for long-lived blocks. Thread-safe. A child process may use the heap after a
+// fork.
 class PageHeap {
  public:
   static constexpr size_t kPage = size_t{64} << 10;  // a multiple of the page size of any system
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kMinBlock = size_t{1} << 20;  // smaller blocks are not worth huge pages
-  // The heap maps entire huge pages once it has mapped this many bytes. Before that it maps only its blocks,
-  // because the unused bytes of the last huge page, up to kHugePage, would be too much for a small model.
+  // The heap maps entire huge pages once it has mapped this many bytes. Before that, it maps only its blocks.
+  // Otherwise a small model could waste almost kHugePage bytes in the last huge page.
   static constexpr size_t kAheadFrom = size_t{32} << 20;
 
-  // region: how many bytes of address space the heap reserves at once. If region is 0, the heap reserves 1/16
-  // of the process's limit on address space, but at least 64 MiB and at most 1 GiB.
+  // `region` is the number of bytes of address space that the heap reserves at once. If `region` is 0, the
+  // heap reserves 1/16 of the process's limit on address space, but at least 64 MiB and at most 1 GiB.
   explicit constexpr PageHeap(size_t region) : region_(region) {}
   ~PageHeap();  // does not free blocks
   PageHeap(const PageHeap&) = delete;
@@ -33,12 +34,12 @@ class PageHeap {
 
   // Returns zeroed memory at a multiple of kPage, or null if the system has no addresses or no memory left.
   void* Allocate(size_t bytes);
-  // Returns the memory of a block to the system. bytes: the size that was passed to Allocate.
+  // Returns the memory of a block to the system. `bytes` is the size that was passed to Allocate.
   static void Free(void* block, size_t bytes);
 
  private:
   bool Map(char* end);         // makes the current region readable and writable up to `end`
-  bool Reserve(size_t bytes);  // replaces the current region by one with room for `bytes`
+  bool Reserve(size_t bytes);  // replaces the current region by a new one of at least `bytes` bytes
 
   union Process;
   static Process process_;
@@ -50,7 +51,8 @@ class PageHeap {
   size_t mapped_bytes_ = 0;                                    // number of bytes mapped in all regions
 };
 
-// Allocates zeroed, 64-byte aligned memory for packed weights and states. Throws std::bad_alloc.
+// Allocates zeroed, 64-byte aligned memory for packed weights and states, from the PageHeap if `bytes` is at
+// least kMinBlock. Throws std::bad_alloc.
 Buffer AllocateLongLived(size_t bytes);
 
 }  // namespace tern

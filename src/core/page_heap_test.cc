@@ -53,7 +53,7 @@ TEST(PageHeap, GoesOnInAnotherRegion) {
     ASSERT_NE(blocks.back(), nullptr) << i;
     std::memset(blocks.back(), i, 3 * kMB);
   }
-  auto* large = static_cast<char*>(heap.Allocate(40 * kMB));  // more than the 4 MiB of a region
+  auto* large = static_cast<char*>(heap.Allocate(40 * kMB));  // larger than a region of 4 MiB
   ASSERT_NE(large, nullptr);
   EXPECT_TRUE(AllZero(large, 40 * kMB));
   for (int i = 0; i < 20; ++i)
@@ -65,7 +65,7 @@ TEST(PageHeap, RefusesMoreThanTheSystemHas) {
   EXPECT_EQ(heap.Allocate(SIZE_MAX), nullptr);
   std::string overcommit;
   std::getline(std::ifstream("/proc/sys/vm/overcommit_memory"), overcommit);
-  if (overcommit != "1") {  // with "1" the system grants any amount
+  if (overcommit != "1") {  // with "1" the system promises any amount of memory
     EXPECT_EQ(heap.Allocate(size_t{1} << 46), nullptr) << "64 TiB: enough addresses, but not enough memory";
   }
   EXPECT_NE(heap.Allocate(kMB), nullptr);
@@ -79,7 +79,7 @@ TEST(PageHeap, AChildProcessAllocatesWhileOthersDid) {
   for (int i = 0; i < 50; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);  // a deadlock ends with a signal
+      alarm(20);  // if the child deadlocks, a signal ends it
       _exit(AllocateLongLived(2 * kMB).data() ? 0 : 1);
     }
     int status = -1;

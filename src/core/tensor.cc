@@ -6,8 +6,8 @@ namespace tern {
 
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
-  // Dims of 0 are left out of the product, because the strides of an empty tensor and the product of its
-  // other dims must not overflow either.
+  // A dim of 0 counts as 1, so that the product of the other dims is checked too. Strides are computed from
+  // it.
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : dims) {
@@ -27,8 +27,8 @@ int64_t CountOf(const Dims& dims) {
 
 Dims ContiguousStrides(const Dims& dims) {
   Dims strides(dims.size());
-  // The type is unsigned, because the product of the other dims of an empty tensor may overflow. The strides
-  // of an empty tensor are never used.
+  // `step` is unsigned, because unsigned overflow is defined. It overflows only for dims that CheckedCount
+  // rejects.
   uint64_t step = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = static_cast<int64_t>(step);

@@ -13,8 +13,9 @@ namespace tern {
 
 using Dims = std::vector<int64_t>;
 
-// CheckedCount returns the product of dims, or nullopt if a dim is negative or the elements take more than
-// 2^46 bytes. CountOf does the same for elements of one byte, but fails a check instead of returning nullopt.
+// Return the number of elements, which is the product of the dims. CheckedCount returns nullopt if a dim is
+// negative or if the elements need more than 2^46 bytes. CountOf assumes elements of one byte, and throws
+// InternalError instead of returning nullopt.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -23,7 +24,8 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Dims dims);  // allocates a zeroed, contiguous tensor
-  // Return a view of the given bytes. Strides count elements. Types of less than 8 bits must be contiguous.
+  // Return a view of the bytes in `buffer`. The unit of `strides` is elements. A tensor with elements of less
+  // than 8 bits must be contiguous.
   static Tensor View(Buffer buffer, DType dtype, Dims dims);
   static Tensor View(Buffer buffer, DType dtype, Dims dims, Dims strides);
 
@@ -32,7 +34,7 @@ class Tensor {
   const Dims& dims() const { return dims_; }
   const Dims& strides() const { return strides_; }
   int rank() const { return static_cast<int>(dims_.size()); }
-  // A negative i counts from the end.
+  // A negative `i` counts from the end.
   int64_t dim(int i) const { return dims_[i < 0 ? i + dims_.size() : i]; }
   int64_t size() const { return size_; }
   size_t bytes() const { return BytesOf(dtype_, static_cast<size_t>(size_)); }
@@ -41,13 +43,14 @@ class Tensor {
   void* raw() const { return buffer_.data(); }
   template <class T> T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
 
-  // Replaces the buffer; type and dims stay. The new buffer must be large enough. Does not allocate.
+  // Replaces the buffer, but not the type and dims. The tensor must be contiguous, and `buffer` must be large
+  // enough. Does not allocate.
   void SetBuffer(Buffer buffer);
   // Changes the size of one axis. The buffer stays the same and must be large enough. The tensor must be
   // contiguous. Does not allocate.
   void SetDim(int axis, int64_t length);
-  // Returns a view of the same bytes with other dims of the same element count. The tensor must be
-  // contiguous.
+  // Returns a view of the same bytes with other dims. The product of the dims must stay the same. The tensor
+  // must be contiguous.
   Tensor Reshaped(Dims dims) const;
   // Returns this tensor if it is contiguous, else a contiguous copy.
   Tensor Contiguous() const;
@@ -71,26 +74,26 @@ class Tensor {
 
 std::string Describe(DType dtype, const Dims& dims);
 
-// Return all elements in row-major order, for reference evaluators. A double represents every element of a
-// float type exactly. An int64_t represents every integer and bool exactly, except u64 values above
-// INT64_MAX, which become the negative numbers with the same bits.
+// Return all elements in row-major order, for reference evaluators. ToDoubles is exact for float types.
+// ToLongs is exact for bools and integers, except that u64 values above INT64_MAX become the negative numbers
+// with the same bits.
 std::vector<double> ToDoubles(const Tensor& t);
 std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);
-// Write into an existing contiguous tensor and convert to its type. Floats round to nearest even; f16 and
-// bf16 overflow to infinity, and fp8 types saturate. Integers drop their high bits. A bool is true if the
-// value is not 0.
+// Write all elements of a contiguous tensor, in row-major order. The values are converted to the type of `t`.
+// Floats round to nearest even. f16 and bf16 overflow to infinity, and smaller float types saturate. Integers
+// drop the high bits that do not fit. A bool is true if the value is not 0.
 void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);
 
-// Load or store one element of a contiguous tensor. i: its row-major index.
+// Load or store one element of a contiguous tensor. `i` is its row-major index.
 double LoadDouble(const Tensor& t, int64_t i);
 int64_t LoadLong(const Tensor& t, int64_t i);
 void StoreDouble(Tensor& t, int64_t i, double v);
 void StoreLong(Tensor& t, int64_t i, int64_t v);
 
-// True if type, dims and bytes are equal. A NaN equals a NaN with the same bits.
+// Returns whether types, dims and bytes are equal. A NaN equals a NaN with the same bits.
 bool SameTensor(const Tensor& a, const Tensor& b);
 
 }  // namespace tern

@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// These functions are not inline, because nearly every source copies types and shapes.
+// These functions are not inline, because nearly every source would contain a copy of them.
 Shape::Shape() = default;
 Shape::Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}
 Shape::Shape(const Shape&) = default;
@@ -98,7 +98,7 @@ bool operator==(const Type& a, const Type& b) {
 
 void RefineType(Type& type, const Type& declared) {
   const bool is_unknown = type.kind == Type::Kind::kUnknown;
-  // The type merged from two branches may be optional although the declared type is not.
+  // MergeTypes of the two branches of an If may have made `type` optional although the declared type is not.
   const bool is_optional = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
   if (is_unknown || (is_optional && declared.kind != Type::Kind::kUnknown)) type = declared;
   if (!type.tensor() || !declared.tensor()) return;
@@ -120,7 +120,7 @@ static Shape MergeShapes(const Shape& a, const Shape& b) {
 Type MergeTypes(const Type& a, const Type& b) {
   if (a.kind == Type::Kind::kUnknown) return b;
   if (b.kind == Type::Kind::kUnknown) return a;
-  // A value that is optional in one of the two types is optional.
+  // If one of the two types is optional, the result is optional.
   if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional)
     return Type::OptionalOf(MergeTypes(*a.element, b));
   if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional)

@@ -1,4 +1,4 @@
-// The static type of a value: a tensor with a symbolic shape, or a sequence, optional or map of such types.
+// The static type of a value, which is a tensor with a symbolic shape, or a sequence, optional or map.
 #pragma once
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ struct Shape {
   Dims Concrete() const;         // requires fully_known()
   std::string ToString() const;  // "[N,3]"; "[*]" when the rank is unknown
 };
-bool operator==(const Shape& a, const Shape& b);  // provably equal
+bool operator==(const Shape& a, const Shape& b);  // both ranks are known, and all dims are provably equal
 
 // Maximum nesting of types in text and files. A tensor has depth 0, a sequence of tensors depth 1.
 inline constexpr int kMaxTypeDepth = 16;
@@ -65,8 +65,8 @@ struct Type {
 };
 bool operator==(const Type& a, const Type& b);
 
-// Fills unknown parts of `type` from `declared`. Known parts of `type` stay, with one exception: an optional
-// type is replaced by `declared` if `declared` is known and not optional.
+// Copies the parts of `declared` that are unknown in `type`. Known parts of `type` stay, with one exception:
+// if `type` is optional, and `declared` is known and not optional, `type` becomes `declared`.
 void RefineType(Type& type, const Type& declared);
 // Returns the type of a value that has type a or type b. Dims, ranks and element types that differ become
 // unknown. If one of the two types is unknown, returns the other one.

@@ -53,7 +53,7 @@ void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tol
   if (c.wrong) Note(c, got.dims(), worst, StrCat(LoadDouble(got, worst)), StrCat(LoadDouble(wanted, worst)));
 }
 
-// Views a complex tensor as floats with a last axis of 2.
+// Views complex elements as pairs of floats: c64[3] becomes f32[3,2].
 Tensor Parts(const Tensor& t) {
   Dims dims = t.dims();
   dims.push_back(2);

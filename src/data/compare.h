@@ -9,8 +9,8 @@ namespace tern::data {
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
-  double of_largest = 0;       // relative to the tensor's largest finite |wanted|; added to `absolute`
-  double least_magnitude = 0;  // `relative` applies to this magnitude where |wanted| is smaller
+  double of_largest = 0;       // `absolute` grows by of_largest times the tensor's largest finite |wanted|
+  double least_magnitude = 0;  // `relative` is multiplied by max(|wanted|, least_magnitude)
 };
 
 struct Comparison {
@@ -21,7 +21,7 @@ struct Comparison {
   int64_t elements = 0, wrong = 0;
 };
 
-// Compares kind, type, dims and elements. Floats are equal if
+// Compares kind, type, dims and elements. Two floats are equal if
 //   |got - wanted| <= absolute + of_largest * largest + relative * max(|wanted|, least_magnitude)
 // where `largest` is the largest finite |wanted| of the tensor. NaN equals NaN. Elements of other types must
 // be exactly equal.

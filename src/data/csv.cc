@@ -9,7 +9,7 @@
 namespace tern::data {
 namespace {
 
-constexpr char kBlanks = ' ';  // the separator is one or more blanks (spaces or tabs)
+constexpr char kBlanks = ' ';  // as separator_, means one or more spaces or tabs
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
@@ -33,7 +33,7 @@ class Scanner {
       if (separator_ == kBlanks) SkipBlanks();
       TERN_ASSIGN(std::string cell, Cell());
       const bool has_more = !AtLineEnd();
-      // With kBlanks, blanks before the end of a line do not start another cell.
+      // If blanks separate cells, blanks at the end of a line do not start another cell.
       if (separator_ != kBlanks || !cell.empty() || (cells.empty() && !has_more))
         cells.push_back(std::move(cell));
       if (!has_more) break;
@@ -123,7 +123,7 @@ bool IsNumber(const std::string& cell) {
 
 bool IsEmptyRow(const std::vector<std::string>& row) { return row.size() == 1 && row[0].empty(); }
 
-// Returns whether the cell is empty or one of the marks that programs write for a missing number.
+// Returns whether the cell is empty or a text that programs write for a missing number, such as "NA".
 bool IsMissing(const std::string& cell) {
   std::string lower = cell;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -194,7 +194,7 @@ void TakeHeader(CsvTable& table) {
 }
 
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers) {
-  if (StartsWith(text, "\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, which spreadsheets write
+  if (StartsWith(text, "\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets write a byte order mark
   return Guard([&]() -> Result<CsvTable> {
     CsvTable table;
     Scanner scanner(text, numbers);
@@ -212,7 +212,7 @@ Result<CsvTable> ParseCsv(std::string_view text, bool numbers) {
     TERN_TRY(CheckLengths(table));
     if (!numbers || table.rows.empty() || !LooksLikeHeader(table.rows[0])) return table;
     TakeHeader(table);
-    if (table.rows.empty()) return InvalidArgument("holds a header and no rows");
+    if (table.rows.empty()) return InvalidArgument("the table has a header but no rows");
     return table;
   });
 }

@@ -1,5 +1,5 @@
-// Reads comma-separated values as in RFC 4180. A row is a line. A quoted cell may contain separators, quotes
-// and line ends.
+// Reads comma-separated values as in RFC 4180. Each line is a row. A quoted cell may contain separators,
+// quotes and line ends.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,29 +12,29 @@ namespace tern::data {
 struct CsvTable {
   std::vector<std::string> header;             // names of the columns; empty if there is no header line
   std::vector<std::vector<std::string>> rows;  // all of the same length
-  std::vector<int64_t> lines;                  // the line of the file, from 1, in which each row starts
+  std::vector<int64_t> lines;  // the number of the line in which each row starts; the first line is 1
 
   int64_t columns() const;
-  // Returns "row 2 (line 3), column 4 ('width')", for messages. The arguments `row` and `column` count from
-  // 0.
+  // Returns a text for messages. Place(1, 3) returns "row 2 (line 3), column 4 ('width')".
   std::string Place(size_t row, size_t column) const;
 };
 
-// Parses a table. Fails if rows have different lengths; the message names both lengths. The separator is the
-// first of comma, semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except
-// in a single column of text. If `numbers` is true, these rules also apply:
+// Parses a table. Fails if rows have different numbers of cells. The separator is the first of comma,
+// semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except in a single
+// column of text. If `numbers` is true, these rules also apply:
 // - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
 // - Lines that start with '#' are comments.
-// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a mark
-//   of a missing number (NA, N/A, null, '-' …).
+// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a text for
+//   a missing number (NA, N/A, null, '-' …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header. Drops blanks around the names.
 void TakeHeader(CsvTable& table);
 
-// Return the cells as [rows, columns], or one column as [rows, 1]. `wanted` is the element type; kInvalid
-// means f32. An empty cell is NaN in a float tensor and "" in a string tensor. Both functions fail if a
-// tensor of another type has an empty cell, or if the type cannot represent a cell.
+// CsvTensor returns all cells as a tensor of shape [rows, columns]. CsvColumn returns one column as a tensor
+// of shape [rows, 1]. `wanted` is the element type; kInvalid means f32. An empty cell is NaN in a float
+// tensor and "" in a string tensor. With another type, an empty cell is an error. A cell that the type cannot
+// represent is also an error.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

@@ -55,7 +55,7 @@ TEST(Csv, Headers) {
   EXPECT_EQ(table.rows, (Rows{{"1", "2"}, {"3", "4"}}));
   EXPECT_TRUE(Parsed("nan,inf\n1,2\n").header.empty()) << "nan and inf are numbers";
   EXPECT_EQ(Parsed(",NA,width\n1,2,3\n").header, (std::vector<std::string>{"", "NA", "width"}));
-  EXPECT_EQ(ErrorOf("a,b\n", DType::kF32), "holds a header and no rows");
+  EXPECT_EQ(ErrorOf("a,b\n", DType::kF32), "the table has a header but no rows");
   EXPECT_EQ(ErrorOf("a,b\n1,x\n", DType::kF32), "row 1 (line 2), column 2 ('b') is 'x', not a valid f32");
   EXPECT_EQ(ErrorOf("1,two\n", DType::kF32), "row 1 (line 1), column 2 is 'two', not a valid f32");
   EXPECT_EQ(ErrorOf("300\n", DType::kU8), "row 1 (line 1), column 1 is '300', not a valid u8");

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 namespace tern::data {
 namespace {
 
-// Paths to remove when a signal ends the program. The memory is static, because a handler must not allocate.
+// Paths to remove when a signal ends the program. Their memory is static, because a signal handler must not
+// allocate.
 constexpr int kSlots = 16, kMaxPath = 4096;
 struct Slot {
   std::atomic<int> state{0};  // 0 means free, 1 means being filled or read, 2 means a file, 3 means a folder
@@ -42,8 +43,8 @@ void Forget(const std::string& path) {
   }
 }
 
-// Suffixes of the files that model writers create in a staging folder: the model, its weights, and partial
-// versions of both.
+// Model writers create files with these suffixes in a staging folder. ".data" is the file of weights.
+// ".partial" is a file that is not complete yet.
 constexpr const char* kStaged[] = {"", ".data", ".partial", ".data.partial"};
 
 std::string TemporaryName(const fs::path& path) {
@@ -62,7 +63,7 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
-// Resolves symbolic links in `path`, also when the file does not exist yet.
+// If `path` is a symbolic link, returns the path that it points to, even if no file exists there yet.
 Result<fs::path> FollowLinks(const std::string& path) {
   constexpr int kMaxLinks = 40;  // the limit of Linux
   fs::path at(path);

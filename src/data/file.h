@@ -1,4 +1,4 @@
-// Reads entire files, and writes them atomically: a reader sees the old file or the new one.
+// Reads and writes entire files. Writing is atomic, so that a reader sees either the old file or the new one.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,16 +12,17 @@ Result<std::string> ReadFile(const std::string& path);
 // Reads all of standard input. A second call fails.
 Result<std::string> ReadStandardInput();
 
-// Writes a temporary file beside `path` and renames it at the end. If `path` is a symbolic link, the file
-// that it points to is replaced, and the link stays. Devices and pipes are written directly.
+// Writes a temporary file beside `path` and then renames it to `path`. If `path` is a symbolic link, the link
+// stays, and the file that it points to is replaced. Devices and pipes are written directly.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
-// A hidden folder beside `path`, for writers that open files themselves. Such writers write to path() and to
-// files beside it. Commit moves all files from the hidden folder to the folder of `path`. The file named like
-// `path` moves last. Without Commit, the destructor removes the folder with its files. If `path` is a
-// symbolic link, the folder is beside the file that it points to.
+// A temporary hidden folder for writers that open files themselves. Beside(path) creates the folder beside
+// `path`. A writer then writes to path() and to other files in the hidden folder. Commit moves all files to
+// the folder of `path`; the file with the name of `path` is moved last. The destructor removes the hidden
+// folder and the files that are still in it. If `path` is a symbolic link, the folder and the files are
+// beside the file that it points to.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -6,7 +6,8 @@
 namespace tern::data {
 namespace {
 
-// The source pixels that contribute to an output pixel, and their weights, which sum to 1.
+// The source pixels that contribute to an output pixel start at `first`. Each has a weight, and the weights
+// sum to 1.
 struct Taps {
   int first = 0;
   std::vector<float> weights;
@@ -117,7 +118,8 @@ Result<int> ChooseChannels(const Axes& a, const Image& image, const std::string&
                         : a.channels > 0                     ? a.channels
                                                              : image.channels;
   if (!LooksLikeChannels(count) || (a.channels > 0 && a.channels != count))
-    return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels);
+    return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels,
+                           " channels");
   return static_cast<int>(count);
 }
 

@@ -16,8 +16,9 @@ namespace {
 
 constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
-// `per_byte` is the largest number of pixels that one byte of the format can encode. A file that claims more
-// pixels per byte is truncated or malicious. Such a file is refused before memory is allocated.
+// Fails if the image is too large, or if `bytes` bytes cannot encode that many pixels, so that no memory is
+// allocated for a truncated or malicious file. `per_byte` is the largest number of pixels that one byte of
+// the format can encode.
 Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
     return InvalidArgument("a picture must have 1 to ", kMaxPixels, " pixels, got ", width, " x ", height);
@@ -27,9 +28,9 @@ Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byt
   return {};
 }
 
-constexpr uint64_t kPngPixels = 8 * 1032;  // one bit per pixel, at deflate's best ratio
-constexpr uint64_t kJpegPixels = 64 * 8;   // a JPEG block of 64 pixels takes at least one bit
-constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding a block can take 1/64 bit
+constexpr uint64_t kPngPixels = 8 * 1032;  // 8 pixels per byte, times the best compression ratio of deflate
+constexpr uint64_t kJpegPixels = 64 * 8;   // a block of 64 pixels needs at least one bit
+constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding, a block can need as little as 1/64 bit
 
 Result<Image> DecodePng(std::string_view bytes) {
   png_image png{};
@@ -45,8 +46,8 @@ Result<Image> DecodePng(std::string_view bytes) {
     png_image_free(&png);
     return status;
   }
-  // Decodes with alpha, because libpng would otherwise blend the picture with a background. The alpha is
-  // dropped below.
+  // The format includes alpha, because libpng would otherwise blend the picture with a background. The loop
+  // below drops the alpha.
   png.format = colour ? PNG_FORMAT_RGBA : PNG_FORMAT_GA;
   const size_t stored = colour ? 4 : 2, kept = stored - 1;
   const size_t pixels = size_t{png.width} * png.height;

@@ -96,7 +96,7 @@ TEST(Image, RefusesTruncationAndSurvivesFlips) {
 TEST(Image, RefusesHugeClaims) {
   std::string png = EncodePng(Gradient(2, 2, 1));
   for (const size_t at : {16, 20})
-    png[at] = 0x10;  // width and height of 2^28; either libpng's CRC check or our size check fails
+    png[at] = 0x10;  // a width and height of 2^28; libpng's CRC check or CheckSize fails
   EXPECT_FALSE(DecodeImage(png).ok());
   std::string jpeg = EncodeJpeg(Gradient(8, 8, 1));
   const size_t frame = jpeg.find("\xff\xc0");
@@ -120,8 +120,9 @@ TEST(Image, ResizesLikeItSays) {
   Image two{2, 1, 1, {0, 100}};
   EXPECT_EQ(Resize(two, 4, 1).pixels, (std::vector<uint8_t>{0, 25, 75, 100}));
   Image four{4, 1, 1, {0, 0, 100, 100}};
-  EXPECT_EQ(Resize(four, 2, 1).pixels,
-            (std::vector<uint8_t>{14, 86}));  // triangle filter of width 4: 1/7 comes from the neighbour
+  EXPECT_EQ(
+      Resize(four, 2, 1).pixels,
+      (std::vector<uint8_t>{14, 86}));  // a triangle filter; 1/7 of each result comes from the other half
   EXPECT_EQ(Resize(Gradient(5, 5, 3), 5, 5).pixels, Gradient(5, 5, 3).pixels);
 }
 

@@ -14,7 +14,7 @@ Status Broken(simdjson::error_code error) {
   return InvalidArgument("not JSON: ", simdjson::error_message(error));
 }
 
-// A leaf of the nested lists: a number, a boolean or a string.
+// An element of the innermost lists.
 struct Leaf {
   enum class Kind { kBool, kInt, kUnsigned, kFloat, kText } kind;
   int64_t integer = 0;

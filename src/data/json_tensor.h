@@ -1,5 +1,4 @@
-// Reads tensors from JSON: nested lists of numbers, booleans or strings, or an object as JsonWriter::Value
-// writes it.
+// Reads tensors from JSON, as nested lists or in the form that JsonWriter::Value writes.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,9 +9,10 @@
 
 namespace tern::data {
 
-// Reads [[1, 2], [3, 4]], or {"shape": [2, 2], "data": …} where `data` may be a flat list. The strings "nan",
-// "inf" and "-inf" stand for numbers that JSON lacks. `wanted` is the type of the result. With kInvalid, the
-// type is bool, i64, f32 or string, depending on the data.
+// Reads nested lists such as [[1, 2], [3, 4]], or an object {"shape": [2, 2], "data": [1, 2, 3, 4]}, in which
+// `data` may be flat or nested. Elements are numbers, booleans or strings. In a float tensor, the strings
+// "nan", "inf" and "-inf" are the numbers that JSON cannot represent. `wanted` is the type of the result. If
+// it is kInvalid, the type is bool, i64, f32 or string, depending on the elements.
 Result<Tensor> ParseJsonTensor(std::string_view text, DType wanted);
 
 // Reads {"name": tensor, …}. `type_of` returns the type of the tensor with this name.

@@ -156,7 +156,7 @@ JsonWriter& JsonWriter::Elements(const Tensor& tensor) {
   const Tensor t = tensor.Contiguous();
   int64_t index = 0;
   if (t.size() == 0 && t.rank() > 0)
-    return BeginArray().EndArray();  // else [1000000000,0] would be written as 10^9 empty lists
+    return BeginArray().EndArray();  // otherwise dims [1000000000,0] would print 10^9 empty lists
   Rows(t, 0, index);
   return *this;
 }

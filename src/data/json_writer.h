@@ -1,4 +1,5 @@
-// Writes JSON incrementally into a string. Adds commas and quotes; the caller balances Begin and End.
+// Writes JSON incrementally into a string. The writer adds commas and quotes. The caller must end every
+// object and array that it begins.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,16 +19,18 @@ class JsonWriter {
   JsonWriter& Text(std::string_view value);  // bytes that are not UTF-8 become U+FFFD
   JsonWriter& Int(int64_t value);
   JsonWriter& Unsigned(uint64_t value);
-  // Writes the shortest text that parses to the same value. Writes "nan", "inf" and "-inf" as strings.
+  // Write the shortest text that parses to the same value. NaN and infinities are written as the strings
+  // "nan", "inf" and "-inf".
   JsonWriter& Number(double value);
   JsonWriter& Number(float value);
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
   JsonWriter& Dims(const tern::Dims& dims);
-  // Writes nested lists in row-major order, and complex numbers as pairs.
+  // Writes the elements as nested lists: dims [2,2] print as [[1,2],[3,4]]. A complex number is a list of two
+  // numbers. An empty tensor is [], whatever its rank.
   JsonWriter& Elements(const Tensor& tensor);
-  // Writes {"type", "shape", "data"} for a tensor, a list for a sequence, an object for a map, and null for
-  // an absent value.
+  // Writes a tensor as {"type": "f32", "shape": [2], "data": [1,2]}, a sequence as a list, a map as an
+  // object, and an absent value as null.
   JsonWriter& Value(const Datum& datum);
 
   const std::string& text() const { return out_; }

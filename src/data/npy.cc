@@ -40,7 +40,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
     out.erase(out.find_last_not_of('\0') + 1);
     return out;
   }
-  size_t zeros = 0;  // only trailing zeros are padding
+  size_t zeros = 0;  // zeros since the last other character; zeros at the end are padding
   for (size_t i = 0; i < item.size(); i += 4) {
     uint8_t b[4];
     std::memcpy(b, item.data() + i, 4);
@@ -60,7 +60,8 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
 Result<Tensor> ReadStrings(std::string_view data, const NpyHeader& h, const Dims& dims, int64_t count) {
   // Empty strings take 0 bytes, so the file's size does not limit their number.
   constexpr int64_t kMaxEmpty = 1 << 20;
-  if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("claims ", count, " empty strings");
+  if (h.item_bytes == 0 && count > kMaxEmpty)
+    return InvalidArgument("the .npy header claims ", count, " empty strings");
   Tensor t(DType::kString, dims);
   const auto width = static_cast<size_t>(h.item_bytes);
   for (int64_t i = 0; i < count; ++i) {
@@ -80,7 +81,8 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Converts column-major data to row-major. `t` views the data as row-major with reversed dims.
+// Converts column-major data to row-major. `t` has the column-major data, but with reversed dims, so that it
+// looks row-major.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();
@@ -163,7 +165,7 @@ Result<Tensor> ParseNpy(std::string_view bytes) {
     const auto count = CheckedCount(h.shape, DType::kI8);
     int64_t needed = 0;
     if (!count || __builtin_mul_overflow(*count, h.item_bytes, &needed))
-      return InvalidArgument("claims the impossible shape [", Join(h.shape, ","), "]");
+      return InvalidArgument("the .npy header claims the impossible shape [", Join(h.shape, ","), "]");
     const std::string_view data = bytes.substr(h.data_offset);
     if (static_cast<uint64_t>(needed) > data.size())
       return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, but the file holds ",

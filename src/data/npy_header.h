@@ -8,16 +8,16 @@
 namespace tern::data {
 
 struct NpyHeader {
-  char kind = 0;  // numpy's letter: b i u f c U S V
+  char kind = 0;  // numpy's letter for the type: b i u f c U S V
   bool big_endian = false;
-  int64_t item_bytes = 0;  // bytes per element; kind U has 4 per character
+  int64_t item_bytes = 0;  // bytes per element; in kind U, each character has 4 bytes
   bool fortran_order = false;
   Dims shape;
   size_t data_offset = 0;
 };
 
 Result<NpyHeader> ParseNpyHeader(std::string_view file);
-// Returns the magic, the version and the header, padded so that the data starts at a multiple of 64 bytes.
+// Returns the start of a .npy file, up to the data. Blanks pad it to a multiple of 64 bytes.
 std::string FormatNpyHeader(const std::string& descr, const Dims& shape);
 
 }  // namespace tern::data

@@ -7,7 +7,6 @@
 namespace tern::data {
 namespace {
 
-// Returns a file with this header dict and these data bytes.
 std::string File(const std::string& dict, const std::string& data, char version = 1) {
   std::string out("\x93NUMPY", 6);
   out += version;
@@ -125,7 +124,7 @@ TEST(Npy, RefusesHostileFiles) {
       "{'descr': '<f4', 'fortran_order': False, 'shape': (600000000,), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
-      // The strings are empty, so no data is missing, but there are too many.
+      // Empty strings need no data, but there are too many of them.
       "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }",
       "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
       "{'descr': '|O8', 'fortran_order': False, 'shape': (1,), }",

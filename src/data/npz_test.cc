@@ -36,7 +36,7 @@ TEST(Npz, RefusesEveryTruncation) {
 TEST(Npz, NoticesDamage) {
   const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}}, false);
   std::string bad = good;
-  bad[good.find("NUMPY") + 70] ^= 1;  // inside the stored bytes
+  bad[good.find("NUMPY") + 70] ^= 1;  // a byte of the tensor's data
   auto t = ParseNpz(bad);
   ASSERT_FALSE(t.ok());
   EXPECT_NE(t.status().message().find("checksum"), std::string::npos);

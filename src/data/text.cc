@@ -36,7 +36,7 @@ Result<std::vector<std::string>> Items(std::string_view text, bool strings) {
   if (strings) return SplitLines(text);
   Words words = SplitWords(text);
   if (!words.gap_line) return std::move(words.list);
-  return InvalidArgument("line ", words.gap_line, " has a comma and no number before it");
+  return InvalidArgument("line ", words.gap_line, " has a comma without a number before it");
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
 
 namespace tern::data {
 
-// Returns a tensor of rank 1. `wanted` is the element type; kInvalid means f32. A string is a line without
-// its line end. In numeric text, `#` starts a comment, and a comma without a number before it is an error.
+// Returns a tensor of rank 1. `wanted` is the element type; kInvalid means f32. If `wanted` is kString, each
+// line is an element, without its line end. Otherwise each number is an element, `#` starts a comment, and a
+// comma or semicolon without a number before it is an error.
 Result<Tensor> ParseText(std::string_view text, DType wanted);
 
 // Parses `word` as a number and stores it in element i. Integer and bool tensors also accept `true` and

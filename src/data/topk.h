@@ -12,9 +12,9 @@ struct Ranked {
   double score;
 };
 
-// Returns the k largest scores of each row, largest first. A row is an index of the first axis. A tensor of
-// rank 0 or 1 is one row. Equal scores are ordered by index; NaN is last. Fails if the elements are not
-// numbers.
+// Returns the k largest scores of each row, largest first. Row i of [N, …] is all elements whose first index
+// is i. A tensor of rank 0 or 1 is one row. Ranked::index is the position in the row. Equal scores are
+// ordered by index, and NaN is last. Fails if the elements are not numbers.
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k);
 
 }  // namespace tern::data

@@ -9,10 +9,11 @@ namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kLocator64 = 0x07064b50;
-constexpr uint32_t kIn64 = 0xffffffff;    // stands for a number that is stored in the 64-bit extra field
+constexpr uint32_t kIn64 = 0xffffffff;    // means that the number is in the 64-bit extra field
 constexpr uint64_t kMaxInflation = 1032;  // the best compression ratio of deflate
 
-// A bounds-checked view of the file. After a read beyond its end, ok() is false and reads return zeros.
+// Reads `data` from its start, with bounds checks. After a read beyond the end, ok() is false, and all reads
+// return 0.
 class Reader {
  public:
   explicit Reader(std::string_view data) : data_(data) {}
@@ -84,7 +85,7 @@ Result<Directory> FindDirectory(std::string_view file) {
 }
 
 // Replaces each size or offset that is kIn64 by the 64-bit number in the entry's extra field. The extra field
-// contains only the numbers that are needed, in the order size, packed size, offset.
+// contains only the numbers that are kIn64 in the entry, in the order size, packed size, offset.
 void ReadExtra64(Reader extra, ZipEntry& e) {
   while (extra.ok() && extra.remaining() >= 4) {
     const uint64_t id = extra.Take(2);
@@ -183,7 +184,8 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
   TERN_ASSIGN(const Directory directory, FindDirectory(file));
   Reader r(From(file, directory.offset));
   std::vector<ZipEntry> entries;
-  // The sum of packed sizes. Overlapping entries could expand the same bytes many times (a zip bomb).
+  // The sum of the packed sizes. If it exceeds the file's size, entries overlap. Such a file could be a zip
+  // bomb, which expands the same bytes many times.
   uint64_t packed = 0;
   for (uint64_t i = 0; i < directory.entries; ++i) {
     TERN_ASSIGN(ZipEntry e, ReadCentral(r));
@@ -223,7 +225,7 @@ Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
   Put(common, 20, 2);
   Put(common, 0x800, 2);  // the name is UTF-8
   Put(common, compress_ ? 8 : 0, 2);
-  Put(common, 0x00210000, 4);  // always 1 January 1980, so that the same input gives the same file
+  Put(common, 0x00210000, 4);  // the date is always 1 January 1980, so that equal input gives equal files
   Put(common, Crc(bytes), 4);
   Put(common, packed.size(), 4);
   Put(common, bytes.size(), 4);

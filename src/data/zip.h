@@ -17,10 +17,10 @@ struct ZipEntry {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Lists the entries. Fails if a size or an offset does not fit the file, or if an entry is encrypted or its
-// compression method is neither stored nor deflated.
+// Lists the entries. Fails if a size or an offset is impossible in this file, if an entry is encrypted, or if
+// its method is neither 0 nor 8.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
-// Returns the entry's bytes after checking the CRC.
+// Returns the unpacked bytes of the entry. Fails if their CRC is wrong.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);
 
 class ZipWriter {

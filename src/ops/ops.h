@@ -3,7 +3,8 @@
 
 namespace tern {
 
-// Fills the op table in the first call. Every entry point of the library calls it.
+// Fills the op table when it is called for the first time. Every entry point of the library calls it.
+// Thread-safe.
 void InitOps();
 
 }  // namespace tern

@@ -22,17 +22,18 @@ struct Attention {
   bool merged = false, guarded = false, joint = false, stacked = false;
   template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 means 1/sqrt(head size)");
-    v("causal", causal, "query i attends to keys up to i plus the length of the past");
+    v("causal", causal, "query i attends only to the keys 0 to i + (length of the past)");
     v("softcap", softcap, "if positive, scores become softcap·tanh(scores/softcap)");
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
-           "the stage that the output 'scores' contains");
-    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0 means that q has rank 4");
+           "which intermediate result the output 'scores' contains");
+    v("q_heads", q_heads,
+      "number of heads of q; 0 means dim 1 of q, which must then be [batch, heads, length, size]");
     v("kv_heads", kv_heads,
-      "heads of k and v if they are [batch, length, heads*size]; 0 means that k and v have rank 4");
+      "number of heads of k and v; 0 means dim 1 of k and v, which must then be [batch, heads, length, size]");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
-    v("guarded", guarded, "a query whose keys are all masked gives zeros, not NaN");
+    v("guarded", guarded, "the result of a query whose keys are all masked: 0 if true, NaN if false");
     v("joint", joint,
-      "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, then k, then v");
+      "input q is [batch, length, (q_heads + 2*kv_heads)*size] and contains the heads of q, then of k, then of v");
     v("stacked", stacked,
       "past_k contains past keys and values as [2, batch, heads, length, size]; present_k has the same form");
   }
@@ -77,8 +78,8 @@ Status Infer(const Attention& op, InferContext& c) {
   return {};
 }
 
-// The elements of q, k or v as doubles, in the order [batch, heads, length, size]. For k and v, the length
-// may include the past.
+// The elements of q, k or v as doubles, in the order [batch, heads, length, size]. The length of k and v may
+// include the past.
 struct Rows {
   Dims dims;
   std::vector<double> data;
@@ -87,10 +88,10 @@ struct Rows {
   }
 };
 
-// q, k or v: `count` heads of the input `port`, from head `first` on.
+// Where to find q, k or v: it is `count` heads of the input `port`, beginning with head `first`.
 struct Operand {
   const char* port;
-  int64_t heads;                  // heads of the entire input
+  int64_t heads;                  // number of heads of the entire input
   int64_t first = 0, count = -1;  // a count of -1 means all heads
 };
 
@@ -122,8 +123,8 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
   return rows;
 }
 
-// The half of a stacked past [2, batch, heads, length, size] that is read: index 0 contains the keys, index 1
-// the values. kAll means that the past is not stacked.
+// Which part of a past to read. A stacked past is [2, batch, heads, length, size], where index 0 contains the
+// keys and index 1 the values. kAll means that the past is not stacked.
 enum class Half { kAll, kKeys, kValues };
 
 Result<Rows> Past(EvalContext& c, const char* port, Half half) {
@@ -172,8 +173,9 @@ void WritePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows
   if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
 }
 
-// The input `mask`, broadcast over batch, heads and queries. If the mask has fewer columns than there are
-// keys, but more than one, the keys beyond its last column are masked out.
+// The input `mask`, broadcast over batch, heads and queries. A mask with one column is also broadcast over
+// keys. If a mask has several columns, but fewer than there are keys, the keys beyond its last column are
+// masked out.
 class Mask {
  public:
   static Result<Mask> Of(EvalContext& c, const Dims& scores) {
@@ -288,8 +290,7 @@ Status Reference(const Attention& op, EvalContext& c) {
   return {};
 }
 
-// The scores need one MAC for each pair of an element of q and a key. y needs one MAC for each pair of an
-// element of y and a key.
+// The scores take (elements of q) * (number of keys) MACs. y takes (elements of y) * (number of keys) MACs.
 std::optional<double> Macs(const Node& n) {
   const auto keys = DimOf(n.input(1), -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);

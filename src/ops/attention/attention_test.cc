@@ -1,5 +1,4 @@
-// Tests the shapes that Attention infers for packed q, k and v, [batch, length, heads*size], and for unknown
-// dims, and its errors.
+// Tests shape inference of Attention: packed operands [batch, length, heads*size], unknown dims, and errors.
 #include "ops/test_graph.h"
 
 namespace tern {

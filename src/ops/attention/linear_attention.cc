@@ -1,4 +1,4 @@
-// LinearAttention: updates and reads a state matrix per head, once per token.
+// LinearAttention: has a state matrix per head. Each token updates the matrix and then reads from it.
 #include <cmath>
 
 #include "ir/eval_context.h"
@@ -116,7 +116,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
 
 TERN_OP(LinearAttention) {
   return OpDef::Of<LinearAttention>(
-             "each token decays, corrects and adds to a state matrix per head; y is what the queries read from it")
+             "for each token: state *= exp(decay) in the gated rules, state += kᵀ·u, y = scale·q·state; u is v, or beta·(v - k·state) in the delta rules")
       .In("q", kFloats)
       .In("k", kFloats)
       .In("v", kFloats)

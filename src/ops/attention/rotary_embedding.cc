@@ -10,10 +10,10 @@ struct RotaryEmbedding {
   bool interleaved = false;
   int64_t size = 0, heads = 0;
   template <class V> void Visit(V& v) {
-    v("interleaved", interleaved,
-      "pairs are adjacent features; otherwise feature i is paired with i + size/2");
+    v("interleaved", interleaved, "features 2*i and 2*i + 1 are a pair; otherwise features i and i + size/2");
     v("size", size, "number of leading features of a head that are rotated; 0 means all");
-    v("heads", heads, "heads of x if it is [batch, length, heads*size]; 0 means that x has rank 4");
+    v("heads", heads,
+      "number of heads of x; 0 means dim 1 of x, which must then be [batch, heads, length, size]");
   }
 };
 
@@ -23,8 +23,8 @@ Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
-// Checks the input cos or sin. It must be [max, half] if the input `positions` is present, else [batch or 1,
-// length, half].
+// Checks the input cos or sin. If the input `positions` is present, it must be [max, half], with a row per
+// position. Otherwise it must be [batch or 1, length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);
   if (!angles.ranked) return {};
@@ -117,8 +117,8 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
 
 TERN_OP(RotaryEmbedding) {
   return OpDef::Of<RotaryEmbedding>(
-             "rotates pairs of features of x by angles given as cosines and sines, for each row of x "
-             "or for each position")
+             "rotates pairs of features of x; cos and sin have the angles of each token, or of each position if "
+             "positions is present")
       .In("x", kFloats)
       .In("cos", kFloats)
       .In("sin", kFloats)

@@ -1,4 +1,4 @@
-// Fused: a group of nodes that one kernel can compute.
+// Fused: wraps a group of nodes, its body, that one kernel can compute.
 #include "ops/control/inputs.h"
 
 namespace tern {

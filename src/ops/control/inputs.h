@@ -5,8 +5,7 @@
 
 namespace tern {
 
-// Fails if an input is absent, because the body needs all its inputs. The inputs before number `from` are not
-// checked.
+// Fails if one of the inputs from number `from` to the last is absent, because the body needs them.
 inline Status RequireInputs(const InferContext& c, int from = 0) {
   for (int i = from; i < c.InputCount(); ++i)
     if (!c.Has(i)) return InvalidModel("input ", i, " is missing, but the body needs it");

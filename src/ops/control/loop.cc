@@ -14,9 +14,10 @@ constexpr int kFirstState = 2;
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// The number of nested loops that are being inferred. Each loop infers its body repeatedly, so the
-// repetitions multiply. For loops nested deeper than kMaxRelaxedNesting, the shapes of states are unknown
-// from the start, so that one pass is enough.
+// The number of loops, each inside the previous one, whose types are being inferred. Each loop infers its
+// body several times, so the cost is exponential in the nesting. In a loop nested deeper than
+// kMaxRelaxedNesting, the shapes of states are unknown from the start, so that its body is inferred only
+// once.
 thread_local int nesting = 0;
 struct Nested {
   Nested() { ++nesting; }
@@ -25,8 +26,8 @@ struct Nested {
 
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
-// A state's shape may change between iterations, as from [1,4] to [2,4]. Such dims become unknown ([?,4]),
-// and the body is inferred again, until the types of the states do not change.
+// A state's shape may change between iterations, for example from [1,4] to [2,4]. Inference then makes the
+// dim unknown, [?,4], and infers the body again, until the types of the states do not change.
 Status Infer(const Loop&, InferContext& c) {
   const Nested nested;
   const bool skip_shapes = nesting > kMaxRelaxedNesting;

@@ -15,9 +15,9 @@ struct Scan {
     v("input_axes", input_axes, "axis to scan, per scan input; empty means 0 for all");
     v("output_axes", output_axes, "axis to stack along, per scan output; empty means 0 for all");
     v("input_reverse", input_reverse,
-      "per scan input, 1 means that it is scanned from the end; empty means 0 for all");
+      "per scan input, 1 means that its slices are read from last to first; empty means 0 for all");
     v("output_reverse", output_reverse,
-      "per scan output, 1 means that it is stacked from the end; empty means 0 for all");
+      "per scan output, 1 means that its slices are stacked from last to first; empty means 0 for all");
   }
 };
 
@@ -27,7 +27,7 @@ int64_t At(const std::vector<int64_t>& list, int i) {
 
 Status Infer(const Scan& op, InferContext& c) {
   if (op.scan_inputs < 1 || op.scan_inputs > c.InputCount())
-    return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+    return InvalidModel("scan_inputs is ", op.scan_inputs, ", but the node has ", c.InputCount(), " inputs");
   const int states = c.InputCount() - static_cast<int>(op.scan_inputs);
   TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;
@@ -105,7 +105,7 @@ Status Reference(const Scan& op, EvalContext& c) {
 
 TERN_OP(Scan) {
   return OpDef::Of<Scan>(
-             "runs a body over slices of its last inputs; passes states from one iteration to the next and stacks the other outputs")
+             "runs a body once per slice of its last inputs; passes states from one iteration to the next and stacks the other outputs")
       .VarIn("inputs", 0)
       .VarOut("outputs", 0)
       .Subgraph("body")

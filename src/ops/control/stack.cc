@@ -22,7 +22,7 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
 
 int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
 
-// Returns the stack of zero slices. Dims that inference does not know are 0.
+// Returns the result if there are no slices. A dim that is unknown in `type` becomes 0.
 Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
@@ -31,7 +31,7 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
   return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
 }
 
-// The memory of a collected tensor in bytes, including its Datum and its strings.
+// Returns how many bytes of memory a collected tensor uses, including its Datum and its strings.
 size_t BytesHeld(const Tensor& t) {
   size_t bytes = sizeof(Datum) + t.bytes();
   if (t.dtype() == DType::kString)

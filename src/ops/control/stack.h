@@ -7,14 +7,14 @@
 
 namespace tern {
 
-// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). `empty` is the type of the result
-// if there is no slice.
+// Stacks slices along a new axis: three slices [2,4] with axis 1 become [2,3,4]. All slices must have the
+// same type and dims. If there are no slices, `empty` is the type of the result.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
-// Collects the outputs of all iterations of a body until they are stacked. The number of iterations may be
-// unknown, so Add fails if the total size exceeds CollectLimit() of the context.
+// Collects outputs of a body in all iterations. Add fails if the collected bytes exceed CollectLimit() of the
+// context, because a loop may run any number of iterations.
 class Collector {
  public:
-  // Collects `count` outputs of the body, from number `first` on.
+  // Collects the outputs `first` to `first` + `count` - 1 of the body.
   Collector(const EvalContext& c, int first, int count)
       : first_(static_cast<size_t>(first)), limit_(c.CollectLimit()), lists_(static_cast<size_t>(count)) {}
   Status Add(const DatumList& outputs);
@@ -25,7 +25,7 @@ class Collector {
   std::vector<DatumList> lists_;
 };
 
-// Returns slice `index` of x along axis: x [2,3,4] with axis 1 gives [2,4].
+// Returns slice `index` of x along axis. The slice of x [2,3,4] along axis 1 is [2,4].
 Tensor TakeSlice(const Tensor& x, int axis, int64_t index);
 
 }  // namespace tern

@@ -14,7 +14,9 @@ namespace {
 struct Conv : ConvAttrs, ChannelOrder {
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty means 0");
+    VisitWindow(
+        v,
+        "pads at the start of each spatial axis, then at the end of each; a negative pad crops; empty means 0");
     VisitGroup(v);
     VisitChannels(v);
     epilogue.Visit(v);
@@ -80,7 +82,7 @@ std::vector<T> Convolve(const Conv& op, const Plane& p, const Window& window, co
   return y;
 }
 
-// Returns the elements as unsigned integers, because sums and products of these wrap.
+// Returns the elements as unsigned integers, which wrap on overflow.
 std::vector<uint64_t> Wrapping(const Tensor& t) {
   const auto longs = ToLongs(t);
   return {longs.begin(), longs.end()};
@@ -115,7 +117,7 @@ Status Reference(const Conv& op, EvalContext& c) {
 
 TERN_OP(Conv) {
   return OpDef::Of<Conv>(
-             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers of less than 32 bits give i32")
+             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; y is i32 if x and w are integers of less than 32 bits")
       .In("x", kNumbers)
       .Weight("w", kNumbers)
       .OptIn("bias", kNumbers)

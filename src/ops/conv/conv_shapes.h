@@ -21,9 +21,9 @@ struct ConvAttrs {
     v("dilations", dilations, "one per spatial axis; empty means 1");
   }
   template <class V> void VisitGroup(V& v) {
-    v("group", group, "number of channel groups, convolved separately");
+    v("group", group, "number of channel groups; each group is convolved separately");
     v.Enum("auto_pad", auto_pad, kAutoPadNames,
-           "how pads are computed from sizes; `none` means the given pads");
+           "how pads are computed from sizes; `none` means that the attribute pads is used");
   }
 };
 
@@ -40,9 +40,9 @@ struct Plane {
   int64_t input_size, kernel_size, output_size;
 };
 
-// For one tap, one row of window positions along the last axis. In row `row`, the tap at position i reads
-// element start + i * stride of the tensor that the window slides over, if i is in `range`. At other
-// positions the tap reads padding.
+// A row is the window positions that differ only along the last axis. For one tap and one row, the tap at
+// position i of the row reads element start + i * stride of the tensor that the window slides over. This
+// holds if i is in `range`. At other positions the tap reads padding.
 struct TapRow {
   int64_t tap, row, start;
   TapRange range;
@@ -87,7 +87,7 @@ template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, i
 // For OpDef::macs. Each output element needs one MAC per element of a filter. `weights` is the index of the
 // input that contains the filters [M, C/group, kernel…].
 std::function<CountRule> ConvMacs(int weights);
-// For OpDef::typical_dim. The typical input is one image, of 32 by 32 pixels if filters have one tap. For
+// For OpDef::typical_dim. The typical input is one image. It has 32 by 32 pixels if filters have one tap. For
 // larger filters the result is 0 (no typical size), because the best layout differs between small and large
 // images.
 int64_t TypicalImage(const StaticNode& node, size_t input, size_t axis);

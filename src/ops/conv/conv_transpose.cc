@@ -17,7 +17,9 @@ struct ConvTranspose : ConvAttrs, ChannelOrder {
   std::vector<int64_t> output_padding, output_shape;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "cropped from the result: all begins, then all ends; empty means 0");
+    VisitWindow(
+        v,
+        "elements cropped from the result at the start of each spatial axis, then at the end of each; empty means 0");
     v("output_padding", output_padding,
       "number of elements added at the end of each spatial axis; empty means 0");
     v("output_shape", output_shape,
@@ -105,8 +107,8 @@ Status Infer(const ConvTranspose& op, InferContext& c) {
   return {};
 }
 
-// Computes the crops if output_shape or auto_pad determines the size of the result. Excess elements are
-// cropped at both ends. Missing elements are zeros at the end.
+// Computes the crops if output_shape or auto_pad determines the size of the result. If the full result is
+// larger, elements are cropped at both ends. If it is smaller, zeros are added at the end.
 void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
                   const Dims& output) {
   if (op.output_shape.empty() && !Same(op)) return;
@@ -118,7 +120,6 @@ void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, co
   }
 }
 
-// Accumulates one input channel into one output channel.
 void AccumulateChannel(const Plane& p, const Window& window, const double* x, const double* w, double* y) {
   const int64_t stride = window.axes.back().stride, width = p.input.back();
   ForEachTapRow(window, p.kernel, p.input, p.output, [&](const TapRow& at) {
@@ -152,7 +153,7 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   return {};
 }
 
-// Each input element needs one MAC for each pair of a tap and an output channel of its group.
+// Each input element takes (number of taps) * (number of output channels of its group) MACs.
 std::optional<double> Macs(const Node& n) {
   const auto channels = DimOf(n.input(1), 0), weights = ElementsOf(n.input(1));
   if (!channels || !weights || *channels == 0) return std::nullopt;

@@ -14,10 +14,10 @@ struct DeformConv {
   int64_t group = 1, offset_group = 1;
   template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty means 1");
-    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("pads", pads, "pads at the start of each spatial axis, then at the end of each; empty means 0");
     v("dilations", dilations, "one per spatial axis; empty means 1");
-    v("group", group, "number of channel groups, convolved separately");
-    v("offset_group", offset_group, "number of input channel groups with separate offsets");
+    v("group", group, "number of channel groups; each group is convolved separately");
+    v("offset_group", offset_group, "number of groups of input channels; each group has its own offsets");
   }
 };
 
@@ -89,8 +89,9 @@ struct Sampler {
   Window window;
   int64_t taps, positions, planes;  // number of elements of kernel, output and input
 
-  // Returns the position in the input that tap k (index `tap` in the kernel) reads for output element `at`
-  // (index output_index). offset [taps, rank, positions] shifts the position.
+  // Returns the input position that a tap reads for an output element. `k` is the flat index of the tap, and
+  // `tap` its index along each axis. `at` is the flat index of the output element, and `output_index` its
+  // index along each axis. `offset` [taps, rank, positions] is added to the position.
   std::vector<double> Position(const Dims& output_index, int64_t at, const Dims& tap, int64_t k,
                                const double* offset) const {
     std::vector<double> position(input.size());
@@ -159,7 +160,7 @@ Status Reference(const DeformConv& op, EvalContext& c) {
 
 TERN_OP(DeformConv) {
   return OpDef::Of<DeformConv>(
-             "convolution whose taps read x at positions shifted by offset; mask is a factor of each value read")
+             "convolution whose taps read x at positions shifted by offset; each value that a tap reads is multiplied by mask")
       .In("x", kRealFloats)
       .Weight("w", kRealFloats)
       .In("offset", kRealFloats)

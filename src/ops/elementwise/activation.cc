@@ -16,8 +16,8 @@ struct Activation {
   float alpha = 1, beta = 0;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, ActivationNames(), "the function");
-    v("alpha", alpha, "slope, scale or threshold (shrink: lambd; affine: alpha * x + beta)");
-    v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias; affine: beta");
+    v("alpha", alpha, "the alpha of ONNX; shrink: lambd; affine: the factor of x");
+    v("beta", beta, "hard_sigmoid: the beta of ONNX; selu: gamma; shrink: bias; affine: the constant term");
   }
 };
 

@@ -1,4 +1,4 @@
-// Binary: y = f(a, b), broadcasting.
+// Binary: y = f(a, b), with broadcasting.
 #include <cmath>
 
 #include "base/below.h"
@@ -248,7 +248,7 @@ Status Reference(const Binary& op, EvalContext& c) {
 
 TERN_OP(Binary) {
   return OpDef::Of<Binary>(
-             "y = kind(a, b), broadcasting; inputs have equal types, except that pow takes any exponent type")
+             "y = kind(a, b), with broadcasting; a and b have the same type, but the exponent of pow may have any type")
       .In("a", kNumbers | kBools | kStrings)
       .In("b", kNumbers | kBools | kStrings)
       .Out("y", kNumbers | kBools)

@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// True if d can be a divisor: a positive number, or an expression that is never negative. If such an
-// expression is 0 at run time, the quotient is unknown.
+// Returns whether d is allowed as a divisor. It must be a positive number, or an expression that is never
+// negative. If the expression is 0 at run time, Dim::Evaluate of the quotient returns nullopt.
 bool IsDivisor(const Dim& d) { return d.known() ? d.value() > 0 : d.NonNegative(); }
 
 Dim Divide(const Dim& a, const Dim& b, bool integers) {
@@ -28,7 +28,7 @@ Dim Remainder(const Dim& a, const Dim& b) {
 
 Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
 
-// Whether a < b; nullopt if unknown.
+// Returns whether a < b, or nullopt if this depends on symbols.
 std::optional<bool> Less(const Dim& a, const Dim& b) {
   if (a.known() && b.known()) return a.value() < b.value();
   if (a == b) return false;

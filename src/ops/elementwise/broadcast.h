@@ -36,7 +36,6 @@ class BroadcastWalk {
   int64_t offset_ = 0;
 };
 
-// Returns the dims that a and b broadcast to.
 inline Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
   TERN_ASSIGN(const Shape shape, BroadcastShapes(Shape::Of(a), Shape::Of(b)));
   return shape.Concrete();

@@ -25,7 +25,7 @@ struct Cast {
 Status Infer(const Cast& op, InferContext& c) {
   if (op.to == DType::kInvalid || IsComplex(op.to)) return InvalidModel("cannot cast to ", DTypeName(op.to));
   c.Out("y", op.to, c.ShapeOf("x"));
-  // The integers of shapes are assumed to be exact in numeric types of 32 bits or more.
+  // Content consists of sizes, which are assumed to be exact in numeric types of 32 bits or more.
   const bool keeps = IsNumeric(op.to) && BitWidth(op.to) >= 32;
   if (auto x = c.ContentOf("x"); x && keeps) c.OutContent("y", std::move(*x));
   return {};

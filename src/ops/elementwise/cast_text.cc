@@ -19,8 +19,9 @@ template <class T> std::string Positional(T v) {
   return {buffer, end};
 }
 
-// Formats like numpy 2.4: positional with at least one decimal from 1e-4 to below `limit`, else scientific.
-// `v` is the number to print. `exact` is the value of the element, which is compared with 1e-4 and `limit`.
+// Formats `v` like numpy 2.4. The notation is positional ("1.0") if `exact` is 0 or its magnitude is in
+// [1e-4, limit). Otherwise it is scientific ("1e-05"). `exact` is the value of the element, which may differ
+// slightly from `v`.
 template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";

@@ -39,8 +39,8 @@ Status Infer(const Clip&, InferContext& c) {
   return {};
 }
 
-// T is double, int64_t or uint64_t, and must compare like the element type. NaN is unchanged. If min > max,
-// the result is max.
+// Writes y. T is double, int64_t or uint64_t, so that it orders numbers as the element type does. NaN is
+// unchanged. If min > max, the result is max.
 template <class T, class Load, class Store> void Bound(EvalContext& c, Load load, Store store) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());

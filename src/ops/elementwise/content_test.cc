@@ -1,4 +1,5 @@
-// Elementwise ops and reductions propagate the integers of shape computations as expressions.
+// Tests that elementwise ops and reductions propagate content, which is the integers of a shape as
+// expressions.
 #include "ops/test_graph.h"
 
 namespace tern {
@@ -8,7 +9,7 @@ class ContentTest : public testing::Test {
  protected:
   ContentTest() : b_((InitOps(), graph_)) {}
 
-  // An i64 vector whose elements are these expressions.
+  // Returns an i64 vector whose elements are these expressions.
   Value* Shape(const std::vector<const char*>& dims) {
     Content content;
     for (const char* d : dims) content.push_back(*Dim::Parse(d));

@@ -1,4 +1,4 @@
-// Eltwise: the sum, product, maximum or minimum of any number of tensors, broadcasting.
+// Eltwise: the sum, product, maximum or minimum of any number of tensors, with broadcasting.
 #include <cmath>
 
 #include "base/below.h"
@@ -18,7 +18,7 @@ struct Eltwise {
   std::vector<float> coefficients;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"sum", "prod", "max", "min"}, "the function; NaN propagates");
-    v("coefficients", coefficients, "sum of floats: the factor of each input; empty means 1 for all");
+    v("coefficients", coefficients, "for a sum of floats, the factor of each input; empty means 1 for all");
   }
 };
 
@@ -142,7 +142,7 @@ std::optional<double> Flops(const Node& n) {
 }  // namespace
 
 TERN_OP(Eltwise) {
-  return OpDef::Of<Eltwise>("y = the sum, product, maximum or minimum of all inputs, broadcasting")
+  return OpDef::Of<Eltwise>("y = the sum, product, maximum or minimum of all inputs, with broadcasting")
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
       .Traits(kPure | kElementwise | kInPlace)

@@ -11,7 +11,7 @@ namespace {
 struct Scale {
   int64_t axis = 1;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis of x that scale and bias apply to; negative counts from the end");
+    v("axis", axis, "the axis of x that scale and bias apply to; a negative axis counts from the end");
   }
 };
 

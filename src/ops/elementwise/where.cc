@@ -1,4 +1,4 @@
-// Where: y = condition ? a : b, broadcasting.
+// Where: y = condition ? a : b, with broadcasting.
 #include <algorithm>
 
 #include "ir/eval_context.h"
@@ -66,7 +66,7 @@ Status Reference(const Where&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Where) {
-  return OpDef::Of<Where>("y = condition ? a : b, broadcasting")
+  return OpDef::Of<Where>("y = condition ? a : b, with broadcasting")
       .Setting("condition", kBools)
       .In("a", kAnyType)
       .In("b", kAnyType)

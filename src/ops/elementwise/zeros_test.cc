@@ -1,4 +1,5 @@
-// Minimum, maximum and Clip order -0 below +0, as IEEE 754-2019 does, for any order of the operands.
+// Tests that minimum, maximum and Clip order -0 below +0, as IEEE 754-2019 does, for any order of the
+// operands.
 #include <cmath>
 
 #include "ops/test_graph.h"

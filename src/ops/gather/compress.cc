@@ -10,7 +10,7 @@ struct Compress {
   int64_t axis = 0;
   template <class V> void Visit(V& v) {
     v("flatten", flatten, "treat x as a flat vector and ignore axis");
-    v("axis", axis, "negative counts from the end");
+    v("axis", axis, "the axis of x along which condition applies; a negative axis counts from the end");
   }
 };
 

@@ -9,11 +9,12 @@ namespace {
 
 struct Gather {
   int64_t axis = 0;
-  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) {
+    v("axis", axis, "the axis of x that indices refer to; a negative axis counts from the end");
+  }
 };
 
-// Propagates content: the content of y consists of the elements of the content of x that known indices
-// select.
+// If x has content and the indices are known, sets the content of y to the elements that the indices select.
 Status PassContent(InferContext& c) {
   const auto x = c.ContentOf("x");
   const auto indices = c.LongsOf("indices");
@@ -88,7 +89,8 @@ std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
 }  // namespace
 
 TERN_OP(Gather) {
-  return OpDef::Of<Gather>("slices of x along axis, selected by indices (negative ones count from the end)")
+  return OpDef::Of<Gather>(
+             "the slices of x along axis that indices select; a negative index counts from the end")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)

@@ -8,7 +8,9 @@ namespace {
 
 struct GatherElements {
   int64_t axis = 0;
-  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) {
+    v("axis", axis, "the axis of x that indices refer to; a negative axis counts from the end");
+  }
 };
 
 Status CheckDims(const Shape& x, const Shape& indices, int axis) {
@@ -52,7 +54,7 @@ Status Reference(const GatherElements& op, EvalContext& c) {
 
 TERN_OP(GatherElements) {
   return OpDef::Of<GatherElements>(
-             "y[i, j, …] = x[i, indices[i, j, …], …], where the index replaces the coordinate of axis")
+             "for axis 1, y[i, j, …] = x[i, indices[i, j, …], …]; for any axis, the index replaces the coordinate along it")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)

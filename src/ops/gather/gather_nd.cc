@@ -8,7 +8,7 @@ namespace {
 struct GatherND {
   int64_t batch_dims = 0;
   template <class V> void Visit(V& v) {
-    v("batch_dims", batch_dims, "leading dims that x and indices share");
+    v("batch_dims", batch_dims, "number of leading dims that x and indices have in common");
   }
 };
 
@@ -58,7 +58,7 @@ Status Reference(const GatherND& op, EvalContext& c) {
 
 TERN_OP(GatherND) {
   return OpDef::Of<GatherND>(
-             "slices of x at the positions given by index tuples; the last dim of indices holds one tuple")
+             "the slices of x that index tuples select; each vector along the last axis of indices is a tuple")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)

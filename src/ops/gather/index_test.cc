@@ -1,4 +1,4 @@
-// Indices that come from data are checked, so that no op reads or writes out of bounds.
+// Tests that ops check indices that come from data, so that no op reads or writes out of bounds.
 #include "ops/test_graph.h"
 
 namespace tern {

@@ -31,10 +31,11 @@ Status Reference(const NonZero&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(NonZero) {
-  return OpDef::Of<NonZero>("the indices of elements that are not zero, one column each, in row-major order")
+  return OpDef::Of<NonZero>(
+             "the indices of the n elements that are not zero as [rank, n], one column per element, in row-major order")
       .In("x", kNumbers | kBools)
       .Out("indices", SetOf(DType::kI64))
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(No{"the size of the result is known at run time only"})
       .Axes(No{"the result contains positions along axes"})
       .Half(HalfRule::kWiden)

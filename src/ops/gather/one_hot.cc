@@ -1,4 +1,5 @@
-// OneHot: replaces each index by a vector along a new axis: values[1] at the index, values[0] elsewhere.
+// OneHot: replaces each index by a vector along a new axis. The vector has values[1] at the index and
+// values[0] elsewhere.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -7,7 +8,9 @@ namespace {
 
 struct OneHot {
   int64_t axis = -1;
-  template <class V> void Visit(V& v) { v("axis", axis, "position of the new dim in y"); }
+  template <class V> void Visit(V& v) {
+    v("axis", axis, "position of the new axis in y; a negative axis counts from the end");
+  }
 };
 
 Result<int64_t> DepthOf(const Tensor& depth) {
@@ -58,12 +61,13 @@ Status Reference(const OneHot& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(OneHot) {
-  return OpDef::Of<OneHot>("values[1] where the new dim's position is the index, values[0] elsewhere")
+  return OpDef::Of<OneHot>(
+             "replaces each index by a vector of size depth along a new axis: values[1] at the index, values[0] elsewhere")
       .Setting("indices", kNumbers)
       .Setting("depth", kNumbers)
       .In("values", kAnyType)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny, .first = 2}, No{"two elements are repeated"})
+      .Moves({.amount = Movement::Amount::kAny, .first = 2}, No{"y repeats the two elements of values"})
       .Batch(No{"the new axis may be the outermost"})
       .Axes(No{"the attribute axis is a position in the result, not in indices"})
       .Infer(Infer)

@@ -41,7 +41,7 @@ Status CheckReducible(ScatterReduction reduction, DType dtype) {
   if (reduction == ScatterReduction::kNone || dtype == DType::kInvalid || IsNumeric(dtype) ||
       dtype == DType::kBool)
     return {};
-  return InvalidModel("the only reduction supported is 'none' for ", DTypeName(dtype));
+  return InvalidModel("the reduction must be 'none' for elements of type ", DTypeName(dtype));
 }
 
 }  // namespace tern

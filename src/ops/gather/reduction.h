@@ -16,7 +16,6 @@ template <class V> void VisitReduction(V& v, ScatterReduction& reduction) {
 void ScatterRun(ScatterReduction reduction, const Tensor& updates, int64_t from, Tensor& y, int64_t at,
                 int64_t count);
 
-// Fails for types that the reduction does not support.
 Status CheckReducible(ScatterReduction reduction, DType dtype);
 
 }  // namespace tern

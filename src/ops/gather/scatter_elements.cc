@@ -10,7 +10,7 @@ struct ScatterElements {
   int64_t axis = 0;
   ScatterReduction reduction = ScatterReduction::kNone;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "negative counts from the end");
+    v("axis", axis, "the axis of x that indices refer to; a negative axis counts from the end");
     VisitReduction(v, reduction);
   }
 };
@@ -68,7 +68,7 @@ Status Reference(const ScatterElements& op, EvalContext& c) {
 
 TERN_OP(ScatterElements) {
   return OpDef::Of<ScatterElements>(
-             "x with y[i, indices[i, j, …], …] = updates[i, j, …], where the index replaces the coordinate of axis")
+             "a copy of x with, for axis 1, y[i, indices[i, j, …], …] = updates[i, j, …]; for any axis, the index replaces the coordinate along it")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .In("updates", kAnyType)

@@ -53,7 +53,7 @@ Status Reference(const ScatterND& op, EvalContext& c) {
 
 TERN_OP(ScatterND) {
   return OpDef::Of<ScatterND>(
-             "x with slices replaced by, or combined with, updates at the positions given by index tuples")
+             "a copy of x in which updates replace the slices that index tuples select, or are combined with them")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .In("updates", kAnyType)

@@ -1,4 +1,4 @@
-// TensorScatter: writes an update into a cache, at a separate position for each sample.
+// TensorScatter: writes an update into a cache. Each sample of the batch has its own start position.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -11,13 +11,14 @@ struct TensorScatter {
   int64_t axis = -2;
   ScatterMode mode = ScatterMode::kLinear;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the sequence axis; not 0, which is the batch");
-    v.Enum("mode", mode, {"linear", "circular"}, "circular continues at the start when the end is reached");
+    v("axis", axis, "the sequence axis; must not be 0, the batch axis");
+    v.Enum("mode", mode, {"linear", "circular"},
+           "circular continues at position 0 when it reaches the end of the axis");
   }
 };
 
 Status CheckDims(const Shape& cache, const Shape& update, int axis) {
-  if (axis == 0) return InvalidModel("axis 0 is the batch");
+  if (axis == 0) return InvalidModel("axis is 0, but axis 0 is the batch");
   if (cache.rank() != update.rank())
     return InvalidModel("cache has rank ", cache.rank(), ", but update has rank ", update.rank());
   for (int i = 0; i < cache.rank(); ++i) {
@@ -73,7 +74,7 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
 
 TERN_OP(TensorScatter) {
   return OpDef::Of<TensorScatter>(
-             "cache with update written along axis, from position write_indices[batch] on, or from 0 if write_indices is absent")
+             "a copy of cache with update written along axis, starting at write_indices[b] for sample b, or at 0 if write_indices is absent")
       .In("cache", kAnyType)
       .In("update", kAnyType)
       .OptSetting("write_indices", kIndices)

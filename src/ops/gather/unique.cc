@@ -14,13 +14,13 @@ struct Unique {
   bool sorted = true;
   template <class V> void Visit(V& v) {
     v("flatten", flatten, "treat x as a flat vector and ignore axis");
-    v("axis", axis, "negative counts from the end");
-    v("sorted", sorted, "ascending; otherwise in order of first appearance");
+    v("axis", axis, "the axis whose slices are compared; a negative axis counts from the end");
+    v("sorted", sorted, "sort y in ascending order; otherwise y is in the order of first occurrence");
   }
 };
 
-// Compares elements i and j of x: returns -1, 0 or 1. NaN equals NaN and is larger than all numbers, so that
-// the order is total.
+// Returns -1, 0 or 1 if element i of x is less than, equal to or greater than element j. NaN equals NaN and
+// is greater than all numbers, so that the order is total.
 int Compare(const Tensor& x, int64_t i, int64_t j) {
   const auto three_way = [](auto a, auto b) { return a < b ? -1 : b < a ? 1 : 0; };
   if (x.dtype() == DType::kString) return three_way(x.data<std::string>()[i], x.data<std::string>()[j]);
@@ -102,13 +102,13 @@ Status Reference(const Unique& op, EvalContext& c) {
 
 TERN_OP(Unique) {
   return OpDef::Of<Unique>(
-             "the distinct slices of x along axis, the index of each one's first occurrence, the inverse mapping and the counts")
+             "y: the distinct slices of x along axis; indices: the first occurrence of each in x; inverse: the position in y of each slice of x; counts: how often each occurs")
       .In("x", kNumbers | kBools | kStrings)
       .Out("y", kNumbers | kBools | kStrings)
       .OptOut("indices", SetOf(DType::kI64))
       .OptOut("inverse", SetOf(DType::kI64))
       .OptOut("counts", SetOf(DType::kI64))
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(No{"items are compared with each other"})
       .Axes(kNoKernel)
       .Half(HalfRule::kWiden)

@@ -1,5 +1,5 @@
-// BeamSearch: extends several sequences per prompt token by token with a decoder, and returns the most
-// probable ones. This file declares the op; src/generate runs it.
+// BeamSearch: generates several sequences per prompt with a decoder, one token per step, and returns the most
+// probable sequences. This file declares the op; src/generate runs it.
 #include "ops/generate/search_attrs.h"
 
 namespace tern {

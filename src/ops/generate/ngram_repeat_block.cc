@@ -1,4 +1,4 @@
-// NGramRepeatBlock: sets the scores of tokens that would repeat an n-gram to minus infinity.
+// NGramRepeatBlock: sets the score of a token to minus infinity if the token would repeat an n-gram.
 #include <algorithm>
 #include <limits>
 
@@ -47,11 +47,11 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 
 TERN_OP(NGramRepeatBlock) {
   return OpDef::Of<NGramRepeatBlock>(
-             "scores, with minus infinity for tokens that would repeat an n-gram of their row of words")
+             "a copy of scores with minus infinity for each token that would repeat an n-gram of its row of words")
       .Setting("words", kIndices)
       .In("scores", kFloats)
       .Out("y", kFloats)
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
       .Axes(No{"axes are batch and tokens"})
       .Infer(Infer)

@@ -32,8 +32,8 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   const Shape& ids = c.ShapeOf("input_ids");
   if (ids.ranked && ids.rank() != 2)
     return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  // These sizes change between steps, but are equal for all inputs of one step, so they are symbols. No model
-  // uses these names.
+  // These sizes change between steps, but all inputs of one step have the same sizes, so each size is a
+  // symbol. The names contain blanks, so that they differ from the symbols of a model.
   const Dim rows = Dim::Symbol("decoder rows"), tokens = Dim::Symbol("decoder tokens"),
             past = Dim::Symbol("decoder past");
   const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, tokens}));

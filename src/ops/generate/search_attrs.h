@@ -1,4 +1,5 @@
-// The attributes of the searches that run a GPT-2 decoder token by token. src/generate runs the searches.
+// The attributes of GreedySearch and BeamSearch, which run a GPT-2 decoder once per token. src/generate runs
+// the searches.
 #pragma once
 #include "ir/infer_context.h"
 #include "ir/stateful_subgraph.h"
@@ -35,9 +36,10 @@ struct BeamSearchAttrs : DecoderAttrs {
 struct GreedySearchAttrs : DecoderAttrs {};
 
 Status CheckDecoder(const DecoderAttrs& attrs);
-// Returns the decoder's states: the past of each layer is the present that the previous run returned.
+// Returns the decoder's states, one per layer. The past of a layer is the present that the previous run
+// returned.
 std::vector<SubgraphState> DecoderStates(const DecoderAttrs& attrs);
-inline constexpr int kRowAxis = 1;  // in a past [2, rows, heads, length, size]
+inline constexpr int kRowAxis = 1;  // the axis `rows` of a past [2, rows, heads, length, size]
 // Infers the types of the decoder's graph for symbolic numbers of rows, tokens and past tokens. Fails if the
 // decoder has too few outputs.
 Status InferDecoder(const DecoderAttrs& attrs, InferContext& c);

@@ -9,7 +9,7 @@ struct AffineGrid {
   bool align_corners = false;
   template <class V> void Visit(V& v) {
     v("align_corners", align_corners,
-      "-1 and 1 are the centres of the outermost elements, not their outer edges");
+      "the coordinates -1 and 1 are the centres of the outermost elements; otherwise their outer edges");
   }
 };
 
@@ -65,7 +65,7 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
     for (size_t row = 0; row < spatial; ++row) {
       const double* m = &matrix[(static_cast<size_t>(at[0]) * spatial + row) * (spatial + 1)];
       double sum = m[spatial];
-      // theta's columns refer to the last axis first.
+      // Column 0 of theta belongs to the last axis.
       for (size_t a = 0; a < spatial; ++a) sum += m[a] * Coordinate(op, at[spatial - a], points[spatial - a]);
       StoreDouble(grid, flat * static_cast<int64_t>(spatial) + static_cast<int64_t>(row), sum);
     }
@@ -76,7 +76,8 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(AffineGrid) {
-  return OpDef::Of<AffineGrid>("for each point of an image of the given size, theta times (x, y[, z], 1)")
+  return OpDef::Of<AffineGrid>(
+             "for each point (x, y[, z]) of an image of the given size, theta times (x, y[, z], 1)")
       .In("theta", kFloats)
       .Setting("size", kIndices)
       .Out("grid", kFloats)

@@ -9,7 +9,7 @@ struct Col2Im {
   std::vector<int64_t> dilations, pads, strides;
   template <class V> void Visit(V& v) {
     v("dilations", dilations, "distance between elements of a block; empty means 1");
-    v("pads", pads, "border of the image, all begins, then all ends; empty means 0");
+    v("pads", pads, "pads of the image at the start of each axis, then at the end of each; empty means 0");
     v("strides", strides, "distance between blocks; empty means 1");
   }
 };
@@ -57,7 +57,6 @@ Status Infer(const Col2Im& op, InferContext& c) {
   return {};
 }
 
-// Computes the number of blocks along each dim.
 Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
   constexpr int64_t kMax = int64_t{1} << 40;
   Dims counts;
@@ -108,14 +107,14 @@ Status Reference(const Col2Im& op, EvalContext& c) {
 
 TERN_OP(Col2Im) {
   return OpDef::Of<Col2Im>(
-             "the reverse of im2col: sums the columns of x, each of which is a block, into images")
+             "the reverse of im2col: each column of x is a block, which is added to its place in the image")
       .In("x", kNumbers)
       .Setting("image_shape", kIndices)
       .Setting("block_shape", kIndices)
       .Out("y", kNumbers)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"axis 1 holds channels and positions"})
+      .Axes(No{"axis 1 contains both channels and positions in a block"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -17,9 +17,9 @@ struct GridSample {
   bool align_corners = false;
   template <class V> void Visit(V& v) {
     v.Enum("mode", mode, {"linear", "nearest", "cubic"}, "how values between elements are interpolated");
-    v.Enum("padding", padding, {"zeros", "border", "reflection"}, "values outside x");
+    v.Enum("padding", padding, {"zeros", "border", "reflection"}, "the values of positions outside x");
     v("align_corners", align_corners,
-      "-1 and 1 are the centres of the outermost elements, not their outer edges");
+      "the coordinates -1 and 1 are the centres of the outermost elements; otherwise their outer edges");
   }
 };
 
@@ -60,7 +60,6 @@ double Reflect(double x, double low, double high) {
   return (x < low) == even ? low + remainder : high - remainder;
 }
 
-// Samples one axis of the image.
 struct Axis {
   const GridSample& op;
   int64_t length;
@@ -68,8 +67,8 @@ struct Axis {
   double low() const { return op.align_corners ? 0 : -0.5; }
   double high() const { return static_cast<double>(length) - (op.align_corners ? 1 : 0.5); }
 
-  // Maps a grid coordinate in [-1, 1] to a position along the axis, in single precision like the grid, then
-  // applies the padding mode.
+  // Maps a grid coordinate in [-1, 1] to a position along the axis, and applies the padding mode. The
+  // position is rounded to single precision, because the grid usually is f32.
   double Position(double normal) const {
     const auto n = static_cast<double>(length);
     double x = static_cast<float>(op.align_corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2);
@@ -77,7 +76,7 @@ struct Axis {
     constexpr double kFar = 1e9;
     x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     if (x >= low() && x <= high()) return x;
-    // Cubic mode does not clamp the position here; it clamps each neighbour.
+    // In cubic mode, the position is not clamped here, because Element clamps each tap.
     if (op.padding == SamplePadding::kBorder)
       return op.mode == SampleMode::kCubic ? x : std::clamp(x, 0.0, n - 1);
     return op.padding == SamplePadding::kReflection ? Reflect(x, low(), high()) : x;
@@ -128,7 +127,7 @@ Status Reference(const GridSample& op, EvalContext& c) {
   std::vector<std::vector<Tap>> taps(spatial);
   for (int64_t n = 0; n < dims[0]; ++n)
     for (int64_t p = 0; p < points; ++p) {
-      // The grid's coordinates refer to the last axis first.
+      // Coordinate 0 of a grid point belongs to the last axis.
       for (size_t a = 0; a < spatial; ++a) {
         const double normal = LoadDouble(
             grid, (n * points + p) * static_cast<int64_t>(spatial) + static_cast<int64_t>(spatial - 1 - a));

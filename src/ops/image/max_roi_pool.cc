@@ -12,7 +12,7 @@ struct MaxRoiPool {
   float spatial_scale = 1;
   template <class V> void Visit(V& v) {
     v("pooled_shape", pooled_shape, "number of bins along y and x");
-    v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
+    v("spatial_scale", spatial_scale, "factor that converts coordinates of rois to coordinates of x");
   }
 };
 

@@ -1,4 +1,5 @@
-// NonMaxSuppression: selects the best boxes of each class that do not overlap much.
+// NonMaxSuppression: selects boxes of each class in the order of their scores, except boxes that overlap a
+// selected box.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,7 @@ struct NonMaxSuppression {
   bool center_point_box = false;
   template <class V> void Visit(V& v) {
     v("center_point_box", center_point_box,
-      "boxes are [x, y, width, height], where (x, y) is the centre, not [y1, x1, y2, x2]");
+      "boxes are [x, y, width, height], where (x, y) is the centre; otherwise [y1, x1, y2, x2]");
   }
 };
 
@@ -87,14 +88,14 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
 
 TERN_OP(NonMaxSuppression) {
   return OpDef::Of<NonMaxSuppression>(
-             "the indices [sample, class, box] of the boxes with the best scores that do not overlap a better box")
+             "the indices [sample, class, box] of the selected boxes: per class, those with the best scores, except boxes that overlap a selected box")
       .In("boxes", kFloats)
       .In("scores", kFloats)
       .OptSetting("max_output", kIndices)
       .OptSetting("iou_threshold", kFloats)
       .OptSetting("score_threshold", kFloats)
       .Out("selected", SetOf(DType::kI64))
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(No{"the size of the result is known at run time only"})
       .Axes(No{"the result contains positions along axes"})
       .Half(HalfRule::kWiden)

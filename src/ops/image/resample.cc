@@ -87,7 +87,7 @@ int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double po
 
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position) {
   const bool cubic = filter.mode == ResizeMode::kCubic;
-  // When shrinking, the antialiasing filter is stretched over all input elements that contribute.
+  // If the axis shrinks, the antialiasing filter is 1 / scale times wider.
   const double shrink = filter.antialias ? std::min(axis.scale, 1.0) : 1;
   const double first = std::floor((cubic ? -2 : -1) / shrink) + 1, count = 2 - 2 * first;
   const auto input = static_cast<double>(axis.input);

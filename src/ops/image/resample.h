@@ -33,8 +33,8 @@ struct ResizeFilter {
   float cubic_a = -0.75f;
 };
 
-// One axis: the lengths of input and output, the scale, and the begin and end of the crop as fractions of the
-// input.
+// One axis. `input` and `output` are its lengths. `begin` and `end` are the ends of the crop, as fractions of
+// the input.
 struct ResizeAxis {
   int64_t input = 0, output = 0;
   double scale = 1;
@@ -46,14 +46,15 @@ struct ResizeAxis {
   }
 };
 
-// Returns the order in which the axes are resampled. Axes that shrink come first, so that no intermediate
+// Returns the order in which the axes are resampled. Axes that shrink are first, so that no intermediate
 // result is larger than both input and output.
 std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
 
 // Returns the input position of output position x. It is computed in single precision, so that ties are
 // decided as in other runtimes.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);
-// True if this position is outside the input, so that tf_crop_and_resize returns the extrapolation value.
+// Returns true if the result at this position is the extrapolation value: the position is outside the input,
+// and the coordinates are kTfCropAndResize.
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position);
 // Returns the nearest input position, clamped to the input.
 int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position);

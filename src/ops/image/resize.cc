@@ -26,16 +26,16 @@ struct Resize {
             "tf_half_pixel_for_nn", "tf_crop_and_resize"},
            "how a position in y maps to one in x");
     v.Enum("nearest", filter.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"},
-           "rounding mode of nearest; simple: ceil to shrink, floor to grow");
-    v("antialias", filter.antialias, "stretch the filter when shrinking");
+           "how the mode nearest rounds positions; simple means ceil if the axis shrinks, floor if it grows");
+    v("antialias", filter.antialias, "widen the filter along axes that shrink, to avoid aliasing");
     v("exclude_outside", filter.exclude_outside,
       "taps outside x have weight 0, and the other weights are normalised to sum to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
     v("extrapolation", extrapolation, "the value of tf_crop_and_resize outside x");
     v.Enum(
         "aspect", aspect, {"stretch", "not_larger", "not_smaller"},
-        "stretch: sizes are exact; not_larger, not_smaller: sizes are limits, and the aspect ratio does not change");
-    v("axes", axes, "the dims that roi, scales and sizes refer to; empty means all");
+        "stretch: sizes are exact; not_larger and not_smaller: sizes are limits, and the aspect ratio does not change");
+    v("axes", axes, "the axes that roi, scales and sizes refer to; empty means all");
   }
 };
 
@@ -79,7 +79,6 @@ Dim ScaledDim(const Dim& dim, double scale) {
   return {};
 }
 
-// Sets the scale and the length of each listed axis.
 Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -278,8 +277,9 @@ Status Reference(const Resize& op, EvalContext& c) {
   return {};
 }
 
-// Only f32 has kernels, and these use the dims of the result only. Other types run in the reference
-// evaluator, which reads `sizes`, and `sizes` includes the batch size.
+// Items of a batch can be run separately only if x is f32. The kernels for f32 read only the dims of the
+// result. Other types run in the reference evaluator, which reads `sizes`, and `sizes` contains the size of
+// the entire batch.
 bool Batch(BatchItems& b) {
   const Resize& op = b.attrs().As<Resize>();
   if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||

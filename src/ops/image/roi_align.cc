@@ -22,7 +22,7 @@ struct RoiAlign {
     v("width", width, "number of bins along x");
     v("sampling_ratio", sampling_ratio,
       "samples per bin along each side; 0 means that the number is computed from the bin's size");
-    v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
+    v("spatial_scale", spatial_scale, "factor that converts coordinates of rois to coordinates of x");
     v("half_pixel", half_pixel, "shift coordinates by half a pixel");
   }
 };
@@ -39,7 +39,7 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   if (batch.ranked && batch.rank() != 1)
     return InvalidModel("batch_indices must have rank 1, got ", batch.ToString());
   if (rois.ranked && batch.ranked && rois[0].known() && batch[0].known() && rois[0] != batch[0])
-    return InvalidModel(rois[0].value(), " rois with ", batch[0].value(), " batch_indices");
+    return InvalidModel(rois[0].value(), " rois, but ", batch[0].value(), " batch_indices");
   const Dim count = rois.ranked ? rois[0] : batch.ranked ? batch[0] : Dim();
   c.Out("y", c.TypeOf("x"), Shape({count, x.ranked ? x[1] : Dim(), op.height, op.width}));
   return {};

@@ -21,7 +21,8 @@ void AddRow(std::vector<double>& m, size_t n, size_t from, size_t to, double fac
   for (size_t j = 0; j < n; ++j) m[to * n + j] += factor * m[from * n + j];
 }
 
-// Uses Gauss-Jordan elimination with partial pivoting. A singular matrix gives infinities and NaNs.
+// Uses Gauss-Jordan elimination with partial pivoting. The inverse of a singular matrix contains infinities
+// and NaNs.
 std::vector<double> Inverted(std::vector<double> m, size_t n) {
   std::vector<double> y(n * n, 0);
   for (size_t i = 0; i < n; ++i) y[i * n + i] = 1;

@@ -1,4 +1,4 @@
-// Einsum: sums of products, given as an equation over axes.
+// Einsum: sums of products over axes that an equation names, as in numpy.einsum.
 #include <algorithm>
 #include <map>
 
@@ -86,8 +86,8 @@ template <class T> void Measure(const Term<T>& t, Sizes& sizes) {
   }
 }
 
-// Returns the term's stride along each label of `loop`. A label that the term repeats walks the diagonal.
-// Axes of size 1 have stride 0.
+// Returns the term's stride along each label of `loop`. If the term repeats a label, as in "ii", the strides
+// of its axes are added, so that the loop reads the diagonal. Axes of size 1 have stride 0.
 template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   const Dims strides = ContiguousStrides(t.dims);
   Dims label_strides(loop.size(), 0);
@@ -179,7 +179,7 @@ Status Reference(const Einsum& op, EvalContext& c) {
   return {};
 }
 
-// For each operand after the first, counts one multiply per combination of all labels.
+// The result is (number of operands - 1) times the product of the sizes of all labels.
 std::optional<double> Macs(const Node& n) {
   const std::string& equation = n.attrs.As<Einsum>().equation;
   std::map<char, double> sizes;
@@ -205,7 +205,7 @@ std::optional<double> Macs(const Node& n) {
 }  // namespace
 
 TERN_OP(Einsum) {
-  return OpDef::Of<Einsum>("sums of products over named axes, as numpy.einsum")
+  return OpDef::Of<Einsum>("sums of products over axes that an equation names, as in numpy.einsum")
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
       .Macs(Macs)

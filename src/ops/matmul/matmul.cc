@@ -93,7 +93,7 @@ template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_
     }
 }
 
-// Returns, for each matrix of the result, the index of the matrix of the operand that it is computed from.
+// For each matrix of the result, returns the index of the operand's matrix that it is computed from.
 std::vector<int64_t> MatrixNumbers(const Dims& batch, const Dims& result) {
   std::vector<int64_t> numbers(static_cast<size_t>(CountOf(batch)));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
@@ -111,8 +111,8 @@ void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) {
   c.OutLongs("y", dims, {y.begin(), y.end()});
 }
 
-// T is double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
-// integer type.
+// T is double for floats and uint64_t for integers. Unsigned arithmetic wraps, so the low bits of the result
+// are right for every integer type.
 template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
   const Tensor &ta = c.In("a"), &tb = c.In("b");
   const Operand l = Split(Shape::Of(ta.dims()), op.transpose_a, true),
@@ -165,7 +165,7 @@ int64_t TypicalDim(const StaticNode& n, size_t input, size_t axis) {
 
 TERN_OP(MatMul) {
   return OpDef::Of<MatMul>(
-             "y = activation(alpha * a @ b + bias + residual); integers of less than 32 bits give i32")
+             "y = activation(alpha * a @ b + bias + residual); y is i32 if a and b are integers of less than 32 bits")
       .In("a", kNumbers)
       .Weight("b", kNumbers)
       .OptIn("bias", kNumbers)

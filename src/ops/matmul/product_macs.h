@@ -6,8 +6,8 @@ namespace tern {
 
 class Node;
 
-// For OpDef::macs of matrix products: one MAC for each pair of an element of the result and a column of `a`.
-// Input 0 of the op is `a`. The op may have the attribute transpose_a.
+// For OpDef::macs of matrix products. Each element of the result takes as many MACs as `a` has columns, or
+// rows if the attribute transpose_a is true. `a` is input 0 of the op.
 std::optional<double> ProductMacs(const Node& node);
 
 }  // namespace tern

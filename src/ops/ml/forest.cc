@@ -42,9 +42,10 @@ Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t 
 Status CheckValues(const Forest& f, int64_t targets) {
   size_t sets = 0;
   for (size_t i = 0; i < f.feature.size(); ++i) {
-    if (f.feature[i] < 0) return InvalidModel("node ", i, " tests feature ", f.feature[i]);
+    if (f.feature[i] < 0)
+      return InvalidModel("node ", i, " tests feature ", f.feature[i], ", which is negative");
     if (f.mode[i] < 0 || f.mode[i] > static_cast<int64_t>(Branch::kMember))
-      return InvalidModel("node ", i, " has mode ", f.mode[i]);
+      return InvalidModel("node ", i, " has mode ", f.mode[i], ", but the mode must be from 0 to 6");
     sets += f.mode[i] == static_cast<int64_t>(Branch::kMember);
   }
   const size_t given = f.member_start.empty() ? 0 : f.member_start.size() - 1;

@@ -16,7 +16,7 @@ struct LabelEncoder {
   template <class V> void Visit(V& v) {
     v("keys", keys, "a vector of x's type; if two keys are equal, the last one counts");
     v("values", values, "the replacement of each key, a vector of the same length");
-    v("otherwise", otherwise, "one element, for elements of x that match no key");
+    v("otherwise", otherwise, "one element, the replacement of elements that match no key");
     v("strict", strict, "an element that matches no key is an error");
   }
 };
@@ -26,7 +26,7 @@ Status Check(const LabelEncoder& op) {
     return InvalidModel("keys, values or otherwise are missing");
   if (op.keys.rank() != 1 || op.values.rank() != 1 || op.keys.size() != op.values.size())
     return InvalidModel("keys ", op.keys.Describe(), " and values ", op.values.Describe(),
-                        " must be vectors of one length");
+                        " must be vectors of the same length");
   if (op.otherwise.size() != 1 || op.otherwise.dtype() != op.values.dtype())
     return InvalidModel("otherwise must be one ", DTypeName(op.values.dtype()), ", got ",
                         op.otherwise.Describe());
@@ -42,8 +42,8 @@ Status Infer(const LabelEncoder& op, InferContext& c) {
   return {};
 }
 
-// Returns a text for an element. Two texts are equal if and only if the elements are equal, where all NaNs
-// count as equal, and so do the two zeros.
+// Returns a text that identifies the value of an element. Equal elements have equal texts. All NaNs have the
+// same text, and so do -0 and +0.
 std::string KeyOf(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[i];
   char bytes[8];
@@ -83,7 +83,7 @@ TERN_OP(LabelEncoder) {
   return OpDef::Of<LabelEncoder>("replaces each element of x by the value of the matching key")
       .In("x", kNumbers | kBools | kStrings)
       .Out("y", kAnyType)
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
       .Axes(kNoKernel)
       .Half(HalfRule::kWiden)

@@ -1,11 +1,11 @@
-// Class labels of ai.onnx.ml classifiers: integers or strings.
+// Class labels of ai.onnx.ml classifiers.
 #pragma once
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
 namespace tern {
 
-// The labels: one per class, all integers or all strings.
+// One label per class. Either all labels are integers, or all are strings.
 struct Labels {
   std::vector<int64_t> ints;
   std::vector<std::string> texts;

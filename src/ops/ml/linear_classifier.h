@@ -44,8 +44,8 @@ inline Result<LinearLayout> LayoutOf(const LinearClassifier& op) {
   return l;
 }
 
-// `row` contains the values of the linear functions for one row of x. Converts them to scores, and returns
-// the index of the class. `row` must have capacity for two scores.
+// Returns the index of the class of one row of x. On entry, `row` contains the values of the linear
+// functions. On return, it contains the scores. `row` must have capacity for two scores.
 inline int64_t FinishRow(const LinearClassifier& op, const LinearLayout& l, double* row) {
   const int64_t winner = l.binary() ? row[0] > 0 : std::max_element(row, row + l.rows) - row;
   FinishScores(op.transform, l.binary() ? SecondClass::kComplement : SecondClass::kNone, row,

@@ -14,7 +14,7 @@ double LogisticOf(double v);
 double ProbitOf(double v);  // by Winitzki's approximation of the inverse error function
 void ApplyPostTransform(PostTransform kind, double* row, size_t count);
 
-// How a two-class model with one score gets its second column.
+// How a model with two classes and one score s computes its two columns of scores.
 enum class SecondClass {
   kNone,        // there is no second column
   kComplement,  // [1 - s, s]

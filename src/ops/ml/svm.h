@@ -17,11 +17,11 @@ struct SvmModel {
     v("degree", degree, "exponent of poly");
     v("vectors", vectors, "support vectors, concatenated; empty means a linear model");
     v("coefficients", coefficients, "weights of the support vectors, or of the features of a linear model");
-    v("rho", rho, "constant terms");
+    v("rho", rho, "the constant term of each pair of classes, or of the model");
   }
 };
 
-// The kernel function of two vectors of `size` numbers.
+// Returns the kernel function of two vectors of `size` numbers.
 double SimilarityOf(const SvmModel& m, const double* a, const float* b, int64_t size);
 
 }  // namespace tern

@@ -122,8 +122,9 @@ int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   return std::max_element(votes, votes + l.classes) - votes;
 }
 
-// Returns the class that a linear model selects. Of two classes without probabilities, the second one wins if
-// the larger score is above 0, or at least 0.5 if all coefficients are positive or 0.
+// Returns the class that a linear model selects, usually the class with the larger score. A model with two
+// classes and without probabilities differs: the second class wins if the larger score is above 0. If no
+// coefficient is negative, the larger score must be at least 0.5 instead.
 int64_t LinearWinner(const SVMClassifier& op, const SvmLayout& l, const double* scores) {
   const int64_t top = std::max_element(scores, scores + l.classes) - scores;
   if (l.classes != 2 || !op.prob_a.empty()) return top;

@@ -32,11 +32,11 @@ struct SvmLayout {
 // Derives the layout from the attributes, and checks them.
 Result<SvmLayout> LayoutOf(const SVMClassifier& op);
 
-// The number of columns of the output `scores`.
+// Returns the number of columns of the output `scores`.
 int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
 
-// Computes one score per pair of classes i < j. part(r, k) must return a sum over the support vectors of
-// class k: the coefficient in row r times the kernel value with the row of x.
+// Computes one score per pair of classes i < j. part(r, k) must return a sum over the support vectors s of
+// class k. Each term is coefficient [r, s] times the kernel function of s and the row of x.
 template <class F>
 void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part, double* scores) {
   size_t pair = 0;

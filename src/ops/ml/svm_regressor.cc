@@ -43,7 +43,8 @@ Status Reference(const SVMRegressor& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SVMRegressor) {
-  return OpDef::Of<SVMRegressor>("rho plus the weighted similarities of each row of x to the support vectors")
+  return OpDef::Of<SVMRegressor>(
+             "for each row of x, rho plus the weighted sum of the kernel function of the row and each support vector")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
       .Flops(No{"depends on the model in the attributes"})

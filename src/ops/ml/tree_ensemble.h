@@ -18,13 +18,13 @@ struct TreeEnsemble : Forest {
   DType to = DType::kF32;
   template <class V> void Visit(V& v) {
     Forest::Visit(v);
-    v("targets", targets, "columns of the result");
+    v("targets", targets, "number of columns of the result");
     v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
            "how the votes for a target are aggregated");
-    v("base", base, "added per target at the end; a single number applies only if there is one target");
+    v("base", base, "a number per target, added at the end; a single number is added to the first target");
     v("base_wide", base_wide, "the values of base as f64; if present, base is ignored");
     v.Enum("transform", transform, PostTransformNames(),
-           "the function applied to each row; a single target supports probit only");
+           "the function applied to each row; with a single target, only probit has an effect");
     v("to", to, "result type");
   }
 };

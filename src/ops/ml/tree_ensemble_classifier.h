@@ -17,7 +17,7 @@ struct TreeEnsembleClassifier : Forest {
   template <class V> void Visit(V& v) {
     Forest::Visit(v);
     labels.Visit(v);
-    v("base", base, "added per class at the end");
+    v("base", base, "a number per class that is added to the votes");
     v("base_wide", base_wide, "the values of base as f64; if present, base is ignored");
     v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }

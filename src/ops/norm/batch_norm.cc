@@ -18,7 +18,7 @@ struct BatchNorm {
 Status Infer(const BatchNorm&, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.rank() == 0) return InvalidModel("input 'x' must have rank 1 or more");
-  // A vector is a batch of single-channel scalars.
+  // If x is a vector, each element is a sample with one channel.
   const Dim channels = !x.ranked ? Dim() : x.rank() == 1 ? Dim(1) : x[1];
   for (const char* port : {"scale", "bias", "mean", "var"}) TERN_TRY(CheckVector(c, port, channels));
   c.Out("y", c.TypeOf("x"), x);

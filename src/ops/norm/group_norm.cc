@@ -1,4 +1,4 @@
-// GroupNorm: normalises groups of channels of each sample with their own statistics.
+// GroupNorm: normalises each group of channels of each sample with its own statistics.
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
@@ -50,7 +50,7 @@ Status Reference(const GroupNorm& op, EvalContext& c) {
 
 TERN_OP(GroupNorm) {
   return OpDef::Of<GroupNorm>(
-             "zero mean and unit variance over each group of channels, then scale and bias per channel")
+             "normalises each group of channels to zero mean and unit variance, then applies scale and bias per channel")
       .In("x", kRealFloats)
       .In("scale", kRealFloats)
       .In("bias", kRealFloats)

@@ -46,7 +46,7 @@ Status Reference(const InstanceNorm& op, EvalContext& c) {
 
 TERN_OP(InstanceNorm) {
   return OpDef::Of<InstanceNorm>(
-             "zero mean and unit variance over the spatial axes, then scale and bias per channel")
+             "normalises each channel to zero mean and unit variance over the spatial axes, then applies scale and bias per channel")
       .In("x", kRealFloats)
       .In("scale", kRealFloats)
       .In("bias", kRealFloats)

@@ -1,4 +1,4 @@
-// LayerNorm: zero mean and unit variance over the last axes.
+// LayerNorm: normalises to zero mean and unit variance over the last axes.
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
@@ -70,7 +70,7 @@ Status Reference(const LayerNorm& op, EvalContext& c) {
 
 TERN_OP(LayerNorm) {
   return OpDef::Of<LayerNorm>(
-             "y = (x - mean) * inv_std * scale + bias, with statistics over the axes from `axis` on")
+             "y = (x - mean) * inv_std * scale + bias, where mean and inv_std are over `axis` and all later axes")
       .In("x", kRealFloats)
       .OptIn("scale", kRealFloats)
       .OptIn("bias", kRealFloats)

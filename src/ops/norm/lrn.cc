@@ -19,7 +19,7 @@ struct Lrn : ChannelOrder {
     v("size", size, "number of channels whose squares are summed");
     v("alpha", alpha, "factor of the mean square");
     v("beta", beta, "the exponent");
-    v("bias", bias, "added before the exponent");
+    v("bias", bias, "added before the exponent is applied");
     VisitChannels(v);
   }
 };

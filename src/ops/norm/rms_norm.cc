@@ -56,7 +56,7 @@ Status Reference(const RmsNorm& op, EvalContext& c) {
 
 TERN_OP(RmsNorm) {
   return OpDef::Of<RmsNorm>(
-             "y = x / sqrt(mean(x^2) + epsilon) * scale, with the mean over the axes from `axis` on")
+             "y = x / sqrt(mean(x^2) + epsilon) * scale, where the mean is over `axis` and all later axes")
       .In("x", kRealFloats)
       .OptIn("scale", kRealFloats)
       .Out("y", kRealFloats)

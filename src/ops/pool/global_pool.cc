@@ -20,7 +20,7 @@ struct GlobalPool : ChannelOrder {
   float p = 2;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each channel: maximum, mean or p-norm");
-    v("p", p, "lp: the exponent");
+    v("p", p, "the exponent of kind lp");
     VisitChannels(v);
   }
 };

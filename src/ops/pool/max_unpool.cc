@@ -12,7 +12,8 @@ struct MaxUnpool {
   template <class V> void Visit(V& v) {
     v("kernel", kernel, "window size of the pooling, one per spatial axis");
     v("strides", strides, "strides of the pooling; empty means 1");
-    v("pads", pads, "pads of the pooling: all begins, then all ends; empty means 0");
+    v("pads", pads,
+      "pads of the pooling at the start of each spatial axis, then at the end of each; empty means 0");
   }
 };
 
@@ -44,7 +45,7 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
   bool same = !x.ranked || !indices.ranked || x.rank() == indices.rank();
   for (int i = 0; same && x.ranked && indices.ranked && i < x.rank(); ++i) same = !Differ(x[i], indices[i]);
   if (!same)
-    return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have one shape");
+    return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have the same shape");
   if (c.Has("output_shape")) {
     const auto wanted = c.ContentOf("output_shape");
     if (wanted && wanted->size() != y.dims.size())
@@ -85,7 +86,7 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 
 TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
-             "zeros, except x at `indices`, which are flat positions in the shape before pooling; output_shape may be larger and adds zeros at the ends")
+             "zeros, with the elements of x written at `indices`, which are flat positions in the shape before pooling; a larger output_shape adds zeros at the ends")
       .In("x", kRealFloats)
       .Setting("indices", SetOf(DType::kI64))
       .OptSetting("output_shape", SetOf(DType::kI64))

@@ -28,13 +28,13 @@ struct Pool : ChannelOrder {
     v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each window: maximum, mean or p-norm");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty means 1");
-    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("pads", pads, "pads at the start of each spatial axis, then at the end of each; empty means 0");
     v("dilations", dilations, "one per spatial axis; empty means 1");
     v.Enum("auto_pad", auto_pad, kAutoPadNames,
-           "how pads are computed from sizes; `none` means the given pads");
+           "how pads are computed from sizes; `none` means that the attribute pads is used");
     v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
-    v("count_include_pad", count_include_pad, "average: padding counts as zeros");
-    v("p", p, "lp: the exponent");
+    v("count_include_pad", count_include_pad, "in kind average, padding counts as zeros");
+    v("p", p, "the exponent of kind lp");
     v("column_major", column_major, "indices count the spatial positions in column-major order");
     VisitChannels(v);
   }
@@ -91,8 +91,8 @@ Status Infer(const Pool& op, InferContext& c) {
   return {};
 }
 
-// One window along one axis. It starts at input position `start`, which is negative in the padding. Taps
-// [first, last) are inside the input, and `padded` taps are before the end of the padded input.
+// One window along one axis. It starts at input position `start`, which is negative in the padding. The taps
+// `first` to `last` - 1 are inside the input. The taps 0 to `padded` - 1 are inside the padded input.
 struct Span {
   int64_t start, first, last, padded;
 };
@@ -147,8 +147,8 @@ class WindowWalker {
   std::vector<Span> spans_;
 };
 
-// Returns the maximum of a window and its index. NaN propagates. If several elements are the maximum, the
-// first one counts.
+// Returns the maximum of a window and its index. NaN propagates. If several elements are equal to the
+// maximum, returns the index of the first.
 Best MaxOf(WindowWalker& walker, const double* x) {
   Best best{-std::numeric_limits<double>::infinity(), -1};
   walker.Each([&](int64_t i) {

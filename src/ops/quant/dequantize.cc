@@ -14,8 +14,8 @@ struct Dequantize {
   template <class V> void Visit(V& v) {
     v("axis", axis, "the axis along which scales vary");
     v("block_size", block_size,
-      "number of consecutive elements along the axis that share a scale; 0 means one scale, or one per index of the axis");
-    v("to", to, "result type; invalid means scale's type, or f32 if that is f8e8m0");
+      "number of consecutive elements along the axis that share a scale; 0 means one scale for all, or one per index of the axis");
+    v("to", to, "result type; invalid means the type of scale, or f32 if scale is f8e8m0");
   }
 };
 

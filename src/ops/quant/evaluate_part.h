@@ -11,7 +11,7 @@ Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInp
 Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors);
 
 Attrs DequantizeAttrs(int64_t axis, DType to = DType::kF32);
-// Clears the activation of Conv and MatMul; attributes of other ops are unchanged.
+// If the attributes have an activation, sets it to "none".
 Attrs WithoutActivation(Attrs attrs);
 
 }  // namespace tern

@@ -23,7 +23,7 @@ double Scaled(float sum, float multiplier, const IntegerBounds& bounds, int32_t 
   return std::nearbyint(std::min(std::max(v, bounds.low), bounds.high)) + zero;
 }
 
-// Computes x - zero point in f64.
+// Returns an operand minus its zero point, as f64.
 Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c, int operand) {
   const int at = 3 * operand;
   const Tensor ones = Tensor::Of(DType::kF32, c.In(at + 1).dims(),
@@ -33,7 +33,7 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// Evaluates form.real without its activation. The operands are the integers x - zero point and the bias.
+// Evaluates form.real without its activation on integers: the operands minus their zero points, and the bias.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
@@ -124,8 +124,8 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
   const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
   const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
-  // Saturation is the last step, so bounds outside the range of the type become the nearest bound of the
-  // type.
+  // A bound outside the range of the type becomes the nearest number in the range, because the result
+  // saturates after the activation.
   const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
   return {fit(low), fit(high)};
 }

@@ -1,12 +1,13 @@
-// Integer arithmetic of the quantized ops on 8 bits: exact integer sums that are scaled and rounded once. The
-// float operations and their order are those of onnxruntime's kernels, so that results are bit-identical.
+// Integer arithmetic of the quantized ops on 8-bit types. Sums of integers are exact. A sum is then scaled in
+// float and rounded once. The float operations and their order are those of onnxruntime's kernels, so that
+// results are bit-identical.
 #pragma once
 #include "ops/quant/quantized.h"
 
 namespace tern {
 
-// True if the op uses integer arithmetic: QConv, QMatMul, QGlobalPool and QBinary with 8-bit operands and
-// result. Other ops, and these ops with 16-bit types, compute in f32.
+// Returns whether the op uses integer arithmetic. QConv, QMatMul, QGlobalPool and QBinary use it if their
+// operands and their result have 8 bits. Otherwise quantized ops compute in f32.
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result);
 
 // QConv and QMatMul compute y = saturate(round(sum * multiplier) + y_zero). QBinary (mul) uses the same
@@ -19,12 +20,12 @@ inline float MeanMultiplier(float x_scale, float y_scale, int64_t count) {
   return x_scale / (y_scale * static_cast<float>(count));
 }
 
-// The range of results that the activation and the type allow, relative to the zero point.
+// The range of results that the activation and the type allow. The zero point is subtracted from both bounds.
 struct IntegerBounds {
   float low, high;
 };
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
-BoundsAttrs ActivationOf(const Attrs& attrs);  // attrs are those of a QConv or QMatMul
+BoundsAttrs ActivationOf(const Attrs& attrs);  // `attrs` are those of a QConv or QMatMul
 
 // QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
 // zero points.

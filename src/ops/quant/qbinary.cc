@@ -17,7 +17,7 @@ struct QBinary {
 
 TERN_OP(QBinary) {
   return OpDef::Of<QBinary>(
-             "y = quantize(function of dequantize(a) and dequantize(b)) with numpy broadcasting")
+             "y = quantize(dequantize(a) + dequantize(b)), or * instead of +, with broadcasting as in numpy")
       .In("a", kQuantized)
       .In("a_scale", kScale)
       .OptIn("a_zero_point", kQuantized)

@@ -9,7 +9,9 @@ namespace {
 struct QConv : ConvAttrs {
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "all begins, then all ends; a negative pad crops; empty means 0");
+    VisitWindow(
+        v,
+        "pads at the start of each spatial axis, then at the end of each; a negative pad crops; empty means 0");
     VisitGroup(v);
     bounds.Visit(v);
   }
@@ -19,7 +21,7 @@ struct QConv : ConvAttrs {
 
 TERN_OP(QConv) {
   return OpDef::Of<QConv>(
-             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale)), as Conv; w has one scale or one per output channel")
+             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale)), as in Conv; w has one scale or one per output channel")
       .In("x", kQuantized)
       .In("x_scale", kScale)
       .OptIn("x_zero_point", kQuantized)

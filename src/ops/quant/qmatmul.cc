@@ -19,7 +19,7 @@ struct QMatMul {
 
 TERN_OP(QMatMul) {
   return OpDef::Of<QMatMul>(
-             "y = quantize(activation(dequantize(a) @ dequantize(b) + bias * a_scale * b_scale)), as MatMul; b has one scale or one per column")
+             "y = quantize(activation(dequantize(a) @ dequantize(b) + bias * a_scale * b_scale)), as in MatMul; b has one scale or one per column")
       .In("a", kQuantized)
       .In("a_scale", kScale)
       .OptIn("a_zero_point", kQuantized)

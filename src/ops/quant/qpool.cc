@@ -1,5 +1,5 @@
-// QPool and QGlobalPool: compute means of quantized tensors. Pool computes maxima of quantized tensors,
-// because maxima need no scales.
+// QPool and QGlobalPool: compute means of quantized tensors. The op for maxima of quantized tensors is Pool,
+// because maxima do not depend on scales.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
@@ -18,10 +18,10 @@ struct QPool {
     v.Enum("kind", kind, {"average"}, "the function of each window: mean");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty means 1");
-    v("pads", pads, "all begins, then all ends; empty means 0");
+    v("pads", pads, "pads at the start of each spatial axis, then at the end of each; empty means 0");
     v("dilations", dilations, "one per spatial axis; empty means 1");
     v.Enum("auto_pad", auto_pad, kAutoPadNames,
-           "how pads are computed from sizes; `none` means the given pads");
+           "how pads are computed from sizes; `none` means that the attribute pads is used");
     v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "padding counts as zeros");
   }
@@ -37,13 +37,13 @@ struct QGlobalPool {
 }  // namespace
 
 TERN_OP(QPool) {
-  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool", WindowFlops,
-                                  No{"channels must be axis 1"});
+  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as in Pool",
+                                  WindowFlops, No{"channels must be axis 1"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
-      "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool", PerInput(1),
+      "y = quantize(mean of dequantize(x) over all spatial axes), as in GlobalPool", PerInput(1),
       No{"channels must be axis 1"});
 }
 

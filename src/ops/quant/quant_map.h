@@ -1,4 +1,5 @@
-// Maps elements to scales: one scale for all, one per index of an axis, or one per block along the axis.
+// Maps elements of x to scales. There is one scale for all elements, one per index of an axis, or one per
+// block along the axis.
 #pragma once
 #include "ir/infer_context.h"
 

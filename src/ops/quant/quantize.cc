@@ -18,10 +18,10 @@ struct Quantize {
   template <class V> void Visit(V& v) {
     v("axis", axis, "the axis along which scales vary");
     v("block_size", block_size,
-      "number of consecutive elements along the axis that share a scale; 0 means one scale, or one per index of the axis");
-    v("to", to, "result type; invalid means zero_point's type, or u8");
+      "number of consecutive elements along the axis that share a scale; 0 means one scale for all, or one per index of the axis");
+    v("to", to, "result type; invalid means the type of zero_point, or u8 if zero_point is absent");
     v("precision", precision,
-      "type that x / scale is rounded to first; invalid means f32, or f64 if x is f64");
+      "type to which x / scale is rounded before it is quantized; invalid means f32, or f64 if x is f64");
     v("saturate", saturate, "fp8: results out of range become the largest finite value, not infinity or NaN");
   }
 };
@@ -97,7 +97,7 @@ Status Reference(const Quantize& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Quantize) {
-  return OpDef::Of<Quantize>("y = saturate(round(x / scale) + zero_point), ties to even")
+  return OpDef::Of<Quantize>("y = saturate(round(x / scale) + zero_point), where ties round to even")
       .In("x", kRealFloats | SetOf(DType::kI32))
       .In("scale", kRealFloats | SetOf(DType::kI32) | SetOf(DType::kF8E8M0))
       .OptIn("zero_point", kTargets)

@@ -1,7 +1,7 @@
 // Ops on quantized tensors. Each op is equivalent to Dequantize of its operands, an op on real numbers, and
 // Quantize of the result. Real numbers are f32, ties round to even, and the result saturates. QConv, QMatMul,
-// QBinary and QGlobalPool on 8-bit types use exact integer arithmetic instead (ops/quant/integer.h). A result
-// about halfway between two integers may then round to the other integer.
+// QBinary and QGlobalPool on 8-bit types use exact integer arithmetic instead (ops/quant/integer.h). If a
+// result is about halfway between two integers, the two methods may round it to different integers.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -17,7 +17,7 @@ struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
   int operands;
-  bool has_bias;  // the bias is i32, in units of the product of the operands' scales
+  bool has_bias;  // the optional bias is i32; its unit is the product of the operands' scales
 
   int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
@@ -41,9 +41,10 @@ struct BoundsAttrs {
 };
 
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
-// Returns the axis of an operand along which its scales may vary. nullopt if the operand has one scale.
+// Returns the axis of an operand along which its scales may vary, or nullopt if the operand must have one
+// scale.
 std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand);
-// True for a scalar or a vector with one element.
+// Returns true for a scalar and for a vector with one element.
 bool IsSingle(const Shape& shape);
 
 Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContext& c);
@@ -57,9 +58,9 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
-// For OpDef::flops: two per dequantized element, three per element of the result, one more for a bias and one
-// for an activation, plus `real`. `real` counts the FLOPs of the op on real numbers without its
-// multiply-accumulates. If `real` is empty, it counts none.
+// For OpDef::flops. Counts 2 FLOPs per element of each operand that is not constant, and 3 per element of the
+// result. A bias and an activation each add 1 FLOP per element of the result. `real` counts the FLOPs of the
+// op on real numbers, except its MACs, and is added. If `real` is empty, nothing is added.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
 // Declares an op with one operand. `real` is as in QuantizedFlops.

@@ -1,4 +1,4 @@
-// QUnary and QActivation: apply functions to quantized numbers. For 8 bits, the kernel looks up a table of
+// QUnary and QActivation: apply functions to quantized numbers. For 8-bit types, the kernel uses a table of
 // 256 results.
 #include "ir/axis_map.h"
 #include "ir/op_cost.h"
@@ -38,7 +38,7 @@ TERN_OP(QUnary) {
 }
 
 TERN_OP(QActivation) {
-  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as Activation",
+  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as in Activation",
                                         PerOutput(1), FirstOperandAxes);
 }
 

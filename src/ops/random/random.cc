@@ -21,7 +21,7 @@ struct Random {
     v("dtype", dtype, "the type of y");
     v("a", a, "uniform: lower bound; normal: mean");
     v("b", b, "uniform: upper bound, exclusive; normal: standard deviation");
-    v("seeded", seeded, "every run gives the same numbers, determined by `seed`");
+    v("seeded", seeded, "every run returns the same numbers, which depend on `seed`");
     v("seed", seed, "used if `seeded` is true");
   }
 };
@@ -52,7 +52,7 @@ class Source {
     return (high * 67108864.0 + low) / 9007199254740992.0;
   }
 
-  // Marsaglia's polar method produces two numbers at a time.
+  // Uses Marsaglia's polar method, which produces two numbers. `spare_` is the second one.
   double Normal() {
     if (has_spare_) {
       has_spare_ = false;

@@ -18,9 +18,10 @@ struct ArgReduce {
   bool keep_dims = true, last = false;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"max", "min"}, "the element to find");
-    v("axis", axis, "the axis to search; negative counts from the end");
+    v("axis", axis, "the axis to search; a negative axis counts from the end");
     v("keep_dims", keep_dims, "keep the axis with size 1");
-    v("last", last, "of equal elements the last one counts, not the first");
+    v("last", last,
+      "if several elements are the largest or smallest, return the index of the last; otherwise of the first");
   }
 };
 
@@ -38,7 +39,7 @@ Status Infer(const ArgReduce& op, InferContext& c) {
   return {};
 }
 
-// True if a is preferred to b; NaN is preferred to all numbers.
+// Returns whether a is preferred to b. NaN is preferred to all numbers.
 template <class T> bool Better(Kind kind, T a, T b) {
   if (a != a || b != b) return a != a && b == b;
   return kind == Kind::kMax ? a > b : a < b;

@@ -18,8 +18,8 @@ inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int 
   return mask;
 }
 
-// Returns the dims after a reduction along the masked axes: if axis 1 is masked, [2,3,4] becomes [2,1,4] with
-// `keep`, else [2,4]. T is Dim or int64_t.
+// Returns the dims after a reduction along the masked axes. If axis 1 is masked, [2,3,4] becomes [2,1,4] if
+// `keep` is true, and [2,4] otherwise. T is Dim or int64_t.
 template <class T>
 std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
   std::vector<T> out;

@@ -25,7 +25,7 @@ struct Reduce {
            "the function");
     v("keep_dims", keep_dims, "keep reduced dims with size 1");
     v("noop_if_empty", noop_if_empty,
-      "with no axes or an empty list of axes, no axis is reduced; otherwise all are");
+      "if axes is absent or empty: true means that no axis is reduced, false that all are");
   }
 };
 
@@ -42,7 +42,7 @@ Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<
   return std::optional(std::move(mask));
 }
 
-// Propagates the content of a shape vector: the product of [N,3] is 3*N.
+// Propagates content. For example, the product of the content [N,3] is 3*N.
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
@@ -121,7 +121,7 @@ double Finish(Kind kind, double sum, double count) {
   }
 }
 
-// Computes exp relative to the largest element to avoid overflow.
+// Subtracts the largest element before exp, to avoid overflow.
 std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
   std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(Kind::kMax)), sum(top.size(), 0);
   BroadcastWalk first(kept, x.dims()), second(kept, x.dims());
@@ -152,7 +152,7 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   FromDoubles(sums, y);
 }
 
-// Returns the value that a reduction of integers starts from. It is also the result over no elements.
+// Returns the value that a reduction of integers starts from. It is also the result if there are no elements.
 int64_t LongStart(Kind kind, DType t) {
   if (kind == Kind::kProd) return 1;
   if (kind != Kind::kMax && kind != Kind::kMin) return 0;
@@ -231,7 +231,7 @@ void Rename(const Node&, AxisRenaming& r) { r.MoveAxesInput(1); }
 }  // namespace
 
 TERN_OP(Reduce) {
-  return OpDef::Of<Reduce>("y = kind of x along axes; without axes, along all axes")
+  return OpDef::Of<Reduce>("y = the function `kind` of x along axes; without axes, along all axes")
       .In("x", kNumbers | kBools)
       .OptSetting("axes", kIndices)
       .Out("y", kNumbers | kBools)

@@ -17,7 +17,7 @@ struct Softmax {
   int64_t axis = -1;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"softmax", "log_softmax", "hardmax"}, "the function");
-    v("axis", axis, "the axis along which results sum to 1; negative counts from the end");
+    v("axis", axis, "the axis along which results sum to 1; a negative axis counts from the end");
   }
 };
 

@@ -13,9 +13,9 @@ struct TopK {
   int64_t axis = -1;
   bool largest = true, sorted = true;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis to search; negative counts from the end");
-    v("largest", largest, "find the largest elements, not the smallest");
-    v("sorted", sorted, "best first; otherwise the order is unspecified");
+    v("axis", axis, "the axis to search; a negative axis counts from the end");
+    v("largest", largest, "find the largest elements; otherwise the smallest");
+    v("sorted", sorted, "return the best element first; otherwise the order is unspecified");
   }
 };
 
@@ -39,7 +39,7 @@ Status Infer(const TopK& op, InferContext& c) {
   return {};
 }
 
-// True if a is better than b. NaN counts as larger than all numbers.
+// Returns whether a is better than b. NaN is larger than all numbers.
 template <class T> bool Better(bool largest, T a, T b) {
   if (a != a || b != b) return largest ? a != a && b == b : a == a && b != b;
   return largest ? a > b : a < b;

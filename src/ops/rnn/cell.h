@@ -24,8 +24,8 @@ struct RnnCell {
   void Step(const double* x, double* h, double* c) const;
 
  private:
-  double FromInput(int64_t row, const double* x) const;  // including w's bias
-  double FromState(int64_t row, const double* h) const;  // including r's bias
+  double FromInput(int64_t row, const double* x) const;  // row of w times x, plus w's bias
+  double FromState(int64_t row, const double* h) const;  // row of r times h, plus r's bias
   double Gate(int64_t gate, int64_t i, const double* x, const double* h) const;
   double Apply(size_t function, double v) const;
   int64_t GateCount() const;

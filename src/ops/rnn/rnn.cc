@@ -24,10 +24,11 @@ struct Rnn {
   bool linear_before_reset = false, input_forget = false;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"rnn", "gru", "lstm"}, "the cell");
-    v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "direction of time");
+    v.Enum("direction", direction, {"forward", "reverse", "bidirectional"},
+           "the direction in which a sequence is read");
     v("hidden_size", hidden_size, "size of the state; 0 means the last dim of r");
     v("activations", activations,
-      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty means sigmoid for gates, else tanh");
+      "names of the functions f (rnn), f and g (gru) or f, g and h (lstm), per direction; empty means sigmoid for gates and tanh for others");
     v("activation_alpha", activation_alpha, "one per activation; empty means each function's default");
     v("activation_beta", activation_beta, "one per activation; empty means each function's default");
     v("clip", clip, "inputs of the activations f and g are clamped to [-clip, clip]; 0 means no clamping");
@@ -39,7 +40,7 @@ struct Rnn {
 int Directions(const Rnn& op) { return op.direction == Direction::kBidirectional ? 2 : 1; }
 int Gates(const Rnn& op) { return op.kind == RnnKind::kRnn ? 1 : op.kind == RnnKind::kGru ? 3 : 4; }
 
-// The activation functions of one direction, with their parameters.
+// Returns the activation functions of one direction, with their parameters.
 Result<std::vector<RnnActivation>> Activations(const Rnn& op, int direction) {
   static const std::vector<std::string> kDefaults[] = {
       {"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
@@ -153,7 +154,7 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
-// Counts one multiply-accumulate per input weight and recurrent weight, in each step of each sequence.
+// Each step of each sequence takes one MAC per element of w and one per element of r.
 std::optional<double> Macs(const Node& n) {
   const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
              r = ElementsOf(n.input(2));
@@ -171,7 +172,7 @@ int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
 
 TERN_OP(Rnn) {
   return OpDef::Of<Rnn>(
-             "a recurrent layer; gates in ONNX order (gru: z r h, lstm: i o f c), y [length, directions, batch, hidden]")
+             "a recurrent layer; the gates are in ONNX order (gru: z r h, lstm: i o f c), and y is [length, directions, batch, hidden]")
       .In("x", kRealFloats)
       .Weight("w", kRealFloats)
       .Weight("r", kRealFloats)

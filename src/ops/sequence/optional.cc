@@ -10,7 +10,7 @@ struct Optional {
   bool sequence = false;
   template <class V> void Visit(V& v) {
     v("dtype", dtype, "element type if no input is given");
-    v("sequence", sequence, "without an input: the type is a sequence of tensors");
+    v("sequence", sequence, "if no input is given, the type is a sequence of tensors");
   }
 };
 struct OptionalHasElement : NoAttrs {};

@@ -96,7 +96,7 @@ Status RunLength(const SequenceLength&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SequenceAt) {
-  return OpDef::Of<SequenceAt>("the element at a position; negative counts from the end")
+  return OpDef::Of<SequenceAt>("the element at a position; a negative position counts from the end")
       .In("sequence", 0)
       .Setting("position", kIndices)
       .Out("element", 0)

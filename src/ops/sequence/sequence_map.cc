@@ -45,7 +45,7 @@ Status Reference(const SequenceMap&, EvalContext& c) {
 
 TERN_OP(SequenceMap) {
   return OpDef::Of<SequenceMap>(
-             "applies a body to each element of the first input and of further sequences; tensors are passed unchanged")
+             "runs a body once per position, with the elements of all input sequences at this position; input tensors are passed unchanged")
       .VarIn("inputs", 0)
       .VarOut("outputs", 0)
       .Subgraph("body")

@@ -72,7 +72,7 @@ struct SplitToSequence {
   bool keep_dims = true;
   template <class V> void Visit(V& v) {
     v("axis", axis, "axis to split along");
-    v("keep_dims", keep_dims, "without sizes: keep the axis with size 1");
+    v("keep_dims", keep_dims, "if sizes is absent, keep the axis with size 1");
   }
 };
 

@@ -1,4 +1,4 @@
-// CenterCropPad: crops or zero-pads to given dims around the centre.
+// CenterCropPad: crops a tensor or pads it with zeros, around its centre, to given dims.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct CenterCropPad {
   std::vector<int64_t> axes;
-  template <class V> void Visit(V& v) { v("axes", axes, "the dims that shape refers to; empty means all"); }
+  template <class V> void Visit(V& v) { v("axes", axes, "the axes that shape refers to; empty means all"); }
 };
 
 Result<std::vector<int>> Axes(const CenterCropPad& op, int rank, size_t count) {
@@ -62,7 +62,8 @@ Status Reference(const CenterCropPad& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(CenterCropPad) {
-  return OpDef::Of<CenterCropPad>("x cropped or padded with zeros to shape along axes, centred")
+  return OpDef::Of<CenterCropPad>(
+             "x cropped or padded with zeros around its centre, so that its dims along axes become shape")
       .In("x", kAnyType)
       .Setting("shape", kIndices)
       .Out("y", kAnyType)

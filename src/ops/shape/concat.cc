@@ -10,7 +10,9 @@ namespace {
 
 struct Concat {
   int64_t axis = 0;
-  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) {
+    v("axis", axis, "the axis along which the inputs are concatenated; a negative axis counts from the end");
+  }
 };
 
 // Merges the dims of the next input into `dims`. Along `axis` the sizes are added. All other dims must be
@@ -55,8 +57,8 @@ Result<Shape> Joined(const Concat& op, const InferContext& c) {
   return Shape(std::move(dims));
 }
 
-// Returns the contents of all inputs in order. An input of which only the length is known contributes unknown
-// elements.
+// Returns the contents of all inputs, one after the other. If an input has no content, but its length is
+// known, its elements are unknown.
 std::optional<Content> JoinedContent(const InferContext& c) {
   Content all;
   bool any_known = false;

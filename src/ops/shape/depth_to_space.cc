@@ -49,7 +49,8 @@ Status Reference(const DepthToSpace& op, EvalContext& c) {
   const int64_t b = op.block, depth = dims[1], h = dx[2], w = dx[3];
   Tensor& y = c.Out("y", op.ToOwnLayout(dims));
   const bool dcr = op.mode == DepthOrder::kDcr;
-  const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // strides in channels
+  const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b,
+                k = dcr ? depth : 1;  // channel strides of depth, row, column
   if (op.channels_last) {
     // The loops run over sample, y, row in block, x, column in block, depth.
     const Dims loop = {dx[0], h, b, w, b, depth};

@@ -4,7 +4,8 @@
 
 namespace tern {
 
-// Calls f(flat, index) for each index below dims. `flat` is the number of the index in row-major order.
+// Calls f(flat, index) for each index of a tensor with these dims. `flat` is the row-major number of the
+// index.
 template <class F> void EachIndex(const Dims& dims, F f) {
   const int64_t count = CountOf(dims);
   Dims at(dims.size(), 0);

@@ -6,7 +6,7 @@ namespace tern {
 namespace {
 
 struct Loop {
-  int64_t count, from, to;  // number of iterations, stride in the source, stride in the target
+  int64_t count, from, to;  // number of iterations; strides in the source and in the target
 };
 
 // Returns the loop nest over dims. Loops of one iteration are omitted. Two adjacent loops are merged if, in
@@ -110,7 +110,7 @@ void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int
   }
 }
 
-// Copies the dims from `axis` on. In the last dim, contiguous elements are copied at once.
+// Copies along `axis` and all later dims. In the last dim, contiguous elements are copied at once.
 static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources,
                            size_t axis, int64_t from, int64_t to) {
   if (axis == sources.size()) return CopyRun(x, from, y, to, 1);

@@ -1,4 +1,4 @@
-// Copies elements without conversion, of every type, including strings and packed types.
+// Copies elements of any type without conversion, including strings and packed types.
 #pragma once
 #include "core/tensor.h"
 
@@ -11,8 +11,8 @@ struct ElementView {
   Dims strides;
 };
 
-// Copies from[i] to to[i] for every index i below dims. Both tensors must have the same element type. The
-// views must be inside the tensors.
+// Copies the elements of the view `source` of `from` to the view `target` of `to`. Both views have the dims
+// `dims`, and must be inside their tensors. Both tensors must have the same element type.
 void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target,
                   const Dims& dims);
 
@@ -20,7 +20,7 @@ void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, con
 void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int64_t count);
 
 // Sets y[i, j, …] to x[sources[0][i], sources[1][j], …]. An element of y with a negative source is unchanged.
-// `sources` has one list per dim, which is as long as y's dim.
+// sources[d] has one entry per index of dim d of y.
 void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources);
 
 // Sets all elements of `to` to element `source` of `from`.

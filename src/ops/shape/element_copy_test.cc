@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Copies must be exact for every type: a transpose and its inverse give the same bytes.
+// Copies must be exact for every type, so a transpose and its inverse must restore the bytes.
 TEST(ElementCopy, TransposeThereAndBackKeepsEveryType) {
   for (int d = 1; d < static_cast<int>(DType::kCount); ++d) {
     const auto dtype = static_cast<DType>(d);

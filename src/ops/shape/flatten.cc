@@ -1,4 +1,4 @@
-// Flatten: reshapes to a matrix. The dims before an axis are merged into rows, the others into columns.
+// Flatten: reshapes to a matrix. With axis 2, [2,3,4,5] becomes [6,20].
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -7,7 +7,7 @@ namespace {
 struct Flatten {
   int64_t axis = 1;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the first dim that becomes part of the columns, in [-rank, rank]");
+    v("axis", axis, "the first dim that is merged into the columns, in [-rank, rank]");
   }
 };
 
@@ -38,7 +38,8 @@ Status Reference(const Flatten& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Flatten) {
-  return OpDef::Of<Flatten>("x as a matrix: the dims before axis are the rows, the others the columns")
+  return OpDef::Of<Flatten>(
+             "x as a matrix: the dims before axis are merged into the rows, the others into the columns")
       .In("x", kAnyType)
       .Out("y", kAnyType)
       .Traits(kPure | kView)

@@ -1,4 +1,4 @@
-// Pad: adds a border to a tensor; negative widths crop.
+// Pad: adds a border to a tensor. A negative width crops the tensor.
 #include "ir/axis_map.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -11,11 +11,11 @@ enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 struct Pad {
   PadMode mode = PadMode::kConstant;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "content of the border");
+    v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "how the border is filled");
   }
 };
 
-// Returns the widths before and after every dim. They are 0 for dims that `axes` does not list.
+// Returns the widths at the start and at the end of every dim. They are 0 for dims that `axes` does not list.
 Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
                                                 const std::optional<std::vector<int64_t>>& axes) {
   std::vector<int> list;
@@ -66,9 +66,9 @@ Status Infer(const Pad&, InferContext& c) {
   return {};
 }
 
-// The padding of one dim. Negative pads crop first: `kept` elements remain, from `first` on, and the border
-// is computed from them. `lead` is the width of the border before these elements, `total` is the size of the
-// result.
+// The padding of one dim. Negative pads crop first, so that `kept` elements remain, beginning with element
+// `first`. The border is computed from these elements. `lead` is the width of the border before them. `total`
+// is the size of the result.
 struct Border {
   int64_t first, kept, lead, total;
 };
@@ -84,7 +84,7 @@ Result<Border> BorderOf(PadMode mode, int axis, int64_t dim, int64_t begin, int6
   return out;
 }
 
-// Returns, for each output position along one dim, the input position, or -1 for a constant border.
+// For each output position along one dim, returns the input position, or -1 in a constant border.
 std::vector<int64_t> Sources(PadMode mode, const Border& border) {
   const auto [first, kept, lead, total] = border;
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
@@ -150,7 +150,7 @@ void Rename(const Node& node, AxisRenaming& r) {
 
 TERN_OP(Pad) {
   return OpDef::Of<Pad>(
-             "x with a border of pads = [begins…, ends…] elements along axes, or all; negative widths crop")
+             "x with a border along axes, or along all axes if axes is absent; pads has the widths at the start of each axis, then those at the end of each; a negative width crops")
       .In("x", kAnyType)
       .Setting("pads", kIndices)
       .OptSetting("value", kAnyType)

@@ -89,12 +89,12 @@ Status Reference(const Range&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Range) {
-  return OpDef::Of<Range>("start, start + delta, … before limit")
+  return OpDef::Of<Range>("the numbers start, start + delta, … that are before limit")
       .Setting("start", kNumbers)
       .Setting("limit", kNumbers)
       .Setting("delta", kNumbers)
       .Out("y", kNumbers)
-      .Flops(No{"counts up"})
+      .Flops(No{"it only counts"})
       .Batch(No{"no input has items"})
       .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)

@@ -22,7 +22,7 @@ Dim Product(const std::vector<Dim>& dims) {
 // means the dim that is inferred from the other ones.
 Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content& wanted) {
   std::vector<Dim> out;
-  std::vector<Dim> own = x.dims, given_dims;  // dims of x and y without the copied dims, which may be 0
+  std::vector<Dim> own = x.dims, given_dims;  // dims of x and y, without the copied dims
   int inferred = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];

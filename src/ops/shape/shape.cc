@@ -8,8 +8,8 @@ struct ShapeOp {
   int64_t start = 0;
   int64_t end = INT64_MAX;
   template <class V> void Visit(V& v) {
-    v("start", start, "the first dim; negative counts from the end");
-    v("end", end, "one past the last dim; negative counts from the end");
+    v("start", start, "the first dim; a negative number counts from the end");
+    v("end", end, "one past the last dim; a negative number counts from the end");
   }
 };
 

@@ -11,7 +11,7 @@ struct Slice : NoAttrs {};
 
 constexpr int64_t kToEnd = INT32_MAX;  // exporters write this or more for "to the end"
 
-// A range along a dim of known size: `count` elements from `start` on, with stride `step`.
+// The elements start, start + step, … along a dim of known size. Their number is `count`.
 struct Range {
   int64_t start = 0, count = 0, step = 1;
 };
@@ -35,7 +35,7 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
 }
 
 // CountForward and CountBackward return the number of elements of a slice with a positive or negative step as
-// an expression. The number is unknown if a sign is unknown.
+// an expression. The number is unknown if `start` or `end` is an expression that may be negative.
 Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
   if (start.NonNegative())
@@ -91,8 +91,8 @@ Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
                       " entries");
 }
 
-// Returns the elements of an input as expressions. If it has no content, they are n unknown elements. If the
-// input is absent, they are n times `absent`.
+// Returns the content of an input. If the input has no content, returns n unknown elements. If the input is
+// absent, returns n elements `absent`.
 Content ContentOr(const InferContext& c, std::string_view port, size_t n, const Dim& absent) {
   if (auto content = c.ContentOf(port)) return *content;
   return Content(n, c.Has(port) ? Dim() : absent);
@@ -157,7 +157,8 @@ Status Reference(const Slice&, EvalContext& c) {
   return {};
 }
 
-// Axes can be renamed if they are constant or, without the input `axes`, if the number of starts is known.
+// The axes can be renamed if the input `axes` is constant. If it is absent, the number of starts must be
+// known.
 std::optional<AxisMap> Axes(const Node& node) {
   const Shape& starts = node.input(1)->type.shape;
   const bool known =
@@ -197,7 +198,7 @@ std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
 
 TERN_OP(Slice) {
   return OpDef::Of<Slice>(
-             "x[starts:ends:steps] along axes; negative starts and ends count from the end, and those out of range are clamped")
+             "x[starts:ends:steps] along axes; negative starts and ends count from the end; starts and ends out of range are clamped")
       .In("x", kAnyType)
       .Setting("starts", kIndices)
       .Setting("ends", kIndices)

@@ -12,14 +12,15 @@ struct Split {
   int64_t axis = 0;
   int64_t num_outputs = 0;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "negative counts from the end");
+    v("axis", axis, "the axis that is split; a negative axis counts from the end");
     v("num_outputs", num_outputs,
-      "without sizes: number of equal parts, of which the last may be smaller; 0 means one per output");
+      "if sizes is absent, the number of equal parts; the last parts may be smaller; 0 means one part per output");
   }
 };
 
-// Returns the sizes of the first `wanted` of n parts. Each part has ceil(dim / n) elements, but the last ones
-// may be smaller: 5 elements in 4 parts are 2, 2, 1 and 0.
+// Splits `dim` elements into n parts, and returns the sizes of the first `wanted` parts. Each part has
+// ceil(dim / n) elements, but the last parts may be smaller. For example, the parts of 5 elements in 4 parts
+// are 2, 2, 1 and 0.
 std::vector<Dim> EqualParts(const Dim& dim, int64_t n, int wanted) {
   const Dim part = CeilDiv(dim, n);
   const bool even = Mod(dim, n).Is(0);
@@ -111,7 +112,7 @@ std::optional<std::vector<int64_t>> OutputSlices(const StaticNode& n) {
 }  // namespace
 
 TERN_OP(Split) {
-  return OpDef::Of<Split>("parts of x along axis, of the given sizes or of equal size")
+  return OpDef::Of<Split>("the parts of x along axis, with the given sizes or with equal sizes")
       .In("x", kAnyType)
       .OptSetting("sizes", kIndices)
       .VarOut("outputs", kAnyType)

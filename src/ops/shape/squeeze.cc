@@ -6,8 +6,8 @@ namespace {
 
 struct Squeeze : NoAttrs {};
 
-// Without axes, all dims of size 1 are removed. Returns true if each dim is known to be 1 or known to be
-// larger, so that the rank of the result is known.
+// Without axes, Squeeze removes all dims of size 1. Returns whether the rank of the result is then known:
+// each dim must be a number or an expression that is at least 2.
 bool Decidable(const Shape& x) {
   for (const Dim& d : x.dims)
     if (!d.known() && d.LowerBound().value_or(0) < 2) return false;
@@ -64,7 +64,8 @@ Status Reference(const Squeeze&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Squeeze) {
-  return OpDef::Of<Squeeze>("x without the listed dims of size 1, or without all such dims")
+  return OpDef::Of<Squeeze>(
+             "x without the dims that axes lists, which must be 1; without axes, x without all dims of size 1")
       .In("x", kAnyType)
       .OptSetting("axes", kIndices)
       .Out("y", kAnyType)

@@ -1,4 +1,4 @@
-// Shape computations stay symbolic up to the op that uses their result.
+// Tests that the results of shape computations are symbolic, up to the op that uses them.
 #include "ops/test_graph.h"
 
 namespace tern {
@@ -69,7 +69,7 @@ TEST_F(Symbolic, SliceOfASymbolicDim) {
   EXPECT_EQ(Text(upto), "f32[N,3,H,W]");
 }
 
-// The inferred expressions must give the evaluated sizes, also in border cases.
+// The inferred expressions must be equal to the evaluated sizes, also in border cases.
 TEST_F(Symbolic, SliceExpressionsAgreeWithEvaluation) {
   for (int64_t start : {-9, -2, 0, 1, 9})
     for (int64_t end : {-9, -2, 0, 1, 9})

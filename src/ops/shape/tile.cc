@@ -18,7 +18,8 @@ Result<std::vector<Dim>> Repeated(const Shape& x, const Content& repeats) {
     if (r.known() && r.value() < 0)
       return InvalidModel("repeats[", i, "] is ", r.value(), ", but must not be negative");
     if (r.known() && x[i].known() && __builtin_mul_overflow(r.value(), x[i].value(), &product))
-      return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value());
+      return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value(),
+                               ", which is too large");
     dims.push_back(x[i] * r);
   }
   return dims;
@@ -52,7 +53,8 @@ Status Reference(const Tile&, EvalContext& c) {
   TERN_ASSIGN(const auto shape, Repeated(Shape::Of(x.dims()), Content(repeats.begin(), repeats.end())));
   const Dims dims = Shape(shape).Concrete(), from = ContiguousStrides(x.dims()), to = ContiguousStrides(dims);
   Tensor& y = c.Out("y", dims);
-  // Each dim becomes two loops: the repeats, with source stride 0, and the dim itself.
+  // For each dim there are two loops. The first loops over the repeats and has source stride 0. The second
+  // loops over the dim.
   Dims loop, source, target;
   for (size_t i = 0; i < dims.size(); ++i) {
     loop.insert(loop.end(), {repeats[i], x.dims()[i]});
@@ -72,7 +74,7 @@ void Rename(const Node& node, AxisRenaming& r) { r.SetInput(1, r.Reordered(*Ints
 }  // namespace
 
 TERN_OP(Tile) {
-  return OpDef::Of<Tile>("x repeated repeats[i] times along each dim i")
+  return OpDef::Of<Tile>("x, repeated repeats[i] times along each dim i")
       .In("x", kAnyType)
       .Setting("repeats", kIndices)
       .Out("y", kAnyType)

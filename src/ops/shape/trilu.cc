@@ -25,7 +25,8 @@ Status Reference(const Trilu& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   const int64_t given = c.Has("k") ? LoadLong(c.In("k"), 0) : 0;
-  const int64_t k = std::max(-rows - 1, std::min(given, columns + 1));  // larger values change nothing
+  const int64_t k =
+      std::max(-rows - 1, std::min(given, columns + 1));  // values beyond these limits have the same result
   Tensor& y = c.Out("y", x.dims());
   for (int64_t row = 0; columns > 0 && row < x.size() / columns; ++row) {
     const int64_t edge = row % rows + k;

@@ -10,7 +10,8 @@ struct DFT {
   bool onesided = false;
   template <class V> void Visit(V& v) {
     v("inverse", inverse, "inverse transform, divided by the length");
-    v("onesided", onesided, "real signals: the spectrum has only the first length/2 + 1 frequencies");
+    v("onesided", onesided,
+      "the signal is real, and the spectrum has only the first length/2 + 1 frequencies");
   }
 };
 

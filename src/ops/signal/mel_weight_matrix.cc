@@ -30,8 +30,8 @@ Status Infer(const MelWeightMatrix& op, InferContext& c) {
   return {};
 }
 
-// Returns the spectrum bins of the corners: triangle i starts at corner i, peaks at corner i + 1 and ends at
-// corner i + 2.
+// Returns the corners of the triangles as bins of the spectrum. Triangle i starts at corner i, peaks at
+// corner i + 1 and ends at corner i + 2.
 Result<std::vector<int64_t>> Corners(const EvalContext& c, int64_t bands, int64_t bins) {
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = mel(LoadDouble(c.In("lower"), 0)), high = mel(LoadDouble(c.In("upper"), 0));
@@ -74,7 +74,7 @@ TERN_OP(MelWeightMatrix) {
       .Setting("lower", kFloats)
       .Setting("upper", kFloats)
       .Out("y", kNumbers)
-      .Flops(No{"a small table"})
+      .Flops(No{"the result is a small table"})
       .Batch(No{"no input has items"})
       .Axes(No{"rows and columns differ in meaning"})
       .Half(HalfRule::kWiden)

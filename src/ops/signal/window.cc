@@ -15,7 +15,7 @@ struct Window {
   DType dtype = DType::kF32;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"hann", "hamming", "blackman"}, "the window function");
-    v("periodic", periodic, "the window is computed for size + 1 elements, of which the last one is dropped");
+    v("periodic", periodic, "compute the window for size + 1 elements and drop the last one");
     v("dtype", dtype, "the output's type");
   }
 };
@@ -58,7 +58,7 @@ TERN_OP(Window) {
   return OpDef::Of<Window>("a window function of the given size")
       .Setting("size", kIndices)
       .Out("y", kNumbers)
-      .Flops(No{"a small table"})
+      .Flops(No{"the result is a small table"})
       .Batch(No{"no input has items"})
       .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)

@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// A base of an op's attributes. Converts dims and elements between the order [N, C, spatial…] (channels
-// first) and the order of the op's own tensors, which depends on `channels_last`.
+// A base class for the attributes of such ops. Converts dims and elements between the order [N, C, spatial…]
+// ("channels first") and the order of the op's tensors ("own layout"), which depends on `channels_last`.
 struct ChannelOrder {
   bool channels_last = false;
 
@@ -32,7 +32,7 @@ struct ChannelOrder {
     return first.ranked ? Shape(ToOwnLayout(first.dims)) : first;
   }
 
-  // `first` has the dims in the order [N, C, spatial…].
+  // Convert the order of the elements. `first` has the dims in the order [N, C, spatial…].
   template <class T> std::vector<T> ValuesToChannelsFirst(std::vector<T> values, const Dims& first) const {
     return channels_last && first.size() > 2 ? Swapped(values, first[0], Plane(first), first[1]) : values;
   }

@@ -1,4 +1,4 @@
-// Every op with channels_last gives the same result as the op between two Transposes.
+// Tests that every op with channels_last has the same result as the op between two Transposes.
 #include "ops/support/channels_last.h"
 
 #include "ops/test_graph.h"
@@ -23,8 +23,8 @@ Tensor ToLast(const Tensor& first) {
   return OutputOf("Transpose", {first}, {{"perm", perm}});
 }
 
-// Compares the op on [N, spatial…, C] with the op on [N, C, spatial…]. Inputs 0 (x) and 3 (a residual of full
-// rank) and the result are transposed.
+// Compares the op on [N, spatial…, C] with the op on [N, C, spatial…]. Transposes the inputs 0 (x) and 3 (a
+// residual of full rank) and the result.
 void ExpectSame(const char* op, std::vector<Tensor> inputs, AttrList attrs = {}) {
   SCOPED_TRACE(op);
   const Tensor wanted = ToLast(OutputOf(op, inputs, attrs));

@@ -1,6 +1,6 @@
-// The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose), applied before rounding: y =
-// activation(sums + residual). One node with an epilogue replaces three nodes and needs only one pass over
-// memory.
+// The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose): y = activation(sums +
+// residual). It is computed before the sums are rounded to the type of y. One node with an epilogue replaces
+// three nodes and needs only one pass over memory.
 #pragma once
 #include <cstdint>
 
@@ -31,13 +31,13 @@ struct EpilogueAttrs {
 // unknown, sets it to the residual's type.
 Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y, DType& type);
 
-// Adds the residual to `sums`, which have the result's dims, and applies the activation. Integers have no
-// activation.
+// Add the residual to `sums`, which have the dims `dims` of the result, and apply the activation. Integers
+// have no activation.
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<double>& sums);
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
-// For OpDef::flops: one per element for the bias and one for the residual. An activation counts as many FLOPs
-// as the op that computes only this activation.
+// For OpDef::flops. The bias and the residual each add one FLOP per element of the result. The activation
+// adds as many FLOPs as the op that computes only this activation.
 std::optional<double> EpilogueFlops(const Node& node);
 
 }  // namespace tern

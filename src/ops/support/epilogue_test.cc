@@ -1,4 +1,5 @@
-// An op with an activation gives the same result as the op followed by the activation's op.
+// Tests that an op with an activation has the same result as the op without it, followed by the activation's
+// op.
 #include "ops/support/epilogue.h"
 
 #include <algorithm>

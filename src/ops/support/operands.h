@@ -32,16 +32,17 @@ std::vector<T> BroadcastTo(const std::vector<T>& values, const Dims& from, const
   return out;
 }
 
-// Fails if `from` does not broadcast to `to`; the message names `port`. Unknown sizes are accepted.
+// Fails if `from`, the shape of input `port`, does not broadcast to `to`. Unknown sizes are accepted.
 Status CheckBroadcastsTo(const char* port, const Shape& from, const Shape& to);
 // Fails if the input is present and not a vector of `size` elements. Unknown sizes are accepted.
 Status CheckVector(InferContext& c, const char* port, const Dim& size);
-// Checks that an input that is added to a result has the result's type. If `type` is unknown, sets it to the
-// input's type.
+// Checks that input `port`, which is added to the result, has the result's type `type`. If `type` is unknown,
+// sets it to the input's type.
 Status CheckTermType(InferContext& c, const char* port, DType& type);
-// True if both sizes are known and different.
+// Returns whether both sizes are known and different.
 bool Differ(const Dim& a, const Dim& b);
-// Returns one of two sizes that must be equal: preferably a number, otherwise an expression.
+// Of two sizes that must be equal, returns the one that is a number. If neither is a number, prefers an
+// expression to an unknown size.
 Dim MoreSpecific(const Dim& a, const Dim& b);
 
 // Returns the result type of products. Floats must have equal types, and the result has this type. For

@@ -6,10 +6,10 @@
 namespace tern {
 
 struct RowStatistics {
-  double mean = 0, inv_std = 0;  // inv_std: 1 / sqrt(variance + epsilon)
+  double mean = 0, inv_std = 0;  // inv_std is 1 / sqrt(variance + epsilon)
 };
 
-// Normalises n numbers to zero mean and unit (population) variance, in place.
+// Replaces each of the n numbers x by (x - mean) * inv_std. The variance is the population variance.
 inline RowStatistics NormalizeRow(double* x, int64_t n, double epsilon) {
   double sum = 0, squares = 0;
   for (int64_t i = 0; i < n; ++i) sum += x[i];

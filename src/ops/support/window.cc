@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 31;  // products of two such numbers fit into 64 bits
+constexpr int64_t kLimit = int64_t{1} << 31;  // the product of two numbers below this limit fits into 64 bits
 
 Status CheckList(const char* name, const std::vector<int64_t>& list, int wanted, int64_t least) {
   if (list.empty()) return {};
@@ -55,9 +55,9 @@ Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Di
   if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower)
     return CeilDiv(input, a.stride);
   const Dim slack = input + (a.begin + a.end) - Extent(a, kernel);
-  // A window of one element on an empty input gives an empty output.
+  // If the window has one element and the input is empty, the output is empty.
   if (input.Is(0) && Extent(a, kernel).Is(1) && a.begin + a.end == 0) return Dim(0);
-  // With ceil_mode a window may extend beyond the end; it is enough that it starts inside.
+  // With ceil_mode, a window may extend beyond the padded input by up to stride - 1 elements.
   const int64_t least = window.ceil_mode ? 1 - a.stride : 0;
   if (slack.known() && slack.value() < least)
     return InvalidModel("spatial axis ", axis, ": a window of ", Extent(a, kernel).ToString(), " (kernel ",

@@ -23,13 +23,15 @@ struct WindowAxis {
 struct Window {
   std::vector<WindowAxis> axes;
   AutoPad auto_pad = AutoPad::kNone;
-  bool ceil_mode = false;  // the last window may extend beyond the end
+  bool ceil_mode = false;  // the last window may extend beyond the padded input
 };
 
-// An empty list means the default (strides and dilations 1, pads 0). Errors name the list and the number.
+// Checks the lists and returns the window. An empty list means the default, which is 1 for strides and
+// dilations and 0 for pads.
 Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const std::vector<int64_t>& pads,
                           const std::vector<int64_t>& dilations, AutoPad auto_pad, bool ceil_mode = false);
-// Returns the number of elements that a window spans, from the first to the last one that it reads.
+// Returns the number of elements from the first one that a window reads to the last one. A kernel of 3 with
+// dilation 2 spans 5 elements.
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
 // Returns the number of windows along the axis. Fails if the padded input is known to be smaller than one
 // window.
@@ -39,18 +41,18 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
 // Fails if a known kernel size is outside [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);
 
-// ValidOutputs returns the output positions [first, last) along one axis for which a tap reads an element
-// inside the input. `tap` is the index of the tap times the dilation.
+// ValidOutputs returns the range of output positions along one axis for which a tap reads an element inside
+// the input. The range is `first` to `last` - 1. `tap` is the index of the tap times the dilation.
 struct TapRange {
   int64_t first, last;
 };
 TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_t output);
 
-// Advances the first `rank` entries of an index below dims in row-major order. After the last index, resets
-// it to zeros and returns false.
+// Advances the first `rank` entries of `index` to the next index of a tensor with dims `dims`, in row-major
+// order. After the last index, resets the entries to 0 and returns false.
 bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
 
-// For OpDef::flops of an op with the attribute `kernel`: counts one for each tap of each window.
+// For OpDef::flops of an op with the attribute `kernel`. Counts one FLOP for each tap of each window.
 std::optional<double> WindowFlops(const Node& node);
 
 }  // namespace tern

@@ -67,7 +67,7 @@ TERN_OP(MurmurHash3) {
   return OpDef::Of<MurmurHash3>("the MurmurHash3_x86_32 of each element's bytes")
       .In("x", kHashed)
       .Out("y", SetOf(DType::kU32) | SetOf(DType::kI32))
-      .Flops(No{"integers are mixed"})
+      .Flops(No{"it mixes the bits of integers"})
       .Batch(kNoKernel)
       .Axes(kNoKernel)
       .Infer(Infer)

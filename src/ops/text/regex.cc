@@ -11,8 +11,8 @@ constexpr size_t kMaxSteps = 20000;  // limits the memory and the time per chara
 
 }  // namespace
 
-// Compiles a syntax tree to a program of steps. Each node of the tree appends its steps, and the program
-// continues at the step after them.
+// Compiles a syntax tree to a program of steps. Emit appends the steps of a node. After them, the program
+// continues at the step that is appended next.
 class Regex::Compiler {
  public:
   Result<Regex> Run(const RegexTree& tree) {
@@ -98,9 +98,9 @@ class Regex::Compiler {
   bool full_ = false;
 };
 
-// Simulates the NFA. now_ lists the active states between two characters, each with the start of its
-// attempted match. The list is ordered by start, so that if two attempts reach the same state, the earlier
-// one stays.
+// Simulates the NFA. now_ lists the active states between two characters. Each state has the start of the
+// match that it attempts. The list is ordered by start, so that if two attempts reach the same state, the
+// attempt with the earlier start stays.
 class Regex::Runner {
  public:
   Runner(const Regex& regex, const std::vector<uint32_t>& text)
@@ -153,7 +153,7 @@ class Regex::Runner {
 
   bool Ends(const State& s) const { return regex_.steps_[static_cast<size_t>(s.step)].kind == Kind::kMatch; }
 
-  // Drops attempts that start after `begin`, because a match starts at `begin`.
+  // Removes attempts that start after `begin`, because a match that starts at `begin` was found.
   void Drop(size_t begin) {
     const auto late = [&](const State& s) { return s.begin > begin; };
     now_.erase(std::remove_if(now_.begin(), now_.end(), late), now_.end());

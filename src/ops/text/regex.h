@@ -1,4 +1,5 @@
-// Regular expressions in RE2's syntax, matched in linear time by simulating all states of an NFA at once.
+// Regular expressions in RE2's syntax. Matching simulates all states of an NFA at once, so its time is linear
+// in the length of the text.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -14,14 +15,14 @@ class Regex {
   // Parses a pattern. Errors name the position in the pattern. Back references, look-around, \C and Unicode
   // properties are not supported.
   static Result<Regex> Parse(std::string_view pattern);
-  // True if the pattern matches the entire text, which is UTF-8. Invalid bytes count as U+FFFD.
+  // Returns whether the pattern matches the entire text, which is UTF-8. Invalid bytes count as U+FFFD.
   bool FullMatch(std::string_view text) const;
 
-  // The characters [begin, end) of a text, in code points.
+  // The code points `begin` to `end` - 1 of a text.
   struct Span {
     size_t begin, end;
   };
-  // Returns the leftmost match that starts at `from` or later. If several matches start there, it returns the
+  // Returns the first match that starts at `from` or later. If several matches have this start, returns the
   // longest.
   std::optional<Span> Find(const std::vector<uint32_t>& text, size_t from) const;
 
@@ -31,7 +32,7 @@ class Regex {
     Kind kind;
     RegexAssert condition = RegexAssert::kTextStart;
     int set = 0;              // index of a set
-    int next = 0, other = 0;  // other: the second branch of a split
+    int next = 0, other = 0;  // `other` is the second branch of a split
   };
   class Compiler;
   class Runner;

@@ -28,7 +28,8 @@ struct RegexTree {
   Kind kind = Kind::kEmpty;
   RegexSet set;
   RegexAssert condition = RegexAssert::kTextStart;
-  int64_t low = 0, high = 0;  // least and most repetitions of a kRepeat; a negative `high` means no limit
+  int64_t low = 0,
+          high = 0;  // minimum and maximum repetitions of a kRepeat; a negative `high` means no limit
   std::vector<RegexTree> parts;
 };
 

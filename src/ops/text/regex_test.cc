@@ -66,7 +66,8 @@ TEST(Regex, BadPatternsSayWhere) {
   EXPECT_NE(Regex::Parse("ab[c").status().message().find("character 4"), std::string::npos);
 }
 
-// Patterns that explode or backtrack in other engines are rejected or matched in linear time.
+// These patterns would need exponential memory or time in other engines. They must be rejected, or matched in
+// linear time.
 TEST(Regex, HostilePatternsAreBounded) {
   EXPECT_FALSE(Regex::Parse("((a{1000}){1000}){1000}").ok());
   EXPECT_FALSE(Regex::Parse("(((){1000}){1000}){1000}").ok());

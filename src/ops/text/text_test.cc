@@ -50,7 +50,7 @@ AttrList Grams() {
 
 TEST(TfIdfVectorizer, CountsWithGaps) {
   const auto y = ToDoubles(OutputOf("TfIdfVectorizer", {Tensor::Ints({5, 5, 6, 7})}, Grams()));
-  EXPECT_EQ(y, (std::vector<double>{1, 2, 2}));  // 6 once; 5 6 next to each other and with a gap; 5 twice
+  EXPECT_EQ(y, (std::vector<double>{1, 2, 2}));  // 6 occurs once, "5 6" twice (once with a gap), 5 twice
 }
 
 TEST(TfIdfVectorizer, BrokenPoolsAreRefused) {

@@ -1,4 +1,5 @@
-// TfIdfVectorizer: counts how often known n-grams, with gaps, occur in rows of strings or integers.
+// TfIdfVectorizer: counts how often given n-grams occur in rows of strings or integers. An occurrence may
+// have gaps.
 #include <algorithm>
 #include <map>
 
@@ -17,15 +18,17 @@ struct TfIdfVectorizer {
   std::vector<std::string> pool_texts;
   std::vector<float> weights;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"tf", "idf", "tfidf"}, "counts, weights of n-grams that occur, or their product");
+    v.Enum("mode", mode, {"tf", "idf", "tfidf"},
+           "tf: the count of each n-gram; idf: its weight if it occurs, else 0; tfidf: their product");
     v("min_length", min_length, "minimum length of counted n-grams");
     v("max_length", max_length, "maximum length of counted n-grams");
-    v("max_skip", max_skip, "maximum number of items that are skipped between two items of an n-gram");
+    v("max_skip", max_skip,
+      "maximum number of items that are skipped between two neighbouring items of an n-gram");
     v("starts", starts, "the offset in the pool of the first n-gram of length 1, of length 2, …");
     v("places", places, "the column of each n-gram");
     v("pool_ints", pool_ints, "the n-grams of integers, concatenated");
     v("pool_texts", pool_texts, "the n-grams of strings, concatenated");
-    v("weights", weights, "per n-gram; empty means 1 for all");
+    v("weights", weights, "the weight of each n-gram; empty means 1 for all");
   }
   size_t pool_size() const { return pool_texts.empty() ? pool_ints.size() : pool_texts.size(); }
 };
@@ -78,8 +81,8 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   return {};
 }
 
-// Numbers the items of the pool. An n-gram is a vector of these numbers. An item that is in no n-gram has the
-// number -1.
+// Assigns a number to each distinct item of the pool. An n-gram is a vector of these numbers. The number of
+// an item that is in no n-gram is -1.
 struct Vocabulary {
   std::map<int64_t, int64_t> ints;
   std::map<std::string, int64_t> texts;
@@ -110,7 +113,6 @@ struct Vocabulary {
   }
 };
 
-// Counts how often each n-gram occurs in a row.
 void CountRow(const TfIdfVectorizer& op, const Vocabulary& vocabulary, const std::vector<int64_t>& row,
               std::vector<double>& counts) {
   const auto items = static_cast<int64_t>(row.size());
@@ -158,7 +160,7 @@ TERN_OP(TfIdfVectorizer) {
   return OpDef::Of<TfIdfVectorizer>("how often each n-gram of a pool occurs in each row of x, weighted")
       .In("x", kIndices | kStrings)
       .Out("y", SetOf(DType::kF32))
-      .Flops(No{"a search"})
+      .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
       .Axes(No{"the last axis is a text"})
       .Infer(Infer)

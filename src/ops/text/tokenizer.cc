@@ -1,4 +1,4 @@
-// Tokenizer: splits texts into tokens, by a pattern of tokens or of separators.
+// Tokenizer: splits texts into tokens. A pattern describes the tokens or the separators between them.
 #include <algorithm>
 
 #include "ir/eval_context.h"
@@ -18,8 +18,8 @@ struct Tokenizer {
   template <class V> void Visit(V& v) {
     v("token", token, "pattern of a token, in RE2's syntax; used if there are no separators");
     v("separators", separators,
-      "patterns of separators, in RE2's syntax, applied one after the other; a single empty pattern: every character "
-      "is a token");
+      "patterns of separators, in RE2's syntax, applied one after the other; if the only pattern is empty, every "
+      "character is a token");
     v("pad", pad, "the token that pads rows with fewer tokens than the longest row");
     v("mark", mark, "add U+0002 before the tokens of a text and U+0003 after them");
     v("min_length", min_length, "tokens of fewer characters are dropped");
@@ -60,7 +60,8 @@ Codes Part(const Codes& text, size_t begin, size_t end) {
   return {text.begin() + static_cast<int64_t>(begin), text.begin() + static_cast<int64_t>(end)};
 }
 
-// Returns the position after a match. An empty match consumes one character.
+// Returns the position at which the search continues after a match. It is at least one character after the
+// start of the match, even if the match is empty.
 size_t EndOf(const Regex::Span& match) { return std::max(match.end, match.begin + 1); }
 
 // Appends the non-empty parts of the text between separators to `out`.

@@ -5,7 +5,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Returns the tokens of one text.
 Texts Tokens(const std::string& text, const AttrList& attrs) {
   return ToStrings(OutputOf("Tokenizer", {Tensor::Strings({1}, {text})}, attrs));
 }

@@ -5,8 +5,8 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-// Returns the length of the valid sequence at `at`, and stores its code point in `code`. Returns 0 if no
-// valid sequence starts there.
+// Returns the length in bytes of the valid sequence at `at`, and stores its code point in `code`. Returns 0
+// if no valid sequence starts there.
 size_t Decode(std::string_view s, size_t at, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
   const uint32_t first = byte(at);
@@ -27,7 +27,8 @@ size_t Decode(std::string_view s, size_t at, uint32_t& code) {
 }
 
 struct CaseRange {
-  uint32_t low, high, distance;  // upper-case letters low…high; the lower case is code + distance
+  uint32_t low, high,
+      distance;  // `low` to `high` are upper case; the lower case of a letter is letter + distance
 };
 
 constexpr CaseRange kRanges[] = {{'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},
