@@ -6,8 +6,9 @@
 namespace tern {
 namespace {
 
-// The axis of the product that contains the items of operand `i`. Fails if the product sums along the axis
-// with the items. `other` is the other operand. `second` is true if operand i is the right operand.
+// Returns the axis of the result that contains the items of input `i`. Fails if the product sums along the
+// axis with the items. `other` is the index of the other operand. `second` is true if input `i` is the right
+// operand.
 Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
   const int rank = q.Rank(i), axis = q.Axis(i), out = q.OutRank();
   const bool transposed = q.node.attrs.Bool(second ? "transpose_b" : "transpose_a");
@@ -18,8 +19,8 @@ Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
     return second || q.Rank(other) < 2 ? out - 1 : out - 2;
   }
   if (axis >= rank - 2) return InvalidArgument("it sums along axis ", axis, ", which contains the items");
-  // Batch axes end before the matrix axes. The product has two matrix axes, or one if the other operand is a
-  // vector.
+  // The axis is one of the batch axes, which precede the matrix axes. The result has two matrix axes, or one
+  // if the other operand is a vector.
   const int matrix = q.Rank(other) < 2 ? 1 : 2, place = out - matrix - (rank - 2 - axis);
   const int there = q.Rank(other) - 2 - (rank - 2 - axis);
   if (q.Holds(other) ? q.Axis(other) != there : there >= 0 && !q.In(other)[there].Is(1))

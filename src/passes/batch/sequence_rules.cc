@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// The inputs are values and positions. All values must have their items in the same axis.
+// The inputs are values and positions. All values must contain items, in the same axis.
 ItemAxes SequenceItems(const ItemQuery& q) {
   int axis = kNoItems;
   for (int i = 0; i < q.inputs(); ++i) {

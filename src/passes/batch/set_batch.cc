@@ -21,7 +21,7 @@ void AddSymbols(const Graph& graph, std::set<std::string>& names) {
     for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
 }
 
-// Returns a name for the symbol of the batch. The model does not use this name.
+// Returns a name for the symbol of the batch that no symbol of the model has.
 std::string FreshSymbol(const Graph& graph) {
   std::set<std::string> taken;
   AddSymbols(graph, taken);

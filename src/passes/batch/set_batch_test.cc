@@ -79,7 +79,7 @@ TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
   })");
 }
 
-// The heads are laid out as in torch's attention: the sequence comes first, and heads are next to the batch.
+// As in torch's attention, dim 0 is the sequence, and a Reshape merges the batch with the heads.
 TEST(SetBatch, BatchBehindTheSequence) {
   ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
     #heads: i64[3] = (5, 2, 2)
@@ -112,8 +112,8 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
-// These nodes work along the axis that contains the items, also where a Reshape has merged this axis with
-// another one.
+// These nodes work along the axis that contains the items. In some graphs, a Reshape has merged this axis
+// with another axis.
 TEST(SetBatch, RefusesNodesThatMixItems) {
   const std::pair<const char*, const char*> bodies[] = {
       {"#a: i64[] = (0) %y = CumSum(%x, #a) as \"mix\"", "it works along axis 0, which contains the items"},

@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// The tensor [2, ...] of which v is element `which`. A Gather, or a Split and a Squeeze, selects the element.
-// Null if v is not such an element.
+// Returns the tensor t of dims [2, ...] with v = t[which]. A Gather, or a Split and a Squeeze, must compute
+// v. Returns null if there is no such tensor.
 Value* StackedSource(const Value* v, int which) {
   Value* stacked = nullptr;
   if (const Node* gather = MadeBy(v, "Gather")) {
@@ -55,7 +55,8 @@ bool Fuse(Rewrite& r) {
     inputs[4] = inputs[5] = k;
   }
   const auto outputs = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
-  // The Unsqueezes lose their readers and are removed later. Until then they need valid inputs.
+  // The old Unsqueezes are removed later, because nothing reads their results. Until then they need valid
+  // inputs.
   const auto half = [&](int64_t i) {
     return r.Op("Gather", {outputs[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
   };

@@ -28,7 +28,7 @@ bool IsConvolution(const Node& node) {
   return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
 }
 
-// The number of elements, with a guess for unknown dims: batch 1, spatial size 32.
+// Returns the number of elements. Assumes 1 for an unknown dim 0 and 32 for each other unknown dim.
 double Elements(const Shape& s) {
   constexpr double kGuessedLength = 32;
   double count = 1;
@@ -73,7 +73,7 @@ class Chooser {
   Chooser(Graph& graph, const PassContext& context)
       : graph_(graph), eager_(context.eager), costs_(context.layout_costs) {}
 
-  // The nodes to convert to channels last, in graph order, with their forms.
+  // Returns the nodes to convert to channels last, in graph order. LastForm describes the converted node.
   std::vector<std::pair<Node*, LastForm>> Choose() {
     FindForms();
     if (!has_seed_) return {};
@@ -89,7 +89,7 @@ class Chooser {
  private:
   struct Candidate {
     LastForm form;
-    int number;  // the number of its node in the cut
+    int number;  // of the node in cut_
   };
 
   void FindForms() {
@@ -106,7 +106,8 @@ class Chooser {
     }
   }
 
-  // Transposes of the model show which axes are channels.
+  // A Transpose of the model from channels last to channels first with k > 1 channel axes shows that its
+  // result has k channel axes.
   void FindBorderAxes(const Node& node) {
     if (!IsOp(node, "Transpose")) return;
     const auto perm = PermutationOf(node);
