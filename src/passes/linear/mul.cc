@@ -9,7 +9,7 @@ namespace {
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");
-  const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant
+  const int at = root.input(0)->is_constant() ? 0 : 1;  // the index of the constant operand
   if (divides && at == 0) return r.Skip("the constant is the dividend");
   if (!root.input(at)->is_constant()) return r.Skip("no operand is a constant");
   const auto c = ChannelsOf(r, root.input(1 - at), op);

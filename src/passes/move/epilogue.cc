@@ -45,7 +45,8 @@ bool MoveActivation(Rewrite& r) {
   return Swap(r, 0);
 }
 
-// Moves a scalar factor, which other rules then fold into the weights or into alpha of the MatMul.
+// Moves a scalar factor. Other rules then fold the factor into the weights of the Conv or into alpha of the
+// MatMul.
 bool MoveFactor(Rewrite& r) {
   Node& root = r.root();
   const int at = ScalarOf(root.input(0)) ? 0 : 1;

@@ -1,4 +1,5 @@
-// Removes Dequantize-Quantize pairs that cancel, and each Relu or Clip that saturation makes redundant.
+// Removes Dequantize-Quantize pairs that cancel. Removes a Relu or Clip before a Quantize that saturates
+// at the same bounds.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@
 namespace tern {
 namespace {
 
-// True if Dequantize then Quantize returns every integer unchanged, because both have the same parameters.
+// True if Dequantize then Quantize returns every integer unchanged.
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");

@@ -1,5 +1,5 @@
-// Removes the nodes around Attention that split, merge and repeat heads. Attention reads packed heads and
-// shared key/value heads itself.
+// Removes the nodes around Attention that split, merge or repeat heads. Attention itself can read and write
+// [batch, length, heads*size], and several query heads can share a key/value head.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -91,8 +91,8 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   };
   Value* merged = new_outputs[0];
   if (SameShape(merged, root.output(0))) return replace(merged);
-  // The inputs of the old and the new Reshape agree in dims 0 and 1 only. A 0 at a later position of the
-  // target would copy a different dim.
+  // Only dims 0 and 1 are the same in the inputs of the old and the new Reshape. A 0 at a later position of
+  // the target shape would copy a different dim.
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
@@ -176,7 +176,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   Value* y = Rebuild(r, node, inputs, {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
   const Shape& s = y->type.shape;
   if (!s.ranked || !s[3].known()) return r.Skip("the size of a head is not known");
-  // The flattened batch can be -1 when all other dims are known.
+  // If all other dims are known, the target shape can have -1 for batch*heads.
   const auto target = ReshapeTarget(node.output(0)->type.shape);
   if (target) return r.Replace(r.Op("Reshape", {y, r.Ints(*target)}));
   Value* shape = MadeBy(node.input(0), "Reshape")->input(1);

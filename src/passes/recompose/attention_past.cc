@@ -6,8 +6,9 @@
 namespace tern {
 namespace {
 
-// The Concat that produces v from past and new rows, along the length of [batch, heads, length, size]. If
-// there is none, calls Skip with the reason and returns null.
+// Returns the Concat that produces v [batch, heads, length, size] by appending new rows to past rows along
+// `length`. If there is none, calls Skip with the reason and returns null. `what` is "keys" or "values", for
+// the reason.
 const Node* Appended(Rewrite& r, const Value* v, const char* what) {
   const Node* concat = MadeBy(v, "Concat");
   if (!concat || concat->inputs().size() != 2 || v->type.shape.rank() != 4 ||

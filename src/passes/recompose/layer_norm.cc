@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The parts of a root that computes x * (under.variance + under.epsilon)^-1/2.
+// Describes a root that computes x / sqrt(under.variance + under.epsilon).
 struct Normalised {
   Value* x = nullptr;
   Stabilised under;

@@ -1,5 +1,6 @@
-// Removes the nodes around RotaryEmbedding that split and rearrange heads. RotaryEmbedding reads packed heads
-// itself, and its attribute `size` limits the rotation to the first features of a head.
+// Removes the nodes around RotaryEmbedding that split and rearrange heads. RotaryEmbedding itself can read
+// [batch, length, heads*size]. If its attribute `size` is set, it rotates only the first `size` features of a
+// head.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -15,8 +16,8 @@ bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
          part->end == end;
 }
 
-// The RotaryEmbedding that produces v, and its input x. v and x are [batch, ?, ?, size]. There may be a view
-// before and a view after the RotaryEmbedding.
+// The RotaryEmbedding that produces v, and its input x. If there is a view before and a view after the
+// RotaryEmbedding, x is the input of the first view and v is the result of the second view.
 struct Inner {
   Node* rotary = nullptr;
   Value* x = nullptr;

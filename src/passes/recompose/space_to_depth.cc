@@ -10,8 +10,8 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-// A node Reshape(Transpose(Reshape(x, six axes)), four axes). x and the result are
-// [batch, channels, height, width].
+// Describes Reshape(Transpose(Reshape(x))). The Transpose has six axes. x and the result are [batch,
+// channels, height, width].
 struct SixAxes {
   Value* x = nullptr;
   Shape before, split, after;
@@ -29,8 +29,8 @@ std::optional<SixAxes> SixAxesAt(const Node& root) {
   return s;
 }
 
-// The side of a square block. `rows` and `columns` are the axes of `split` that contain its rows and columns.
-// nullopt if the block is not square.
+// Returns the side of the square block whose rows and columns are the axes `rows` and `columns` of `split`.
+// Returns nullopt if the block is not square.
 std::optional<int64_t> BlockOf(const Shape& split, int rows, int columns) {
   if (!split[rows].known() || split[rows] != split[columns] || split[rows].value() < 2) return std::nullopt;
   return split[rows].value();
@@ -90,8 +90,8 @@ std::optional<Grid> GridOf(Value* v) {
   return grid;
 }
 
-// Replaces a Concat of strided slices that together contain all pixels by SpaceToDepth. Adds a Gather if the
-// order of the channels differs.
+// Replaces a Concat of strided slices by SpaceToDepth, if every pixel is in one of the slices. Adds a Gather
+// if the order of the channels differs.
 bool RecomposeFocusAt(Rewrite& r) {
   const Node& root = r.root();
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
@@ -118,7 +118,7 @@ bool RecomposeFocusAt(Rewrite& r) {
   return r.Replace(y);
 }
 
-// Rewrites Conv(Gather(x, order)): reorders the weights instead of the channels of x.
+// Replaces Conv(Gather(x, order)) by a Conv of x with reordered weights.
 bool FuseChannelOrderAt(Rewrite& r) {
   const Node& conv = r.root();
   const Node* gather = MadeBy(conv.input(0), "Gather");
