@@ -51,7 +51,7 @@ bool FuseAdd(Rewrite& r) {
   Node* node = MatMulBefore(r, y);
   if (!node) return false;
   if (node->input(2)) return r.Skip("the MatMul has a bias");
-  if (!adds && !term->is_constant()) return r.Skip("the subtrahend is not a constant");
+  if (!adds && !term->is_constant()) return r.Skip("the operand beside the MatMul is not a constant");
   if (!IsRow(r, *node, term, y)) return false;
   Value* bias = AsVector(r, term);
   Attrs attrs = node->attrs;

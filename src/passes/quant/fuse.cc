@@ -140,7 +140,8 @@ bool RedundantRelu(const Node& q) {
 }
 
 bool FuseFunction(Rewrite& r) {
-  if (RedundantRelu(r.root())) return r.Skip("saturation does what Relu does");
+  if (RedundantRelu(r.root()))
+    return r.Skip("the Quantize saturates negative values, so the Relu is redundant");
   return FuseEither(r, "QUnary", "QActivation");
 }
 

@@ -169,13 +169,11 @@ TERN_RULE(RecomposeSpaceToDepth) {
 }
 
 TERN_RULE(RecomposeFocus) {
-  return Rule{
-      .summary =
-          "a Concat along the channels of every n-th pixel from each start (YOLO's Focus) is SpaceToDepth",
-      .level = Level::kExtended,
-      .roots = {"Concat"},
-      .apply = RecomposeFocusAt,
-      .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
+  return Rule{.summary = "a Concat of strided Slices along the channels (YOLO's Focus) is SpaceToDepth",
+              .level = Level::kExtended,
+              .roots = {"Concat"},
+              .apply = RecomposeFocusAt,
+              .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
   #s00: i64[2] = (0, 0)  #s10: i64[2] = (1, 0)  #s01: i64[2] = (0, 1)  #s11: i64[2] = (1, 1)
   #end: i64[2] = (8, 8)  #axes: i64[2] = (2, 3)  #steps: i64[2] = (2, 2)
   %a = Slice(%x, #s00, #end, #axes, #steps)

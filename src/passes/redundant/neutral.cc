@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The neutral constant of an operation. If `left`, the constant may also be the left operand.
+// The neutral constant of an operation. If `left` is true, the constant may also be the left operand.
 struct Neutral {
   const char* kind;
   double value;
@@ -34,8 +34,8 @@ Value* OtherOperand(const Node& node, double* constant) {
   return nullptr;
 }
 
-// True for x + 0 and x - (-0) of floats. These operations turn -0 into 0, so removing them would change the
-// sign of a zero.
+// True for x + 0 and x - (-0) of floats. The result of these operations is +0 if x is -0, so their removal
+// would change the sign of a zero.
 bool ChangesZeroSign(const Node& node, double constant) {
   const std::string kind = KindName(node);
   if (!IsFloatValue(node.output(0)) || constant != 0) return false;

@@ -1,4 +1,4 @@
-// Patterns and replacements of rules: the IR's text form with variables.
+// Patterns and replacements of rules. They are written in the IR's text form, with variables.
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
@@ -22,15 +22,15 @@ struct PatternOperand {
     kAny,        // %x
     kConstant,   // #w
     kLiteral,    // 0.5
-    kAttribute,  // @eps: a matched attribute as a number, in replacements only
-    kNode,       // %c: a value that another statement produces
-    kAbsent,     // _: the input is absent
+    kAttribute,  // @eps, a matched attribute as a number; in replacements only
+    kNode,       // %c, a value that another statement produces
+    kAbsent,     // _, the input is absent
   };
   Kind kind = Kind::kAny;
   bool optional = false;
   int variable = -1;  // index into Pattern::values (kAny, kConstant) or Pattern::attributes (kAttribute)
   double literal = 0;
-  int node = -1, output = 0;  // kNode: the statement and its output that produce the value
+  int node = -1, output = 0;  // for kNode: indices of the statement and of its output
 };
 
 struct PatternAttr {

@@ -37,7 +37,8 @@ std::vector<Form> AllForms() {
 
 Value* CastTo(Graph& graph, DType to, Value* v) { return Builder(graph).Op("Cast", {v}, {{"to", to}}); }
 
-// Returns `half` if the port accepts it, else an integer type or bool that the port accepts, else kInvalid.
+// Returns `half` if the port accepts it. Otherwise returns an integer type or bool that the port accepts, or
+// kInvalid.
 DType TypeFor(const Port& port, DType half) {
   for (DType t : {half, DType::kI64, DType::kI32, DType::kBool, DType::kI8, DType::kU8})
     if (port.types & SetOf(t)) return t;
@@ -147,7 +148,7 @@ bool AcceptsInputs(const Node& node, const std::vector<Value*>& inputs, DType ha
   return RunInfer(*node.op, node.attrs, context).ok() && context.outputs()[0].type.dtype == half;
 }
 
-// A rule that does the opposite of WidenHalf for any op: it removes the Casts around a node.
+// Does the opposite of WidenHalf. It removes the Casts around a node.
 bool Narrow(Rewrite& r) {
   const DType half = r.root().output(0)->type.dtype;
   Value* wide = r.root().input(0);
