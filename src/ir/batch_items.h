@@ -30,7 +30,7 @@ class BatchItems {
   bool Fixed(size_t i) const { return !Has(i) || Known(i); }
   // Returns true if the input broadcasts to the result. Marks the input if it holds items.
   bool Broadcasts(size_t i);
-  // The attribute `axis` for input 0, made non-negative.
+  // Returns the attribute `axis`. If it is negative, adds the rank of input 0.
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }

@@ -32,7 +32,8 @@ struct Scope {
 };
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.suffix); }
-// Returns the name in a token; empty for an unquoted number, which denotes an unnamed value.
+// Returns the name in a token. Returns "" for an unquoted number, because the text form numbers values
+// without a name.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
@@ -197,8 +198,8 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // Parses sums and products of calls and values. Operators are left-associative; products bind tighter than
-  // sums.
+  // Parses sums and products of calls and values. Operators are left-associative, and products bind tighter
+  // than sums.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
     if (depth > kMaxDepth)
       return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ",

@@ -12,8 +12,8 @@ bool ProvablyDifferent(const Dim& a, const Dim& b) {
   return difference.known() && !difference.Is(0);
 }
 
-// Returns whether past and present may be a state that grows along `axis`. Unknown types and ranks count as
-// compatible.
+// Returns false if these types cannot be the past and the present of a state that grows along `axis`. An
+// unknown type or rank may become any type or rank.
 bool MayAgree(const Type& past, const Type& present, int axis) {
   if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;

@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// A state of a subgraph: in each run, `input` reads the value that `output` had in the previous run.
+// A state of a subgraph. In each run, the input `input` has the value that the output `output` had after the
+// previous run.
 struct SubgraphState {
   int input = 0, output = 0;  // indices among the inputs and outputs of the subgraph
   int axis = -1;              // the growing axis; -1 means a fixed size
