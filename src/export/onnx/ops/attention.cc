@@ -1,5 +1,5 @@
-// Exports Attention, RotaryEmbedding and LinearAttention. Raises the model's opset to the first that has the
-// operator.
+// Exports Attention, RotaryEmbedding and LinearAttention. Raises the model's opset to the first opset with
+// the operator.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,7 @@
 namespace tern::onnx {
 namespace {
 
-// Emits a dim of an input as i64[1].
+// Emits a dim of an input as a tensor i64[1], and returns its name.
 std::string DimOf(TernNode& n, int input, int axis) {
   const Shape& shape = n.TypeOf(input).shape;
   const int64_t at = axis < 0 ? axis + shape.rank() : axis;
@@ -22,8 +22,9 @@ std::string DimText(const TernNode& n, int input, int axis) {
   return d.unknown() ? n.In(input) : d.ToString();
 }
 
-// Emits the mask, expanded to all queries and keys if it has one row or one column. The specification allows
-// such a mask to broadcast, but runtimes do not support this. Layers with the same mask share the result.
+// Returns the name of the mask. If the mask has one row or one column, emits an Expand to all queries and
+// keys. ONNX allows such a mask to broadcast, but runtimes do not support this. Layers with the same mask use
+// the same Expand.
 std::string ExpandedMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
@@ -89,9 +90,9 @@ struct Layouts {
   }
 };
 
-// Exports stacked pasts and presents, which contain keys and values in one tensor. The constructor emits the
-// split of the past and replaces the operator's inputs and outputs. Stack, to be called after the operator,
-// emits the present.
+// Exports a stacked past and present, which contain keys and values in one tensor. The constructor emits
+// nodes that split the past, and replaces the operator's inputs and outputs. Stack() emits nodes that stack
+// the present. It must be called after the operator is emitted.
 class Present {
  public:
   Present(TernNode& n, std::vector<std::string>& inputs, std::vector<std::string>& outputs) : n_(n) {
@@ -162,8 +163,8 @@ Status ExportAttention(TernNode& n) {
   return {};
 }
 
-// Emits an input of positions or angles, expanded from one row to one row per sample if necessary. Layers
-// share the result.
+// `input` is an input of positions or angles. If it has one row for all samples, emits an Expand to one row
+// per sample. Returns the name of the result. Layers with the same input use the same Expand.
 std::string ForEachSample(TernNode& n, int input, const std::string& name) {
   const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
   if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;
