@@ -172,8 +172,8 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
     return Set(def_.joined_slices, std::move(slices));
   }
   // For an op with weights, `size` returns a representative size of an input dim that the model leaves open.
-  // The kernel with its layout of packed weights is chosen for this size. kSizeOfWeights means that the
-  // weights imply the size. 0 means that no size is representative.
+  // The layout of the packed weights is chosen for this size. kSizeOfWeights means that the weights imply the
+  // size. 0 means that no size is representative.
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
   // `rule` returns true if op(dequantize(x)) equals dequantize(op(x)) for a node with these attributes. All

@@ -36,7 +36,7 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // gives the layout costs; if null, the defaults of LayoutCosts are used
+  const Target* target = nullptr;  // its layout costs are used; if null, the defaults of LayoutCosts
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
   std::vector<std::string> enable;         // names of rules marked on_request that run

@@ -1,4 +1,4 @@
-// tern ops: prints Tern's ops, as their declarations describe them, and the ONNX operators that Tern imports.
+// tern ops: prints the declarations of Tern's ops, and the ONNX operators that Tern imports.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"
@@ -194,7 +194,8 @@ void PrintJson() {
 }
 
 void PrintOnnx() {
-  std::map<std::string, std::pair<int, int>> domains;  // domain → (imported operators, all operators)
+  std::map<std::string, std::pair<int, int>> domains;  // per domain: number of imported operators, number of
+                                                       // all operators
   for (const OnnxOperator& o : OnnxCoverage()) {
     fmt::print("{} {}{}\n", o.imported ? "yes" : "no ", o.domain.empty() ? "" : o.domain + ".", o.name);
     auto& [imported, all] = domains[o.domain.empty() ? "ai.onnx" : o.domain];

@@ -25,12 +25,12 @@ Status CheckFileNames(const std::vector<Destination>& destinations);
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
-// The numbers of elements, of NaNs and of infinite elements in a result, including those in sequences and
-// maps.
+// The numbers of all elements, of NaNs and of infinite elements in a result. The elements of sequences and
+// maps are included.
 struct NonFinite {
   int64_t elements = 0, nan = 0, inf = 0;
   bool any() const { return nan || inf; }
-  std::string ToString() const;  // "3 of 10 elements are NaN, 2 infinite"
+  std::string ToString() const;  // for example "3 of 10 elements are NaN, 2 infinite"
 };
 NonFinite CountNonFinite(const Datum& datum);
 // Prints a note on stderr for each output with NaNs or infinite elements.

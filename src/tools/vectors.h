@@ -16,7 +16,7 @@ struct Vectors {
 };
 
 // Returns the test vector in the folder, or the test vectors in its sub-folders (test_data_set_0, …). Fails
-// if there is none, or if `with_outputs` is set and a test vector has no outputs.
+// if there is none, or if `with_outputs` is true and a test vector has no outputs.
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs);
 
 }  // namespace tern::tools

@@ -1,6 +1,6 @@
-// Folds the constant c of MatMul(x * c, w) into the weights, and that of MatMul(x + c, w) into the bias.
-// These rules run after the recompose stage, so that a norm before the MatMul can first fuse c as its scale
-// or bias.
+// Folds the constant c of MatMul(x * c, w) into the weights, and the constant c of MatMul(x + c, w) into
+// the bias. These rules run after the recompose stage, so that a norm before the MatMul can first fuse c as
+// its scale or bias.
 #include <algorithm>
 
 #include "passes/linear/channels.h"

@@ -23,9 +23,9 @@ std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   return std::nullopt;
 }
 
-// Returns false if the fusion would need more memory. The fused op runs at the position of the Add, so
-// `maker` runs later than before if `other` is produced between `maker` and the Add. Until then the input of
-// `maker` must stay in memory instead of its output. This needs more memory if the input is larger and has no
+// Returns false if the fusion would need more memory. The fused op runs at the position of the Add. If
+// `other` is produced between `maker` and the Add, the input of `maker` must stay in memory until the Add,
+// instead of the output of `maker`. This needs more memory if the input is larger than the output and has no
 // other reader.
 bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
   if (!other->producer || other->graph != &r.graph()) return true;

@@ -8,8 +8,8 @@ namespace tern {
 namespace {
 
 // Returns the weights of a ConvTranspose times `factor`, a vector with one element per output channel.
-// The weights are [C, M/group, kernel…] for C input and M output channels, so row c belongs to the
-// outputs of the group of c.
+// The weights are [C, M/group, kernel…] for C input and M output channels, so element [c, j] belongs
+// to output channel g * (M/group) + j, where g is the group of c.
 Value* ScaleTransposed(Rewrite& r, const Channels& c, Value* factor) {
   const Dims dims = c.weights->constant.dims();
   const int64_t group = c.node->attrs.Int("group");
