@@ -11,8 +11,7 @@
 namespace tern {
 
 struct DerivedName {
-  std::string what;                                         // what the constant contains; any text without
-                                                            // the character '|'
+  std::string what;                                         // the contents, as any text without '|'
   std::vector<std::pair<std::string, uint64_t>> made_from;  // source constants and their checksums
 };
 

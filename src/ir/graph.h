@@ -67,10 +67,10 @@ class Node {
   std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
-// A value that lives between runs, such as the keys and values of attention or the hidden state of a
-// recurrent network. Each run reads the value from `input` (the past) and writes it to output number `output`
-// (the present). See docs/architecture/ir.md. The functions of ir/state.h check the types and find pairs by
-// their names.
+// A value that a session keeps between runs, such as the keys and values of attention or the hidden state of
+// a recurrent network. Each run reads the value from `input` (the past) and writes it to output number
+// `output` (the present). See docs/architecture/ir.md. The functions of ir/state.h check the types and find
+// pairs by their names.
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
   int output = 0;          // the present: index of a graph output

@@ -13,8 +13,8 @@ namespace tern {
 // the states.
 using SubgraphStates = std::function<std::vector<SubgraphState>(const Attrs&, int i)>;
 
-// Sets the reference function of an op that was declared without one. Called once per op, before a graph with
-// the op runs. Not thread-safe.
+// Sets the reference function of an op that was declared without one. Must be called once per op, before a
+// graph with the op runs. Not thread-safe.
 void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference,
                   SubgraphStates states = {});
 

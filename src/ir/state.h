@@ -18,7 +18,7 @@ Status CheckStates(const Graph& graph);
 // the dims, such as past_sequence and past_sequence+sequence.
 std::vector<GraphState> FindStates(const Graph& graph);
 
-// Fails if the syntax of a text for StatesFromText is wrong.
+// Checks the syntax of a text for StatesFromText.
 Status CheckStatesText(std::string_view text);
 
 // Returns the states that a user specifies. `text` is "auto" (FindStates), "none" or a list of pairs such as

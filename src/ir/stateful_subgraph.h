@@ -24,8 +24,8 @@ class StatefulSubgraph {
   // Returns an output of the last run, valid until the next run. The datum is empty if the output is a state.
   virtual const Datum& Output(int i) const = 0;
   virtual const Dims& StateDims(int state) const = 0;  // dims of a state after the last run
-  // Replaces row i of each state by row parents[i] of the same state. A row is an index along `axis`, which
-  // must come before the growing axis. parents has one entry per row.
+  // Replaces row i of each state by row parents[i] of the same state. Row i is the part of a state with index
+  // i along `axis`. `axis` must come before the growing axis. `parents` has one entry per row.
   virtual Status SelectRows(int axis, const std::vector<size_t>& parents) = 0;
 };
 

@@ -22,7 +22,7 @@ class PassContext {
  public:
   std::set<std::string> disabled;        // names of rules and passes that do not run
   std::set<std::string> only;            // names of rules and passes; if not empty, no others run
-  std::set<std::string> requested;       // names of rules marked on_request that run
+  std::set<std::string> requested;       // names of the on_request rules that run
   std::string why_rule, why_node;        // RULE and NODE of --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
   double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations

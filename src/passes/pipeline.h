@@ -39,7 +39,7 @@ struct OptimizeOptions {
   const Target* target = nullptr;  // its layout costs are used; if null, the defaults of LayoutCosts
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
-  std::vector<std::string> enable;         // names of rules marked on_request that run
+  std::vector<std::string> enable;         // names of the on_request rules that run
   std::string stop_after;                  // the name of the last stage to run; if empty, all stages run
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
@@ -59,7 +59,7 @@ struct OptimizeReport {
   double milliseconds = 0;
 };
 
-// The names of the stages, in order: "clean", "widen", "linear", …
+// Returns the names of the stages in order, such as "clean", "widen" and "linear".
 std::vector<std::string> StageNames();
 
 // Optimizes the graph in place. The graph is verified after each pass and after each run of the rules. The

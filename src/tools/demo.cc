@@ -66,8 +66,8 @@ Result<Answer> Recognise(Engine& engine, const std::string& name, const data::Im
   return a;
 }
 
-// Prints a picture as text in five shades. A line of text shows two rows of pixels. Line i is followed by
-// beside[i].
+// Prints a picture as text in five shades. A line of text shows two rows of pixels. The text beside[i] is
+// printed to the right of line i.
 void PrintPicture(const data::Image& image, const std::vector<std::string>& beside) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   for (int y = 0; y + 1 < image.height; y += 2) {

@@ -75,8 +75,7 @@ class Decoder {
   template <class F> Status Feed(int input, int64_t n, const F& value) {
     Tensor& t = buffers_[input];
     const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
-    const bool bound = t.defined() && t.dim(1) == n;  // if true, t is already bound, and the next run reads
-                                                      // its new values
+    const bool bound = t.defined() && t.dim(1) == n;  // if true, t is already bound
     if (!bound) t = Tensor(dtype, {1, n});
     for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
     return bound ? Status() : session_.BindInput(input, t);

@@ -33,8 +33,7 @@ std::map<std::pair<std::string, std::string>, ModelSample> SamplesOf(
 
 struct ModelRates {
   double requests = 0, failures = 0, inferences = 0, batch = 0, cores = 0,
-         pending = 0;                            // per second, except `batch` (mean size) and `pending`
-                                                 // (count)
+         pending = 0;                            // per second, except `batch` and `pending`
   double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1 if unknown
   std::string slowest;                           // the phase with the largest mean time
   double slowest_ms = 0;

@@ -194,8 +194,7 @@ void PrintJson() {
 }
 
 void PrintOnnx() {
-  std::map<std::string, std::pair<int, int>> domains;  // per domain: number of imported operators, number of
-                                                       // all operators
+  std::map<std::string, std::pair<int, int>> domains;  // imported and all operators per domain
   for (const OnnxOperator& o : OnnxCoverage()) {
     fmt::print("{} {}{}\n", o.imported ? "yes" : "no ", o.domain.empty() ? "" : o.domain + ".", o.name);
     auto& [imported, all] = domains[o.domain.empty() ? "ai.onnx" : o.domain];

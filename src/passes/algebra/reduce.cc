@@ -43,7 +43,7 @@ bool Merge(Rewrite& r) {
   Value* x = outer.input(0);
   const std::string kind = KindName(outer);
   Node* inner = MadeBy(x, "Reduce", kind);
-  if (!inner || !Composes(kind)) return r.Skip("no reduction of the same kind comes before");
+  if (!inner || !Composes(kind)) return r.Skip("the input is not made by a reduction of the same kind");
   if (!OnlyUse(x)) return r.Skip("'", x->name, "' is also read by another node");
   const auto first = AxesOf(*inner);
   auto second = AxesOf(outer);

@@ -7,14 +7,14 @@
 namespace tern {
 
 Status BatchFollower::CannotAdapt(const Node& node, const std::string& why) {
-  return InvalidArgument(node.Describe(), " cannot take another batch size: ", why);
+  return InvalidArgument(node.Describe(), " does not work with another batch size: ", why);
 }
 
 Status BatchFollower::Lost(const Node& node, const std::string& why) const {
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotAdapt(node, StrCat("from ", types, " it makes ", node.output(0)->type.ToString(),
+  return CannotAdapt(node, StrCat("it converts ", types, " to ", node.output(0)->type.ToString(),
                                   why.empty() ? "" : "; ", why));
 }
 
@@ -74,7 +74,7 @@ Status BatchFollower::CheckCarried(const Node& node, int input, int body_input, 
   if (!Holds(outside) && !Holds(in) && !Holds(out)) return {};
   const auto axis = AxisOf(outside);
   if (axis && AxisOf(in) == axis && AxisOf(out) == axis) return {};
-  return CannotAdapt(node, StrCat("its body turns the state ", outside.ToString(), " into ", out.ToString()));
+  return CannotAdapt(node, StrCat("its body changes the state ", outside.ToString(), " to ", out.ToString()));
 }
 
 Status BatchFollower::CheckScannedAxes(const Node& node) const {
@@ -105,7 +105,7 @@ Status BatchFollower::CheckBodies(const Node& node) const {
       if ((Holds(yes[i]->type) || Holds(no[i]->type)) &&
           (!AxisOf(yes[i]->type) || AxisOf(yes[i]->type) != AxisOf(no[i]->type)))
         return CannotAdapt(
-            node, StrCat("its branches give ", yes[i]->type.ToString(), " and ", no[i]->type.ToString()));
+            node, StrCat("its branches return ", yes[i]->type.ToString(), " and ", no[i]->type.ToString()));
     return HoldsValue(node.input(0)) ? CannotAdapt(node, "its condition differs between items") : Status();
   }
   if (op == "Scan") return CheckScannedAxes(node);

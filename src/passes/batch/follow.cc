@@ -167,8 +167,8 @@ Status BatchFollower::AdaptExpand(Node& node) {
 Status BatchFollower::Repeat(Node& node, int i, int axis, Value* like, int like_axis) {
   const Type type = node.input(i)->type;
   if (old_size_ != 1)
-    return CannotAdapt(node,
-                       StrCat("its input ", i, " is ", type.ToString(), ", made for ", old_size_, " items"));
+    return CannotAdapt(node, StrCat("its input ", i, " is ", type.ToString(), ", which contains data for ",
+                                    old_size_, " items"));
   TERN_ASSIGN(Value * items, Insert(node, "Shape", {like}, {{"start", like_axis}, {"end", like_axis + 1}}));
   const auto ones = [&](int count) {
     return node.graph->AddConstant(Tensor::Ints(std::vector<int64_t>(static_cast<size_t>(count), 1)));

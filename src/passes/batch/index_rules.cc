@@ -15,7 +15,8 @@ ItemAxes GatherItems(const ItemQuery& q) {
 ItemAxes SameAxisItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Axis(i) != q.Axis(0))
-      return InvalidArgument("inputs 0 and ", i, " hold the items in different axes, or one holds none: ",
+      return InvalidArgument("inputs 0 and ", i,
+                             " contain the items in different axes, or one contains none: ",
                              q.node.input(0)->type.ToString(), ", ", q.node.input(i)->type.ToString());
   if (q.Axis(0) == q.AxisAttr(q.Rank(0))) return WorksAlong(q.Axis(0));
   return AllOutputs(q, q.Axis(0));

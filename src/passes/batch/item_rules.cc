@@ -92,7 +92,8 @@ ItemAxes ConcatItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i) {
     if (q.Axis(i) == axis) return WorksAlong(axis);
     if (q.Axis(i) != q.Axis(0))
-      return InvalidArgument("inputs 0 and ", i, " hold the items in different axes, or one holds none: ",
+      return InvalidArgument("inputs 0 and ", i,
+                             " contain the items in different axes, or one contains none: ",
                              q.node.input(0)->type.ToString(), ", ", q.node.input(i)->type.ToString());
   }
   return AllOutputs(q, q.Axis(0));
@@ -190,7 +191,8 @@ ItemAxes QuantizeItems(const ItemQuery& q) {
   const Shape& scale = q.In(1);
   const bool single = scale.rank() == 0 || (scale.rank() == 1 && scale[0].Is(1));
   if (q.node.attrs.Int("block_size") == 0 && single) return AllOutputs(q, q.Axis(0));
-  if (q.node.attrs.Int("block_size") != 0) return InvalidArgument("its scales are made for the old size");
+  if (q.node.attrs.Int("block_size") != 0)
+    return InvalidArgument("the number of its scales depends on the batch size");
   return BesideAxisAttr(q);
 }
 // For ops with one operand and parameters that are the same for all items.
@@ -207,7 +209,7 @@ ItemAxes ReverseSequenceItems(const ItemQuery& q) {
 ItemAxes RotaryItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Holds(i) && q.Axis(i) != 0) return WorksAlong(q.Axis(i));
-  if (!q.Holds(0)) return InvalidArgument("its input 0 does not have the items of the others");
+  if (!q.Holds(0)) return InvalidArgument("its input 0 does not contain items, but other inputs do");
   return AllOutputs(q, 0);
 }
 

@@ -25,14 +25,14 @@ Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
   const int there = q.Rank(other) - 2 - (rank - 2 - axis);
   if (q.Holds(other) ? q.Axis(other) != there : there >= 0 && !q.In(other)[there].Is(1))
     return InvalidArgument("its operands ", q.node.input(i)->type.ToString(), " and ",
-                           q.node.input(other)->type.ToString(), " hold the items in different axes");
+                           q.node.input(other)->type.ToString(), " contain the items in different axes");
   return place;
 }
 
 Result<int> ProductOf(const ItemQuery& q, int a, int b) {
   if (q.Holds(a)) return ProductAxis(q, a, b, false);
   if (q.Holds(b)) return ProductAxis(q, b, a, true);
-  return InvalidArgument("only its bias or residual holds items");
+  return InvalidArgument("only its bias or residual contains items");
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ ItemAxes EinsumItems(const ItemQuery& q) {
     const auto& axes = labels.inputs[static_cast<size_t>(i)];
     const auto uses = std::count(axes.begin(), axes.end(), *name);
     if (uses != (q.Holds(i) ? 1 : 0) || (q.Holds(i) && axes[static_cast<size_t>(q.Axis(i))] != *name))
-      return InvalidArgument("its operands hold the items in different axes");
+      return InvalidArgument("its operands contain the items in different axes");
   }
   const auto at = std::find(labels.output.begin(), labels.output.end(), *name);
   if (at == labels.output.end()) return InvalidArgument("it sums along the axis that contains the items");

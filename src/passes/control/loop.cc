@@ -7,7 +7,7 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMaxIterations = 8;
-// A loop with two or more iterations is not unrolled if the unrolled nodes are more than this.
+// A loop with two or more iterations is unrolled only if the result has at most this many nodes.
 constexpr int64_t kMaxNodes = 32;
 // The inputs of a Loop are trip_count, condition, states. The inputs of its body are iteration, condition,
 // states.

@@ -41,7 +41,7 @@ bool CanTake(Rewrite& r, Value* sums, Value* other) {
   if (!maker || !HasEpilogue(*maker)) return r.Skip("no operand is made by Conv, ConvTranspose or MatMul");
   if (!OnlyUse(sums)) return r.Skip("'", sums->name, "' is also read by another node");
   if (maker->graph != &r.graph()) return r.Skip("'", sums->name, "' is made outside of this graph");
-  if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " takes no residual");
+  if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " does not support a residual");
   if (!NoEpilogue(*maker)) return r.Skip(maker->op->name, " has a residual or an activation");
   if (!IsFloatValue(sums) || other->type.dtype != sums->type.dtype)
     return r.Skip("the accumulators are quantized");

@@ -25,8 +25,8 @@ Value* StackedSource(const Value* v, int which) {
   return fits && v->type.shape.rank() == 4 ? stacked : nullptr;
 }
 
-// Returns the Concat that stacks v and another value along a new first axis, with v as input `position`. Null
-// when there is none.
+// Returns the Concat that stacks v and another value along a new first axis, with v as input `position`.
+// Returns null if there is none.
 Node* StackOf(const Value* v, size_t position) {
   Node* unsqueeze = OnlyReader(v);
   if (!unsqueeze || !IsOp(*unsqueeze, "Unsqueeze")) return nullptr;

@@ -48,7 +48,7 @@ int64_t CrossingCost(const Value& v, int channel_axes) {
   return RoundUp(2 * Bytes(v));
 }
 
-// The extra cost of a convolution with its channels first, in bytes.
+// Returns the extra cost of a convolution with channels first, in bytes.
 double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const Tensor& w = node.input(1)->constant;
   if (w.size() == 0) return 0;
@@ -63,7 +63,7 @@ double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
          std::min(costs.most_bytes_per_flop, costs.bytes_per_flop + costs.bytes_per_copy / group_channels);
 }
 
-// The extra cost of the node with its channels first, in bytes.
+// Returns the extra cost of the node with channels first, in bytes.
 int64_t CostFirst(const Node& node, const LayoutCosts& costs) {
   if (IsConvolution(node)) return RoundUp(ConvCostFirst(node, costs));
   if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return RoundUp(0.5 * Bytes(*node.input(0)));
@@ -90,7 +90,7 @@ class Chooser {
  private:
   struct Candidate {
     LastForm form;
-    int number;  // of the node in cut_
+    int number;  // the number of the node in cut_
   };
 
   void FindForms() {
@@ -131,7 +131,8 @@ class Chooser {
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v)));
   }
 
-  // The cut nodes that produce or read a value. A node with a fixed layout counts as the source or the sink.
+  // Returns the nodes of cut_ that produce or read a value. For a graph node with a fixed layout, this is
+  // the source or the sink.
   std::vector<int> SidesOf(const Value& v) const {
     std::vector<int> sides;
     AddOnce(sides, MakerSide(v));

@@ -1,5 +1,4 @@
-// Merges consecutive linear ops (Conv, 1x1 Conv, MatMul) into one Conv where that takes fewer
-// multiplications.
+// Merges consecutive linear ops (Conv, 1x1 Conv, MatMul) into one Conv, if it needs fewer multiplications.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"

@@ -33,7 +33,7 @@ bool MergeConstants(Rewrite& r) {
   if (p && p->constant.size() != m) p = Add(r, p, r.Const(Tensor(p->type.dtype, {m})));
   Value* moved = p ? r.Op("MatMul", {p, b}, {{"transpose_b", tb}, {"alpha", alpha}}) : nullptr;
   Value* bias = !moved ? q : q ? Add(r, moved, q) : moved;
-  // The first alpha is folded into the weights, so that the product of both alphas is not rounded.
+  // Folds the first alpha into the weights, because the product of both alphas may not be exact in f32.
   const double factor = static_cast<double>(first->node->attrs.Float("alpha"));
   Value* weights = r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
   Attrs attrs = second.attrs;

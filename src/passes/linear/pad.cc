@@ -8,9 +8,9 @@
 namespace tern {
 namespace {
 
-// Returns the widths that a Pad adds at the begin of each spatial axis, then those at the end of each spatial
-// axis. If the widths are not known, or the Pad crops or pads other axes, calls Skip with the reason and
-// returns nullopt.
+// Returns the widths that a Pad adds before each spatial axis, followed by those that it adds after each
+// spatial axis. If the widths are not known, or the Pad crops or pads other axes, calls Skip with the reason
+// and returns nullopt.
 std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kTiny = 64;  // elements; to start a kernel takes longer than to compute this many elements
+constexpr int64_t kTiny = 64;  // elements; the start of a kernel takes longer than their computation
 
 // True for an elementwise op with one operand, or with several operands that broadcast.
 bool IsElementwise(const Node& node) {

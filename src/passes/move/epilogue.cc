@@ -10,7 +10,7 @@ namespace {
 bool Moves(const Node* node) { return node && (IsView(*node) || IsOp(*node, "Transpose")); }
 
 // Returns the Conv, ConvTranspose or MatMul at the start of a chain of views and Transposes that ends with v.
-// Every value of the chain must have one reader. Null if there is no such node.
+// Every value of the chain must have one reader. Returns null if there is no such node.
 Node* FusionTarget(Value* v) {
   constexpr int kMaxChain = 4;
   for (int i = 0; i < kMaxChain && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);

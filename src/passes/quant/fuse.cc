@@ -99,8 +99,8 @@ class InputCollector {
   Value* bias_ = nullptr;
 };
 
-// Copies the attributes of the float op to those of the quantized op. Returns false if the quantized op does
-// not have an attribute and its value is not the default.
+// Copies the attributes of the float op to those of the quantized op. Skips an attribute that the quantized
+// op does not have if its value is the default. Returns false if another attribute cannot be copied.
 bool TakeAttrs(const Node& real, Attrs& attrs) {
   for (const Attrs::Entry& entry : real.attrs.List()) {
     if (!attrs.Has(entry.name) ? !entry.is_default : !attrs.Set(entry.name, entry.value).ok()) return false;

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Describes v = gamma / sqrt(variance + epsilon). `of` is the x and the axes of the variance. v may have
+// Describes v = gamma / sqrt(variance + epsilon). `of` contains x and the axes of the variance. v may have
 // several readers.
 struct ScaledRoot {
   Value* gamma = nullptr;  // null if gamma is 1

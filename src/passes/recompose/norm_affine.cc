@@ -92,7 +92,7 @@ TERN_RULE(RemoveCastsAroundRmsNorm) {
 
 // `w` multiplies or is added to the result of a Transpose after a LayerNorm over the last axis. True if
 // `w` has more than one element only along the axis to which the Transpose moves the last axis. For
-// example, w is [C,1,1] if the Transpose moves the last axis to axis 1 of 4.
+// example, w is [C,1,1] if the Transpose moves the last of four axes to axis 1.
 namespace {
 
 bool PerChannel(const Match& m) {

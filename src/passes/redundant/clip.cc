@@ -59,7 +59,8 @@ bool MergeClips(Rewrite& r) {
   if (!outer || !inner)
     return r.Skip("its input is not made by Clip or Relu, or the bounds are not constant");
   if (!ExactInDouble(v)) return r.Skip("a double cannot represent all values of the type");
-  // Two Clips are one Clip. Its bounds are the inner bounds, clamped to the outer bounds.
+  // Two consecutive Clips equal one Clip. Its bounds are the inner bounds, clamped to the outer
+  // bounds.
   const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low),
                     outer->Apply(inner->high)};
   if (both == *inner) return r.Replace(v);

@@ -18,7 +18,7 @@ constexpr Neutral kNeutral[] = {{"add", 0, true},     {"sub", 0, false},        
                                 {"bit_xor", 0, true}, {"shift_left", 0, false}, {"shift_right", 0, false}};
 
 // Returns the operand that equals the result because the other operand is neutral, and stores the neutral
-// value in *constant. Null when no operand is neutral.
+// value in *constant. Returns null if no operand is neutral.
 Value* OtherOperand(const Node& node, double* constant) {
   const std::string kind = KindName(node);
   for (const Neutral& n : kNeutral) {

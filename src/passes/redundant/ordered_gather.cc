@@ -44,7 +44,7 @@ bool OrderedGather(Rewrite& r) {
 }
 
 // True if the index tuples list all positions of the first dims of x in row-major order. For example, if x is
-// [2,3,…] and the indices are [2,3,2], tuple (i, j) must be (i, j).
+// [2,3,…] and the indices are [2,3,2], the tuple at position (i, j) must be (i, j).
 bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
   size_t at = 0;
   const auto skip_ones = [&] {

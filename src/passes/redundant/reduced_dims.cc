@@ -1,5 +1,5 @@
-// A view after a reduction may only remove the reduced dims of size 1, or insert them. The rules here remove
-// such a view and change keep_dims of the reduction.
+// Some views after a reduction only remove the reduced dims, which have size 1, or insert them. The rules
+// here remove such a view and change keep_dims of the reduction.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"

@@ -51,12 +51,12 @@ class Match {
   friend class Matcher;
   friend class Emitter;
   const Pattern* pattern_;
-  std::vector<Value*> values_;         // by Pattern::values
+  std::vector<Value*> values_;         // in the order of Pattern::values
   std::vector<bool> bound_;            // true if the element of values_ is set
-  std::vector<AttrValue> attributes_;  // by Pattern::attributes
+  std::vector<AttrValue> attributes_;  // in the order of Pattern::attributes
   std::vector<bool> attribute_bound_;
   std::vector<Attrs> attr_sets_;
-  std::vector<Node*> nodes_;  // by Pattern::nodes
+  std::vector<Node*> nodes_;  // in the order of Pattern::nodes
   std::vector<std::pair<std::string, Tensor>> made_;
   std::vector<std::pair<std::string, AttrValue>> made_attrs_;
   std::string* why_ = nullptr;

@@ -26,10 +26,11 @@ void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 // name.
 void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<ReplacedNode>& replaced);
 
-// Makes all node names in the graph and its nested graphs unique. Only one node keeps its name. Nodes with
-// multiply-accumulates are preferred, then nodes with other arithmetic. Of several equally preferred nodes,
-// the last one keeps the name. The name of each other node gets its op's name as a suffix, and a number if
-// necessary: "conv1", "conv1/Transpose", "conv1/Transpose_2". Nodes without a name stay without a name.
+// Makes all node names in the graph and its nested graphs unique. Of several nodes with the same name, only
+// one keeps it. Nodes with multiply-accumulates are preferred, then nodes with other arithmetic. Of several
+// equally preferred nodes, the last one keeps the name. The name of each other node gets its op's name as a
+// suffix, and a number if necessary: "conv1", "conv1/Transpose", "conv1/Transpose_2". Nodes without a name
+// stay without a name.
 void MakeNamesUnique(Graph& graph);
 
 }  // namespace tern

@@ -63,9 +63,12 @@ class Rewrite {
   const std::string& why() const { return why_; }
   const Status& status() const { return status_; }  // an error in the rule; the message names the rule
   const std::vector<Node*>& emitted() const { return emitted_; }
-  bool leaves_dead() const { return leaves_dead_; }  // nodes other than the root have lost their readers
+  bool leaves_dead() const {
+    return leaves_dead_;
+  }  // true if nodes other than the root may have lost their
+     // readers
   bool done() const { return done_; }
-  size_t constant_bytes() const { return constant_bytes_; }  // of all constants emitted, used or not
+  size_t constant_bytes() const { return constant_bytes_; }  // total size of all emitted constants
 
  private:
   bool Fits(const Value& old, Value& value);

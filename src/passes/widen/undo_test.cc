@@ -1,5 +1,5 @@
-// Tests for every op that no rule makes a node compute in half precision again after WidenHalf. Otherwise the
-// rule and WidenHalf would undo each other.
+// After WidenHalf, no rule may emit a node that computes in half precision. Otherwise the rule and WidenHalf
+// would undo each other. These tests check this for every op.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,8 @@ Attrs AttrsOf(const OpDef& op) {
   return attrs;
 }
 
-// Returns a graph of one node, and Casts if form.casts. Null if the op does not accept such operands.
+// Returns a graph of one node. If form.casts is true, Casts surround the node. Returns null if the op does
+// not accept such operands.
 std::unique_ptr<Graph> GraphOf(const OpDef& op, const Form& form) {
   auto graph = std::make_unique<Graph>();
   std::vector<Value*> inputs;

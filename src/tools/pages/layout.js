@@ -30,8 +30,7 @@ function rows(group, reads) {
 function place(widths, row, reads) {
   const wide = widths.slice(), lane = widths.map(() => false), level = row.slice(), up = widths.map(() => []), down = widths.map(() => []);
   const link = (a, b) => { down[a].push(b); up[b].push(a); };
-  const lanes = widths.map(() => []), routes = [];  // lanes[node][k] is the lane of the node's value, k + 1
-                                                    // rows below the node
+  const lanes = widths.map(() => []), routes = [];  // lanes[node][k] is k + 1 rows below the node
   widths.forEach((w, i) => reads(i).forEach(j => {
     const span = row[i] - row[j];
     if (span > LONGEST_ROUTE) { routes.push([i, j, []]); return; }
