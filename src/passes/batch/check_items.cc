@@ -14,7 +14,7 @@ Status BatchFollower::Lost(const Node& node, const std::string& why) const {
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotAdapt(node, StrCat("it converts ", types, " to ", node.output(0)->type.ToString(),
+  return CannotAdapt(node, StrCat("its result for ", types, " is ", node.output(0)->type.ToString(),
                                   why.empty() ? "" : "; ", why));
 }
 
