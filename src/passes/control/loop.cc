@@ -49,7 +49,7 @@ bool UnrollLoop(Rewrite& r) {
   const Node& loop = r.root();
   const Graph& body = *loop.subgraphs()[0];
   const auto iterations = IterationsOf(loop);
-  if (!iterations || *iterations < 1) return r.Skip("the number of iterations is not a known number above 0");
+  if (!iterations || *iterations < 1) return r.Skip("the number of iterations is 0 or not known");
   if (*iterations > kMaxIterations ||
       *iterations * body.NodeCount() > (*iterations == 1 ? INT32_MAX : kMaxNodes))
     return r.Skip("the loop is too long to unroll");

@@ -44,7 +44,8 @@ bool Fuse(Rewrite& r) {
   const Node& node = r.root();
   if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded"))
     return r.Skip("the Attention is stacked already, or guarded");
-  if (node.outputs().size() != 3) return r.Skip("the present keys and values are not its only other outputs");
+  if (node.outputs().size() != 3)
+    return r.Skip("the Attention does not have exactly three outputs: y, present keys and present values");
   Node* concat = StackOf(node.output(1), 0);
   if (!concat || StackOf(node.output(2), 1) != concat)
     return r.Skip("present keys and values are not stacked, or are read elsewhere");

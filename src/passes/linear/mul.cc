@@ -20,7 +20,7 @@ bool FoldMul(Rewrite& r, const char* op) {
   if (divides) factor = Div(r, r.Scalar(factor->type.dtype, 1), factor);
   if (!AllFiniteAndNotZero(factor)) return r.Skip("the inverse of a factor is zero or not finite");
   if (std::string_view(op) == "MatMul" && factor->constant.size() == 1 && c->count != 1)
-    return r.Skip("a scalar becomes alpha instead");
+    return r.Skip("a scalar becomes alpha of the MatMul instead");
   Value* bias = nullptr;
   if (c->bias && !(bias = BiasOf(r, *c))) return false;
   return r.Replace(WithWeights(r, *c, ScaledWeights(r, *c, factor), bias ? Mul(r, bias, factor) : nullptr));

@@ -98,7 +98,8 @@ bool MoveBehindConcat(Rewrite& r) {
   for (const Value* v : concat.inputs()) {
     if (!v->producer || v->producer->graph != concat.graph || !IsElementwise(*v->producer))
       return r.Skip("'", v->name, "' is not made by an elementwise op");
-    if (!SameOp(*v->producer, *first)) return r.Skip("'", v->name, "' is made by another op than the first");
+    if (!SameOp(*v->producer, *first))
+      return r.Skip("'", v->name, "' is not made by the same op as the first input");
     if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
     if (!v->type.shape.ranked || !IsTiny(v->type.shape)) return r.Skip("'", v->name, "' is not tiny");
   }

@@ -44,7 +44,7 @@ Node* Movable(Rewrite& r) {
     return nullptr;
   };
   if (!node || !IsPointwise(*node))
-    return no("'", v->name, "' is not made by an elementwise op out of one value");
+    return no("'", v->name, "' is not made by an elementwise op with one non-constant operand");
   if (!OnlyUse(v)) return no("'", v->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   Value* x = node->input(MainInput(*node));

@@ -45,7 +45,8 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
     if (!bound || std::isnan(*bound)) return r.Skip("a bound is not constant");
     (i == 1 ? low : high) = *bound;
   }
-  if (!(low <= high) || !Saturates(q, low, high)) return r.Skip("the bounds are narrower than the type");
+  if (!(low <= high) || !Saturates(q, low, high))
+    return r.Skip("the Quantize does not saturate at these bounds");
   std::vector<Value*> inputs = q.inputs();
   inputs[0] = v->producer->input(0);
   return r.Replace(r.Op(*q.op, q.attrs, inputs));

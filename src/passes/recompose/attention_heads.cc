@@ -67,7 +67,7 @@ bool FuseSplitHeadsAt(Rewrite& r) {
     inputs[i] = packed.x;
     changes.emplace_back(i == 0 ? "q_heads" : "kv_heads", packed.heads);
   }
-  if (changes.empty()) return r.Skip("no input is a transposed split into heads");
+  if (changes.empty()) return r.Skip("no input is made by a Reshape into heads and a Transpose");
   return r.Replace(RebuildAllOutputs(r, node, inputs, changes));
 }
 
@@ -75,7 +75,8 @@ bool FuseSplitHeadsAt(Rewrite& r) {
 bool FuseMergedHeadsAt(Rewrite& r) {
   const Node& root = r.root();
   Node* transpose = MadeBy(root.input(0), "Transpose");
-  if (!IsSwap(transpose) || !OnlyUse(root.input(0))) return r.Skip("the input is not a transpose of heads");
+  if (!IsSwap(transpose) || !OnlyUse(root.input(0)))
+    return r.Skip("the input is not made by a Transpose with perm=[0,2,1,3]");
   Node* attention = MadeBy(transpose->input(0), "Attention");
   if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
     return r.Skip("the value is not the result of an Attention that is read nowhere else");
@@ -96,7 +97,7 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
-    return r.Skip("the new shape copies dims");
+    return r.Skip("the target shape copies a dim after dim 1");
   return replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
 }
 

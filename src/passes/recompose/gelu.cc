@@ -84,7 +84,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     if (Near(scale, 1, dtype)) return r.Replace(gelu);
     // Emits a factor other than 1 as a Mul. The factor is not 1 if another rule has folded a part of it into
     // the weights of the next node.
-    if (ScaledNext(r.root().output(0))) return r.Skip("a product with a number comes next");
+    if (ScaledNext(r.root().output(0))) return r.Skip("the only reader multiplies or divides by a number");
     return r.Replace(r.Op("Binary", {gelu, r.Scalar(dtype, scale)}, {{"kind", std::string("mul")}}));
   }
   return r.Skip("the argument of ", KindName(*gate->function), " is not GELU's");

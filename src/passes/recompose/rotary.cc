@@ -116,7 +116,7 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
   const Shape& s = x->type.shape;
   const int axis = PositionAxis(f.cos, s);
   Value *cos = AnglesFor(r, f.cos, f.cos_once, s, axis), *sin = AnglesFor(r, f.sin, f.sin_once, s, axis);
-  if (!cos || !sin) return r.Skip("the angles are not one per position");
+  if (!cos || !sin) return r.Skip("the cosines or sines do not have one row per position");
   if (!SameType(cos, sin) || cos->type.dtype != x->type.dtype)
     return r.Skip("cosines, sines and x have different shapes or types");
   if (axis == 2) return r.Replace(r.Op("RotaryEmbedding", {x, cos, sin}, {{"interleaved", interleaved}}));

@@ -44,7 +44,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
     return r.Skip("the first part is not a RotaryEmbedding of all its features");
   const auto first = ReadPart(inner.x);
   if (!first || first->start != 0 || first->x->type.shape.rank() != 4 || !first->x->type.shape[-1].known())
-    return r.Skip("the first part is not a part of a value");
+    return r.Skip("the input of the RotaryEmbedding is not the first part of a value");
   Value* x = first->x;
   if (!IsPart(inner.x, x, 0, first->end) || !IsPart(root.input(1), x, first->end, x->type.shape[-1].value()))
     return r.Skip("the second part is not the rest of the value");
@@ -65,7 +65,7 @@ bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
   const Node* transpose = MadeBy(root.input(0), "Transpose");
   if (!transpose || transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1, 3} ||
       root.attrs.Int("heads"))
-    return r.Skip("x is not a transpose of heads");
+    return r.Skip("x is not made by a Transpose with perm=[0,2,1,3]");
   const Node* split = MadeBy(transpose->input(0), "Reshape");
   if (!split) return r.Skip("x is not split into heads");
   const Shape &x = split->input(0)->type.shape, &s = split->output(0)->type.shape;

@@ -128,12 +128,12 @@ bool FuseChannelOrderAt(Rewrite& r) {
   const Shape& x = gather->input(0)->type.shape;
   if (!order || gather->input(1)->type.shape.rank() != 1 || !conv.input(1)->is_constant() ||
       conv.attrs.Int("group") != 1 || x.rank() < 3 || !x[1].Is(static_cast<int64_t>(order->size())))
-    return r.Skip("the indices are not an order of all channels, or the weights are not constant");
+    return r.Skip("the indices are not a permutation of all channels, or the weights are not constant");
   Perm inverse(order->size(), -1);
   for (size_t i = 0; i < order->size(); ++i) {
     const int64_t at = (*order)[i];
     if (at < 0 || at >= static_cast<int64_t>(order->size()) || inverse[static_cast<size_t>(at)] >= 0)
-      return r.Skip("the indices are not an order of all channels");
+      return r.Skip("the indices are not a permutation of all channels");
     inverse[static_cast<size_t>(at)] = static_cast<int64_t>(i);
   }
   std::vector<Value*> inputs = conv.inputs();

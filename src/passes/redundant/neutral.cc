@@ -46,8 +46,7 @@ bool RemoveNeutral(Rewrite& r) {
   double constant = 0;
   Value* x = OtherOperand(r.root(), &constant);
   if (!x) return r.Skip("no operand is a neutral constant");
-  if (ChangesZeroSign(r.root(), constant))
-    return r.Skip("without the operation, a negative zero would keep its sign");
+  if (ChangesZeroSign(r.root(), constant)) return r.Skip("the operation changes -0 to +0");
   return r.Replace(x);
 }
 

@@ -28,7 +28,7 @@ bool ReplaceByView(Rewrite& r, Value* x) {
   const Shape& to = r.root().output(0)->type.shape;
   Value* y = ViewAs(r, x, to);
   if (const Node* view = y ? nullptr : MadeByView(x)) y = ViewAs(r, view->input(0), to);
-  if (!y) return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", to.ToString());
+  if (!y) return r.Skip("no single view converts ", x->type.shape.ToString(), " to ", to.ToString());
   return r.Replace(y);
 }
 

@@ -85,7 +85,8 @@ std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto mask = ReducedAxes(*node);
   if (!mask) return no("the axes are not known");
   const bool pool = IsOp(*node, "GlobalPool");
-  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return no("the pooling is not a Reduce kind");
+  if (pool && (ReduceKind(*node).empty() || mask->size() < 3))
+    return no("no Reduce kind computes the same as the pooling");
   const bool kept = pool || node->attrs.Bool("keep_dims");
   if (!(Reduced(node->input(0)->type.shape, *mask, !kept) == to))
     return no("other dims than the reduced ones change");

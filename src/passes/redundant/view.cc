@@ -51,7 +51,7 @@ bool MergeViews(Rewrite& r) {
   Value* result = ViewAs(r, x, y->type.shape);
   if (!result) result = ReshapeByInput(r, x);
   if (!result)
-    return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
+    return r.Skip("no single view converts ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
   return r.Replace(result);
 }
 

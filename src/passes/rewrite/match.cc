@@ -88,7 +88,7 @@ class Matcher {
     const PatternNode& p = pattern_.nodes[static_cast<size_t>(index)];
     if (Node* before = match_.nodes_[static_cast<size_t>(index)]; before)
       return before == &node ? Solve(std::move(goals))
-                             : Fail("two different nodes where the same node is needed");
+                             : Fail("the pattern needs the same node twice, but found two different nodes");
     if (node.op != p.op)
       return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
     if (ChannelsLast(node)) return failure_ && Fail(node.Describe(), " has channels last");
@@ -200,7 +200,7 @@ class Matcher {
       return Fail("'", value->name, "' is not a constant");
     if (match_.bound_[v]) {
       if (match_.values_[v] != value && !SameConstants(match_.values_[v], value))
-        return Fail("two different values where the same value is needed");
+        return Fail("the pattern needs the same value twice, but found two different values");
       return Solve(std::move(goals));
     }
     match_.bound_[v] = true;
