@@ -116,7 +116,7 @@ class Parser : private TokenReader {
       const Value* present = scope.Find(KeyOf(state.present));
       const auto first = std::find(outputs.begin(), outputs.end(), present);
       if (!past || first == outputs.end())
-        return InvalidArgument("a state must lead from an input to an output, at ",
+        return InvalidArgument("a state must connect an input to an output, at ",
                                LineAndColumn(source_, state.past.at));
       const int output = state.output < 0 ? static_cast<int>(first - outputs.begin()) : state.output;
       if (output >= static_cast<int>(outputs.size()) || outputs[static_cast<size_t>(output)] != present)

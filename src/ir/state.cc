@@ -30,7 +30,7 @@ Status CheckState(const Graph& graph, const GraphState& state) {
   if (std::find(inputs.begin(), inputs.end(), state.input) == inputs.end())
     return InvalidModel("the past of a state is not an input of graph '", graph.name, "'");
   if (state.output < 0 || state.output >= static_cast<int>(graph.outputs().size()))
-    return InvalidModel("state '", state.input->name, "' leads to output number ", state.output,
+    return InvalidModel("state '", state.input->name, "' refers to output number ", state.output,
                         ", but the graph has ", graph.outputs().size(), " outputs");
   const Value* present = graph.outputs()[static_cast<size_t>(state.output)];
   if (state.axis < -1 || !MayAgree(state.input->type, present->type, state.axis))

@@ -58,8 +58,8 @@ void LoadTool::Declare(Args& args) {
   args.Choice("--protocol", protocol_, {"http", "grpc"}, "protocol of the requests (http)");
   args.Option("--concurrency", concurrency_, "N", "closed loop: always keep N requests in flight (1)", 1,
               100000);
-  args.Option("--rate", rate_, "R", "open loop: requests per second, at random times");
-  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, one after the other");
+  args.Option("--rate", rate_, "R", "open loop: send R requests per second, at random times");
+  args.Option("--steps", steps_, "R,R,…", "open loop: measure at several rates, one after the other");
   args.Option("--seconds", command_.seconds, "S", "measure each step for S seconds (10)");
   args.Option("--warmup", command_.warmup_seconds, "S",
               "send requests for S seconds before each step is measured (0.5)");

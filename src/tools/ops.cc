@@ -101,7 +101,7 @@ void PrintAnswers(const OpDef& op) {
   line("counts FLOPs", op.flops);
   line("batches can be split", op.batch);
   line("axes can be reordered", op.axis_map);
-  line("results can be views of slices of the input", op.slices);
+  line("results can be slices of the input, without a copy", op.slices);
 }
 
 void PrintOne(const OpDef& op) {
