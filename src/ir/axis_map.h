@@ -11,7 +11,7 @@ namespace tern {
 // A Transpose's permutation: axis i of the result is axis perm[i] of the input.
 using Permutation = std::vector<int64_t>;
 
-// Returns the elements of an integer constant; nullopt for other values and for null.
+// Returns the elements of an integer constant. Returns nullopt for other values and for null.
 std::optional<std::vector<int64_t>> IntsOf(const Value* v);
 // Returns true if every dim is 1, so that the order of the axes does not matter.
 bool AllOnes(const Value* v);

@@ -7,7 +7,7 @@
 namespace tern {
 
 // An op's Batch rule returns true if the node processes each item of the outermost dim as it would process
-// that item alone. The rule marks the inputs that hold items, which means that their outermost dim is the
+// that item alone. The rule marks the inputs that hold items. The outermost dim of such an input is the
 // batch. Other inputs are the same for all items. All outputs hold items. Member functions without arguments
 // can be used as rules: .Batch(&BatchItems::FirstInput).
 class BatchItems {

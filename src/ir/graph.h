@@ -111,7 +111,7 @@ class Graph {
   // types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
-  // Returns the node right before `node`; null if `node` is the first.
+  // Returns the node right before `node`, or null if `node` is the first.
   const Node* Before(const Node& node) const;
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // Removes a node and its output values, which must be unused.

@@ -49,7 +49,7 @@ class InferContext {
   // Return the data of an input if it is constant, or null if it is not.
   const Tensor* Constant(int i) const;
   const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
-  // Return the elements of a small integer input as expressions; nullopt if the elements are not known.
+  // Return the elements of a small integer input as expressions, or nullopt if the elements are not known.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
   // Returns all elements as numbers. Returns nullopt if an element is unknown.

@@ -36,9 +36,8 @@ NonFinite CountNonFinite(const Datum& datum);
 // Prints a note on stderr for each output with NaNs or infinite elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb require that there
-// is one output and that it is a tensor. npz requires that all outputs are tensors. json supports all
-// outputs.
+// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb support only one
+// output, which must be a tensor. The format npz supports only tensors. The format json supports all outputs.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);
 

@@ -1,5 +1,5 @@
-// Reads stored test vectors. A test vector is a folder that contains the files input_K and output_K (.pb,
-// .npy or .npz), or the file io.npz, whose arrays have the names of inputs and outputs.
+// Reads stored test vectors. A test vector is a folder. It contains the files input_K and output_K (.pb,
+// .npy or .npz), or the file io.npz. The arrays of io.npz have the names of inputs and outputs.
 #pragma once
 #include <map>
 #include <string>

@@ -17,9 +17,9 @@
 namespace tern::tools {
 namespace {
 
-// The default tolerances for bf16 (relative, absolute, of_largest). Instead of an absolute tolerance, an
-// error of 2 % of the largest element of the output is allowed. In docs/reports/accuracy.md, the errors of
-// trained networks are 0.1 % to 1.1 % of the largest element.
+// The default tolerances for bf16 (relative, absolute, of_largest). There is no absolute tolerance. An error
+// may be 2 % of the output's largest element. In docs/reports/accuracy.md, the errors of trained networks
+// are 0.1 % to 1.1 % of the largest element.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {

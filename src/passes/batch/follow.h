@@ -69,7 +69,7 @@ class BatchFollower {
   int64_t old_size_, new_size_;
   // A dim of size 197 * batch is either a flattened [batch, 197] or a flattened [197, batch]. In the first
   // case outside_ maps "197" to 1, and in the second case to 197. In general, the key is the factor of the
-  // batch, and the value is the part of this factor that is outer to the batch in memory.
+  // batch. The value is the part of this factor that is outer to the batch in memory.
   std::map<std::string, Dim> outside_{{"1", 1}};
 };
 

@@ -1,5 +1,5 @@
-// Helpers for rules that fold a constant per channel, for example the c of Conv(x, w) * c, into the weights
-// and the bias of a Conv, ConvTranspose or MatMul.
+// Helpers for rules that fold one constant per channel into the weights and the bias of a Conv, ConvTranspose
+// or MatMul. An example is the constant c of Conv(x, w) * c.
 #pragma once
 #include <optional>
 #include <string_view>

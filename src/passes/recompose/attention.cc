@@ -22,7 +22,7 @@ Value* ThroughCast(Value* v) {
   return cast && OnlyUse(v) && IsFloatValue(cast->input(0)) && IsFloatValue(v) ? cast->input(0) : v;
 }
 
-// If v = Where(IsNaN(p), 0, p) and p has no other reader, returns p; else returns v.
+// If v = Where(IsNaN(p), 0, p) and p has no other reader, returns p. Otherwise returns v.
 Value* ThroughGuard(Value* v) {
   const Node* where = MadeBy(v, "Where");
   if (!where || !OnlyUse(v) || !IsScalar(where->input(1), 0)) return v;

@@ -34,7 +34,7 @@ bool OthersHaveNoReaders(const Node& node) {
 }
 
 // Describes v = Transpose(split), where split is x [batch, length, heads*size] reshaped to [batch, length,
-// heads, size]. x is null when v is not of this form.
+// heads, size]. x is null if v is not of this form.
 struct Packed {
   Value* x = nullptr;
   int64_t heads = 0;
@@ -102,7 +102,7 @@ bool FuseMergedHeadsAt(Rewrite& r) {
 }
 
 // Describes v = Reshape(Expand(Unsqueeze(x, 2))), in which each head of x is repeated `times` times in a row.
-// x is null when v is not of this form.
+// x is null if v is not of this form.
 struct Repeated {
   Value* x = nullptr;
   int64_t times = 1;
@@ -138,7 +138,8 @@ bool FuseRepeatedHeadsAt(Rewrite& r) {
   return r.Replace(Rebuild(r, node, inputs, {{"kv_heads", int64_t{0}}}));
 }
 
-// If v [batch*heads, length, size] is a Reshape of x [batch, heads, length, size], returns x; else null.
+// If v [batch*heads, length, size] is a Reshape of x [batch, heads, length, size], returns x. Otherwise
+// returns null.
 Value* Unflattened(Value* v) {
   const Node* reshape = MadeBy(v, "Reshape");
   if (!reshape) return nullptr;

@@ -5,14 +5,14 @@
 namespace tern {
 namespace {
 
-// If v = x * x or x^2, returns x; else null.
+// If v = x * x or x^2, returns x. Otherwise returns null.
 Value* SquareRootOf(Value* v) {
   if (const Node* n = MadeBy(v, "Binary", "pow")) return IsScalar(n->input(1), 2) ? n->input(0) : nullptr;
   const Node* n = MadeBy(v, "Binary", "mul");
   return n && n->input(0) == n->input(1) ? n->input(0) : nullptr;
 }
 
-// If v = max(inside, 0) or Relu(inside), returns inside; else v.
+// If v = max(u, 0) or Relu(u), returns u. Otherwise returns v.
 Value* WithoutFloorAtZero(Value* v) {
   if (const Node* n = MadeBy(v, "Unary", "relu")) return n->input(0);
   if (const Node* n = MadeBy(v, "Binary", "max"))

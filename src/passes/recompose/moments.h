@@ -22,7 +22,7 @@ std::optional<Mean> MeanSquareOf(Value* v);
 // Matches mean((x - mean(x))^2) and mean(x * x) - mean(x)^2. The second form may be clamped at 0. v must have
 // no other reader.
 std::optional<Mean> VarianceOf(Value* v);
-// If v is x minus its mean over these axes, returns x; else null.
+// If v is x minus its mean over these axes, returns x. Otherwise returns null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
 
 // UnderRoot returns x if v = sqrt(x), and UnderInverseRoot returns x if v = 1 / sqrt(x). Otherwise they

@@ -2,11 +2,12 @@
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
-// %x matches any value, #w matches a constant, `?` allows an input to be absent, `_` requires an absent
-// input. A number matches a constant with one element of that value. {kind="relu"} requires an attribute
-// value, {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and
-// read inside the pattern may not be read outside of the pattern, unless its statement ends with `shared`.
-// The last statement is the root. Operands of commutative ops match in either order.
+// %x matches any value. #w matches a constant. An input with `?` may be absent. `_` matches only an absent
+// input. A number matches a constant with one element of that value. {kind="relu"} matches only this
+// attribute value. {axis=@a} stores the attribute value as @a. {@conv} stores all attributes as @conv. A
+// value that is produced and read inside the pattern may not be read outside of the pattern, unless its
+// statement ends with `shared`. The last statement is the root. Operands of commutative ops match in
+// either order.
 #pragma once
 #include <optional>
 #include <string>
@@ -57,7 +58,7 @@ struct Pattern {
   const PatternNode& root() const { return nodes.back(); }
 };
 
-// Fails on a syntax error in a rule's text; the error names the position.
+// Fails if the text has a syntax error. The error names the position.
 Result<Pattern> ParsePattern(std::string_view text);
 
 // True for Binary kinds whose operands may be swapped.

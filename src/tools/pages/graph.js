@@ -91,7 +91,7 @@ function firstOfSame(nodes, count) {
 // Returns two lists with an entry for each node of `after`:
 // parts: the nodes of `before` that the node replaces. These are all nodes between its inputs and its result, except nodes that are
 // folded to constants, that return their input unchanged, or that duplicate another node.
-// helps: for a node whose value does not exist in `before`, the node that reads the value; otherwise -1.
+// helps: the node that reads the value of the node, if this value does not exist in `before`. Otherwise -1.
 function workOf([before, after], [twin0, twin1], same) {
   const known = new Set(before.flatMap(n => n.outputs.map(v => v.name))), helps = after.map(() => -1);
   const ends = j => before[j].port || twin0[j] >= 0 || before[j].fixed || same[j] !== j && twin0[same[j]] >= 0;
@@ -137,8 +137,8 @@ function fateOf(i) {
   return "removed";
 }
 
-// Returns the nodes on the other side that correspond to a node: its counterpart, the node into which it is fused, or the nodes that it
-// replaces.
+// Returns the nodes on the other side that correspond to a node. These are its counterpart, the node into
+// which it is fused, or the nodes that it replaces.
 function counterparts(s, i) {
   if (s === 0) return fused[i] >= 0 ? [fused[i]] : twin[0][i] >= 0 && stateOf(0, i) !== "gone" ? [twin[0][i]] : [];
   const own = helps[i] >= 0 ? parts[helps[i]] : parts[i];
