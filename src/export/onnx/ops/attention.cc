@@ -1,5 +1,5 @@
-// Exports Attention, RotaryEmbedding and LinearAttention. Raises the model's opset to the first opset with
-// the operator.
+// Exports Attention, RotaryEmbedding and LinearAttention. They require opset 23, 24 or 27, so their
+// exporters raise the model's opset.
 #include <algorithm>
 #include <array>
 

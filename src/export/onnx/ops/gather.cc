@@ -5,7 +5,7 @@ namespace tern::onnx {
 namespace {
 
 // Returns the name of input i. If the input is i32, emits a Cast to i64 and returns the name of its result.
-// The operators in this file do not support i32 here.
+// Used for inputs that must be i64 in ONNX, such as Trilu's k.
 std::string Longs(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});

@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// Raises the model's opset to the first opset with the element type.
+// Raises the model's opset to the first opset that has the element type `t`.
 void NeedFor(TernNode& n, DType t) {
   if (t == DType::kI2 || t == DType::kU2)
     n.NeedOpset(25);
