@@ -1,4 +1,4 @@
-// Attributes by name, as callers of Builder::Op write them: {{"kind", "relu"}, {"axis", 1}}.
+// A list of attributes for Builder::Op, for example {{"kind", "relu"}, {"axis", 1}}.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tern {
 
-// The functions that copy or destroy an AttrValue are not inline. They compile to much code, and hundreds of
-// callers write such lists.
+// The functions that copy or destroy an AttrValue are not inline, because they compile to much code and have
+// hundreds of callers.
 struct NamedAttr {
   std::string name;
   AttrValue value;

@@ -1,4 +1,4 @@
-// An op's attributes: a plain struct, whose Visit function names each field.
+// The attributes of an op are a plain struct. Its Visit function names each field.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace tern {
 
-// An attribute's value outside its struct: in text, in files, in importers.
+// The value of an attribute outside of its struct, for example in the text form or in an importer.
 using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 
-// The argument of a struct's `Visit` function, which calls this visitor once per field. An enum is passed as
-// its index and the texts of its enumerators.
+// The argument of a struct's `Visit` function. `Visit` calls this visitor once per field. For an enum, it
+// passes the index of the enumerator and the texts of all enumerators.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -36,7 +36,7 @@ class AttrVisitor {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
     if (index != static_cast<int>(v))
-      v = static_cast<E>(index);  // written only if it changes, because other threads may be reading the enum
+      v = static_cast<E>(index);  // not written if unchanged, because other threads may read it
   }
 
  protected:
@@ -44,7 +44,7 @@ class AttrVisitor {
                          const char* doc) = 0;
 };
 
-// Type-erased attributes of one node. Cheap to copy; copies are independent.
+// Type-erased attributes of one node. A copy is cheap. A change of one copy does not affect other copies.
 class Attrs {
  public:
   struct Entry {
@@ -71,7 +71,7 @@ class Attrs {
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
   // Sets an attribute. Converts an integer to float, a float without fraction to integer, 0 and 1 to bool,
-  // and text to enum or dtype. Fails for other types; the error names the expected type.
+  // and text to enum or dtype. Fails for other types. The error names the expected type.
   Status Set(const std::string& name, const AttrValue& value);
 
   // Return an attribute by name. The attribute must exist and have the type that the function returns. Enums

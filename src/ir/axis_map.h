@@ -11,11 +11,11 @@ namespace tern {
 // A Transpose's permutation: axis i of the result is axis perm[i] of the input.
 using Permutation = std::vector<int64_t>;
 
-// Returns the elements of an integer constant; nullopt for other values and for null.
+// Returns the elements of an integer constant. Returns nullopt for other values and for null.
 std::optional<std::vector<int64_t>> IntsOf(const Value* v);
 // Returns true if every dim is 1, so that the order of the axes does not matter.
 bool AllOnes(const Value* v);
-// Returns the axis of a Transpose's result that is axis `axis` of its input.
+// A Transpose by `perm` moves axis `axis` of its input to another axis of its result. Returns that axis.
 int64_t MovedAxis(int64_t axis, const Permutation& perm);
 
 // The attributes and inputs of a node whose operands are permuted. An op's rename rule (OpDef::rename_axes)
@@ -33,13 +33,13 @@ class AxisRenaming {
   void SetAttr(const char* name, const AttrValue& value);
 
   std::vector<int64_t> Moved(std::vector<int64_t> axes) const;  // MovedAxis of each axis
-  // Returns lists in the new order of axes. `lists` is a concatenation of lists. Each of them has one element
-  // per axis. For example, pads are the list of pads before each axis, followed by the list of pads after
-  // each axis.
+  // `lists` is a concatenation of lists with one element per axis. For example, pads are a list of pads
+  // before each axis, followed by a list of pads after each axis. Returns each list in the new order of axes.
   std::vector<int64_t> Reordered(const std::vector<int64_t>& lists) const;
-  // Updates the attribute `axis`, the number of an axis of the operands.
+  // Changes the attribute `axis` to the new number of the axis.
   void MoveAxisAttr();
-  // Updates input i, which must be absent or a constant list of axes.
+  // Changes input i, a constant list of axes, to the new numbers of the axes. Does nothing if input i is
+  // absent.
   void MoveAxesInput(size_t i);
 
  private:

@@ -7,7 +7,7 @@
 namespace tern {
 
 // An op's Batch rule returns true if the node processes each item of the outermost dim as it would process
-// that item alone. The rule marks the inputs that hold items, which means that their outermost dim is the
+// that item alone. The rule marks the inputs that hold items. The outermost dim of such an input is the
 // batch. Other inputs are the same for all items. All outputs hold items. Member functions without arguments
 // can be used as rules: .Batch(&BatchItems::FirstInput).
 class BatchItems {
@@ -30,7 +30,7 @@ class BatchItems {
   bool Fixed(size_t i) const { return !Has(i) || Known(i); }
   // Returns true if the input broadcasts to the result. Marks the input if it holds items.
   bool Broadcasts(size_t i);
-  // The attribute `axis` for input 0, made non-negative.
+  // Returns the attribute `axis`. If it is negative, adds the rank of input 0.
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }

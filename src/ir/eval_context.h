@@ -9,7 +9,7 @@
 
 namespace tern {
 
-// 4 GiB, or a quarter of the machine's memory if that is less.
+// Returns 4 GiB, or a quarter of the machine's memory if that is less. See EvalContext::CollectLimit.
 size_t DefaultCollectLimit();
 
 class EvalContext {
@@ -48,14 +48,15 @@ class EvalContext {
   // Runs the node's subgraph i. Values that it captures from enclosing graphs are not passed in `inputs`.
   virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
 
-  // Prepares several runs of subgraph i, between which the states keep their values. The first run reads
-  // `values`. In a session the states must be those that SetExecution declares (ir/op_execution.h). The
-  // result must not outlive this context.
+  // Prepares several runs of subgraph i. The states keep their values between these runs. The first run
+  // reads `values`. In a session the states must be those that SetExecution declares (ir/op_execution.h).
+  // The result must not outlive this context.
   virtual Result<std::unique_ptr<StatefulSubgraph>> StartSubgraph(int i,
                                                                   const std::vector<SubgraphState>& states,
                                                                   const std::vector<Tensor>& values);
 
-  // The maximum size in bytes of the per-iteration outputs that one node collects before it stacks them.
+  // A node such as Loop collects the outputs of all iterations before it stacks them. Returns the maximum
+  // size of these outputs in bytes.
   virtual size_t CollectLimit() const;
 
   DatumList& outputs() { return outputs_; }

@@ -13,7 +13,8 @@ std::string FloatText(const Tensor& t, int64_t i);
 // Parses a text of FloatText and stores it in element i. Returns false and leaves the element unchanged if
 // the text is not a float.
 bool StoreFloatText(Tensor& t, int64_t i, const std::string& text);
-// Returns a view of a contiguous complex tensor as floats of shape [size, 2]: the real and imaginary parts.
+// Returns a view of a contiguous complex tensor as floats of shape [size, 2]. Each row contains a real and
+// an imaginary part.
 Tensor ComplexParts(const Tensor& t);
 
 }  // namespace tern

@@ -54,7 +54,7 @@ class Node {
   }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
   void SetInput(int i, Value* value);  // appends absent inputs if i is beyond the last input
-  bool unused() const;                 // no output is read
+  bool unused() const;                 // true if no output has readers
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
 
   // "node 'a/b' (Conv, onnx node #3)", for messages.
@@ -67,10 +67,10 @@ class Node {
   std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
-// A value that lives between runs, such as the keys and values of attention or the hidden state of a
-// recurrent network. Each run reads the value from `input` (the past) and writes it to output number `output`
-// (the present). See docs/architecture/ir.md. The functions of ir/state.h check the types and find pairs by
-// their names.
+// A value that a session keeps between runs, such as the keys and values of attention or the hidden state of
+// a recurrent network. Each run reads the value from `input` (the past) and writes it to output number
+// `output` (the present). See docs/architecture/ir.md. The functions of ir/state.h check the types and find
+// pairs by their names.
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
   int output = 0;          // the present: index of a graph output
@@ -92,7 +92,7 @@ class Graph {
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::list<std::unique_ptr<Value>>& values() const { return values_; }
-  // Constants that a caller may replace by feeding them as inputs.
+  // Returns the constants that a caller may replace by feeding them as inputs.
   const std::vector<Value*>& overridable() const { return overridable_; }
   // Only a model's top-level graph has states.
   const std::vector<GraphState>& states() const { return states_; }
@@ -111,7 +111,7 @@ class Graph {
   // types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
-  // Returns the node right before `node`; null if `node` is the first.
+  // Returns the node right before `node`, or null if `node` is the first.
   const Node* Before(const Node& node) const;
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // Removes a node and its output values, which must be unused.
@@ -120,11 +120,11 @@ class Graph {
   void ReplaceUses(Value* from, Value* to);
   // Converts a constant to an input. Used when a caller feeds an overridable constant.
   void ConstantToInput(Value* value);
-  void InputToConstant(Value* value, Tensor tensor);  // also removes the state that `value` is the past of
+  void InputToConstant(Value* value, Tensor tensor);  // also removes a state whose past is `value`
   // Removes constants that are unused and not overridable.
   void RemoveUnusedConstants();
-  // Removes nodes whose outputs are all unused, including nodes that become unused by this. Returns the
-  // number of removed nodes.
+  // Removes nodes whose outputs are all unused, until there are no more such nodes. Returns the number of
+  // removed nodes.
   int RemoveDeadNodes();
   // Sorts the nodes in a stable topological order (Kahn). If the nodes contain a cycle, the error names a
   // node that cannot be sorted.

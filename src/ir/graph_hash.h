@@ -4,8 +4,9 @@
 
 namespace tern {
 
-// The hash depends on ops, attributes, edges and constants, also on those of nested graphs. It does not
-// depend on names and types. Values of enclosing graphs are numbered in the order of their first use.
+// The hash depends on the ops, attributes, edges and constants of the graph and its nested graphs. It
+// does not depend on names and types. A value of an enclosing graph counts only by the order in which
+// the graph first uses it.
 uint64_t HashOf(const Graph& graph);
 
 }  // namespace tern

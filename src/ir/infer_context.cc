@@ -122,9 +122,9 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// Returns true if `limited` is max(0, full) or min(full, n) with n >= 1. Broadcasting `limited` with `full`
-// then gives `full` or fails. max(0, full) equals `full`, because `full` is a size. min(full, n) equals
-// `full` or n, and n broadcasts with a larger `full` only if n is 1.
+// Returns true if `limited` is max(0, full) or min(full, n) with n >= 1. If such a dim broadcasts with
+// `full`, the result is `full`. max(0, full) equals `full`, because a size is not negative. min(full, n)
+// equals `full` or n, and n broadcasts with a larger `full` only if n is 1.
 static bool IsLimited(const Dim& limited, const Dim& full) {
   if (limited == Max(Dim(0), full) || limited == Max(full, Dim(0))) return true;
   std::vector<std::string> symbols;

@@ -49,13 +49,13 @@ class InferContext {
   // Return the data of an input if it is constant, or null if it is not.
   const Tensor* Constant(int i) const;
   const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
-  // Return the elements of a small integer input as expressions; nullopt if the elements are not known.
+  // Return the elements of a small integer input as expressions, or nullopt if the elements are not known.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
   // Returns all elements as numbers. Returns nullopt if an element is unknown.
   std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
 
-  void Out(int i, Type type);  // ignored for an output that the node lacks
+  void Out(int i, Type type);  // does nothing if the node has no output i
   void Out(std::string_view port, Type type) { Out(op_.OutputIndex(port), std::move(type)); }
   void Out(std::string_view port, DType dtype, Shape shape) {
     Out(port, Type::TensorOf(dtype, std::move(shape)));
@@ -66,7 +66,7 @@ class InferContext {
 
   const OpDef& op() const { return op_; }
   std::vector<InferOutput>& outputs() { return outputs_; }
-  // "x f32[2,3]   w f32[4]": the inputs, for messages.
+  // Returns the inputs for messages, for example "x f32[2,3]   w f32[4]".
   std::string DescribeInputs() const;
 
  private:
@@ -80,11 +80,11 @@ class InferContext {
 // op's Infer. Errors name the port and its type.
 Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context);
 
-// Helpers for Infer functions.
-// Maps an axis in [-rank, rank) to [0, rank); the error names both numbers.
+// Helpers for Infer functions. Maps an axis in [-rank, rank) to [0, rank). Fails if the axis is out of
+// range.
 Result<int> NormalizeAxis(int64_t axis, int rank);
 // Broadcasts like numpy. If two dims differ and neither is a number, the result is an unknown dim. There are
-// two exceptions: the result of N and max(0, N) is N, and so is the result of N and min(N, 8).
+// two exceptions. N and max(0, N) broadcast to N, and N and min(N, 8) broadcast to N.
 Result<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace tern

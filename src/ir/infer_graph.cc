@@ -32,8 +32,8 @@ Type WithoutShapes(Type type) {
   return type;
 }
 
-// Clears inferred shapes. Shapes that were inferred for more specific inputs would otherwise count as
-// declared.
+// Clears inferred shapes. Otherwise inference would treat shapes that were inferred for more specific
+// inputs as declared shapes.
 void ForgetShapes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (Value* v : node->outputs()) {

@@ -11,9 +11,9 @@ namespace tern {
 struct Token {
   enum class Kind { kEnd, kWord, kNumber, kText, kValue, kSign };
   Kind kind = Kind::kEnd;
-  std::string text;     // unquoted; a value's name without its sigil
+  std::string text;     // without quotes and without the sigil of a value
   char sigil = 0;       // the first character of a value: '%' or '#'
-  bool quoted = false;  // whether a value's name is in quotes
+  bool quoted = false;  // true if the name of a value is in quotes
   std::string suffix;   // the digits after '~'
   size_t at = 0;        // offset in the source
 };

@@ -1,6 +1,6 @@
-// The properties of an op that passes, plans and reports query, and the types of the answers. Each op gives
-// its answers in the op's source file (ir/op_def.h, OpDef::Builder). AddOp derives missing answers from the
-// op's traits.
+// Types of the answers of an op. An answer is a property of the op that passes, plans and reports query. The
+// source file of the op defines its answers (OpDef::Builder in ir/op_def.h). AddOp derives missing answers
+// from the op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,16 +16,16 @@ class BatchItems;    // ir/batch_items.h
 class Node;
 struct StaticNode;  // ir/static_node.h
 
-// The answer "no", with the reason: .Batch(No{"sorts along all axes"}).
+// The answer "no" and its reason, for example .Batch(No{"sorts along all axes"}).
 struct No {
   const char* reason;
 };
-// For an op that only the reference evaluator runs, so that no pass or plan needs the answer. A test fails if
-// the op has kernels.
+// The answer of an op without kernels. Only the reference evaluator runs such an op, so no pass or plan needs
+// the answer. A test fails if the op has kernels.
 inline constexpr No kNoKernel{"no kernel"};
 
-// A function, or "no" with a reason. An op that gives neither fails ops/op_answers_test.cc.
-// The constructors are defined in op_answers.cc, so that the sources of ops need not compile them.
+// A function, or "no" with a reason. ops/op_answers_test.cc fails if an op has neither. The constructors are
+// defined in op_answers.cc, so that the sources of ops need not compile them.
 template <class F> class Answer {
  public:
   Answer();
@@ -40,7 +40,7 @@ template <class F> class Answer {
 
   bool given() const { return rule_ || reason_; }
   explicit operator bool() const { return static_cast<bool>(rule_); }
-  const char* reason() const { return reason_; }  // the reason of a "no"; null for a function
+  const char* reason() const { return reason_; }  // null if the answer is a function
   template <class... A> auto operator()(A&&... a) const { return rule_(std::forward<A>(a)...); }
 
  private:
@@ -48,9 +48,9 @@ template <class F> class Answer {
   const char* reason_ = nullptr;
 };
 
-// Describes an op that moves data: its results contain elements of its data inputs, unchanged.
+// Describes an op that only copies elements of its data inputs to its results.
 struct Movement {
-  // How many elements the results have, compared to the data inputs.
+  // Compares the number of elements of the results with that of the data inputs.
   enum class Amount : uint8_t { kSame, kFewer, kMore, kAny };
   // The source of all other elements of the results, such as the padding of a Pad.
   enum class Border : uint8_t { kNone, kConstant, kInput };
@@ -58,7 +58,7 @@ struct Movement {
   Border border = Border::kNone;
   int first = 0;          // the first data input
   int count = 1;          // number of data inputs; kAllInputs means all inputs from `first` on
-  int border_input = -1;  // with kInput, the input that contains the border's element
+  int border_input = -1;  // if `border` is kInput, the input that contains the element
 
   static constexpr int kAllInputs = -1;
   // True if every element of the results is an element of input 0.
@@ -82,7 +82,7 @@ struct AxisMap {
 // What the WidenHalf pass does with a node that has f16 or bf16 operands.
 enum class HalfRule : uint8_t {
   kWiden,    // compute in f32 instead
-  kMove,     // keep the type, or use f32 if the operand is already widened
+  kMove,     // copy f32 if the operand is already widened, else keep the type
   kAnyType,  // read a widened operand without a cast
   kKeep,     // keep the operands' type, because their bits or rounding matter
 };

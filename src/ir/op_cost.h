@@ -1,4 +1,4 @@
-// Helpers for counting an op's work. All return nullopt if a required dim is unknown.
+// Helpers that count the work of an op. They return nullopt if a required dim is unknown.
 #pragma once
 #include <functional>
 #include <optional>
@@ -9,19 +9,20 @@ namespace tern {
 
 struct Value;
 
-// FLOPs per element of functions that several ops apply.
+// FLOPs per element of a Gelu and of another activation.
 constexpr double kGeluFlops = 5, kActivationFlops = 2;
 
-// Element count of a tensor; 0 for an absent value.
+// Returns the number of elements of a tensor, or 0 if v is null.
 std::optional<double> ElementsOf(const Value* v);
 std::optional<double> DimOf(const Value* v, int axis);  // a negative axis counts from the end
 std::optional<double> Times(std::optional<double> a, std::optional<double> b);
 
-// Return rules that count `flops` for each element of output 0 (PerOutput) or of input 0 (PerInput).
+// PerOutput returns a rule that counts `flops` per element of output 0. PerInput does so per element
+// of input 0.
 std::function<CountRule> PerOutput(double flops);
 std::function<CountRule> PerInput(double flops);
 
-// Returns the number of multiply-accumulates of a node; 0 for an op without any.
+// Returns the number of multiply-accumulates of a node. The number is 0 if the op has no Macs rule.
 std::optional<double> MacsOf(const Node& node);
 
 }  // namespace tern

@@ -15,13 +15,13 @@ class EvalContext;
 enum Trait : uint32_t {
   kPure = 1,         // equal inputs give equal outputs; passes may fold, merge and remove nodes
   kElementwise = 2,  // output element i depends only on element i of each input, after broadcasting
-  kInPlace = 4,      // the first output may overwrite the first input that has its type
+  kInPlace = 4,      // output 0 may overwrite the first input of the same type
   kView = 8,         // the output has the bytes of the first input, with other dims
   kCommutative = 16,
   kControlFlow = 32,  // runs subgraphs
   kRandom = 64,       // results differ between runs
   kHostOnly = 128,    // works on sequences, strings or maps; never runs on a device
-  kMovesData = 256,   // computes nothing: each element of the results is an input element, 0 or 1
+  kMovesData = 256,   // each element of the results is an element of an input, 0 or 1
   kReadsDims = 512,   // the results depend on the dims of input 0, not on its data
   // Computes sums of products, adds inputs 2 (bias) and 3 (residual), and applies the attribute `activation`.
   kEpilogue = 1024,
@@ -31,8 +31,8 @@ struct Port {
   enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
   enum class Role : uint8_t {
     kData,
-    kWeight,   // kernels pack a constant here once; it is a parameter of the model
-    kSetting,  // axes, indices, shapes, limits; a constant here is not a parameter of the model
+    kWeight,   // if constant, a parameter of the model, which kernels pack once
+    kSetting,  // axes, indices, shapes or limits; never a parameter of the model
   };
   std::string name;
   DTypeSet types;  // 0 means any type, including sequences, optionals and maps
@@ -60,7 +60,7 @@ class OpDef {
   std::function<Status(const Attrs&, EvalContext&)> reference;
   std::optional<std::string> kind_prefix;  // see Builder::KindsAreNames
 
-  // Answers; the functions of Builder describe them. AddOp derives missing answers from the traits.
+  // Answers. The functions of Builder describe them. AddOp derives missing answers from the traits.
   Answer<CountRule> macs, flops;
   Answer<BatchRule> batch;
   Answer<AxisRule> axis_map;
@@ -78,7 +78,7 @@ class OpDef {
   bool HasRole(int input, Port::Role r) const;  // false if the op has no inputs
   int InputIndex(std::string_view port) const;  // the port must exist
   int OutputIndex(std::string_view port) const;
-  const Port& InputPort(int i) const;  // a trailing variadic port covers all further inputs
+  const Port& InputPort(int i) const;  // if the last port is variadic, it is the port of all further inputs
   const Port& OutputPort(int i) const;
 
   template <class T> class Builder;
@@ -144,15 +144,15 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
     return *this;
   }
 
-  // Answers. Each is a function or No{"reason"}. For most ops the traits imply the answers, so that
-  // elementwise ops, views and host-only ops need not give any.
+  // Answers. Each is a function or No{"reason"}. Elementwise ops, views and host-only ops need not define
+  // answers, because AddOp derives them from the traits.
 
-  // Multiply-accumulates of a node (ir/op_cost.h).
+  // `macs` returns the number of multiply-accumulates of a node (ir/op_cost.h).
   Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
-  // FLOPs of a node, without the two FLOPs of each multiply-accumulate. The default of an elementwise op is
-  // one FLOP per element of the result.
+  // `flops` returns the FLOPs of a node, without those of its multiply-accumulates. The default of an
+  // elementwise op is one FLOP per element of the result.
   Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
-  // Tells whether a node processes each item of the outermost dim independently (ir/batch_items.h).
+  // `batch` returns true if a node processes each item of the outermost dim independently (ir/batch_items.h).
   Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
   // `map` tells how the axes of the results correspond to the axes of the operands. `rename` updates the
   // attributes and inputs that contain axis numbers (ir/axis_map.h).
@@ -171,18 +171,18 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
   Builder& JoinedSlices(std::function<SliceRule> slices) {
     return Set(def_.joined_slices, std::move(slices));
   }
-  // For an op with weights, `size` returns the representative size of an open dim of an input. The layout of
-  // the packed weights is chosen for this size. kSizeOfWeights means that the weights imply the size. 0 means
-  // that no size is representative.
+  // For an op with weights, `size` returns a representative size of an input dim that the model leaves open.
+  // The layout of the packed weights is chosen for this size. kSizeOfWeights means that the weights imply the
+  // size. 0 means that no size is representative.
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
-  // The rule returns true if a node with these attributes may work directly on quantized elements of one
-  // scale. The quantized result must then represent the result for the dequantized elements. By default, the
-  // rule returns true for ops that move data without a constant border.
+  // `rule` returns true if op(dequantize(x)) equals dequantize(op(x)) for a node with these attributes. All
+  // elements of x have the same scale and zero point. By default, `rule` returns true for ops that move data
+  // without a constant border.
   Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
     return Set(def_.keeps_scale, std::move(rule));
   }
-  // Lets the text form use kinds as op names. With the prefix "reduce_", ReduceMean means Reduce
+  // In the text form, kinds may be used as op names. With the prefix "reduce_", ReduceMean means Reduce
   // {kind="mean"}.
   Builder& KindsAreNames(const char* prefix = "") {
     def_.kind_prefix = prefix;
@@ -199,10 +199,10 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
 
 constexpr int64_t kSizeOfWeights = -1;  // a result of OpDef::typical_dim
 
-// Derives answers from an op's traits; called by AddOp.
+// Derives missing answers from the traits of the op. AddOp calls this function.
 void FillAnswers(OpDef& def);
 
-// The table of all ops, filled by InitOps() in ops/ops.h.
+// Adds an op to the table of all ops. InitOps() in ops/ops.h calls this function for each op.
 void AddOp(OpDef def);
 const OpDef* FindOp(std::string_view name);  // null if there is none
 std::vector<const OpDef*> AllOps();          // sorted by name
@@ -211,5 +211,5 @@ std::vector<const char*> OpNames(bool (*fits)(const OpDef&));
 
 }  // namespace tern
 
-// Defines the op. The build collects these definitions into the table; no list has to be maintained.
+// Defines an op. The build finds these definitions in the sources.
 #define TERN_OP(Name) OpDef TernOp_##Name()

@@ -1,4 +1,4 @@
-// Functions for an op that one module declares and a higher module executes.
+// Functions for an op that is declared in one module and executed by a higher module.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -8,16 +8,17 @@
 
 namespace tern {
 
-// Returns the states of an op's subgraph i: values that the op keeps between its runs of the subgraph. Such a
-// subgraph runs through EvalContext::StartSubgraph only, because its plans write to the memory of the states.
+// Returns the states of subgraph i of an op. A state is a value that the op keeps between runs of the
+// subgraph. Only EvalContext::StartSubgraph may run such a subgraph, because its plans write to the memory of
+// the states.
 using SubgraphStates = std::function<std::vector<SubgraphState>(const Attrs&, int i)>;
 
-// Sets the reference function of an op that was declared without one. Called once per op, before a graph with
-// the op runs. Not thread-safe.
+// Sets the reference function of an op that was declared without one. Must be called once per op, before a
+// graph with the op runs. Not thread-safe.
 void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference,
                   SubgraphStates states = {});
 
-// Returns the states that SetExecution declared; empty for other ops.
+// Returns the states that SetExecution declared, or an empty list for other ops.
 std::vector<SubgraphState> StatesOfSubgraph(const OpDef& op, const Attrs& attrs, int i);
 
 }  // namespace tern

@@ -32,7 +32,8 @@ struct Scope {
 };
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.suffix); }
-// Returns the name in a token; empty for an unquoted number, which denotes an unnamed value.
+// Returns the name in a token. Returns "" for an unquoted number, because the text form numbers values
+// without a name.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
@@ -115,7 +116,7 @@ class Parser : private TokenReader {
       const Value* present = scope.Find(KeyOf(state.present));
       const auto first = std::find(outputs.begin(), outputs.end(), present);
       if (!past || first == outputs.end())
-        return InvalidArgument("a state must lead from an input to an output, at ",
+        return InvalidArgument("a state must connect an input to an output, at ",
                                LineAndColumn(source_, state.past.at));
       const int output = state.output < 0 ? static_cast<int>(first - outputs.begin()) : state.output;
       if (output >= static_cast<int>(outputs.size()) || outputs[static_cast<size_t>(output)] != present)
@@ -197,8 +198,8 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // Parses sums and products of calls and values. Operators are left-associative; products bind tighter than
-  // sums.
+  // Parses sums and products of calls and values. Operators are left-associative, and products bind tighter
+  // than sums.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
     if (depth > kMaxDepth)
       return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ",

@@ -51,7 +51,7 @@ class Printer {
       const Value* v = graph.inputs()[i];
       out += StrCat(i ? ", " : "", NameOf(v), ": ", v->type.ToString());
     }
-    // Unnamed outputs get their numbers before the values of the body, because they are printed first.
+    // Numbers unnamed outputs before the values of the body, because the outputs are printed first.
     out += ") -> (";
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       out += StrCat(i ? ", " : "", NameOf(graph.outputs()[i]));

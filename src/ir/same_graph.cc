@@ -2,7 +2,8 @@
 
 namespace tern {
 
-// Printing numbers the unnamed values, so two graphs are the same if their complete texts are equal.
+// Compares the complete texts of the graphs. In the text, values without a name are numbered in
+// order.
 bool SameGraph(const Graph& a, const Graph& b) { return PrintGraphExactly(a) == PrintGraphExactly(b); }
 
 }  // namespace tern

@@ -12,8 +12,8 @@ bool ProvablyDifferent(const Dim& a, const Dim& b) {
   return difference.known() && !difference.Is(0);
 }
 
-// Returns whether past and present may be a state that grows along `axis`. Unknown types and ranks count as
-// compatible.
+// Returns false if these types cannot be the past and the present of a state that grows along `axis`. An
+// unknown type or rank may become any type or rank.
 bool MayAgree(const Type& past, const Type& present, int axis) {
   if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;
@@ -30,7 +30,7 @@ Status CheckState(const Graph& graph, const GraphState& state) {
   if (std::find(inputs.begin(), inputs.end(), state.input) == inputs.end())
     return InvalidModel("the past of a state is not an input of graph '", graph.name, "'");
   if (state.output < 0 || state.output >= static_cast<int>(graph.outputs().size()))
-    return InvalidModel("state '", state.input->name, "' leads to output number ", state.output,
+    return InvalidModel("state '", state.input->name, "' refers to output number ", state.output,
                         ", but the graph has ", graph.outputs().size(), " outputs");
   const Value* present = graph.outputs()[static_cast<size_t>(state.output)];
   if (state.axis < -1 || !MayAgree(state.input->type, present->type, state.axis))

@@ -18,12 +18,12 @@ Status CheckStates(const Graph& graph);
 // the dims, such as past_sequence and past_sequence+sequence.
 std::vector<GraphState> FindStates(const Graph& graph);
 
-// Fails if the syntax of a text for StatesFromText is wrong.
+// Checks the syntax of a text for StatesFromText.
 Status CheckStatesText(std::string_view text);
 
-// Returns the states that a user specifies: "auto" (FindStates), "none", or pairs
-// "past=present,past=present". Fails if a name is not an input or output, or if the types do not determine
-// the growing axis.
+// Returns the states that a user specifies. `text` is "auto" (FindStates), "none" or a list of pairs such as
+// "past_k=present_k,past_v=present_v". Fails if a name is not an input or output, or if the types do not
+// determine the growing axis.
 Result<std::vector<GraphState>> StatesFromText(const Graph& graph, std::string_view text);
 
 }  // namespace tern

@@ -6,12 +6,12 @@
 namespace tern {
 namespace {
 
-// The kind of state that the names of a pair imply. It decides whether an axis grows if the dims do not show
-// this. One axis of a cache grows. No axis of a fixed state grows.
+// The kind of state that the names of a pair imply. One axis of a cache grows, and no axis of a fixed state
+// grows. The kind decides only if the dims do not show whether an axis grows.
 enum class Kind { kCache, kFixed };
 
-// A part of an input's name, and the part that replaces it in the output's name. Parts are separated by '.',
-// '_' and '/'.
+// If a part of an input's name is `past`, the output's name has `present` in its place. Parts are separated
+// by '.', '_' and '/'.
 struct NamePattern {
   const char* past;
   const char* present;
@@ -35,8 +35,8 @@ constexpr NamePattern kPatterns[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// Returns the position of `part` in `name`. Separators or the ends of the name must enclose the part. Returns
-// npos if there is no such part.
+// Returns the position of `part` in `name`. A separator or the end of the name must be on each side of the
+// part. Returns npos if there is no such part.
 size_t FindPart(std::string_view name, std::string_view part) {
   for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();

@@ -1,5 +1,5 @@
-// The default of EvalContext::StartSubgraph. It feeds the states as inputs and stores the outputs as the new
-// states.
+// The default implementation of EvalContext::StartSubgraph. Before each run, it passes the states as inputs.
+// After each run, it stores the outputs as the new states.
 #include "ir/stateful_subgraph.h"
 
 #include <cstring>

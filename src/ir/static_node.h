@@ -18,7 +18,7 @@ struct StaticNode {
 
   bool Has(size_t i) const { return i < inputs.size() && inputs[i].dtype != DType::kInvalid; }
   const Tensor* Known(size_t i) const { return Has(i) ? inputs[i].known : nullptr; }
-  // The attribute `axis` for a tensor with these dims, made non-negative.
+  // Returns the attribute `axis`. If it is negative, adds the number of `dims`.
   int64_t Axis(const Dims& dims) const {
     const int64_t axis = attrs->Int("axis");
     return axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;

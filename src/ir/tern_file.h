@@ -1,5 +1,5 @@
-// Saves and loads .tern files. A .tern file has a FlatBuffers header and 64-byte aligned blobs. It is loaded
-// by mapping it into memory.
+// Saves and loads .tern files. A .tern file has a FlatBuffers header and 64-byte aligned blobs. LoadTern
+// maps the file into memory.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,8 +16,8 @@ Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_has
 Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash = 0);
 
 struct LoadOptions {
-  // The checksums of blobs are verified if the data section has at most this many bytes. A larger file is
-  // opened without reading all of it.
+  // LoadTern verifies the checksums of blobs only if the data section has at most this many bytes. It opens
+  // a larger file without reading all of it.
   size_t verify_up_to = size_t{64} << 20;
 };
 // Constants refer to the bytes of the mapped file, without a copy. Only strings are copied.
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Graph>> LoadTern(const std::string& path, const LoadOptio
 Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOptions& options = {});
 // Returns the hash of the source file, as SaveTern stored it.
 Result<uint64_t> SourceHashOf(const std::string& path);
-// Verifies every checksum of the file, whatever its size.
+// Verifies all checksums of the file.
 Status CheckTern(const std::string& path);
 
 bool LooksLikeTern(const void* data, size_t size);

@@ -1,4 +1,4 @@
-// The fixed prefix of a .tern file: 64 bytes, followed by the FlatBuffers header and the data section.
+// A .tern file starts with a prefix of 64 bytes. The FlatBuffers header and the data section follow.
 #pragma once
 #include <cstddef>
 #include <cstdint>

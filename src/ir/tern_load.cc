@@ -14,8 +14,8 @@ constexpr int kMaxNesting = 200;
 
 template <class T> std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
-// Copies the elements bytewise, because the FlatBuffers verifier checks bounds, but not the alignment of
-// 8-byte elements.
+// Copies the elements with memcpy. They may be unaligned, because the FlatBuffers verifier does not check
+// the alignment of 8-byte elements.
 template <class T> std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<T> out(list ? list->size() : 0);
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
@@ -69,8 +69,8 @@ class Reader {
     return {};
   }
 
-  // Clears the names of derived constants whose sources have changed, as in an edited graph, so that these
-  // constants are not used.
+  // Clears the name of each derived constant whose source constants have changed, for example in an edited
+  // file. A derived constant without a name is not used.
   void ForgetStale() {
     std::map<std::string, std::vector<uint64_t>> checksums;
     for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);

@@ -57,8 +57,8 @@ class Writer {
     return at;
   }
 
-  // Returns the number of the tensor's blob. Equal tensors share a blob, so that saving a graph that was
-  // loaded from a file writes the same file again.
+  // Returns the number of the tensor's blob. Equal tensors have the same blob, so that a file that is loaded
+  // and saved again does not change.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());
@@ -74,7 +74,7 @@ class Writer {
     const bool added = number == static_cast<int>(blobs_.size());
     if (added) blobs_.push_back(std::move(stored));
     if (added || packed.raw() == t.raw())
-      seen_.emplace(seen, number);  // a temporary copy is not recorded, because its address may be reused
+      seen_.emplace(seen, number);  // a freed copy is not recorded, because its address may be reused
     return number;
   }
 
@@ -156,7 +156,7 @@ class Writer {
                            builder.CreateVector(metadata), States(graph));
   }
 
-  // Writes the states of the graph; returns 0 if there are none.
+  // Writes the states of the graph. Returns 0 if there are none.
   Offset<flatbuffers::Vector<Offset<fb::State>>> States(const Graph& graph) {
     if (graph.states().empty()) return 0;
     std::vector<Offset<fb::State>> states;

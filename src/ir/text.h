@@ -18,12 +18,12 @@
 namespace tern {
 
 struct PrintOptions {
-  int64_t max_elements = 64;  // longer constants print as `(...)`, which cannot be parsed
+  int64_t max_elements = 64;  // a longer constant is printed as `(...)`, which ParseGraph rejects
   bool types = true;          // prints the types of node outputs
   bool names = true;          // prints the names and origins of nodes
 };
 std::string PrintGraph(const Graph& graph, const PrintOptions& options = {});
-// Prints everything, so that ParseGraph returns the same graph.
+// Prints all elements of constants, so that ParseGraph returns the same graph.
 std::string PrintGraphExactly(const Graph& graph);
 
 // Parses a graph and infers the types that the text omits. Errors name line and column.

@@ -1,5 +1,5 @@
-// Reads the text form token by token: punctuation, names, types, elements of constants, attributes. Errors
-// name line and column.
+// Reads types, constants, attributes and other parts of the text form from a list of tokens. Errors name
+// line and column.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace tern {
 
 class TokenReader {
  public:
-  // The source must outlive the reader; the tokens are those of Tokenize.
+  // `tokens` is the result of Tokenize(source). The source must outlive the reader.
   TokenReader(std::string_view source, std::vector<Token> tokens)
       : source_(source), tokens_(std::move(tokens)) {}
 
@@ -31,7 +31,8 @@ class TokenReader {
   Result<std::string> ExpectText();
   Result<Token> ExpectValue();
   Result<Type> ReadType();
-  // Reads the elements of a constant: a list in parentheses, with as many elements as the type has.
+  // Reads the elements of a constant, which are a list in parentheses. Fails if the list does not have as
+  // many elements as the type.
   Result<Tensor> Elements(const Type& type);
   // Reads {name=value, …}. Reads nothing if the next token is not `{`.
   Status Attributes(AttrList& attrs);

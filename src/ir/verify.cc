@@ -32,7 +32,7 @@ class Verifier {
     return {};
   }
 
-  // Called after Check has visited all readers.
+  // Check must have visited all readers before.
   Status CheckUses(const Graph& graph) {
     for (const auto& v : graph.values()) TERN_TRY(CheckUses(*v));
     for (const auto& node : graph.nodes())
@@ -54,7 +54,7 @@ class Verifier {
     return {};
   }
 
-  // Checks that the use list has one distinct entry per read.
+  // Checks that the use list has one entry per read and that no entry occurs twice.
   Status CheckUses(const Value& v) {
     auto uses = v.uses;
     std::sort(uses.begin(), uses.end());

@@ -13,8 +13,8 @@ bool PassContext::Asks(const Rule& rule, const Node& node) const {
                      [&](const Value* v) { return v->name == why_node; });
 }
 
-// Stores the last reason for each node, because earlier reasons may no longer hold after other rules fired.
-// "the rule was applied" is never overwritten.
+// Stores only the last reason for each node. An earlier reason may no longer be true after another rule
+// changed the graph. "the rule was applied" is never overwritten.
 void PassContext::Answer(const Node& node, const std::string& reason) {
   const std::string where = node.Describe();
   for (WhyNot& answer : answers_)

@@ -21,13 +21,13 @@ struct WhyNot {
 class PassContext {
  public:
   std::set<std::string> disabled;        // names of rules and passes that do not run
-  std::set<std::string> only;            // names; when not empty, only these rules and passes run
-  std::set<std::string> requested;       // names of rules marked on_request that run
+  std::set<std::string> only;            // names of rules and passes; if not empty, no others run
+  std::set<std::string> requested;       // names of the on_request rules that run
   std::string why_rule, why_node;        // RULE and NODE of --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
   double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations
   LayoutCosts layout_costs;              // the costs of the target
-  bool eager = false;                    // apply all legal changes, even where they cost more
+  bool eager = false;                    // apply all legal changes, even if the graph becomes slower
   bool halves_are_wide = false;  // WidenHalf has run, so rules may not emit nodes that compute in f16 or bf16
   // Called after the rule or pass `name` changed the graph.
   std::function<void(const std::string& name)> after_change;
@@ -45,7 +45,8 @@ class PassContext {
   void Attempt() { ++attempts_; }
   int64_t attempts() const { return attempts_; }
 
-  // The budget is a number of rewrites. Spend counts one rewrite and returns false when none is left.
+  // The budget is the number of rewrites that are left. Spend subtracts one rewrite and returns false if none
+  // is left.
   void SetBudget(int rewrites) { budget_ = rewrites; }
   bool Spend() { return --budget_ > 0; }
   bool exhausted() const { return budget_ <= 0; }

@@ -19,7 +19,7 @@ Result<RuleExample> RunExample(const Rule& rule) {
     TERN_ASSIGN(const int hits, ApplyRules(*example.after, RuleIndex({&rule}), context));
     if (hits == 0)
       return InvalidArgument("the rule does not fire: ", context.answers().empty()
-                                                             ? "the example has no root for it"
+                                                             ? "no node of the example is a root of the rule"
                                                              : context.answers()[0].reason);
     if (context.exhausted()) return InvalidArgument("the rule fires without end");
     example.after->RemoveDeadNodes();

@@ -27,7 +27,7 @@ Result<int> RemoveDead(Graph& graph, PassContext& context) {
   return removed;
 }
 
-// Removes constants that failed rewrites left behind.
+// Removes constants without readers. A rewrite that fails may have added some.
 void DropConstants(Graph& graph) {
   for (const auto& node : graph.nodes())
     for (const auto& sub : node->subgraphs()) DropConstants(*sub);
@@ -132,7 +132,7 @@ class Optimizer {
     return applied;
   }
 
-  // Names of the rules and passes that fired since `before`.
+  // Returns the names of the rules and passes with more hits than in `before`.
   std::string Fired(const std::map<std::string, int>& before) const {
     std::string names;
     for (const auto& [name, hits] : context_.hits()) {
@@ -185,7 +185,7 @@ const std::vector<Pass>& AllPasses() {
 const std::vector<Stage>& AllStages() {
   static const auto* stages = new std::vector<Stage>{
       {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
-      {"widen", Level::kLayout, {}},  // runs early, so that values folded into weights are not rounded to f16
+      {"widen", Level::kLayout, {}},  // before "linear", so that folded weights are not rounded to f16
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},

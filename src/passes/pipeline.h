@@ -1,5 +1,5 @@
-// The optimizer runs stages of passes and rules. It counts what fires and verifies the graph. Every pass and
-// rule can be disabled by name.
+// The optimizer runs passes and rules in stages. It counts how often each rule fires, and verifies the
+// graph. Every pass and rule can be disabled by name.
 #pragma once
 #include <functional>
 #include <map>
@@ -23,11 +23,11 @@ struct Pass {
   // The name of the only stage that runs the pass. If it is empty, all stages of its level or above run it.
   std::string stage = "";
 };
-// The passes that are not rules, in the order they run.
+// Returns the built-in passes in the order in which they run.
 const std::vector<Pass>& AllPasses();
 
-// A stage runs its groups of rules together until no rule fires. It also runs the groups of earlier stages,
-// so that nodes left over by a fusion are cleaned up at once.
+// A stage runs its groups of rules until no rule fires. It also runs the groups of all earlier stages. For
+// example, the stage "fuse" still removes nodes that a fusion made redundant.
 struct Stage {
   const char* name;
   Level level;
@@ -36,22 +36,22 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // provides the layout costs; if null, the costs are those of a generic CPU
+  const Target* target = nullptr;  // its layout costs are used; if null, the defaults of LayoutCosts
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
-  std::vector<std::string> enable;         // names of rules marked on_request that run
+  std::vector<std::string> enable;         // names of the on_request rules that run
   std::string stop_after;                  // the name of the last stage to run; if empty, all stages run
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests
   std::vector<Pass> more_passes;        // run after the built-in passes
-  std::vector<const Rule*> more_rules;  // prepared by PrepareRule; added to every stage
+  std::vector<const Rule*> more_rules;  // added to every stage; PrepareRule must have prepared them
   // Called after every rewrite and after every pass that changed the graph.
   std::function<void(const std::string& name, const Graph&)> after_change;
 };
 
 struct OptimizeReport {
-  std::map<std::string, int> hits;  // name of a rule or pass, and how often it fired (at least once)
+  std::map<std::string, int> hits;  // how often each rule or pass fired; only those that fired
   std::vector<std::string> stages;  // names of the stages that ran
   std::vector<WhyNot> why_not;
   std::vector<std::string> warnings;
@@ -59,7 +59,7 @@ struct OptimizeReport {
   double milliseconds = 0;
 };
 
-// The names of the stages, in order: "clean", "widen", "linear", …
+// Returns the names of the stages in order, such as "clean", "widen" and "linear".
 std::vector<std::string> StageNames();
 
 // Optimizes the graph in place. The graph is verified after each pass and after each run of the rules. The

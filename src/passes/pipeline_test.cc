@@ -1,5 +1,3 @@
-// Tests that the optimizer's work grows linearly with the number of nodes, that the optimizer terminates, and
-// that errors name the pass or rule that broke a graph.
 #include "passes/pipeline.h"
 
 #include <gtest/gtest.h>

@@ -14,10 +14,11 @@ class Args {
  public:
   explicit Args(CLI::App& app) : app_(app) {}
 
-  // Options that follow are listed under this heading in the help text.
+  // The help text lists all options that are declared after this call under `heading`.
   void Section(const std::string& heading) { section_ = heading; }
 
-  // `name` is "--long" or "-s,--long". `value` names the value in the help text.
+  // `name` is "--long" or "-s,--long". `value` is the name of the option's value in the help text, such
+  // as "FILE".
   void Flag(const std::string& name, bool& out, const std::string& doc);
   void Option(const std::string& name, std::string& out, const std::string& value, const std::string& doc);
   void Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
@@ -31,7 +32,7 @@ class Args {
   void Positional(const std::string& name, std::string& out, const std::string& doc);
   void OptionalPositional(const std::string& name, std::string& out, const std::string& doc);
   void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
-  // Returns whether the option is on the command line.
+  // Returns true if the option is on the command line.
   bool Given(const std::string& name) const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 struct Measured {
   std::vector<double> latencies;  // ms, sorted
   double load = 0, first = 0, mean = 0;
-  int64_t before = 0, peak = 0;  // bytes of resident memory: before the model is loaded, and the peak
+  int64_t before = 0, peak = 0;  // resident memory in bytes, before the model is loaded and at its peak
   int64_t batch = 1;
   size_t reference_nodes = 0;
   MemoryReport memory;
@@ -62,7 +62,8 @@ void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   args.Option("--warmup", warmup_, "N", "run the model N times before measuring (3)", 0, 1'000'000);
   args.Option("--runs", runs_, "N",
-              "number of measured runs; 0 means to run for --seconds, but at least 10 times", 0, 100'000'000);
+              "number of measured runs; if N is 0, measure for --seconds, but at least 10 runs", 0,
+              100'000'000);
   args.Option("--seconds", seconds_, "S", "measure for S seconds (2)");
   args.Option("--input", inputs_, "NAME=FILE",
               "read this input from a file (repeatable); inputs that are not given are random");
@@ -165,8 +166,8 @@ Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
   return 0;
 }
 
-// Returns the batch size. This is by convention the first dim of the first input, or 1 if its rank is
-// below 2.
+// Returns the first dim of the first input, which by convention is the batch size. Returns 1 if the
+// rank of the input is below 2.
 int64_t BatchOf(const DatumList& inputs) {
   return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
                                                                                  : 1;

@@ -11,7 +11,7 @@ namespace tern::tools {
 struct Layer {
   const Node* node = nullptr;
   int depth = 0;       // number of enclosing graphs
-  int64_t params = 0;  // number of weights that this layer reads and no earlier layer reads
+  int64_t params = 0;  // elements of the weights that this layer reads and no earlier layer reads
   std::optional<Cost> cost;
   std::string kernel;  // "" if unknown; "reference" if the reference evaluator runs the node
 };

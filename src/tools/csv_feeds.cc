@@ -39,8 +39,8 @@ Tensor FitTable(const Tensor& t, const Shape& shape) {
 
 bool HasInput(const Graph& graph, const std::string& name) { return FindInput(graph, name).ok(); }
 
-// Parses a table with a header. The first row counts as a header if it contains the name of an input.
-// ParseCsv cannot detect the header, because all cells may be text.
+// Parses a table with a header. The first row is a header if it contains the name of an input. ParseCsv
+// cannot detect such a header, because the other rows may be text too.
 Result<data::CsvTable> NamedTable(const Graph& graph, const InputFile& file) {
   TERN_ASSIGN(data::CsvTable table, data::ParseCsv(file.text, /*numbers=*/false));
   const auto known = [&](const std::string& name) { return HasInput(graph, name); };

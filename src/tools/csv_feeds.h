@@ -6,8 +6,8 @@
 namespace tern::tools {
 
 // Reads a table as one input. An input of rank 2 becomes [rows, columns]. An input of rank 1 requires a table
-// with a single row or column. For an input of a higher rank, each row is one batch item, or all cells
-// together fill its dims.
+// with a single row or column. For an input of a higher rank, each row is one item of the batch if its length
+// fits. Otherwise all cells of the table are the elements of the input.
 Result<Tensor> CsvInput(const InputFile& file, const Value& input);
 
 // Reads a table with a header for a model with several inputs. Each column becomes the input of the same

@@ -66,8 +66,8 @@ Result<Answer> Recognise(Engine& engine, const std::string& name, const data::Im
   return a;
 }
 
-// Prints a picture as text in five shades. One line of text shows two rows of pixels, followed by a line of
-// `beside`.
+// Prints a picture as text in five shades. A line of text shows two rows of pixels. The text beside[i] is
+// printed to the right of line i.
 void PrintPicture(const data::Image& image, const std::vector<std::string>& beside) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   for (int y = 0; y + 1 < image.height; y += 2) {
@@ -149,8 +149,8 @@ Result<Engine> MakeEngine() {
   return Status(Code::kInternal, "this build does not contain the demo's model");
 }
 
-// Suggests further commands. The environment variable TERN_COMMAND contains the command as the user typed it.
-// The script `tern` of a checkout sets it.
+// Suggests further commands. They start with the environment variable TERN_COMMAND if it is set. The script
+// `tern` of a checkout sets it to the command that the user typed.
 void PrintNext() {
   const char* command = std::getenv("TERN_COMMAND");
   const std::pair<const char*, const char*> next[] = {

@@ -56,7 +56,7 @@ class DoctorTool : public Tool {
   int64_t threads_ = 0;
 };
 
-// The rates of one thread, and of several threads together.
+// The rates of one thread, and the total rates of several threads.
 struct Peaks {
   cpu::PeakRate one, several;             // GFLOP/s
   double read_one = 0, read_several = 0;  // bytes per second

@@ -1,4 +1,5 @@
-// Files that the build embeds in the program: the demo's model and pictures, and the files of web pages.
+// Files that the build embeds in the program. They are the model and pictures of the demo, and the files
+// of web pages.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -10,8 +10,8 @@
 
 namespace tern::tools {
 
-// Prints the warnings about a model to stderr. Does so once per path, because a command may load a model
-// several times.
+// Prints the warnings about a model to stderr. Prints them only once per path, because a command may
+// load a model several times.
 static void Warn(const std::string& path, const std::vector<std::string>& texts) {
   constexpr size_t kShown = 10;
   static std::set<std::string> said;

@@ -12,7 +12,7 @@
 namespace tern::tools {
 
 // Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr. `threads` is the
-// number of threads that copy weights; 0 means one per core.
+// number of threads that copy weights. If it is 0, there is one per core.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 
 class Engine {
@@ -22,7 +22,8 @@ class Engine {
   const Graph& graph() const { return session_->graph(); }
   // Runs the model with one datum per graph input. Returns one datum per output.
   Result<DatumList> Run(const DatumList& inputs) { return session_->Run(inputs); }
-  // Bind and RunBound are for measuring: inputs are bound once, and RunBound does not copy the results.
+  // Bind and RunBound are for measurements. Bind sets the inputs of all following runs. RunBound does not
+  // copy the results.
   Status Bind(const DatumList& inputs);
   Status RunBound() { return session_->Run(); }
   void SetObserver(RunObserver* observer) { session_->SetObserver(observer); }
@@ -30,10 +31,10 @@ class Engine {
   Status Prepare() { return session_->Prepare(); }
   MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
-  // Returns the kernel of each node of the model's top-level graph. This is the kernel's name, or one of
-  // these texts: "reference" if the reference evaluator runs the node; "view" or "folded" if the node needs
-  // no kernel; "inlined" if the nodes of its subgraph run instead of the node; "in NAME" if the kernel NAME
-  // of another node also computes this node. The result is empty before the first plan.
+  // Returns the name of the kernel of each node of the model's top-level graph. "reference" means that the
+  // reference evaluator runs the node. "view" and "folded" mean that the node needs no kernel. "inlined"
+  // means that the nodes of its subgraph run instead of the node. "in NAME" means that the kernel NAME of
+  // another node also computes this node. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }

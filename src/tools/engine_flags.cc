@@ -5,7 +5,8 @@
 namespace tern::tools {
 namespace {
 
-// Returns an option of SessionOptions as the flag that sets it, for messages: "--tune 5", "--reference".
+// Returns the flag that sets an option of SessionOptions, for messages. Examples are "--tune 5" and
+// "--reference".
 std::string FlagText(std::string_view option, std::string_view value) {
   std::string name = StrCat("--", option == "tune_ms" ? "tune" : option);
   std::replace(name.begin(), name.end(), '_', '-');
@@ -22,7 +23,7 @@ void LevelOption::Declare(Args& args) {
 void PrecisionOption::Declare(Args& args) {
   args.Choice(
       "--precision", name, {"fp32", "bf16", "auto"},
-      "precision of attention, and of matrix products and convolutions with constant weights (fp32); auto means bf16 if the processor has instructions for it");
+      "precision of attention, and of matrix products and convolutions with constant weights (fp32); auto uses bf16 if the processor has instructions for it");
 }
 
 void EngineFlags::Declare(Args& args, unsigned flags) {
@@ -34,7 +35,7 @@ void EngineFlags::Declare(Args& args, unsigned flags) {
   if (flags & kTune) {
     args.Option(
         "--tune", tune_ms_, "MS",
-        "measure for up to MS milliseconds which kernels are the fastest (0); measurements are stored on disk",
+        "measure kernels for up to MS milliseconds and use the fastest ones (0); measurements are stored on disk",
         0, kMaxTuneMs);
     args.Option(
         "--cache-dir", cache_dir_, "DIR",

@@ -8,14 +8,14 @@
 
 namespace tern::tools {
 
-// --level: how far the command optimizes the model before running it.
+// The flag --level sets how far the command optimizes the model before it runs.
 struct LevelOption {
   void Declare(Args& args);
   Level level() const { return *ParseLevel(name); }
   std::string name = "layout";
 };
 
-// --precision: whether the factors of products may be rounded to bf16.
+// The flag --precision sets whether operands of products may be rounded to bf16.
 struct PrecisionOption {
   void Declare(Args& args);
   Precision precision() const { return *ParsePrecision(name); }

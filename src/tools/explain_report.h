@@ -14,7 +14,8 @@ struct Explanation {
 };
 
 std::string ExplainText(const Explanation& explanation);
-// Writes the keys "explain" and "tuning" with their values into the object that `json` has begun.
+// Writes the keys "explain" and "tuning" with their values. The caller has begun a JSON object and
+// ends it.
 void WriteExplanation(const Explanation& explanation, data::JsonWriter& json);
 
 }  // namespace tern::tools

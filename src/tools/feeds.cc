@@ -130,8 +130,9 @@ void PictureOptions::Declare(Args& args) {
   args.Option("--scale", image.scale, "S",
               "pictures: value = (pixel * S - mean) / std (1/255 for float inputs, 1 for others)");
   args.Option("--mean", mean, "R,G,B",
-              "pictures: the mean of --scale's formula, one number or one per channel");
-  args.Option("--std", std, "R,G,B", "pictures: the std of --scale's formula, one number or one per channel");
+              "pictures: the value of mean in the formula of --scale, one number or one per channel");
+  args.Option("--std", std, "R,G,B",
+              "pictures: the value of std in the formula of --scale, one number or one per channel");
   args.Choice("--layout", image.layout, {"auto", "NCHW", "NHWC"},
               "pictures: order of the axes of the model's input (auto)");
   args.Choice("--channels", image.channels, {"auto", "rgb", "bgr", "gray"},
@@ -152,8 +153,8 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
 
 namespace {
 
-// Returns whether text from standard input is read as one string per line for this input, instead of as a
-// table.
+// Returns true if text from standard input is read as one string per line for this input. Otherwise the
+// text is read as a table.
 bool TakesLines(const Value& input) {
   const Shape& shape = input.type.shape;
   return input.type.dtype == DType::kString && !(shape.rank() == 2 && !shape[1].Is(1));
@@ -180,8 +181,8 @@ Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::I
   return Datum(std::move(t));
 }
 
-// Returns the input that the argument NAME=FILE names, or null if the argument is FILE. Names may contain
-// '=', so the longest name that matches wins.
+// Returns the input NAME of an argument NAME=FILE, or null if the argument is FILE. NAME may contain '='.
+// If several inputs match, returns the one with the longest name.
 Result<const Value*> NamedInput(const Graph& graph, const std::string& argument) {
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})

@@ -23,10 +23,10 @@ struct PictureOptions {
 };
 
 // Reads the argument of one --input and adds its inputs to `feeds`. The argument is NAME=FILE or FILE. FILE
-// alone is allowed if the model has one input. It is also allowed if the file contains the names of the
-// inputs, as a .npz file, a .json file with names and a .csv file with a header do. If FILE is "-", standard
-// input is read. If the format does not state a type, values are read as the input's type. Fails if `feeds`
-// already contains an input of the file.
+// alone is allowed if the model has one input. It is also allowed if the file names the inputs. A .npz file
+// does so, and a .json file or the header of a .csv file may do so. If FILE is "-", standard input is read.
+// If the format does not state a type, values are read as the input's type. Fails if `feeds` already
+// contains an input of the file.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
 // Reads one file for one input. The extension determines the format.

@@ -1,5 +1,5 @@
-// tern generate: generates tokens with a language model. The session stores the model's pasts as states
-// between runs.
+// tern generate: generates tokens with a language model. The session stores the past keys and values of the
+// model as states between runs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -50,13 +50,13 @@ Result<Ports> FindPorts(const Session& session) {
   return ports;
 }
 
-// Decodes greedily: runs the model on tokens and chooses the most probable next token.
+// A greedy decoder. It always chooses the most probable next token.
 class Decoder {
  public:
   Decoder(Session& session, const Ports& ports) : session_(session), ports_(ports) {}
 
-  // Runs the model on these tokens, which follow the tokens of earlier calls. Returns the most probable next
-  // token.
+  // Runs the model on these tokens, which come after the tokens of earlier calls. Returns the most probable
+  // next token.
   Result<int64_t> Next(const std::vector<int64_t>& tokens) {
     const auto n = static_cast<int64_t>(tokens.size());
     TERN_TRY(Feed(ports_.ids, n, [&](int64_t i) { return tokens[static_cast<size_t>(i)]; }));
@@ -75,7 +75,7 @@ class Decoder {
   template <class F> Status Feed(int input, int64_t n, const F& value) {
     Tensor& t = buffers_[input];
     const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
-    const bool bound = t.defined() && t.dim(1) == n;  // if true, the next run reads the new values of t
+    const bool bound = t.defined() && t.dim(1) == n;  // if true, t is already bound
     if (!bound) t = Tensor(dtype, {1, n});
     for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
     return bound ? Status() : session_.BindInput(input, t);
@@ -101,7 +101,7 @@ class GenerateTool : public Tool {
     args.Option("--tokens", tokens_, "N", "generate N tokens (16)", 1, 1'000'000);
     args.Option(
         "--state", state_, "PAIRS",
-        "the states, whose values live between runs; auto finds them, PAST=PRESENT,… lists them as pairs of an input and an output (auto)");
+        "the states, which the session stores between runs: auto finds them by their names, PAST=PRESENT,… lists them as pairs of an input and an output (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
     args.Option(
         "--read-peak", read_bytes_, "BYTES",
@@ -182,7 +182,8 @@ Status GenerateTool::Print(const Session& session) const {
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
   }
-  // Milliseconds of all tokens except the first three, whose times include the prompt and compiling plans.
+  // The time of all tokens except the first three, in ms. The times of the first three include the prompt
+  // and the compilation of plans.
   double decoding = 0;
   const size_t first = std::min<size_t>(token_ms_.size(), 3);
   for (size_t i = first; i < token_ms_.size(); ++i) decoding += token_ms_[i];

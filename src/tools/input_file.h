@@ -13,9 +13,9 @@ bool IsPicture(const std::string& path);
 bool IsPictureKind(const std::string& extension);
 
 struct InputFile {
-  // Opens a file. Reads the file now if it is text or standard input. The functions below read other files
-  // later. The first bytes of standard input determine its kind. If standard input is text other than JSON,
-  // its kind is ".csv", or ".txt" (one string per line) if `lines` is true.
+  // Opens a file. Reads text files and standard input at once. Npy, Npz and Picture read other files later.
+  // The first bytes of standard input determine its kind. If standard input is text other than JSON, its
+  // kind is ".csv", or ".txt" (one string per line) if `lines` is true.
   static Result<InputFile> Open(const std::string& path, bool lines);
 
   Result<Tensor> Npy() const;
@@ -23,9 +23,9 @@ struct InputFile {
   Result<data::Image> Picture() const;
 
   std::string path;    // the path, or "standard input", for messages
-  std::string kind;    // the format as an extension: ".npy"
+  std::string kind;    // the format as an extension, such as ".npy"
   std::string text;    // the contents of a text file or of standard input
-  bool piped = false;  // the file is standard input
+  bool piped = false;  // true if the file is standard input
 };
 
 }  // namespace tern::tools

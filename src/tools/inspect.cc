@@ -17,7 +17,7 @@
 namespace tern::tools {
 namespace {
 
-// An input or output as the model declares it, before open dims are set.
+// The declared type of an input or output, before open dims are set.
 struct Declared {
   std::string name;
   Type type;

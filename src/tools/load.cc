@@ -56,23 +56,27 @@ void LoadTool::Declare(Args& args) {
   args.Positional("MODEL", command_.model, "the model's name");
   args.Option("--version", command_.version, "V", "version of the model (the latest)");
   args.Choice("--protocol", protocol_, {"http", "grpc"}, "protocol of the requests (http)");
-  args.Option("--concurrency", concurrency_, "N",
-              "closed loop: number of requests that are always in flight (1)", 1, 100000);
-  args.Option("--rate", rate_, "R", "open loop: requests per second, at random times");
-  args.Option("--steps", steps_, "R,R,…", "open loop: several rates, one after the other");
-  args.Option("--seconds", command_.seconds, "S", "of each step (10)");
-  args.Option("--warmup", command_.warmup_seconds, "S", "before each step, not measured (0.5)");
-  args.Option("--connections", connections_, "N", "open loop: at most so many connections (256)", 1, 100000);
-  args.Option("--timeout", command_.timeout_seconds, "S", "a request without an answer is an error (30)");
-  args.Option("--input", inputs_, "NAME=FILE.npy", "an input; others are random; may be repeated");
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of a random input; may be repeated");
+  args.Option("--concurrency", concurrency_, "N", "closed loop: always keep N requests in flight (1)", 1,
+              100000);
+  args.Option("--rate", rate_, "R", "open loop: send R requests per second, at random times");
+  args.Option("--steps", steps_, "R,R,…", "open loop: measure at several rates, one after the other");
+  args.Option("--seconds", command_.seconds, "S", "measure each step for S seconds (10)");
+  args.Option("--warmup", command_.warmup_seconds, "S",
+              "send requests for S seconds before each step is measured (0.5)");
+  args.Option("--connections", connections_, "N", "open loop: use at most N connections (256)", 1, 100000);
+  args.Option("--timeout", command_.timeout_seconds, "S",
+              "count a request without an answer after S seconds as an error (30)");
+  args.Option("--input", inputs_, "NAME=FILE.npy",
+              "read this input from a file (repeatable); inputs that are not given are random");
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of a random input (repeatable)");
   args.Option("--dim", dim_, "N", "size of open dims of random inputs (1)", 0, int64_t{1} << 40);
   args.Option("--random", seed_, "SEED", "seed of random inputs and sending times (1)");
   args.Choice("--shared-memory", shared_memory_, {"none", "system"},
               "send inputs in shared memory (system) or in the request (none)");
   args.Flag("--json-tensors", command_.json, "send tensors as JSON instead of binary data (HTTP only)");
   args.Option("--svg", svg_, "FILE", "write a plot of latency by percentile");
-  args.Option("--goal", command_.goal_ms, "MS", "JSON: count answers within this time as goodput (all)");
+  args.Option("--goal", command_.goal_ms, "MS",
+              "with --json: goodput counts only answers within MS milliseconds (all answers)");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -166,7 +170,7 @@ void PrintJson(const LoadReport& r) {
   data::JsonWriter json;
   json.BeginObject().Key("server").Text(r.server).Key("model").Text(r.model).Key("protocol").Text(r.protocol);
   json.Key("request_bytes").Unsigned(r.request_bytes);
-  WriteStep(r.steps.back(), json);  // the figures of the last step are also the figures of the report
+  WriteStep(r.steps.back(), json);  // the top-level keys contain the figures of the last step
   if (r.steps.size() > 1) {
     json.Key("steps").BeginArray();
     for (const LoadStep& step : r.steps) {
@@ -186,7 +190,7 @@ void Print(const LoadReport& r) {
              "p90", "p95", "p99", "max");
   for (const LoadStep& s : r.steps) {
     const std::string load =
-        s.rate > 0 ? fmt::format("{:g}/s", s.rate) : fmt::format("{} under way", s.concurrency);
+        s.rate > 0 ? fmt::format("{:g}/s", s.rate) : fmt::format("{} in flight", s.concurrency);
     fmt::print("{:>12} {:>10.1f} {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f}\n", load, s.throughput,
                s.errors, s.p50_ms, s.p90_ms, s.p95_ms, s.p99_ms, s.max_ms);
   }

@@ -22,8 +22,8 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// The x axis shows percentiles by their number of nines: 90 %, 99 %, 99.9 %. The y axis shows milliseconds on
-// a logarithmic scale.
+// The scales of the plot. The x axis shows percentiles. The distances from 0 % to 90 %, from 90 % to 99 % and
+// from 99 % to 99.9 % are equal. The y axis shows milliseconds on a logarithmic scale.
 struct Axes {
   double nines = 1, low = 0.1, high = 1;
   double X(double quantile) const {
@@ -73,7 +73,7 @@ std::string Curve(const server::LoadStep& step, const Axes& axes, size_t i) {
   for (const auto& [quantile, ms] : step.curve)
     points += fmt::format("{:.1f},{:.1f} ", axes.X(quantile), axes.Y(ms));
   const std::string label =
-      step.rate > 0 ? fmt::format("{:g}/s", step.rate) : fmt::format("{} under way", step.concurrency);
+      step.rate > 0 ? fmt::format("{:g}/s", step.rate) : fmt::format("{} in flight", step.concurrency);
   return fmt::format(
       "<polyline points='{}' fill='none' stroke='{}' stroke-width='2'/>\n"
       "<text x='{}' y='{}' fill='{}'>{}: {:.0f}/s</text>\n",

@@ -1,4 +1,4 @@
-// The `tern` command: runs the sub-command and converts errors to a message and an exit code.
+// The `tern` command. It runs the sub-command, prints its error message and returns its exit code.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Prin
 int RunTool(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });
   if (std::ferror(stdout))
-    return kBadUsage;  // Finish reports the write error, which may also be the cause of the command's error
+    return kBadUsage;  // Finish reports the write error, which may have caused the command's error
   if (code.ok()) return *code;
   Complain(code.status().ToString());
   return kBadUsage;
@@ -55,8 +55,8 @@ int Finish(int code) {
   return kBadUsage;
 }
 
-// Prints positional arguments by their names only. CLI11 would append "..." to a list such as MODEL
-// [NAME=FILE]....
+// Prints only the names of positional arguments. By default, CLI11 appends "..." to an argument with
+// several values.
 class HelpFormat : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(true); }
@@ -87,7 +87,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, OnSignal);
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead of a signal
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then returns an error
   CLI::App app("Tern runs trained models, and imports, inspects, optimizes and converts them.", "tern");
   app.formatter(std::make_shared<HelpFormat>());
   app.require_subcommand(1);

@@ -43,8 +43,8 @@ std::string LabelOf(const MetricSample& m, const char* name) {
   return found == m.labels.end() ? "" : found->second;
 }
 
-// Returns the phase that a counter of Triton measures. For servers other than Tern, these counters replace
-// the histograms.
+// Returns the phase that a counter of Triton measures. Servers other than Tern have these counters instead
+// of the histograms.
 const char* PhaseOfCounter(const std::string& name) {
   constexpr std::pair<const char*, const char*> kNames[] = {
       {"nv_inference_request_duration_us", "request"},
@@ -77,8 +77,8 @@ void Add(const MetricSample& m, ModelSample& model) {
     model.phases[phase].seconds = m.value * 1e-6;
 }
 
-// Returns a quantile of the durations between two readings. Interpolates within the bucket that contains the
-// quantile.
+// Returns the quantile q, in ms, of the durations that were added between two readings. Interpolates within
+// the bucket that contains the quantile. Returns -1 if it is unknown.
 double Quantile(const PhaseCount& before, const PhaseCount& now, double q) {
   const double total = now.count - before.count;
   if (total <= 0 || now.buckets.empty()) return -1;

@@ -13,12 +13,12 @@ struct MetricSample {
   double value = 0;
 };
 
-// Lines that are not samples are skipped.
+// Parses the Prometheus text format. Skips lines that are not samples.
 std::vector<MetricSample> ParseMetrics(std::string_view text);
 
 struct PhaseCount {
   double seconds = 0, count = 0;
-  std::map<double, double> buckets;  // upper end in seconds -> number of durations up to it
+  std::map<double, double> buckets;  // number of durations up to each upper bound in seconds
 };
 
 struct ModelSample {
@@ -33,9 +33,9 @@ std::map<std::pair<std::string, std::string>, ModelSample> SamplesOf(
 
 struct ModelRates {
   double requests = 0, failures = 0, inferences = 0, batch = 0, cores = 0,
-         pending = 0;                            // per second, except batch (mean size) and pending (number)
-  double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1: unknown
-  std::string slowest;                           // the phase with the largest mean
+         pending = 0;                            // per second, except `batch` and `pending`
+  double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1 if unknown
+  std::string slowest;                           // the phase with the largest mean time
   double slowest_ms = 0;
 };
 

@@ -12,7 +12,8 @@ namespace tern::tools {
 // Returns the model's opsets, producer, version, description and metadata, one line each. Omits properties
 // that the model does not have.
 std::string ModelInfoText(const Graph& graph);
-// Writes the keys "source", "opsets" and "metadata" with their values into the object that `json` has begun.
+// Writes the keys "source", "opsets" and "metadata" with their values. The caller has begun a JSON object
+// and ends it.
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);
 
 // A nested graph, such as a branch of If or the body of Loop or Scan.

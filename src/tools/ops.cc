@@ -1,4 +1,4 @@
-// tern ops: prints Tern's ops, as their declarations describe them, and the ONNX operators that Tern imports.
+// tern ops: prints the declarations of Tern's ops, and the ONNX operators that Tern imports.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"
@@ -101,7 +101,7 @@ void PrintAnswers(const OpDef& op) {
   line("counts FLOPs", op.flops);
   line("batches can be split", op.batch);
   line("axes can be reordered", op.axis_map);
-  line("results can be views of slices of the input", op.slices);
+  line("results can be slices of the input, without a copy", op.slices);
 }
 
 void PrintOne(const OpDef& op) {
@@ -194,7 +194,7 @@ void PrintJson() {
 }
 
 void PrintOnnx() {
-  std::map<std::string, std::pair<int, int>> domains;  // domain → (imported operators, all operators)
+  std::map<std::string, std::pair<int, int>> domains;  // imported and all operators per domain
   for (const OnnxOperator& o : OnnxCoverage()) {
     fmt::print("{} {}{}\n", o.imported ? "yes" : "no ", o.domain.empty() ? "" : o.domain + ".", o.name);
     auto& [imported, all] = domains[o.domain.empty() ? "ai.onnx" : o.domain];

@@ -22,7 +22,7 @@ class OptimizeTool : public Tool {
   const char* examples() const override {
     return "  tern optimize model.onnx -o better.onnx\n"
            "  tern optimize model.onnx -o better.tern --level basic --json\n"
-           "  tern optimize model.onnx --measure --disable FuseMatMulActivation\n"
+           "  tern optimize model.onnx --measure --disable FuseActivationIntoMatMul\n"
            "  tern optimize model.onnx --why-not RecomposeGelu@/encoder/layer.0/Mul_1\n"
            "  tern optimize model.onnx --html report.html\n"
            "  tern optimize model.onnx --print-after clean\n";
@@ -60,17 +60,15 @@ void OptimizeTool::Declare(Args& args) {
   args.Option("--why-not", why_not_, "RULE@NODE",
               "report why a rule does not apply at this node, or at any node if no node is given");
   args.Option("--html", html_, "FILE", "write a page with the graphs before and after, side by side");
-  args.Flag(
-      "--measure", measure_,
-      "measure the model before and after optimization, on one thread; without --level, the optimized model "
-      "is measured at level layout, as sessions run it");
+  args.Flag("--measure", measure_,
+            "measure the model before and after optimization, on one thread; if --level is not given, the "
+            "optimized model is measured at level layout, which sessions use");
   args.Option("--seconds", seconds_, "S", "let --measure run for S seconds (2)");
   args.Flag(
       "--standard", standard_,
       "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");
-  args.Flag(
-      "--pack", pack_,
-      "also store the weights packed for this machine's kernels, so that loading the .tern does not pack them");
+  args.Flag("--pack", pack_,
+            "also store the weights packed for this machine's kernels, so that sessions need not pack them");
   args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
               "the precision for which --pack packs the weights (fp32)");
   shapes_.Declare(args, "fixed in the output file and in all reported numbers");
@@ -97,8 +95,8 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
 }
 
 // Measures the times of the model before and after optimization. `before` is the imported graph. `after` is
-// the graph that `options` produced from `before`. If the command line has no --level, measures the graph at
-// level layout instead of `after`, because sessions run the graph at level layout.
+// `before` optimized with `options`. If --level is not given, measures `before` optimized at level layout
+// instead of `after`, because sessions use level layout.
 Status OptimizeTool::Measure(const Graph& before, const Graph& after, OptimizeOptions options,
                              OptimizeFigures& figures) const {
   std::unique_ptr<Graph> own = before.Clone(), ran = after.Clone();

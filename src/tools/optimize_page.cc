@@ -11,7 +11,7 @@
 namespace tern::tools {
 namespace {
 
-// Collects the values that shapes and constants determine, so that they are known before a run.
+// Collects the values that depend only on shapes and constants. They are known before a run.
 class FixedValues {
  public:
   // Adds the outputs of a node. Nodes must be added in graph order.
@@ -33,7 +33,7 @@ class FixedValues {
   std::unordered_set<const Value*> values_;
 };
 
-// Returns whether the node's output has the same type and bytes as its input.
+// Returns true if the node's output has the same type and bytes as its input.
 bool PassesOn(const Node& node) {
   return node.op->Is(kView) && node.input(0) && node.input(0)->type == node.output(0)->type;
 }
@@ -118,9 +118,9 @@ class SideWriter {
     json_.EndArray();
   }
 
-  // Writes a value that a node reads or a graph returns. The key "from" has the index of the node that
-  // produces the value. It is -1 for an input of a body, a constant or an absent input. The key "body" has
-  // the index of the body that the value belongs to.
+  // Writes a value that a node reads or a graph returns. The key "from" is the index of the node that
+  // produces the value. It is -1 for an input of a graph, a constant or an absent input. The key "body" is
+  // the index of the body to which the value belongs.
   void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();

@@ -18,9 +18,9 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kFlopsPerMs = 50e6;  // nominal speed: 50 GFLOP/s
-constexpr double kBytesPerMs = 10e6;  // nominal bandwidth: 10 GB/s
-constexpr double kNodeMs = 0.5e-3;    // nominal time of a kernel call: half a microsecond
+constexpr double kFlopsPerMs = 50e6;  // assumed speed, 50 GFLOP/s
+constexpr double kBytesPerMs = 10e6;  // assumed bandwidth, 10 GB/s
+constexpr double kNodeMs = 0.5e-3;    // assumed overhead of a kernel call, 0.5 us
 
 void Count(const Graph& graph, std::map<std::string, int>& ops) {
   for (const auto& node : graph.nodes()) {
@@ -29,7 +29,7 @@ void Count(const Graph& graph, std::map<std::string, int>& ops) {
   }
 }
 
-// Adds up the changes of each rule. Charge must be called after each change.
+// Adds up the changes of nodes and costs per rule. Charge must be called after each change of the graph.
 class RuleLedger {
  public:
   explicit RuleLedger(const Graph& graph)
@@ -54,11 +54,11 @@ class RuleLedger {
     if (seen.nodes <= kCounted) seen.cost = MakeCostReport(graph, {}).total;
     return seen;
   }
-  // Costs are counted only in graphs with at most this number of nodes. In larger graphs, counting them after
-  // each change would take longer than the optimization.
+  // Counts costs only in graphs with at most this number of nodes. In a larger graph, a count after each
+  // change would take longer than the optimization.
   static constexpr int kCounted = 1500;
-  // Whether the graph has nested graphs. If it has none, counting its nodes needs no traversal, because no
-  // rule creates nested graphs.
+  // True if the graph has nested graphs. If it has none, graph.nodes().size() is the number of nodes also
+  // after each change, because no rule creates nested graphs.
   const bool nested_;
   Seen last_;
 };
@@ -112,7 +112,7 @@ GraphFigures CountGraph(const Graph& closed) {
 
 namespace {
 
-// Returns the processor time of this process, which excludes the time of other programs.
+// Returns the processor time that this process has used.
 double ProcessMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

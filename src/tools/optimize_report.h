@@ -1,5 +1,5 @@
-// Reports the effect of an optimization: nodes, FLOPs, bytes and time before and after it, and the changes of
-// each rule.
+// Reports the effect of an optimization. The report has the nodes, FLOPs, bytes and time before and after it,
+// and the changes of each rule.
 #pragma once
 #include <map>
 #include <string>
@@ -36,16 +36,16 @@ struct OptimizeFigures {
 
 // Counts the nodes and costs of a graph without open dims.
 GraphFigures CountGraph(const Graph& closed);
-// Returns the time in ms that one thread of a nominal machine would need. It serves to compare two graphs,
-// not to predict the time of a run.
+// Returns an estimated time in ms, for one thread and an assumed speed and bandwidth. Use it only to compare
+// two graphs, because it does not predict the time of a run on this machine.
 double EstimateMs(const Cost& cost, int nodes);
 std::map<std::string, int> CountOps(const Graph& graph);
 
 // Runs both graphs alternately for about `seconds`. Sets measured_ms of figures.before and figures.after.
 Status MeasureBoth(const Graph& before, const Graph& after, double seconds, OptimizeFigures& figures);
 
-// Optimizes the graph in place and counts the changes of each rule. The costs assume that open dims have size
-// 1, or the smallest larger size that the model accepts (SmallestSize).
+// Optimizes the graph in place and counts the changes of each rule. The costs assume that open dims have the
+// size SmallestSize(graph).
 Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);

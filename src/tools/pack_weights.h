@@ -5,9 +5,9 @@
 
 namespace tern::tools {
 
-// The graph must be optimized at level layout. The weights are packed for the kernels that sessions with this
-// precision choose for the declared dims. A note on stderr names the open dims, which are set to SmallestSize
-// while packing.
+// The graph must be optimized at level layout. Packs the weights for the kernels that sessions with this
+// precision choose for the declared dims. While the weights are packed, open dims have the size SmallestSize.
+// A note on stderr names these dims.
 Status PackWeights(Graph& graph, Precision precision);
 
 }  // namespace tern::tools

@@ -6,9 +6,9 @@
 
 namespace tern::tools {
 
-// Returns the embedded file `name` with every @@KEY@@ replaced. The replacement is slots[KEY], or if `slots`
-// has no such key, the embedded file KEY. Replaced text is not searched for further keys. A TERN_CHECK fails
-// if neither exists.
+// Returns the embedded file `name` with every @@KEY@@ replaced. The replacement is slots[KEY]. If `slots`
+// has no such key, it is the embedded file KEY. A TERN_CHECK fails if this file does not exist. Keys in the
+// replacement are not replaced.
 std::string FillPage(std::string_view name, const std::map<std::string, std::string, std::less<>>& slots);
 
 // Escapes JSON for a script element, so that the text "</script>" in it does not end the element.

@@ -25,7 +25,7 @@ std::string Escape(const std::string& text) {
   return out;
 }
 
-// Writes one side of the picture as Mermaid text: boxes with unique ids, and arrows.
+// Writes one side of the picture as Mermaid text, which consists of boxes with unique ids and of arrows.
 class Sketch {
  public:
   explicit Sketch(const char* title) : id_(title[0]) {
@@ -77,8 +77,8 @@ std::string Title(const std::string& op, const std::string& kind) {
   return op == "Unary" || op == "Binary" || op == "Activation" ? kind : StrCat(op, " ", kind);
 }
 
-// Returns the label of the arrow into an input of the op: the name of the port. Returns "" if the op has one
-// input, if the order of its inputs does not matter, or if the port is variadic.
+// Returns the label of the arrow to an input of the op. The label is the name of the port. Returns "" if the
+// op has one input, if the order of its inputs does not matter, or if the port is variadic.
 std::string PortName(const OpDef& op, const std::string& kind, size_t input, size_t inputs) {
   if (inputs < 2 || (op.name == "Binary" && CommutativeKind(kind)) || input >= op.inputs.size()) return "";
   return op.inputs[input].arity == Port::Arity::kVariadic ? "" : op.inputs[input].name;
@@ -204,9 +204,9 @@ class PatternSketch {
   Sketch sketch_;
   const Pattern& pattern_;
   std::vector<std::string> results_;
-  std::vector<std::string> boxes_;  // id of each statement's box; empty for a constant that is not drawn yet
+  std::vector<std::string> boxes_;        // id of each statement's box; empty if it is not drawn
   std::vector<std::string> formulas_;     // formula of each statement that is constant
-  std::map<int, std::string> variables_;  // index in Pattern::values → id of its box
+  std::map<int, std::string> variables_;  // maps an index in Pattern::values to the id of the box
 };
 
 class GraphSketch {

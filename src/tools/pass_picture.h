@@ -6,9 +6,9 @@
 
 namespace tern::tools {
 
-// Returns a diagram with the graph before and after the rule, side by side. For a rule with patterns, these
-// are its first pattern and its replacement. For a rule in code, these are the graphs of its example; fails
-// if the example fails. The text ends with a newline.
+// Returns a diagram with the graph before and after the rule, side by side. A rule in text is drawn as its
+// first pattern and its replacement. A rule in code is drawn as its example before and after the rule.
+// Fails if the example fails. The text ends with a newline.
 Result<std::string> RulePicture(const Rule& rule);
 
 }  // namespace tern::tools

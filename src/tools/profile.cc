@@ -20,8 +20,8 @@
 namespace tern::tools {
 namespace {
 
-// A value for tune_within with which kernels are measured even if their estimate is much above the lowest
-// one.
+// A value for tune_within. With it, all kernels are measured, also those whose estimated time is much longer
+// than the shortest estimate.
 constexpr double kEverything = 1e30;
 
 class ProfileTool : public Tool {
@@ -60,7 +60,7 @@ class ProfileTool : public Tool {
 void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
   args.Option("--runs", runs_, "N",
-              "number of measured runs; 0 means to run for --seconds, but at least 5 times", 0, 1'000'000);
+              "number of measured runs; if N is 0, measure for --seconds, but at least 5 runs", 0, 1'000'000);
   args.Option("--seconds", seconds_, "S", "measure for S seconds (1)");
   args.Option("--top", max_rows_, "N", "print only the N slowest nodes (40); 0 means all", 0, 1'000'000);
   args.Option("--input", inputs_, "NAME=FILE",
@@ -129,8 +129,8 @@ MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
-// Measures the machine's peak before and after the runs and uses the higher value, because other programs may
-// have slowed down one of the measurements.
+// Measures the machine's peak before and after the runs and uses the higher value. Other programs may have
+// slowed down one of the measurements.
 Result<int> ProfileTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");

@@ -101,7 +101,7 @@ class Roofline {
   double low_x_ = -1, high_x_ = 2, low_y_ = 8, high_y_ = 11;
 };
 
-// Returns the conditions of the measurement: machine, threads, method.
+// Returns a text about the result and the conditions of the measurement.
 std::string Summary(const Profile& p) {
   return fmt::format(
       "A run takes {:.3f} ms in {} steps on {} thread{}, {}, {}. The time of each step is its shortest of {} runs. "

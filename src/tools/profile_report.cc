@@ -32,10 +32,10 @@ double RoundedToNanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 // The name of a kernel that multiplies bf16 ends in ".bf16".
 bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
 
-// Returns the bytes that bf16 saves in one call. The cost of a node assumes the types of the graph. But an
-// f32 value may be stored as bf16, and an f32 weight may be packed as bf16. Both then have two bytes less per
-// element. A call that does a fraction of the node's work (event.share) saves this fraction of the weights'
-// bytes.
+// Returns the bytes that bf16 saves in one call. The cost of a node assumes the types of the graph. But the
+// session may store an f32 value as bf16, and a kernel may pack an f32 weight as bf16. This saves two bytes
+// per element. If a call does only the fraction event.share of the node's work, it saves only this fraction
+// of the weights' bytes.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;

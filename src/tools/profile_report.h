@@ -16,18 +16,17 @@ struct MachinePeak {
   double bf16_flops = 0;  // FLOPs per second, with dot products of bf16; 0 if the model does not use them
   double bytes = 0;       // bytes per second, read from memory
 
-  double FlopsOf(
-      const std::string& kernel) const;  // bf16_flops for a kernel that multiplies bf16, otherwise flops
+  double FlopsOf(const std::string& kernel) const;  // bf16_flops if the kernel multiplies bf16, else flops
 };
 
 struct ProfiledNode {
   const Node* node = nullptr;
   const Node* next =
-      nullptr;  // another node that the same kernel call computes, or null; the numbers below include it
+      nullptr;  // another node that the same kernel call computes, or null; all numbers include this node
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;         // number of calls in the node's fastest run
-  double work = 0;           // work of these calls, in multiples of the node's work
+  double work = 0;           // work of these calls; 1 is the work of the node, done once
   double ms = 0;             // time of these calls
   std::optional<Cost> cost;  // cost of the node's work, done once
 
@@ -36,8 +35,8 @@ struct ProfiledNode {
   double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
   double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
   double PercentOfPeak(const MachinePeak& peak) const;
-  // Returns the shortest possible time, computed from FLOPs, bytes and the machine's peak, in percent of the
-  // measured time. Returns 0 if the cost is unknown.
+  // Returns the shortest possible time in percent of the measured time. The shortest possible time follows
+  // from the FLOPs, the bytes and the machine's peak. Returns 0 if the cost is unknown.
   double PercentOfRoof(const MachinePeak& peak) const;
 };
 
@@ -46,7 +45,7 @@ struct Profile {
   std::string isa, precision;
   int threads = 1;
   int64_t runs = 0;
-  double ms = 0;                    // the sum of all steps
+  double ms = 0;                    // total time of all steps
   std::vector<ProfiledNode> nodes;  // slowest first
 };
 

@@ -1,4 +1,4 @@
-// The options --topk and --labels: print the best classes of each output, with their names.
+// The options --topk and --labels, which print the best classes of each output and their names.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace tern::tools {
 
-// The best classes of one output, in each of its rows.
+// The best classes in each row of one output.
 struct Ranking {
   std::string output, type;
   int64_t classes = 0;
@@ -24,8 +24,9 @@ class RankingOptions {
   bool wanted() const { return count_ > 0; }
   // Reads the file of labels, if one is given.
   Status Load();
-  // Returns the best classes of each output. Skips outputs that cannot be ranked (sequences, strings), with a
-  // note on stderr. Fails if labels are given but all outputs have more classes than there are labels.
+  // Returns the best classes of each output. Skips sequences, strings and other outputs that cannot be
+  // ranked, with a note on stderr. Fails if labels are given, but every output has more classes than there
+  // are labels.
   Result<std::vector<Ranking>> Rank(const std::vector<Value*>& outputs, const DatumList& data) const;
   void Print(const Ranking& ranking) const;
   void Write(const Ranking& ranking, data::JsonWriter& json) const;

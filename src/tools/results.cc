@@ -24,8 +24,8 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-// Returns the extension of the file for a datum. If `format`, which the user chose, can store the datum,
-// returns `format`.
+// Returns the extension of the file for a datum. This is `format`, which the user chose, if the format
+// can store the datum. Otherwise it is "npz" for a list of tensors, and "json" for other data.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
   if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;

@@ -25,20 +25,19 @@ Status CheckFileNames(const std::vector<Destination>& destinations);
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
-// The numbers of elements, of NaNs and of infinite elements in a result, including those in sequences and
-// maps.
+// The numbers of all elements, of NaNs and of infinite elements in a result. The elements of sequences and
+// maps are included.
 struct NonFinite {
   int64_t elements = 0, nan = 0, inf = 0;
   bool any() const { return nan || inf; }
-  std::string ToString() const;  // "3 of 10 elements are NaN, 2 infinite"
+  std::string ToString() const;  // for example "3 of 10 elements are NaN, 2 infinite"
 };
 NonFinite CountNonFinite(const Datum& datum);
 // Prints a note on stderr for each output with NaNs or infinite elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb require that there
-// is one output and that it is a tensor. npz requires that all outputs are tensors. json supports all
-// outputs.
+// Returns all outputs as one byte string, for standard output. The formats npy, txt and pb support only one
+// output, which must be a tensor. The format npz supports only tensors. The format json supports all outputs.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);
 

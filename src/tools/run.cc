@@ -80,9 +80,9 @@ void RunTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// Returns the model's path, and removes it from the positional arguments `words`. It is the first argument
-// that is a file. Appends the other arguments to `inputs`, because the parser reads b=2.npy in `--input
-// a=1.npy b=2.npy` as positional.
+// Returns the first positional argument that is a file, which is the path of the model. Removes it from
+// `words`. Appends the other arguments to `inputs`. For example, b=2.npy in `--input a=1.npy b=2.npy` is a
+// positional argument for the parser.
 Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
   size_t model = 0;
   for (size_t i = 0; i < words.size(); ++i)
@@ -121,9 +121,10 @@ void RunTool::Print(const Graph& graph, const Outcome& done) const {
   fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
-// Writes one output as an object with the key "type". A tensor also has the key "shape". An output with
-// non-finite elements has the keys "nan" and "inf". An output that is written to a file has the key "file".
-// The key "data" contains the elements. It is absent if files are written or a ranking is printed.
+// Writes one output as an object with the key "type". The object of a tensor also has the key "shape". If
+// elements are not finite, it has the keys "nan" and "inf". If the output is written to a file, it has the
+// key "file". The key "data" contains the elements. It is absent if files are written or a ranking is
+// printed.
 void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const {
   const Datum& d = done.outputs[i];
   json.BeginObject().Key("type").Text(d.is_tensor() ? DTypeName(d.tensor.dtype()) : d.Describe());

@@ -11,9 +11,9 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// Returns the checksum of the source file. A written .tern file stores this checksum. If the source is a
-// .tern file, returns the checksum that the source stores. Returns 0 for a file of more than 256 MiB, because
-// reading it again would take long.
+// Returns the checksum of the source file, which a written .tern file stores. If the source is a .tern file,
+// returns the checksum that it stores. Returns 0 for other files of more than 256 MiB, because it would take
+// long to read them again.
 uint64_t SourceHash(const std::string& path) {
   if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;

@@ -13,8 +13,8 @@ class SaveOptions {
   void Declare(Args& args, const std::string& doc);
   bool wanted() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
-  // Fails if the format is unknown, if an option does not apply to it, or if the output is the file `source`.
-  // Commands call this before they load the model.
+  // Fails if the format is unknown, if an option does not apply to the format, or if the output is the file
+  // `source`. Commands call this before they load the model.
   Status Check(const std::string& source) const;
   // Writes the graph. `source` is the file that the graph was loaded from. A written .tern file stores the
   // checksum of `source`. Returns the number of nodes in the written file. For an ONNX file, this number may

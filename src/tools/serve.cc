@@ -40,7 +40,7 @@ class ServeTool : public Tool {
     bool flag = false;
     std::vector<std::string> values;
   };
-  // One per row of kServeSettings. It is a deque, because Args keeps pointers to its elements.
+  // One per row of kServeSettings. A deque, because Args stores pointers to the elements.
   std::deque<Setting> settings_;
   std::string config_;
 };

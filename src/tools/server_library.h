@@ -1,5 +1,5 @@
-// Opens libtern_server.so, which contains the server and the load generator. Only commands that need it load
-// it.
+// Opens libtern_server.so, which contains the server and the load generator. Only commands that need this
+// library load it.
 #pragma once
 #include "server/main/entry.h"
 

@@ -21,8 +21,9 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
   return Assignment{text.substr(0, at), text.substr(at + 1)};
 }
 
-// Checks that the size `value` is possible for a dim of an input. If the dim is a symbol, sets the symbol to
-// this size in `symbols`. `source` says where the size comes from, for messages.
+// Fails if a dim of an input has a fixed size other than `value`. If the dim is a symbol, sets the symbol to
+// `value` in `symbols`, and fails if the symbol already has another size. `source` says in messages where the
+// size comes from.
 Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
@@ -98,7 +99,7 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
-// Converts the error "invalid model" to "invalid argument", because the sizes that the user chose cause it.
+// Converts the error "invalid model" to "invalid argument", because the cause is a size that the user chose.
 Status Chosen(Status status, const std::string& source) {
   if (status.code() != Code::kInvalidModel) return status;
   return InvalidArgument("the model does not run with the sizes of ", source, ": ", status.message());

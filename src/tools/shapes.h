@@ -34,8 +34,7 @@ class ShapeOptions {
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
 // Tries several sizes (1, 2, 16, …) for all open dims. Returns the smallest size for which shape inference
-// succeeds. It is above 1 for example if a pooling window needs a larger input. Returns 1 if no size
-// succeeds.
+// succeeds. For example, a model with pooling windows may need a size above 1. Returns 1 if no size succeeds.
 int64_t SmallestSize(const Graph& graph);
 
 // Sets every open dim of the inputs to `size` without a note, and repeats shape inference.

@@ -21,6 +21,6 @@ class Tool {
 
 }  // namespace tern::tools
 
-// Defines the function that creates a command: TERN_TOOL(Convert) { return std::make_unique<ConvertTool>(); }
-// The build finds these lines and registers the commands.
+// Defines the function that creates a command. For example: TERN_TOOL(Convert) { return
+// std::make_unique<ConvertTool>(); } The build finds these lines and registers the commands.
 #define TERN_TOOL(Name) std::unique_ptr<Tool> TernTool_##Name()

@@ -23,7 +23,7 @@ inline std::string Thousands(double v) {
                               kSuffix[i]);
 }
 
-// Makes untrusted text safe for a terminal: replaces control characters except newlines, and invalid UTF-8,
+// Makes untrusted text safe for a terminal. Replaces control characters (except newlines) and invalid UTF-8
 // by \xNN.
 std::string Printable(std::string_view text);
 

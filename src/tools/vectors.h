@@ -1,5 +1,5 @@
-// Reads stored test vectors. A test vector is a folder that contains the files input_K and output_K (.pb,
-// .npy or .npz), or the file io.npz, whose arrays have the names of inputs and outputs.
+// Reads stored test vectors. A test vector is a folder. It contains the files input_K and output_K (.pb,
+// .npy or .npz), or the file io.npz. The arrays of io.npz have the names of inputs and outputs.
 #pragma once
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@ struct Vectors {
 };
 
 // Returns the test vector in the folder, or the test vectors in its sub-folders (test_data_set_0, …). Fails
-// if there is none, or if `with_outputs` is set and a test vector has no outputs.
+// if there is none, or if `with_outputs` is true and a test vector has no outputs.
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs);
 
 }  // namespace tern::tools

@@ -17,9 +17,9 @@
 namespace tern::tools {
 namespace {
 
-// The default tolerances for bf16 (relative, absolute, of_largest). An error of 2 % of the largest element of
-// an output is allowed in place of an absolute tolerance. According to docs/reports/accuracy.md, the errors
-// of trained networks are 0.1 % to 1.1 % of the largest element.
+// The default tolerances for bf16 (relative, absolute, of_largest). There is no absolute tolerance. An error
+// may be 2 % of the output's largest element. In docs/reports/accuracy.md, the errors of trained networks
+// are 0.1 % to 1.1 % of the largest element.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {
@@ -68,7 +68,8 @@ class VerifyTool : public Tool {
   SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
-  // Pairs (where, output). The output is not compared, because the folder `where` does not contain it.
+  // Outputs that are not compared, as pairs (folder, output). The folder does not contain a result for the
+  // output.
   std::vector<std::pair<std::string, std::string>> unstored_;
 };
 
@@ -111,7 +112,8 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
   return {};
 }
 
-// Returns the stored test vectors, or without --data, one test vector with random inputs and no outputs.
+// Returns the stored test vectors. If --data is not given, returns one test vector with random inputs and no
+// outputs.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
@@ -156,9 +158,9 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Runs the model on a test vector. Compares its results with the stored results, if there are any. If
-// requested, also compares them with the results of another model or of the reference evaluator, both in
-// fp32.
+// Runs the model on a test vector. If the test vector has stored results, compares the results with them. If
+// --against or --reference is given, also compares the results with those of another model or of the
+// reference evaluator, which run in fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));

@@ -46,8 +46,8 @@ Type TypeOf(const Value& v, const Datum& datum) {
   return Type::TensorOf(datum.tensor.dtype(), Shape::Of(datum.tensor.dims()));
 }
 
-// Returns the kernel of the node. Returns "folded" if `kernels` does not contain the node. In this case, the
-// plan has no steps, because its results are constants.
+// Returns the kernel of the node. If `kernels` does not contain the node, the plan has no steps, because all
+// results are constants. In this case, returns "folded".
 std::string KernelOf(const std::map<const Node*, std::string>& kernels, const Node& node) {
   const auto it = kernels.find(&node);
   return it == kernels.end() ? "folded" : it->second;
@@ -88,8 +88,8 @@ struct OneNode {
   DatumList inputs;
 };
 
-// Returns whether an operand becomes a constant of the new graph. This is true for constants and for values
-// whose contents shape inference found, because a plan treats both kinds as known.
+// Returns true if an operand becomes a constant of the new graph. This is true for constants and for values
+// whose elements shape inference found. A plan knows both before a run.
 bool IsFixed(const Value& v) { return v.is_constant() || v.content; }
 
 OneNode Alone(const Node& node, const Data& data) {
@@ -114,7 +114,7 @@ OneNode Alone(const Node& node, const Data& data) {
   return one;
 }
 
-// Does the same as Alone, for a node with nested graphs. Clones the entire graph and removes the other nodes.
+// Like Alone, for a node with nested graphs. Clones the entire graph and removes the other nodes.
 OneNode AloneWithBodies(const Graph& graph, const Node& node, const DatumList& inputs, const Data& data) {
   OneNode one{graph.Clone(), inputs};
   auto twin = one.graph->nodes().begin();

@@ -13,8 +13,8 @@ namespace tern::tools {
 struct LayerOptions {
   SessionOptions engine;  // options of the session that runs the kernels
   data::Tolerance tolerance;
-  // If false, the inputs of a node are results of the reference evaluator, so that each error is caused by
-  // one node. If true, they are results of the kernels before it, so that errors accumulate.
+  // If false, the inputs of each node are results of the reference evaluator, so that its error is caused by
+  // this node alone. If true, its inputs are results of the kernels before it, so that errors accumulate.
   bool accumulated = false;
 };
 
@@ -33,7 +33,7 @@ struct LayerError {
 };
 
 struct LayerReport {
-  std::vector<LayerError> layers;         // in the order of the graph; after Add, the worst first
+  std::vector<LayerError> layers;         // in graph order; after Add, the largest errors first
   std::vector<std::string> not_compared;  // nodes whose results are random
   size_t wrong = 0;
 
@@ -41,12 +41,13 @@ struct LayerReport {
   void Add(const std::string& data, LayerReport other);
 };
 
-// Loads the model, optimizes it at the level of options.engine, and compares all its nodes. All values of the
-// graph are in memory at once.
+// Loads the model, optimizes it at the level of options.engine, and compares all its nodes. Keeps all values
+// of the graph in memory until the end.
 Result<LayerReport> CompareLayers(const std::string& model, const Feeds& feeds, const LayerOptions& options);
 
 std::string LayerTable(const LayerReport& report, int64_t max_rows);
-// Writes the keys "layers" and "layers_not_compared" with their values into the object that `json` has begun.
+// Writes the keys "layers" and "layers_not_compared" with their values. The caller has begun a JSON object
+// and ends it.
 void WriteLayers(const LayerReport& report, data::JsonWriter& json);
 
 }  // namespace tern::tools

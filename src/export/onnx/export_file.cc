@@ -21,7 +21,7 @@ const ExporterTable& Exporters() {
 
 namespace {
 
-constexpr size_t kMaxMessage = size_t{3} << 29;  // bytes: 1.5 GiB, below protobuf's limit of 2 GiB
+constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB, which is below protobuf's limit of 2 GiB
 
 // Returns the ir_version of the ONNX release that introduced an opset, but at least 10.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }

@@ -1,4 +1,4 @@
-// Exporters: a table of small functions, each of which converts one Tern op to ONNX operators.
+// Exporters are small functions. Each one converts one Tern op to ONNX operators.
 #pragma once
 #include <functional>
 #include <map>
@@ -46,8 +46,8 @@ class TernNode {
   std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
   std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // Emits an ONNX node and returns the name of its first output. An attribute of type DType is written as
-  // ONNX's number of the data type, a bool as an integer.
+  // Emits an ONNX node and returns the name of its first output. Writes an attribute of type DType as ONNX's
+  // number of the data type, and a bool as an integer.
   std::string Emit(const char* op, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, const AttrList& attrs = {},
                    const char* domain = "");
@@ -56,14 +56,15 @@ class TernNode {
                  const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
-  // Returns the name of a value that several exported nodes share. The first call with `key` calls `make`,
-  // which emits the value and returns its name. Later calls with the same key return the same name.
+  // Returns the name of a value that is emitted once and read by several exported nodes. The first call with
+  // `key` calls `make`, which emits the value and returns its name. Later calls with the same key return the
+  // same name.
   std::string Once(const std::string& key, const std::function<std::string()>& make);
   // Returns whether the exporter may emit com.microsoft operators on tensors of this type.
   bool Contrib(DType type) const;
 
-  // An emitted operator may also compute a later Tern node. NameOf returns the names of that node's values.
-  // TakeOver marks that node as exported.
+  // An emitted operator may also compute a later Tern node. NameOf returns the name of a value of the later
+  // node. TakeOver marks the later node as exported.
   std::string NameOf(const Value* value) const;
   void TakeOver(const Node& later);
 
@@ -75,8 +76,8 @@ class TernNode {
   // ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If a new name equals a name
-  // in an enclosing graph, it hides that name.
+  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If an enclosing graph has a
+  // value with a new name, the subgraph can no longer read that value.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);
@@ -103,15 +104,16 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// Returns an exporter to the operator `onnx_op` with the same inputs and outputs. The exporter writes the
-// Tern attributes named in `attrs`. With "axis", the name is the same in ONNX. With "dim=axis", Tern's `dim`
-// becomes ONNX's `axis`. The exporter also writes the attributes `fixed`.
+// Returns an exporter that emits the operator `onnx_op` with the inputs and outputs of the Tern node. The
+// exporter writes the Tern attributes that `attrs` lists. "axis" means that the ONNX attribute has the same
+// name. "dim=axis" means that Tern's `dim` becomes ONNX's `axis`. The exporter also writes the attributes
+// `fixed`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 
 struct ExportOptions {
-  // Stores tensors of 1 KiB or more in the file `<path>.data`. This is always done if the weights exceed 1.5
-  // GiB.
+  // Stores tensors of 1 KiB or more in the file `<path>.data`. ExportFile always does so if the weights
+  // exceed 1.5 GiB.
   bool external_data = false;
   // Writes fused ops as com.microsoft operators, as onnxruntime's own optimizer does.
   bool contrib = false;
@@ -123,6 +125,6 @@ Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const Ex
 
 }  // namespace tern::onnx
 
-// Defines the exporters of one source file: TERN_EXPORTERS(basic) { table.Add("Identity", …); }
+// Defines the exporters of one source file, for example TERN_EXPORTERS(basic) { table.Add("Identity", …); }
 // The build finds these lines and registers the exporters.
 #define TERN_EXPORTERS(Family) void TernExporters_##Family([[maybe_unused]] ExporterTable& table)

@@ -83,8 +83,8 @@ std::vector<int64_t> ToLast(int rank) {
   return perm;
 }
 
-// Exports a channels-last node: transposes x and the residual to channels-first, runs the op's exporter, and
-// transposes the result back.
+// Exports a channels-last node. Transposes x and the residual to channels first, calls the op's exporter,
+// and transposes the result back.
 Status ExportChannelsLast(const Exporter& exporter, TernNode& n) {
   const int rank = n.node.output(0)->type.shape.rank();
   if (rank < 0) return n.NotExportable("channels_last needs a known rank");
@@ -280,15 +280,15 @@ std::string GraphExporter::Copied(const std::string& name) {
 
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
-  // Inputs and outputs are named before other values, so that they keep their names without a suffix.
+  // Names inputs and outputs before other values, so that they keep their names without a suffix.
   for (const Value* v : graph.inputs()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));
     TypeToOnnx(v->type, *info->mutable_type());
   }
   for (const Value* v : graph.outputs()) NameOf(v);
-  // Packed weights (constants with a derived name and without readers) are omitted, because other engines
-  // cannot use them.
+  // Omits packed weights, because other engines cannot use them. Packed weights are constants with a derived
+  // name and without readers.
   for (const auto& v : graph.values())
     if (v->is_constant() && !(v->uses.empty() && ParseDerivedName(v->name)))
       value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
@@ -307,7 +307,8 @@ Status GraphExporter::Export(const Graph& graph) {
   }
   std::set<const Value*> listed;
   for (const Value* v : graph.outputs()) {
-    // In ONNX, a graph may return only its own values, each once. A captured or repeated value is copied.
+    // An ONNX graph may return only its own values, and each value only once. An Identity copies other
+    // values.
     const bool own = v->graph == &graph && listed.insert(v).second;
     const std::string name = own ? NameOf(v) : Copied(NameOf(v));
     auto* info = proto_.add_output();

@@ -30,11 +30,11 @@ class GraphExporter {
   std::string AddInitializer(const Tensor& tensor, const std::string& base);
   pb::NodeProto* AddNode();
   pb::NodeProto* last_node() { return last_; }
-  // The initializers whose data is not in the message, with their tensors. The caller must write the data to
-  // a file.
+  // Returns the initializers whose data is not in the message, and their tensors. The caller must write the
+  // data to a file.
   const std::vector<std::pair<pb::TensorProto*, Tensor>>& initializers() const { return initializers_; }
   bool keep_weights_outside = false, contrib = false;
-  std::map<std::string, std::string> emitted;  // key of TernNode::Once → value name
+  std::map<std::string, std::string> emitted;  // maps a key of TernNode::Once to the name of the value
   std::set<const Node*> done;                  // nodes that an emitted operator already computes
 
  private:

@@ -21,8 +21,8 @@ void Replace(Node& node) {
   std::set<const Value*> named;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value *from = node.outputs()[i], *to = made.outputs[i];
-    // The body may return an input, a constant, or the same value several times. Such a value is copied if it
-    // is an output of the graph, because the copy gets the output's name.
+    // The body may return an input, a constant, or the same value several times. If such a value is an output
+    // of the graph, emits an Identity, whose result gets the output's name.
     const bool own = std::find(made.nodes.begin(), made.nodes.end(), to->producer) != made.nodes.end();
     if (from->output_uses && (!own || named.count(to))) {
       Node* copy = graph.AddNode(*FindOp("Identity"), FindOp("Identity")->defaults, {to}, 1, &node);

@@ -12,8 +12,8 @@
 namespace tern::onnx {
 namespace {
 
-// Fused nodes in a branch and in the body of another Fused node. Some bodies return an input, or the same
-// value twice.
+// Graphs with Fused nodes in a branch of If and in the body of another Fused node. Some bodies return an
+// input, or the same value twice.
 const char* const kGroups[] = {
     R"(graph @g(%c: bool[], %x: f32[2]) -> (%y) {
       %y = If(%c) [then @t() -> (%a) {

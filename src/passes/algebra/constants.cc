@@ -38,7 +38,8 @@ Value* EmitBinary(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
-// The constant of the equivalent add or mul: -c for x - c, 1 / c for x / c.
+// Returns the constant of `t` as an add or mul. x - c is x + (-c), so the result is -c. x / c is x * (1 /
+// c), so the result is 1 / c.
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
@@ -63,7 +64,7 @@ std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   return inner;
 }
 
-// Rewrites (x + a) + b, (a - x) + b, b - (x + a) … as ±x + c.
+// Rewrites (x + a) + b, (a - x) + b, b - (x + a) … as x + c or c - x.
 bool MergeSums(Rewrite& r) {
   const auto outer = TermOf(&r.root());
   if (!outer || !outer->adds) return r.Skip("no operand is a constant");

@@ -1,4 +1,4 @@
-// Factors out common operands. Rewrites a variance that is computed from moments.
+// Factors out common operands. Rewrites the variance E[x²] - E[x]².
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 

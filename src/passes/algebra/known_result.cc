@@ -33,7 +33,7 @@ bool MulByZero(Rewrite& r) {
 
 bool LogicWithConstant(Rewrite& r) {
   const double absorbing = IsOp(r.root(), "Binary", "or") ? 1 : 0;
-  if (!HasUniform(r.root(), absorbing)) return r.Skip("no operand decides the result");
+  if (!HasUniform(r.root(), absorbing)) return r.Skip("no operand is a constant that determines the result");
   return ReplaceAll(r, absorbing);
 }
 

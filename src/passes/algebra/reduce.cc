@@ -8,7 +8,8 @@
 namespace tern {
 namespace {
 
-// The reduced axes, counted from the front, ascending; nullopt when they are not known.
+// Returns the reduced axes in ascending order, with negative axes replaced by axis + rank. Returns nullopt
+// if the axes are not known.
 std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
   const int rank = reduce.input(0)->type.shape.rank();
   if (rank < 0) return std::nullopt;
@@ -24,8 +25,8 @@ std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
   return axes;
 }
 
-// Converts axes of a tensor without the axes `dropped` to axes of the tensor that still has them: {1} with
-// dropped {0} becomes {2}.
+// `axes` are axes of a tensor from which the axes `dropped` were removed. Returns the same axes in the
+// tensor before the removal. For example, if axis 0 was removed, axis 1 was axis 2 before.
 std::vector<int64_t> BeforeDropping(std::vector<int64_t> axes, const std::vector<int64_t>& dropped) {
   for (int64_t& a : axes)
     for (int64_t d : dropped)
@@ -42,7 +43,7 @@ bool Merge(Rewrite& r) {
   Value* x = outer.input(0);
   const std::string kind = KindName(outer);
   Node* inner = MadeBy(x, "Reduce", kind);
-  if (!inner || !Composes(kind)) return r.Skip("no reduction of the same kind comes before");
+  if (!inner || !Composes(kind)) return r.Skip("the input is not made by a reduction of the same kind");
   if (!OnlyUse(x)) return r.Skip("'", x->name, "' is also read by another node");
   const auto first = AxesOf(*inner);
   auto second = AxesOf(outer);

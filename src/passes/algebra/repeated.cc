@@ -1,4 +1,4 @@
-// Removes signs before even functions, and ops whose two operands are equal.
+// Removes Neg and Abs before even functions, and ops whose two operands are equal.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 

@@ -7,14 +7,14 @@
 namespace tern {
 
 Status BatchFollower::CannotAdapt(const Node& node, const std::string& why) {
-  return InvalidArgument(node.Describe(), " cannot take another batch size: ", why);
+  return InvalidArgument(node.Describe(), " does not work with another batch size: ", why);
 }
 
 Status BatchFollower::Lost(const Node& node, const std::string& why) const {
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotAdapt(node, StrCat("from ", types, " it makes ", node.output(0)->type.ToString(),
+  return CannotAdapt(node, StrCat("its result for ", types, " is ", node.output(0)->type.ToString(),
                                   why.empty() ? "" : "; ", why));
 }
 
@@ -35,7 +35,7 @@ Status BatchFollower::CheckReads(const Node& node) const {
   return CannotAdapt(node, "its result would depend on the batch size");
 }
 
-// Checks a node whose inputs contain no items. It may repeat one value for all items, or compute dims.
+// Checks a node whose inputs contain no items. The node may repeat one value for all items, or compute dims.
 Status BatchFollower::CheckMade(const Node& node) const {
   const auto holds = [&](const Value* v) { return HoldsValue(v); };
   if (std::none_of(node.outputs().begin(), node.outputs().end(), holds)) {
@@ -65,8 +65,8 @@ Status BatchFollower::CheckOutputs(const Node& node, const std::vector<int>& axe
   return {};
 }
 
-// A state of a Loop or Scan must have its items in the same axis before, at the start and at the end of the
-// body.
+// Checks a state of a Loop or Scan. The input of the node, the input of the body and the output of the body
+// must contain the items in the same axis.
 Status BatchFollower::CheckCarried(const Node& node, int input, int body_input, int body_output) const {
   const Graph& body = *node.subgraphs()[0];
   const Type &outside = node.input(input)->type, &in = body.inputs()[static_cast<size_t>(body_input)]->type,
@@ -74,7 +74,7 @@ Status BatchFollower::CheckCarried(const Node& node, int input, int body_input, 
   if (!Holds(outside) && !Holds(in) && !Holds(out)) return {};
   const auto axis = AxisOf(outside);
   if (axis && AxisOf(in) == axis && AxisOf(out) == axis) return {};
-  return CannotAdapt(node, StrCat("its body turns the state ", outside.ToString(), " into ", out.ToString()));
+  return CannotAdapt(node, StrCat("its body changes the state ", outside.ToString(), " to ", out.ToString()));
 }
 
 Status BatchFollower::CheckScannedAxes(const Node& node) const {
@@ -105,7 +105,7 @@ Status BatchFollower::CheckBodies(const Node& node) const {
       if ((Holds(yes[i]->type) || Holds(no[i]->type)) &&
           (!AxisOf(yes[i]->type) || AxisOf(yes[i]->type) != AxisOf(no[i]->type)))
         return CannotAdapt(
-            node, StrCat("its branches give ", yes[i]->type.ToString(), " and ", no[i]->type.ToString()));
+            node, StrCat("its branches return ", yes[i]->type.ToString(), " and ", no[i]->type.ToString()));
     return HoldsValue(node.input(0)) ? CannotAdapt(node, "its condition differs between items") : Status();
   }
   if (op == "Scan") return CheckScannedAxes(node);
@@ -117,8 +117,8 @@ Status BatchFollower::CheckBodies(const Node& node) const {
   return {};
 }
 
-// Checks the bodies again, with the types that they have after all of their nodes are adapted. Inference does
-// not find ranks in deeply nested bodies. Such bodies are skipped, because WalkBodies has checked them.
+// Checks the bodies again after all of their nodes are adapted, because types may have changed. If inference
+// could not find the rank of a body's input, skips the body. WalkBodies has already checked it.
 Status BatchFollower::CheckNested(const Node& node) {
   for (const auto& body : node.subgraphs()) {
     for (const Value* v : body->inputs())

@@ -30,7 +30,8 @@ Result<Value*> Insert(Node& before, const char* op, const std::vector<Value*>& i
   return node->output(0);
 }
 
-// The Reshape target with 0 (copied) and -1 (inferred) replaced by sizes; nullopt if a dim is 0.
+// `target` is the target of a Reshape of a tensor with dims `x`. Returns `target` with each 0 and -1 replaced
+// by the dim that it stands for. Returns nullopt if a dim is 0.
 std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, bool zero_copies) {
   Dims out = target;
   int64_t known = 1, inferred = -1;
@@ -46,9 +47,10 @@ std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, 
   return out;
 }
 
-// The index of the dim of `target` that contains the batch. `outer` is the number of elements outer to the
-// batch. If the batch is at the border of two dims, either dim may contain it. A dim that is the batch alone
-// is preferred, then the inner dim unless it is the last dim (the features), then the outer dim.
+// Returns the index of the dim of `target` that contains the batch, or nullopt if no dim can contain it.
+// `outer` is the number of elements outer to the batch. If several dims are possible, prefers a dim that is
+// only the batch. The second choice is a dim whose outermost factor is the batch, except the last dim, which
+// has the features. The third choice is a dim whose innermost factor is the batch.
 std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size) {
   std::optional<size_t> best;
   int least = 4;
@@ -127,7 +129,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   auto target = NumbersOf(node.input(1));
   if (!axis || !target || target->empty()) return {};
   const bool zero_copies = !node.attrs.Bool("allow_zero");
-  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // the result does not depend on the other dims
+  if (axis->index == 0 && axis->count.Is(1) && zero_copies) {  // a target dim of 0 copies the batch
     const int64_t first = (*target)[0];
     if (first == 0) return {};
     if (first == old_size_) {
@@ -153,7 +155,7 @@ Status BatchFollower::AdaptExpand(Node& node) {
   auto target = NumbersOf(node.input(1));
   const auto axis = AxisOf(x);
   if (!axis || !target || !axis->count.Is(1)) return {};
-  const size_t behind = x.dims.size() - axis->index;  // dims are aligned at the end
+  const size_t behind = x.dims.size() - axis->index;  // Expand aligns the last dims
   if (behind > target->size()) return {};
   int64_t& size = (*target)[target->size() - behind];
   if (size != old_size_ || size == 1) return {};
@@ -165,8 +167,8 @@ Status BatchFollower::AdaptExpand(Node& node) {
 Status BatchFollower::Repeat(Node& node, int i, int axis, Value* like, int like_axis) {
   const Type type = node.input(i)->type;
   if (old_size_ != 1)
-    return CannotAdapt(node,
-                       StrCat("its input ", i, " is ", type.ToString(), ", made for ", old_size_, " items"));
+    return CannotAdapt(node, StrCat("its input ", i, " is ", type.ToString(), ", which contains data for ",
+                                    old_size_, " items"));
   TERN_ASSIGN(Value * items, Insert(node, "Shape", {like}, {{"start", like_axis}, {"end", like_axis + 1}}));
   const auto ones = [&](int count) {
     return node.graph->AddConstant(Tensor::Ints(std::vector<int64_t>(static_cast<size_t>(count), 1)));
@@ -265,8 +267,9 @@ Status BatchFollower::FollowView(const Node& node) {
   return outside_.emplace(to->count.ToString(), outside).first->second == outside ? Status() : mixed;
 }
 
-// Inference does not find ranks in deeply nested loops. If the body of a Loop keeps the type of a state, the
-// result gets that type too.
+// Walks the bodies of a node and infers its result types. Inference may not find the ranks of the results of
+// nested loops. If the body of a Loop does not change the type of a state, this type becomes the type of the
+// result.
 Status BatchFollower::WalkBodies(Node& node) {
   const bool loop = node.op->name == "Loop";
   const auto body_input = [&](int i) { return node.subgraphs()[0]->inputs()[static_cast<size_t>(i)]; };

@@ -31,11 +31,12 @@ class BatchFollower {
     Dim count;
     bool operator==(const Axis& other) const { return index == other.index && count == other.count; }
   };
-  std::optional<Axis> AxisOf(const Shape& shape) const;  // nullopt unless exactly one dim contains the batch
-  std::optional<Axis> AxisOf(const Type& type) const;  // for a sequence or optional: the axis of its elements
+  std::optional<Axis> AxisOf(const Shape& shape) const;   // nullopt if no dim or several dims contain the
+                                                          // batch
+  std::optional<Axis> AxisOf(const Type& type) const;     // of the elements, for a sequence or optional
   std::optional<Dims> OldDims(const Shape& shape) const;  // the dims with old_size_ in place of the batch
-  // The number of elements that are outer to the batch in memory: the product of the dims before the dim that
-  // contains the batch, times the outer factor of that dim (see outside_).
+  // Returns the number of elements that are outer to the batch in memory. This is the product of the dims
+  // before the dim that contains the batch, times the outer factor of that dim (see outside_).
   std::optional<Dim> OuterCountOf(const Shape& shape) const;
   Dim CountBefore(const Shape& shape, size_t end) const;  // the product of the first `end` dims
 
@@ -66,9 +67,9 @@ class BatchFollower {
 
   std::string symbol_;
   int64_t old_size_, new_size_;
-  // A dim of size 197 * batch is either a flattened [batch, 197] or a flattened [197, batch]. outside_ tells
-  // which: it maps 197 to 1 in the first case and to 197 in the second case. In general it maps the factor of
-  // the batch to the part of this factor that is outer to the batch in memory.
+  // A dim of size 197 * batch is either a flattened [batch, 197] or a flattened [197, batch]. In the first
+  // case outside_ maps "197" to 1, and in the second case to 197. In general, the key is the factor of the
+  // batch. The value is the part of this factor that is outer to the batch in memory.
   std::map<std::string, Dim> outside_{{"1", 1}};
 };
 

@@ -10,11 +10,13 @@ ItemAxes GatherItems(const ItemQuery& q) {
   return AllOutputs(q, q.Axis(0) < axis ? q.Axis(0) : q.Axis(0) - 1 + q.Rank(1));
 }
 
-// All operands have the same axes; the indices are positions along `axis`.
+// For GatherElements and ScatterElements. Their operands have the same rank, and their indices are
+// positions along `axis`.
 ItemAxes SameAxisItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Axis(i) != q.Axis(0))
-      return InvalidArgument("inputs 0 and ", i, " hold the items in different axes, or one holds none: ",
+      return InvalidArgument("inputs 0 and ", i,
+                             " contain the items in different axes, or one contains none: ",
                              q.node.input(0)->type.ToString(), ", ", q.node.input(i)->type.ToString());
   if (q.Axis(0) == q.AxisAttr(q.Rank(0))) return WorksAlong(q.Axis(0));
   return AllOutputs(q, q.Axis(0));
@@ -22,7 +24,8 @@ ItemAxes SameAxisItems(const ItemQuery& q) {
 
 namespace {
 
-// The number of axes of x that one index tuple selects; nullopt if it is not known.
+// Returns the length of an index tuple, which is the last dim of the indices. Returns nullopt if
+// the dim is not known.
 std::optional<int> TupleLength(const ItemQuery& q) {
   const Dim& length = q.In(1)[q.Rank(1) - 1];
   if (!length.known()) return std::nullopt;

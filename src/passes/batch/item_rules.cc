@@ -10,8 +10,8 @@ bool Contains(const std::vector<int64_t>& axes, int axis, int rank) {
   return std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return (a < 0 ? a + rank : a) == axis; });
 }
 
-// For ops that work along `axis`. Only input 0 may contain items, in another axis, which is the same in the
-// outputs.
+// For ops that work along `axis`. Only input 0 may contain items, and not in `axis`. The outputs contain the
+// items in the same axis as input 0.
 ItemAxes BesideAxis(const ItemQuery& q, int axis) {
   TERN_TRY(q.OnlyIn({0}));
   if (q.Axis(0) == axis) return WorksAlong(axis);
@@ -19,8 +19,8 @@ ItemAxes BesideAxis(const ItemQuery& q, int axis) {
 }
 ItemAxes BesideAxisAttr(const ItemQuery& q) { return BesideAxis(q, q.AxisAttr(q.Rank(0))); }
 
-// Like BesideAxis. The axis is the only element of an optional input; `otherwise` is used if the input is
-// absent.
+// Calls BesideAxis with the axis that the optional input `input` contains as its only element. If this input
+// is absent, the axis is `otherwise`.
 ItemAxes BesideAxisInput(const ItemQuery& q, int input, int otherwise) {
   int axis = otherwise;
   if (q.Has(input)) {
@@ -36,7 +36,7 @@ ItemAxes DftItems(const ItemQuery& q) {
   return BesideAxisInput(q, 2, -2);
 }
 
-// For ops that normalize the axis of the attribute `axis` and all later axes.
+// For ops that normalize over all axes from the attribute `axis` to the last axis.
 ItemAxes BeforeAxisAttr(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   if (q.Axis(0) >= q.AxisAttr(q.Rank(0))) return WorksAlong(q.Axis(0));
@@ -76,7 +76,8 @@ ItemAxes TransposeItems(const ItemQuery& q) {
   return AllOutputs(q, static_cast<int>(std::find(perm.begin(), perm.end(), q.Axis(0)) - perm.begin()));
 }
 
-// BatchFollower::CheckOutputs checks that the dim with the items keeps its size, so it is not expanded.
+// This rule need not check the target shape. BatchFollower::CheckOutputs fails if the dim with the items
+// changes.
 ItemAxes ExpandItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   return AllOutputs(q, q.Axis(0) + q.OutRank() - q.Rank(0));
@@ -91,14 +92,16 @@ ItemAxes ConcatItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i) {
     if (q.Axis(i) == axis) return WorksAlong(axis);
     if (q.Axis(i) != q.Axis(0))
-      return InvalidArgument("inputs 0 and ", i, " hold the items in different axes, or one holds none: ",
+      return InvalidArgument("inputs 0 and ", i,
+                             " contain the items in different axes, or one contains none: ",
                              q.node.input(0)->type.ToString(), ", ", q.node.input(i)->type.ToString());
   }
   return AllOutputs(q, q.Axis(0));
 }
 
-// The position of `axis` in the optional list of axes `input`, or `axis` itself without a list. -1 if the
-// axis is not listed; nullopt if the list is not known.
+// `input` is the index of an optional input that lists axes. Returns the position of `axis` in the list.
+// Returns `axis` if the input is absent, -1 if the list does not contain `axis`, and nullopt if the list is
+// not known.
 std::optional<int> PlaceOf(const ItemQuery& q, int input, int axis) {
   if (!q.Has(input)) return axis;
   const auto axes = NumbersOf(q.node.input(input));
@@ -131,8 +134,8 @@ ItemAxes PadItems(const ItemQuery& q) {
   return AllOutputs(q, q.Axis(0));
 }
 
-// BatchFollower::CheckOutputs checks that the dim with the items keeps its size, so only scales can resize
-// the axis.
+// BatchFollower::CheckOutputs fails if the number of items changes. A scale such as 1.01 may leave this
+// number unchanged and still mix items, so the scale of the axis with the items must be 1.
 ItemAxes ResizeItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0}));
   const int axis = q.Axis(0);
@@ -151,8 +154,8 @@ ItemAxes ResizeItems(const ItemQuery& q) {
   return AllOutputs(q, axis);
 }
 
-// For ops that define axis 0 as the batch. Each of `inputs` must contain the batch in axis 0, the other
-// inputs must not contain it.
+// For ops that define axis 0 as the batch. Each of `inputs` must contain the batch in axis 0. The other
+// inputs must not contain the batch.
 ItemAxes ItemsIn(const ItemQuery& q, std::initializer_list<int> inputs) {
   TERN_TRY(q.OnlyIn(inputs));
   for (const int i : inputs) {
@@ -188,7 +191,8 @@ ItemAxes QuantizeItems(const ItemQuery& q) {
   const Shape& scale = q.In(1);
   const bool single = scale.rank() == 0 || (scale.rank() == 1 && scale[0].Is(1));
   if (q.node.attrs.Int("block_size") == 0 && single) return AllOutputs(q, q.Axis(0));
-  if (q.node.attrs.Int("block_size") != 0) return InvalidArgument("its scales are made for the old size");
+  if (q.node.attrs.Int("block_size") != 0)
+    return InvalidArgument("the number of its scales depends on the batch size");
   return BesideAxisAttr(q);
 }
 // For ops with one operand and parameters that are the same for all items.
@@ -205,7 +209,7 @@ ItemAxes ReverseSequenceItems(const ItemQuery& q) {
 ItemAxes RotaryItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Holds(i) && q.Axis(i) != 0) return WorksAlong(q.Axis(i));
-  if (!q.Holds(0)) return InvalidArgument("its input 0 does not have the items of the others");
+  if (!q.Holds(0)) return InvalidArgument("its input 0 does not contain items, but other inputs do");
   return AllOutputs(q, 0);
 }
 

@@ -6,8 +6,9 @@
 namespace tern {
 namespace {
 
-// The axis of the product that contains the items of operand `i`. Fails if the product sums along the axis
-// with the items. `other` is the other operand. `second` is true if operand i is the right operand.
+// Returns the axis of the result that contains the items of input `i`. Fails if the product sums along the
+// axis with the items. `other` is the index of the other operand. `second` is true if input `i` is the right
+// operand.
 Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
   const int rank = q.Rank(i), axis = q.Axis(i), out = q.OutRank();
   const bool transposed = q.node.attrs.Bool(second ? "transpose_b" : "transpose_a");
@@ -18,20 +19,20 @@ Result<int> ProductAxis(const ItemQuery& q, int i, int other, bool second) {
     return second || q.Rank(other) < 2 ? out - 1 : out - 2;
   }
   if (axis >= rank - 2) return InvalidArgument("it sums along axis ", axis, ", which contains the items");
-  // Batch axes end before the matrix axes. The product has two matrix axes, or one if the other operand is a
-  // vector.
+  // The axis is one of the batch axes, which precede the matrix axes. The result has two matrix axes, or one
+  // if the other operand is a vector.
   const int matrix = q.Rank(other) < 2 ? 1 : 2, place = out - matrix - (rank - 2 - axis);
   const int there = q.Rank(other) - 2 - (rank - 2 - axis);
   if (q.Holds(other) ? q.Axis(other) != there : there >= 0 && !q.In(other)[there].Is(1))
     return InvalidArgument("its operands ", q.node.input(i)->type.ToString(), " and ",
-                           q.node.input(other)->type.ToString(), " hold the items in different axes");
+                           q.node.input(other)->type.ToString(), " contain the items in different axes");
   return place;
 }
 
 Result<int> ProductOf(const ItemQuery& q, int a, int b) {
   if (q.Holds(a)) return ProductAxis(q, a, b, false);
   if (q.Holds(b)) return ProductAxis(q, b, a, true);
-  return InvalidArgument("only its bias or residual holds items");
+  return InvalidArgument("only its bias or residual contains items");
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ ItemAxes EinsumItems(const ItemQuery& q) {
     const auto& axes = labels.inputs[static_cast<size_t>(i)];
     const auto uses = std::count(axes.begin(), axes.end(), *name);
     if (uses != (q.Holds(i) ? 1 : 0) || (q.Holds(i) && axes[static_cast<size_t>(q.Axis(i))] != *name))
-      return InvalidArgument("its operands hold the items in different axes");
+      return InvalidArgument("its operands contain the items in different axes");
   }
   const auto at = std::find(labels.output.begin(), labels.output.end(), *name);
   if (at == labels.output.end()) return InvalidArgument("it sums along the axis that contains the items");

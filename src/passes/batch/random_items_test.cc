@@ -1,5 +1,5 @@
-// Tests random graphs with a batch of 1. With a batch of 3, each item has the same result as alone, or
-// SetBatch fails.
+// Changes the batch of random graphs from 1 to 3. Either SetBatch fails, or a run with 3 items has the
+// same results as 3 runs with one item.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -264,7 +264,7 @@ bool AreItems(const Tensor& all, const std::vector<Tensor>& ones) {
   return false;
 }
 
-// Returns true if SetBatch accepts the graph. In that case also checks its items.
+// Returns true if SetBatch accepts the graph. In this case also checks the results of the items.
 bool Try(unsigned seed) {
   const std::string text = RandomChain(seed).Build(static_cast<int>(1 + seed % 8));
   const auto one = Parse(text), three = Parse(text);

@@ -2,13 +2,13 @@
 
 namespace tern {
 
-// The inputs are values and positions. All values must have their items in the same axis.
+// The inputs are values and positions. All values must contain items, in the same axis.
 ItemAxes SequenceItems(const ItemQuery& q) {
   int axis = kNoItems;
   for (int i = 0; i < q.inputs(); ++i) {
     if (!q.Has(i) || q.node.op->HasRole(i, Port::Role::kSetting)) continue;
     if (!q.Holds(i) || (axis != kNoItems && q.Axis(i) != axis))
-      return InvalidArgument("its elements hold the items in different axes, or one holds none");
+      return InvalidArgument("its elements contain the items in different axes, or one contains none");
     axis = q.Axis(i);
   }
   TERN_TRY(q.node.op->name == "SequenceConstruct" ? Status() : q.OnlyIn({0, 1}));

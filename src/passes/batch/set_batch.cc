@@ -21,7 +21,7 @@ void AddSymbols(const Graph& graph, std::set<std::string>& names) {
     for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
 }
 
-// Returns a name for the symbol of the batch. The model does not use this name.
+// Returns a name for the symbol of the batch that no symbol of the model has.
 std::string FreshSymbol(const Graph& graph) {
   std::set<std::string> taken;
   AddSymbols(graph, taken);
@@ -105,7 +105,8 @@ Status Change(Graph& graph, int64_t batch, const Dim& old) {
     names = {FreshSymbol(graph)};
     TERN_TRY(FreeBatch(graph, names[0], old.value(), batch));
   } else if (names.size() != 1 || old != Dim::Symbol(names[0])) {
-    return InvalidArgument("the batch is ", old.ToString(), "; set its symbols instead");
+    return InvalidArgument("the batch is the expression ", old.ToString(),
+                           "; set the sizes of its symbols instead");
   }
   Substitute(graph, {{names[0], batch}});
   return InferGraph(graph);
@@ -117,7 +118,7 @@ Status SetBatch(Graph& graph, int64_t batch) {
   if (batch < 1) return InvalidArgument("a batch of ", batch, ": it must be at least 1");
   const auto first = std::find_if(graph.inputs().begin(), graph.inputs().end(), HasDims);
   if (first == graph.inputs().end())
-    return InvalidArgument("a batch of ", batch, ": no input of the model has a dimension for it");
+    return InvalidArgument("a batch of ", batch, ": no input of the model has a batch dim");
   const Dim old = (*first)->type.shape[0];
   if (old.Is(batch)) return {};
   return AsArgumentError(Change(graph, batch, old), batch, old);

@@ -79,7 +79,7 @@ TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
   })");
 }
 
-// The heads are laid out as in torch's attention: the sequence comes first, and heads are next to the batch.
+// As in torch's attention, dim 0 is the sequence, and a Reshape merges the batch with the heads.
 TEST(SetBatch, BatchBehindTheSequence) {
   ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
     #heads: i64[3] = (5, 2, 2)
@@ -105,15 +105,17 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   const std::string first = ErrorOf(
       "graph @g(%x: f32[1,4]) -> (%y) { #i: i64[1] = (0) %y = Gather(%x, #i) {axis=0} as \"pick\" }", 3);
   EXPECT_EQ(first.find("the model cannot have a batch of 3 in place of 1: node 'pick'"), 0u) << first;
-  EXPECT_NE(first.find("cannot take another batch size: from f32[batch,4]"), std::string::npos) << first;
+  EXPECT_NE(first.find("does not work with another batch size: its result for f32[batch,4]"),
+            std::string::npos)
+      << first;
   const std::string sum = ErrorOf(
       "graph @g(%x: f32[2,4]) -> (%y) { #w: f32[2,4] = (1,2,3,4,5,6,7,8) %y = Binary(%x, #w) {kind=\"add\"} as \"sum\" }",
       3);
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
-// These nodes work along the axis that contains the items, also where a Reshape has merged this axis with
-// another one.
+// These nodes work along the axis that contains the items. In some graphs, a Reshape has merged this axis
+// with another axis.
 TEST(SetBatch, RefusesNodesThatMixItems) {
   const std::pair<const char*, const char*> bodies[] = {
       {"#a: i64[] = (0) %y = CumSum(%x, #a) as \"mix\"", "it works along axis 0, which contains the items"},
@@ -158,7 +160,7 @@ TEST(SetBatch, DimsThatAreTheBatchOrDoNotDependOnIt) {
   const std::string slice =
       "graph @g(%x: f32[1,3]) -> (%y) { #f: i64[1] = (0) #e: i64[1] = (2) %y = Slice(%x, #f, #e) }";
   EXPECT_TRUE(SetBatch(*Parse(slice), 2).ok());
-  EXPECT_NE(ErrorOf(slice, 3).find("it makes f32[min(2,batch),3]"), std::string::npos) << ErrorOf(slice, 3);
+  EXPECT_NE(ErrorOf(slice, 3).find(" is f32[min(2,batch),3]"), std::string::npos) << ErrorOf(slice, 3);
   auto open = Parse(R"(graph @g(%x: f32[1,S,8]) -> (%y) {
     #rest: i64[2] = (-1, 4)
     %n = Shape(%x) {start=0, end=2}
@@ -191,7 +193,7 @@ TEST(SetBatch, Bodies) {
   const std::string mixes = ErrorOf(loop("%z = Softmax(%s + %x) {axis=0} as \"mix\""), 3);
   EXPECT_NE(mixes.find("node 'mix'"), std::string::npos) << mixes;
   const std::string moves = ErrorOf(loop("%z = Transpose(%s) {perm=[1,0,2]}"), 3);
-  EXPECT_NE(moves.find("its body turns the state f32[batch,2,2] into f32[2,batch,2]"), std::string::npos)
+  EXPECT_NE(moves.find("its body changes the state f32[batch,2,2] to f32[2,batch,2]"), std::string::npos)
       << moves;
 }
 

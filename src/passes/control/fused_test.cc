@@ -1,4 +1,5 @@
-// Tests how the optimizer treats Fused groups: results do not change, and a body still reads only its inputs.
+// Checks that the optimizer does not change the results of Fused groups, and that a body still reads only its
+// inputs.
 #include <gtest/gtest.h>
 
 #include "ir/evaluate.h"
@@ -17,7 +18,8 @@ std::unique_ptr<Graph> Parse(const std::string& text) {
   return std::move(*graph);
 }
 
-// Optimizes the graph and expects unchanged results. Returns the body of the Fused node; null if it is gone.
+// Optimizes the graph and expects unchanged results. Returns the body of the Fused node, or null if the
+// optimizer removed the node.
 const Graph* Optimized(Graph& graph, Level level, const DatumList& inputs) {
   const auto want = EvaluateGraph(graph, inputs);
   OptimizeOptions options;

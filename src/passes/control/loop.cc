@@ -7,7 +7,7 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMaxIterations = 8;
-// A loop is not unrolled if all its iterations together have more nodes.
+// A loop with two or more iterations is unrolled only if the result has at most this many nodes.
 constexpr int64_t kMaxNodes = 32;
 // The inputs of a Loop are trip_count, condition, states. The inputs of its body are iteration, condition,
 // states.
@@ -15,7 +15,8 @@ constexpr size_t kFirstState = 2;
 
 bool Given(const Value* v) { return v != nullptr; }
 
-// True if the body never ends the loop: its condition output is constant true, or is its condition input.
+// True if the body never ends the loop. The condition output of such a body is constant true, or is its
+// condition input.
 bool NeverStops(const Graph& body) {
   const Value* goes_on = body.outputs()[0];
   while (goes_on->producer && goes_on->graph == &body && IsOp(*goes_on->producer, "Identity"))
@@ -25,7 +26,7 @@ bool NeverStops(const Graph& body) {
   return constant && *constant != 0;
 }
 
-// The number of iterations; nullopt when it is unknown.
+// Returns nullopt if the number of iterations is not known.
 std::optional<int64_t> IterationsOf(const Node& loop) {
   const Value *trips = loop.input(0), *condition = loop.input(1);
   const auto goes_on = ScalarOf(condition), count = ScalarOf(trips);
@@ -48,7 +49,7 @@ bool UnrollLoop(Rewrite& r) {
   const Node& loop = r.root();
   const Graph& body = *loop.subgraphs()[0];
   const auto iterations = IterationsOf(loop);
-  if (!iterations || *iterations < 1) return r.Skip("the number of iterations is not a known number above 0");
+  if (!iterations || *iterations < 1) return r.Skip("the number of iterations is 0 or not known");
   if (*iterations > kMaxIterations ||
       *iterations * body.NodeCount() > (*iterations == 1 ? INT32_MAX : kMaxNodes))
     return r.Skip("the loop is too long to unroll");

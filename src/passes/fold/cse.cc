@@ -23,8 +23,8 @@ size_t HashOf(const Tensor& t) {
   return Mix(hash, std::hash<std::string_view>()(bytes.substr(bytes.size() - kEnd)));
 }
 
-// True if nodes of the node's subgraphs must not start to read values of enclosing graphs. This holds for
-// Fused, because its kernel sees only the body.
+// True if the subgraphs of `node` must not read values of enclosing graphs. A Fused node is closed,
+// because its kernel gets only the inputs of the node.
 bool IsClosed(const Node& node) { return node.op->name == "Fused"; }
 
 class ConstantSharer {
@@ -91,7 +91,7 @@ class NodeSharer {
     return Mix(hash, node.outputs().size());
   }
 
-  // Equal values have equal hashes. Lists and tensors all hash to 0; Same compares them.
+  // The hash of a list or tensor is 0. Same() compares the elements.
   static size_t HashOf(const AttrValue& v) {
     if (const auto* i = std::get_if<int64_t>(&v)) return std::hash<int64_t>()(*i);
     if (const auto* d = std::get_if<double>(&v)) return std::hash<double>()(*d);
@@ -105,7 +105,7 @@ class NodeSharer {
   }
 
   static bool Merge(Node& kept, Node& node) {
-    for (size_t i = 0; i < node.outputs().size(); ++i) {  // an output of the graph keeps its name
+    for (size_t i = 0; i < node.outputs().size(); ++i) {  // an output of the graph must keep its name
       if (!node.outputs()[i]->output_uses) continue;
       if (kept.outputs()[i]->output_uses || kept.graph != node.graph) return false;
     }

@@ -19,7 +19,8 @@ bool Eligible(const Node& node) {
   return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");
 }
 
-// True if the value is read as weights only, directly or through views and transposes.
+// True if every reader of `v` uses it as weights. Views and Transposes between `v` and the reader are
+// allowed.
 bool IsWeights(const Value& v) {
   const auto is_weight_read = [&](const std::pair<Node*, int>& use) {
     const Node& reader = *use.first;
@@ -47,7 +48,7 @@ bool Affordable(const Node& node, const PassContext& context) {
 
 bool FoldNode(Node& node) {
   auto results = EvaluateConstantNode(node);
-  // A node that fails on its constants is not folded. The run reports the failure if it reaches the node.
+  // A node whose evaluation fails is not folded. A run reports the error if it executes the node.
   if (!results.ok() || !*results) return false;
   Graph& graph = *node.graph;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -68,7 +69,8 @@ int Visit(Graph& graph, PassContext& context) {
   return folded;
 }
 
-// The content as a tensor of the value's type; nullopt when there is no content or an element is symbolic.
+// Returns the content of `v` as a tensor. Returns nullopt if `v` has no content or if an element is
+// symbolic.
 std::optional<Tensor> KnownContent(const Value& v) {
   if (!v.content || v.is_constant() || !v.type.tensor() || !IsInt(v.type.dtype)) return std::nullopt;
   if (!v.type.shape.ranked || v.type.shape.rank() > 1) return std::nullopt;

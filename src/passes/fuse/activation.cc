@@ -43,13 +43,14 @@ bool FuseInto(Rewrite& r, const char* op) {
   if (!maker || !IsOp(*maker, op)) return r.Skip("'", x->name, "' is not made by ", op);
   if (!OnlyUse(x)) return r.Skip("'", x->name, "' is also read by another node");
   if (maker->graph != &r.graph()) return r.Skip("'", x->name, "' is made outside of this graph");
-  if (!maker->attrs.Has("activation")) return r.Skip(op, " takes no activation");
+  if (!maker->attrs.Has("activation")) return r.Skip(op, " does not support an activation");
   if (maker->attrs.Text("activation") != "none") return r.Skip(op, " has an activation");
   if (!IsFloatValue(x)) return r.Skip("the accumulators are quantized");
   const auto function = FunctionOf(r.root());
   if (!function) return r.Skip("the bounds are not constant");
   Attrs attrs = maker->attrs;
-  if (!attrs.Set("activation", function->name).ok()) return r.Skip(op, " cannot do ", function->name);
+  if (!attrs.Set("activation", function->name).ok())
+    return r.Skip(op, " does not support the activation ", function->name);
   SetAttr(attrs, "act_alpha", function->alpha);
   SetAttr(attrs, "act_beta", function->beta);
   return r.Replace(r.Op(*maker->op, attrs, maker->inputs()));

@@ -20,8 +20,9 @@ struct Terms {
 
 constexpr size_t kMaxTerms = 16;
 
-// Adds the terms of the node that produces v to `out`, instead of v itself. v must have no other reader, and
-// all terms must have the shape of y. Returns false, and adds nothing, if v must remain a term.
+// v is a term of the sum y. Adds to `out` the terms from which a node computes v, multiplied by `factor`. v
+// must have no other reader, and all terms must have the shape of y. Returns false and adds nothing if v is
+// not such a sum or product.
 bool ExpandTerm(const Value* v, const Value* y, double factor, Terms& out) {
   const Node* node = v->producer;
   if (!node || !OnlyUse(v) || node->graph != y->producer->graph) return false;

@@ -1,4 +1,4 @@
-// Makes Attention read q, k and v from one packed value, the result of one MatMul.
+// Makes Attention read q, k and v from one value that contains all three.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// True if q, k and v are packed and have the same head size.
+// True if q, k and v are tensors [batch, length, heads * head_size] with the same head size.
 bool EvenHeads(Rewrite& r) {
   const Attrs& a = r.root().attrs;
   const int64_t q_heads = a.Int("q_heads"), kv_heads = a.Int("kv_heads");
@@ -47,8 +47,8 @@ bool FuseSplit(Rewrite& r) {
   return EvenHeads(r) && ReplaceByJoint(r, split->input(0));
 }
 
-// True if v is a MatMul of the same input as `first` by a constant matrix, with a constant vector as bias or
-// no bias.
+// True if v is the result of a MatMul that reads the same input as `first`. Its weights must be a constant
+// matrix. Its bias must be a constant vector or absent.
 bool IsProjection(Rewrite& r, const Value* v, const Node* first) {
   const Node* m = MadeBy(v, "MatMul");
   if (!m || m->graph != &r.graph()) return r.Skip("'", v->name, "' is not made by MatMul");

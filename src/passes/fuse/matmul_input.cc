@@ -1,5 +1,6 @@
-// Folds a constant per column of a MatMul's input into the weights or bias of the MatMul. These rules run
-// after the recompose stage, in which norms fuse their scale and bias.
+// Folds the constant c of MatMul(x * c, w) into the weights, and the constant c of MatMul(x + c, w) into
+// the bias. These rules run after the recompose stage, so that a norm before the MatMul can first fuse c as
+// its scale or bias.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,11 +9,11 @@
 namespace tern {
 namespace {
 
-// The input of the MatMul. `before` computes this input as kind(x, constant), and only the MatMul reads it.
+// Describes the first input of the MatMul. The node `before` computes this input from `x` and `constant`.
 struct ConstantInput {
   Node* before = nullptr;
   Value *x = nullptr, *constant = nullptr;
-  int at = 1;  // the operand of `before` that is the constant
+  int at = 1;  // the index of the constant in the inputs of `before`
 };
 
 std::optional<ConstantInput> Find(Rewrite& r, std::initializer_list<const char*> kinds) {
@@ -41,7 +42,7 @@ std::optional<ConstantInput> Find(Rewrite& r, std::initializer_list<const char*>
   return p;
 }
 
-// The constant as a vector of `depth` elements, one per row of the weights.
+// Returns the constant as a vector of `depth` elements, one per row of the weights.
 Value* Column(Rewrite& r, const ConstantInput& p, int64_t depth) {
   Value* flat = Reshape(r, p.constant, {-1});
   if (p.constant->constant.size() != depth) flat = Add(r, flat, r.Const(Tensor(flat->type.dtype, {depth})));

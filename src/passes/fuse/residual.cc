@@ -7,10 +7,11 @@ namespace {
 
 bool HasEpilogue(const Node& node) { return node.op->Is(kEpilogue); }
 
-// The number of nodes before the root that are searched.
+// LaterThan searches at most this many nodes before the root.
 constexpr int kSearchLimit = 200;
 
-// Whether `a` comes after `b` in the order of nodes; nullopt when neither is within the search limit.
+// Returns true if `a` comes after `b` in the order of nodes. Returns nullopt if neither is among the last
+// kSearchLimit nodes before `root`.
 std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   const Node* at = &root;
   for (int i = 0; i < kSearchLimit; ++i) {
@@ -22,9 +23,10 @@ std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   return std::nullopt;
 }
 
-// The fused op runs at the position of the Add. If `other` is produced between `maker` and the Add, the input
-// of `maker` must stay alive until the Add, instead of the output of `maker`. False if this input is larger
-// than the output and has no other reader.
+// Returns false if the fusion would need more memory. The fused op runs at the position of the Add. If
+// `other` is produced between `maker` and the Add, the input of `maker` must stay in memory until the Add,
+// instead of the output of `maker`. This needs more memory if the input is larger than the output and has no
+// other reader.
 bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
   if (!other->producer || other->graph != &r.graph()) return true;
   if (LaterThan(r.root(), &maker, other->producer).value_or(false)) return true;
@@ -39,7 +41,7 @@ bool CanTake(Rewrite& r, Value* sums, Value* other) {
   if (!maker || !HasEpilogue(*maker)) return r.Skip("no operand is made by Conv, ConvTranspose or MatMul");
   if (!OnlyUse(sums)) return r.Skip("'", sums->name, "' is also read by another node");
   if (maker->graph != &r.graph()) return r.Skip("'", sums->name, "' is made outside of this graph");
-  if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " takes no residual");
+  if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " does not support a residual");
   if (!NoEpilogue(*maker)) return r.Skip(maker->op->name, " has a residual or an activation");
   if (!IsFloatValue(sums) || other->type.dtype != sums->type.dtype)
     return r.Skip("the accumulators are quantized");

@@ -5,7 +5,8 @@
 namespace tern {
 namespace {
 
-// The only axis of x along which the constant has more than one element; -1 when there is no such axis.
+// Returns the axis of x along which the constant has more than one element. Returns -1 if there is not
+// exactly one such axis.
 int AxisOfVector(const Value* constant, const Value* x) {
   if (!constant->is_constant() || !BroadcastsInto(constant, x)) return -1;
   const Tensor& t = constant->constant;

@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// The tensor [2, ...] of which v is element `which`. A Gather, or a Split and a Squeeze, selects the element.
-// Null if v is not such an element.
+// Returns the tensor t of dims [2, ...] with v = t[which]. A Gather, or a Split and a Squeeze, must compute
+// v. Returns null if there is no such tensor.
 Value* StackedSource(const Value* v, int which) {
   Value* stacked = nullptr;
   if (const Node* gather = MadeBy(v, "Gather")) {
@@ -25,8 +25,8 @@ Value* StackedSource(const Value* v, int which) {
   return fits && v->type.shape.rank() == 4 ? stacked : nullptr;
 }
 
-// Returns the Concat that stacks v and another value along a new first axis, with v as input `position`. Null
-// when there is none.
+// Returns the Concat that stacks v and another value along a new first axis, with v as input `position`.
+// Returns null if there is none.
 Node* StackOf(const Value* v, size_t position) {
   Node* unsqueeze = OnlyReader(v);
   if (!unsqueeze || !IsOp(*unsqueeze, "Unsqueeze")) return nullptr;
@@ -44,7 +44,8 @@ bool Fuse(Rewrite& r) {
   const Node& node = r.root();
   if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded"))
     return r.Skip("the Attention is stacked already, or guarded");
-  if (node.outputs().size() != 3) return r.Skip("the present keys and values are not its only other outputs");
+  if (node.outputs().size() != 3)
+    return r.Skip("the Attention does not have exactly three outputs: y, present keys and present values");
   Node* concat = StackOf(node.output(1), 0);
   if (!concat || StackOf(node.output(2), 1) != concat)
     return r.Skip("present keys and values are not stacked, or are read elsewhere");
@@ -55,7 +56,8 @@ bool Fuse(Rewrite& r) {
     inputs[4] = inputs[5] = k;
   }
   const auto outputs = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
-  // The Unsqueezes lose their readers and are removed later. Until then they need valid inputs.
+  // The old Unsqueezes are removed later, because nothing reads their results. Until then they need valid
+  // inputs.
   const auto half = [&](int64_t i) {
     return r.Op("Gather", {outputs[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
   };

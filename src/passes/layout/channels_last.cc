@@ -3,12 +3,13 @@
 //
 // - A crossing costs one read and one write of each element. It costs 0 if only dims of size 1 move, or if
 //   the model already transposes the value between the two layouts.
-// - A convolution with channels first costs some bytes per FLOP (LayoutCosts), because channels-last kernels
-//   save about a third of the convolution's time. In the time of 100 FLOPs, a core moves about 30 bytes. The
-//   cost is higher if a group has few output channels, because each im2col copy then serves few operations.
-// - A pool with channels first costs half the bytes of its input, because it cannot vectorize along
-//   channels.
-// - A MatMul with a transposed left operand costs half the bytes of that operand.
+// - A convolution with channels first has an extra cost of some bytes per FLOP (LayoutCosts), because
+//   channels-last kernels need about a third less time. A core moves about 30 bytes in the time of 100
+//   FLOPs. The extra cost is higher if a group has few output channels, because few operations then use each
+//   element that im2col copies.
+// - A pool with channels first has an extra cost of half the bytes of its input, because it cannot
+//   vectorize along channels.
+// - A MatMul with a transposed left operand has an extra cost of half the bytes of that operand.
 //
 // The assignment is a minimum cut, so its total cost is minimal.
 #include "passes/layout/channels_last.h"
@@ -28,7 +29,7 @@ bool IsConvolution(const Node& node) {
   return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
 }
 
-// The number of elements, with a guess for unknown dims: batch 1, spatial size 32.
+// Returns the number of elements. Assumes 1 for an unknown dim 0 and 32 for each other unknown dim.
 double Elements(const Shape& s) {
   constexpr double kGuessedLength = 32;
   double count = 1;
@@ -47,7 +48,7 @@ int64_t CrossingCost(const Value& v, int channel_axes) {
   return RoundUp(2 * Bytes(v));
 }
 
-// The extra cost of a convolution with its channels first, in bytes.
+// Returns the extra cost of a convolution with channels first, in bytes.
 double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const Tensor& w = node.input(1)->constant;
   if (w.size() == 0) return 0;
@@ -62,7 +63,7 @@ double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
          std::min(costs.most_bytes_per_flop, costs.bytes_per_flop + costs.bytes_per_copy / group_channels);
 }
 
-// The extra cost of the node with its channels first, in bytes.
+// Returns the extra cost of the node with channels first, in bytes.
 int64_t CostFirst(const Node& node, const LayoutCosts& costs) {
   if (IsConvolution(node)) return RoundUp(ConvCostFirst(node, costs));
   if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return RoundUp(0.5 * Bytes(*node.input(0)));
@@ -73,7 +74,7 @@ class Chooser {
   Chooser(Graph& graph, const PassContext& context)
       : graph_(graph), eager_(context.eager), costs_(context.layout_costs) {}
 
-  // The nodes to convert to channels last, in graph order, with their forms.
+  // Returns the nodes to convert to channels last, in graph order. LastForm describes the converted node.
   std::vector<std::pair<Node*, LastForm>> Choose() {
     FindForms();
     if (!has_seed_) return {};
@@ -89,7 +90,7 @@ class Chooser {
  private:
   struct Candidate {
     LastForm form;
-    int number;  // the number of its node in the cut
+    int number;  // the number of the node in cut_
   };
 
   void FindForms() {
@@ -106,7 +107,8 @@ class Chooser {
     }
   }
 
-  // Transposes of the model show which axes are channels.
+  // A Transpose of the model from channels last to channels first with k > 1 channel axes shows that its
+  // result has k channel axes.
   void FindBorderAxes(const Node& node) {
     if (!IsOp(node, "Transpose")) return;
     const auto perm = PermutationOf(node);
@@ -129,7 +131,8 @@ class Chooser {
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v)));
   }
 
-  // The cut nodes that produce or read a value. A node with a fixed layout counts as the source or the sink.
+  // Returns the nodes of cut_ that produce or read a value. For a graph node with a fixed layout, this is
+  // the source or the sink.
   std::vector<int> SidesOf(const Value& v) const {
     std::vector<int> sides;
     AddOnce(sides, MakerSide(v));

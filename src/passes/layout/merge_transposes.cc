@@ -1,5 +1,6 @@
-// Two Transposes with a Reshape between them move every element twice. If the Reshape only splits and merges
-// dims, one Transpose of the common factors of the dims before and after the Reshape is enough.
+// Merges two Transposes with a Reshape between them, if the Reshape only splits and merges dims. For example,
+// a Reshape from [6,4] to [2,12] has the factors [2,3,4]. One Transpose of these factors replaces the two
+// Transposes.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -14,12 +15,12 @@ struct Factor {
   int from, to;  // the dims that contain the factor
 };
 
-// The factors in row-major order: [6,4] to [2,12] has 2, 3, 4. nullopt when the dims do not split into common
-// factors. Dims of size 1 have no factor.
+// Returns the factors in row-major order. For example, [6,4] to [2,12] has the factors 2, 3, 4. Dims of size
+// 1 have no factor. Returns nullopt if the dims do not split into common factors.
 std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
   std::vector<Factor> factors;
   int i = 0, j = 0;
-  Dim a, b;  // the factors of from[i] and to[j] that are not yet listed; if unknown, the entire dim
+  Dim a, b;  // from[i] and to[j] divided by their listed factors
   while (true) {
     if (a.unknown()) {
       while (i < from.rank() && from[i].Is(1)) ++i;
@@ -53,7 +54,8 @@ bool MovesElements(const Permutation& perm, const Shape& x) {
   return false;
 }
 
-// The indices of the factors of these dims, dim by dim; `side` selects Factor::from or Factor::to.
+// Returns the indices of the factors of dims[0], then those of dims[1], and so on. `side` is &Factor::from or
+// &Factor::to.
 std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutation& dims, int Factor::*side) {
   std::vector<size_t> order;
   for (int64_t d : dims)
@@ -62,17 +64,18 @@ std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutatio
   return order;
 }
 
-// A Transpose that permutes the factors from the order `first` to the order `second`. `before` has the dims
-// of the Transpose's input. Factors that stay adjacent form one dim.
+// A Transpose of a tensor with the dims `before`.
 struct Move {
   std::vector<Dim> before;
   Permutation perm;
 };
+// Returns the Transpose that changes the order of the factors from `first` to `second`. Factors that stay
+// adjacent form one dim.
 Move MoveOf(const std::vector<Factor>& factors, const std::vector<size_t>& first,
             const std::vector<size_t>& second) {
   std::vector<size_t> position(factors.size());
   for (size_t i = 0; i < first.size(); ++i) position[first[i]] = i;
-  std::vector<std::pair<size_t, Dim>> dims;  // for each dim of the result: its position in `first`, its size
+  std::vector<std::pair<size_t, Dim>> dims;  // position in `first` and size of each dim of the result
   for (size_t i = 0; i < second.size(); ++i) {
     const bool follows = i > 0 && position[second[i]] == position[second[i - 1]] + 1;
     if (follows)

@@ -39,7 +39,7 @@ bool MinCut::FindLevels() {
 
 // Augments the flow along one path. Does not recurse, because a model may be thousands of nodes deep.
 int64_t MinCut::Push() {
-  std::vector<std::pair<int, int>> path;  // a node, and the number of the edge taken from it
+  std::vector<std::pair<int, int>> path;  // a node, and the index of its edge on the path
   int at = kSource;
   while (at != kSink) {
     auto& list = edges_[static_cast<size_t>(at)];

@@ -26,7 +26,7 @@ class MinCut {
 
  private:
   struct Edge {
-    int to, back;  // back: index of the reverse edge in the list of `to`
+    int to, back;  // `back` is the index of the reverse edge in edges_[to]
     int64_t capacity;
   };
   bool FindLevels();

@@ -26,7 +26,6 @@ TEST(MinCut, LeavesWhatIsUndecidedAtTheSource) {
   EXPECT_FALSE(side[static_cast<size_t>(alone)]);
 }
 
-// A joined group pays its price once, however many of its nodes are on the other side.
 TEST(MinCut, JoinedNodesPayOnce) {
   for (const int64_t price : {5, 7}) {
     MinCut cut;

@@ -21,8 +21,8 @@ Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
   return product;
 }
 
-// The number of channel axes of y, a view of x that keeps batch, channels and pixels separate; nullopt when
-// the view mixes them.
+// `y` is the shape of a view of a tensor of shape `x`. Returns the number of channel axes of `y`. Returns
+// nullopt if the view merges batch, channel or spatial axes with each other.
 std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
   if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
   const auto k = static_cast<size_t>(channel_axes) + 1;
@@ -137,7 +137,8 @@ class FormBuilder {
     return SetResult(out);
   }
 
-  // Accepts a result that keeps its old layout or is channels last too.
+  // `out` is the permutation of the result. Returns true if `out` is the identity or the result of
+  // ToLast().
   bool SetResult(const Permutation& out) {
     form_.out[0] = {};
     form_.out_axes[0] = 1;
@@ -162,8 +163,8 @@ class FormBuilder {
     return true;
   }
 
-  // Accepts a MatMul with transpose_a. With a channels-last left operand it needs no transpose_a, and its
-  // result does not change.
+  // Accepts a MatMul with transpose_a. With a channels-last left operand, the MatMul needs no transpose_a
+  // and has the same result.
   bool Product() {
     if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
     form_.out[0] = {};
@@ -248,7 +249,7 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
-  // The old types may be declared, and then be more specific than the inferred types.
+  // If the model declares the type of an old output, it may be more specific than the inferred type.
   for (size_t i = 0; i < form.out.size(); ++i) {
     Type known = old_.outputs()[i]->type;
     if (!form.out[i].empty()) known.shape = Permuted(known.shape, form.out[i]);

@@ -8,7 +8,7 @@ namespace {
 // Folds y + k, y - k and k - y, where `op` computes y and k is a constant.
 bool FoldAdd(Rewrite& r, const char* op) {
   Node& root = r.root();
-  const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant
+  const int at = root.input(0)->is_constant() ? 0 : 1;  // the index of the constant operand
   if (!root.input(at)->is_constant()) return r.Skip("no operand is a constant");
   const auto c = ChannelsOf(r, root.input(1 - at), op);
   if (!c) return false;

@@ -8,7 +8,7 @@ namespace {
 bool FoldInto(Rewrite& r, const char* op) {
   const auto c = ChannelsOf(r, r.root().input(0), op);
   if (!c) return false;
-  if (c->axis != 1) return r.Skip("the channels of ", op, " are not axis 1, which BatchNorm takes");
+  if (c->axis != 1) return r.Skip("the channels of ", op, " are not axis 1, the channel axis of BatchNorm");
   Affine affine;
   if (!AffineOf(r, r.root(), c->weights->type.dtype, affine)) return false;
   Value* bias = BiasOf(r, *c);

@@ -7,8 +7,9 @@
 namespace tern {
 namespace {
 
-// The weights of a ConvTranspose are [C, M/group, kernel…] for C input and M output channels. The input
-// channels of a group contribute only to the output channels of the same group.
+// Returns the weights of a ConvTranspose times `factor`, a vector with one element per output channel.
+// The weights are [C, M/group, kernel…] for C input and M output channels. If input channel c is in
+// group g, element [c, j] belongs to output channel g * (M/group) + j.
 Value* ScaleTransposed(Rewrite& r, const Channels& c, Value* factor) {
   const Dims dims = c.weights->constant.dims();
   const int64_t group = c.node->attrs.Int("group");

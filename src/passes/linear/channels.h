@@ -1,5 +1,5 @@
-// Helpers for Conv, ConvTranspose and MatMul with constant weights. An op that applies a constant per channel
-// to their result can be folded into the weights and the bias.
+// Helpers for rules that fold one constant per channel into the weights and the bias of a Conv, ConvTranspose
+// or MatMul. An example is the constant c of Conv(x, w) * c.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -17,18 +17,18 @@ struct Channels {
   int rank = -1, axis = -1;  // rank of the result, and its channel axis
 };
 
-// The producer of y, if it is this op with constant float weights and without an epilogue, and y has no other
-// reader. Otherwise calls Skip with the reason and returns nullopt.
+// Describes the node that produces y. The node must be an `op` with constant float weights and without an
+// epilogue, and y must have no other reader. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op);
 
-// The constant as a vector of 1 or `count` elements. Calls Skip with the reason and returns null when the
-// constant has several elements along another axis, or broadcasts the result to a larger shape.
+// Returns the constant as a vector of 1 or `count` elements. Calls Skip with the reason and returns null when
+// the constant has several elements along another axis, or broadcasts the result to a larger shape.
 Value* PerChannel(Rewrite& r, const Channels& c, Value* constant);
 
-// The weights times a factor (a vector of one or `count` elements) per channel of the result.
+// Returns the weights times `factor`. `factor` is a vector of 1 or `count` elements, one per output channel.
 Value* ScaledWeights(Rewrite& r, const Channels& c, Value* factor);
-// The constant bias, or zeros if there is no bias. Calls Skip with the reason and returns null when the bias
-// is not constant.
+// Returns the constant bias, or zeros if there is no bias. Calls Skip with the reason and returns null when
+// the bias is not constant.
 Value* BiasOf(Rewrite& r, const Channels& c);
 
 // Emits the node with other weights and bias.
@@ -41,7 +41,7 @@ bool Unpadded(const Attrs& conv);
 // Copies the activation attributes of one Conv or MatMul to another.
 void CopyEpilogue(const Attrs& from, Attrs& to);
 
-// These functions emit arithmetic on constants and other values.
+// Each of these functions emits one node.
 inline Value* Add(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "add"}}); }
 inline Value* Sub(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "sub"}}); }
 inline Value* Mul(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "mul"}}); }
@@ -55,11 +55,12 @@ inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
   return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
 }
 
-// Expresses a BatchNorm with constant parameters as x * factor + shift. If a parameter is not constant or has
-// another type than `dtype`, calls Skip with the reason and returns false.
+// The constants of x * factor + shift.
 struct Affine {
   Value *factor = nullptr, *shift = nullptr;
 };
+// Expresses a BatchNorm as x * factor + shift. If a parameter of the BatchNorm is not constant or is not of
+// type `dtype`, calls Skip with the reason and returns false.
 bool AffineOf(Rewrite& r, const Node& batch_norm, DType dtype, Affine& out);
 
 }  // namespace tern

@@ -1,5 +1,4 @@
-// Merges consecutive linear ops (Conv, 1x1 Conv, MatMul) into one Conv where that takes fewer
-// multiplications.
+// Merges consecutive linear ops (Conv, 1x1 Conv, MatMul) into one Conv, if it needs fewer multiplications.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -17,8 +16,9 @@ bool Pointwise(const Node& conv) {
   return AllAre({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
 }
 
-// The first of two Convs. Both must have constant float weights and one group. The first must have no
-// epilogue and no other reader. Otherwise calls Skip with the reason and returns nullopt.
+// Describes the Conv that produces the input of the root, which is also a Conv. The weights and biases of
+// both must be constant, and both must have one group. The first Conv must have no epilogue and no other
+// reader. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Channels> FirstOf(Rewrite& r) {
   Node& second = r.root();
   auto first = ChannelsOf(r, second.input(0), "Conv");
@@ -39,8 +39,8 @@ std::optional<Channels> FirstOf(Rewrite& r) {
   return first;
 }
 
-// Merges a 1x1 Conv after a Conv. As matrices, the new weights are the second weights times the first
-// weights. The strides are multiplied.
+// Merges a 1x1 Conv after a Conv. The new weight matrix is the second weight matrix times the first. The new
+// strides are the products of the strides.
 bool MergeAfter(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);

@@ -26,7 +26,8 @@ std::optional<Scaling> ScalingOf(const Node* node) {
   return std::nullopt;
 }
 
-// Multiplies alpha by the factor. False when the result is not a normal f32, or not exact for f64 data.
+// Multiplies alpha by the factor. Returns false if the product is not a normal f32, or if `dtype` is
+// f64 and the product is not exact in f32.
 bool Scale(Attrs& attrs, double factor, DType dtype) {
   const double alpha = static_cast<double>(attrs.Float("alpha")) * factor;
   const auto rounded = static_cast<float>(alpha);

@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// The MatMul that produces y, if it has no epilogue and y has no other reader. Otherwise calls Skip with the
-// reason and returns null.
+// Returns the MatMul that produces y. The MatMul must have no epilogue, and y must have no other reader.
+// Otherwise calls Skip with the reason and returns null.
 Node* MatMulBefore(Rewrite& r, Value* y) {
   Node* node = MadeBy(y, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -22,8 +22,9 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   return node;
 }
 
-// True if v is a vector as long as the rows of y, or a scalar. An attention mask with one row looks the same,
-// but has rank 2 or more, and its MatMul has no constant operand.
+// True if v can be the bias of `product`, whose result is y. `v` must be a scalar or a row that broadcasts to
+// all rows of y. A row of rank 2 or more is refused unless the weights are constant, because it may be an
+// attention mask.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
     return r.Skip("'", v->name, "' does not provably broadcast into the rows of '", y->name, "'");
@@ -50,7 +51,7 @@ bool FuseAdd(Rewrite& r) {
   Node* node = MatMulBefore(r, y);
   if (!node) return false;
   if (node->input(2)) return r.Skip("the MatMul has a bias");
-  if (!adds && !term->is_constant()) return r.Skip("the subtrahend is not a constant");
+  if (!adds && !term->is_constant()) return r.Skip("the operand beside the MatMul is not a constant");
   if (!IsRow(r, *node, term, y)) return false;
   Value* bias = AsVector(r, term);
   Attrs attrs = node->attrs;

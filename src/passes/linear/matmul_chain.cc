@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Rows and columns of an operand after its transpose flag is applied.
+// Rows and columns of the matrix v, or of its transpose if `transposed` is true.
 Dim Rows(const Value* v, bool transposed) { return v->type.shape[transposed ? -1 : -2]; }
 Dim Columns(const Value* v, bool transposed) { return v->type.shape[transposed ? -2 : -1]; }
 
@@ -33,7 +33,7 @@ bool MergeConstants(Rewrite& r) {
   if (p && p->constant.size() != m) p = Add(r, p, r.Const(Tensor(p->type.dtype, {m})));
   Value* moved = p ? r.Op("MatMul", {p, b}, {{"transpose_b", tb}, {"alpha", alpha}}) : nullptr;
   Value* bias = !moved ? q : q ? Add(r, moved, q) : moved;
-  // The first alpha is folded into the weights, so that the product of both alphas is not rounded.
+  // Folds the first alpha into the weights, because the product of both alphas may not be exact in f32.
   const double factor = static_cast<double>(first->node->attrs.Float("alpha"));
   Value* weights = r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
   Attrs attrs = second.attrs;
@@ -50,10 +50,10 @@ bool SameBatch(const Value* a, const Value* b) {
   return true;
 }
 
-// Work is estimated twice, with each of these sizes for all symbolic dims.
+// MoreWork replaces all symbolic dims first by 32, then by 1024.
 constexpr int64_t kTypicalSizes[] = {32, 1024};
 
-// True if first > second for all typical sizes of the symbols.
+// True if first > second for each of kTypicalSizes.
 bool MoreWork(const Dim& first, const Dim& second) {
   if (first.unknown() || second.unknown()) return false;
   std::vector<std::string> symbols;
@@ -68,8 +68,9 @@ bool MoreWork(const Dim& first, const Dim& second) {
   return true;
 }
 
-// The MatMul that produces v. It must have no bias, no epilogue and no other readers, and its batch dims must
-// equal those of `beside`. Otherwise calls Skip with the reason and returns null.
+// Returns the MatMul that produces v, an operand of the root. `beside` is the other operand. The MatMul must
+// have no bias and no epilogue, and v must have no other reader. The batch dims of all operands must be
+// equal. Otherwise calls Skip with the reason and returns null.
 Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   Node* inner = MadeBy(v, "MatMul");
   const auto no = [&](const auto&... reason) {

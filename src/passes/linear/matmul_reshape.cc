@@ -24,7 +24,7 @@ bool Unwrap(Rewrite& r) {
   if (!fold) fold = MadeBy(flat, "Flatten");
   if (!fold) return r.Skip("'", flat->name, "' is not made by Reshape");
   if (flat->type.shape.rank() != 2 || product->input(1)->type.shape.rank() != 2)
-    return r.Skip("the product is not of two matrices");
+    return r.Skip("an operand of the MatMul is not a matrix");
   if (product->attrs.Bool("transpose_a")) return r.Skip("the flat matrix is transposed");
   const Value *bias = product->input(2), *x = fold->input(0);
   if (product->input(3) || (bias && bias->type.shape.rank() > 1))

@@ -9,7 +9,7 @@ namespace {
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");
-  const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant
+  const int at = root.input(0)->is_constant() ? 0 : 1;  // the index of the constant operand
   if (divides && at == 0) return r.Skip("the constant is the dividend");
   if (!root.input(at)->is_constant()) return r.Skip("no operand is a constant");
   const auto c = ChannelsOf(r, root.input(1 - at), op);
@@ -20,7 +20,7 @@ bool FoldMul(Rewrite& r, const char* op) {
   if (divides) factor = Div(r, r.Scalar(factor->type.dtype, 1), factor);
   if (!AllFiniteAndNotZero(factor)) return r.Skip("the inverse of a factor is zero or not finite");
   if (std::string_view(op) == "MatMul" && factor->constant.size() == 1 && c->count != 1)
-    return r.Skip("a scalar becomes alpha instead");
+    return r.Skip("a scalar becomes alpha of the MatMul instead");
   Value* bias = nullptr;
   if (c->bias && !(bias = BiasOf(r, *c))) return false;
   return r.Replace(WithWeights(r, *c, ScaledWeights(r, *c, factor), bias ? Mul(r, bias, factor) : nullptr));

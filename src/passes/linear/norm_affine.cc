@@ -1,12 +1,13 @@
-// Folds a constant per channel after a BatchNorm into the scale and bias of the BatchNorm.
+// Folds BatchNorm(x) * c and BatchNorm(x) + c, with one constant c per channel, into the scale and bias
+// of the BatchNorm. Merges two BatchNorms.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// The BatchNorm that produces y. It must have constant scale and bias, and y must have no other readers.
-// Otherwise calls Skip with the reason and returns null.
+// Returns the BatchNorm that produces y. Its scale and bias must be constant, and y must have no other
+// readers. Otherwise calls Skip with the reason and returns null.
 Node* NormBefore(Rewrite& r, Value* y) {
   Node* norm = MadeBy(y, "BatchNorm");
   const auto no = [&](const auto&... reason) {

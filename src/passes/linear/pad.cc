@@ -8,8 +8,9 @@
 namespace tern {
 namespace {
 
-// The widths that a Pad adds to the spatial axes: all begins, then all ends. nullopt if they are not known,
-// or if the Pad crops or changes other axes.
+// Returns the widths that a Pad adds before each spatial axis, followed by those that it adds after each
+// spatial axis. If the widths are not known, or the Pad crops or pads other axes, calls Skip with the reason
+// and returns nullopt.
 std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -62,7 +63,7 @@ const Node* ConstantPad(Rewrite& r) {
   return pad;
 }
 
-// The border value of a Pad.
+// Returns the constant with which `pad` fills the border, or nullopt if it is not known.
 std::optional<double> BorderOf(const Node& pad) { return pad.input(2) ? ScalarOf(pad.input(2)) : 0.0; }
 
 bool FoldIntoConv(Rewrite& r) {
@@ -72,8 +73,8 @@ bool FoldIntoConv(Rewrite& r) {
   const bool quantized = IsOp(conv, "QConv");
   const auto zero = quantized && conv.input(2) ? ScalarOf(conv.input(2)) : 0.0;
   if (!zero || BorderOf(*pad) != zero) return r.Skip("the border is not zero");
-  // A Conv multiplies weights by a border that a Pad has made, but not by its own pads. The results differ if
-  // a weight is not finite, because 0 * inf is NaN.
+  // A Conv multiplies its weights by the zeros that a Pad has added, but it skips its own pads. The results
+  // differ if a weight is not finite, because 0 * inf is NaN.
   const Value* w = conv.input(1);
   if (quantized ? !AllFinite(w) || !AllFinite(conv.input(4))
                 : IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))

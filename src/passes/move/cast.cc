@@ -1,11 +1,11 @@
-// Moves Casts so that data is moved in the smaller of two types.
+// Exchanges a Cast and an op that only copies elements, so that the op copies the smaller type.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// True if the op only moves elements of its first input. Views do not count, because they move no data.
+// True if the op only copies elements of its first input. False for views, because they copy no data.
 bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
 
 using Amount = Movement::Amount;
@@ -17,8 +17,8 @@ bool MovesWithoutRepeating(const OpDef& op) {
 }
 
 int Bits(DType t) { return BitWidth(t); }
-// True if elements are smaller than a byte. Such elements are not faster to move, because kernels address
-// bytes.
+// True if elements are smaller than a byte. Copies of such elements are not faster, because kernels
+// address bytes.
 bool Packed(DType t) { return Bits(t) < 8; }
 
 // Rewrites cast(move(x)) as move(cast(x)), for a cast to fewer bits.

@@ -1,4 +1,5 @@
-// Merges equal elementwise nodes that make tiny inputs of a Concat into one node after the Concat.
+// If equal elementwise nodes compute all inputs of a Concat, replaces them by one node after the Concat.
+// Does so only if the inputs are tiny.
 #include <algorithm>
 
 #include "passes/rewrite/dim_order.h"
@@ -7,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing this many elements
+constexpr int64_t kTiny = 64;  // elements; the start of a kernel takes longer than their computation
 
 // True for an elementwise op with one operand, or with several operands that broadcast.
 bool IsElementwise(const Node& node) {
@@ -29,8 +30,8 @@ bool TakesEpilogue(const Value* v) {
   return node && OnlyUse(v) && node->op->Is(kEpilogue);
 }
 
-// Returns the constant expanded to the size of `part` along one axis, with dims of 1 elsewhere. Null if the
-// constant has more than one element along another axis.
+// Expands the constant to the size of `part` along `axis`. The other dims of the result are 1. Returns null
+// if the constant has more than one element along another axis.
 Value* AlongAxis(Rewrite& r, Value* constant, const Shape& part, int axis) {
   const Tensor& t = constant->constant;
   const int missing = part.rank() - t.rank();
@@ -50,8 +51,8 @@ class Joiner {
     for (const Value* v : r.root().inputs()) makers_.push_back(v->producer);
   }
 
-  // Emits a Concat of operand k of all nodes. If the operands cannot be joined, calls Skip with the reason
-  // and returns null.
+  // Emits a Concat of the k-th operands of all nodes. If these operands cannot be concatenated, calls Skip
+  // with the reason and returns null.
   Value* Operand(size_t k) {
     std::vector<Value*> all;
     for (const Node* node : makers_) all.push_back(node->inputs()[k]);
@@ -70,7 +71,7 @@ class Joiner {
     return r_.Op(*FindOp("Concat"), r_.root().attrs, all);
   }
 
-  size_t values() const { return values_; }  // number of non-constant operands so far
+  size_t values() const { return values_; }  // the number of Concats emitted for non-constant operands
 
  private:
   template <class... A> Value* No(const A&... reason) {
@@ -97,7 +98,8 @@ bool MoveBehindConcat(Rewrite& r) {
   for (const Value* v : concat.inputs()) {
     if (!v->producer || v->producer->graph != concat.graph || !IsElementwise(*v->producer))
       return r.Skip("'", v->name, "' is not made by an elementwise op");
-    if (!SameOp(*v->producer, *first)) return r.Skip("'", v->name, "' is made by another op than the first");
+    if (!SameOp(*v->producer, *first))
+      return r.Skip("'", v->name, "' is not made by the same op as the first input");
     if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
     if (!v->type.shape.ranked || !IsTiny(v->type.shape)) return r.Skip("'", v->name, "' is not tiny");
   }

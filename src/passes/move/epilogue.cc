@@ -10,7 +10,7 @@ namespace {
 bool Moves(const Node* node) { return node && (IsView(*node) || IsOp(*node, "Transpose")); }
 
 // Returns the Conv, ConvTranspose or MatMul at the start of a chain of views and Transposes that ends with v.
-// Every value of the chain must have one reader. Null if there is no such node.
+// Every value of the chain must have one reader. Returns null if there is no such node.
 Node* FusionTarget(Value* v) {
   constexpr int kMaxChain = 4;
   for (int i = 0; i < kMaxChain && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);
@@ -45,7 +45,8 @@ bool MoveActivation(Rewrite& r) {
   return Swap(r, 0);
 }
 
-// Moves a scalar factor, which other rules then fold into the weights or into alpha of the MatMul.
+// Moves a scalar factor. Other rules then fold the factor into the weights of the Conv or into alpha of the
+// MatMul.
 bool MoveFactor(Rewrite& r) {
   Node& root = r.root();
   const int at = ScalarOf(root.input(0)) ? 0 : 1;

@@ -7,7 +7,8 @@
 namespace tern {
 namespace {
 
-// The input of the root, which is kind(x, #number) and which only the root reads.
+// Describes the first input of the root. `node` computes this input from x and the scalar constant
+// `number`.
 struct Before {
   Node* node = nullptr;
   Value *x = nullptr, *number = nullptr;

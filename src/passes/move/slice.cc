@@ -1,4 +1,4 @@
-// Moves Slice and Gather before elementwise ops, so that less is computed.
+// Moves Slice and Gather before elementwise ops, which then compute fewer elements.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -15,7 +15,7 @@ bool IsPointwise(const Node& node) {
          std::count_if(node.inputs().begin(), node.inputs().end(), IsVariable) == 1;
 }
 
-// The index of the operand that is not constant.
+// Returns the index of the operand that is not constant.
 int MainInput(const Node& node) {
   return static_cast<int>(std::find_if(node.inputs().begin(), node.inputs().end(), IsVariable) -
                           node.inputs().begin());
@@ -34,7 +34,8 @@ bool FitsAnyPart(const Node& node, int main, const std::vector<int64_t>& axes) {
   return true;
 }
 
-// The elementwise producer of the root's input, if it can move after the root; else null.
+// Returns the elementwise node that produces the root's input. If this node cannot move after the root,
+// calls Skip with the reason and returns null.
 Node* Movable(Rewrite& r) {
   Value* v = r.root().input(0);
   Node* node = v->producer;
@@ -43,7 +44,7 @@ Node* Movable(Rewrite& r) {
     return nullptr;
   };
   if (!node || !IsPointwise(*node))
-    return no("'", v->name, "' is not made by an elementwise op out of one value");
+    return no("'", v->name, "' is not made by an elementwise op with one non-constant operand");
   if (!OnlyUse(v)) return no("'", v->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   Value* x = node->input(MainInput(*node));

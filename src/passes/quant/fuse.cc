@@ -9,8 +9,8 @@
 namespace tern {
 namespace {
 
-// The scale of a quantized bias is the product of the operands' scales. The exporter has rounded that product
-// once, so it is compared with this relative tolerance.
+// The relative tolerance with which the scale of a bias must equal the product of the operands' scales. The
+// exporter has rounded the product to f32.
 constexpr double kScaleRounding = 1e-6;
 
 bool IsProductOf(const Value* scale, const Value* a, const Value* b) {
@@ -99,8 +99,8 @@ class InputCollector {
   Value* bias_ = nullptr;
 };
 
-// Copies the attributes of the float op to those of the quantized op. Returns false if an attribute that the
-// quantized op lacks does not have its default value.
+// Copies the attributes of the float op to those of the quantized op. Skips an attribute that the quantized
+// op does not have if its value is the default. Returns false if another attribute cannot be copied.
 bool TakeAttrs(const Node& real, Attrs& attrs) {
   for (const Attrs::Entry& entry : real.attrs.List()) {
     if (!attrs.Has(entry.name) ? !entry.is_default : !attrs.Set(entry.name, entry.value).ok()) return false;
@@ -132,14 +132,16 @@ bool FuseEither(Rewrite& r, const char* first, const char* second) {
   return Fuse(r, other ? second : first);
 }
 
-// True if q reads a Relu that saturation makes redundant. RemoveBoundsBeforeQuantize removes that Relu.
+// True if q reads a Relu that has no effect, because q saturates negative values anyway. The rule
+// RemoveBoundsBeforeQuantize removes this Relu.
 bool RedundantRelu(const Node& q) {
   return MadeBy(q.input(0), "Unary", "relu") && OrdinaryScale(q.input(1)) &&
          (!q.input(2) || q.input(2)->is_constant()) && Saturates(q, 0, INFINITY);
 }
 
 bool FuseFunction(Rewrite& r) {
-  if (RedundantRelu(r.root())) return r.Skip("saturation does what Relu does");
+  if (RedundantRelu(r.root()))
+    return r.Skip("the Quantize saturates negative values, so the Relu is redundant");
   return FuseEither(r, "QUnary", "QActivation");
 }
 

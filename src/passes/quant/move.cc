@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The range [first, second) of inputs whose elements the node moves.
+// Returns the range [first, second) of the inputs whose elements the node copies to its outputs.
 std::pair<size_t, size_t> DataInputs(const Node& node) {
   const Movement moves = node.op->movement.value_or(Movement{});
   const auto first = static_cast<size_t>(moves.first);
@@ -15,8 +15,8 @@ std::pair<size_t, size_t> DataInputs(const Node& node) {
                                                      : first + static_cast<size_t>(moves.count)};
 }
 
-// Quantizes the border value of a Pad. In modes other than "constant", Pad reads no border value, and the
-// input is dropped.
+// Quantizes the border value of a Pad. If the mode is not "constant", removes the border value, because
+// Pad does not read it.
 bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
   if (!op.op->movement || op.op->movement->border != Movement::Border::kInput) return true;
   const Node& q = r.root();

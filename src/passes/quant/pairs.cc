@@ -1,4 +1,5 @@
-// Removes Dequantize-Quantize pairs that cancel, and each Relu or Clip that saturation makes redundant.
+// Removes Dequantize-Quantize pairs that cancel. Removes a Relu or Clip before a Quantize that saturates
+// at the same bounds.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@
 namespace tern {
 namespace {
 
-// True if Dequantize then Quantize returns every integer unchanged, because both have the same parameters.
+// True if Dequantize then Quantize returns every integer unchanged.
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
@@ -44,7 +45,8 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
     if (!bound || std::isnan(*bound)) return r.Skip("a bound is not constant");
     (i == 1 ? low : high) = *bound;
   }
-  if (!(low <= high) || !Saturates(q, low, high)) return r.Skip("the bounds are narrower than the type");
+  if (!(low <= high) || !Saturates(q, low, high))
+    return r.Skip("the Quantize does not saturate at these bounds");
   std::vector<Value*> inputs = q.inputs();
   inputs[0] = v->producer->input(0);
   return r.Replace(r.Op(*q.op, q.attrs, inputs));

@@ -4,13 +4,13 @@
 
 namespace tern {
 
-// True for the same value, or for two equal constants.
+// True if a and b are the same value or equal constants.
 bool SameParameter(const Value* a, const Value* b);
 // Like SameParameter, for zero points. An absent zero point counts as 0.
 bool SameZeroPoint(const Value* a, const Value* b);
 bool AllZero(const Value* zero);
-// True for an f32 constant whose elements are all in [1e-30, 1e30]. Then (q * scale) / scale is exactly q in
-// f32.
+// True for an f32 constant whose elements are all in [1e-30, 1e30]. With such a scale, (q * scale) / scale
+// rounds to q in f32.
 bool OrdinaryScale(const Value* scale);
 // True if the Quantize divides in f32.
 bool InSingle(const Node& quantize);
@@ -21,8 +21,8 @@ bool OneScale(const Node& node);
 // constant.
 bool Saturates(const Node& quantize, double low, double high);
 
-// The producer of v if it is a Dequantize of 8 or 16 bits to f32, with f32 scales that are not per block;
-// else null.
+// If a Dequantize from 8 or 16 bits to f32 produces v, and its f32 scales are not per block, returns the
+// Dequantize. Otherwise returns null.
 const Node* PlainDequantize(const Value* v);
 // True for a Quantize from f32 to 8 or 16 bits with one f32 scale.
 bool IsPlainQuantize(const Node& node);

@@ -11,8 +11,8 @@ constexpr int kMaxDepth = 12;
 
 bool LastAxis(int64_t axis, const Value* v) { return axis == -1 || axis == v->type.shape.rank() - 1; }
 
-// Emits the producers of a value again, for rows without copies. Functions return null if the rows are not
-// provably made of copies.
+// Emits the nodes that compute a value again, for rows of half the length. Each function returns null if it
+// cannot prove that the rows contain each element twice.
 class CopyRemover {
  public:
   CopyRemover(Rewrite& r, Copies copies) : r_(r), copies_(copies) {}
@@ -54,14 +54,15 @@ class CopyRemover {
     return r_.Const(out);
   }
 
-  // Returns the value that the node contains twice: x for Concat(x, x), or, for pairs, the value whose last
-  // axis of 1 is repeated. Null if there is none.
+  // If `n` itself makes the two copies, returns the value that it copies. Otherwise returns null. For
+  // Copies::kHalves, `n` must be Concat(x, x).
   Value* Copied(const Node& n) {
     if (copies_ == Copies::kHalves) {
       const bool repeats_input = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
       return repeats_input && LastAxis(n.attrs.Int("axis"), n.output(0)) ? n.input(0) : nullptr;
     }
-    // Pairs: [..., n, 1] is copied to [..., n, 2] and reshaped to [..., 2n].
+    // For Copies::kPairs, an Expand, Tile or Concat copies [..., n, 1] to [..., n, 2], and `n` reshapes it
+    // to [..., 2n].
     if (!IsOp(n, "Reshape") || !n.input(0)->producer) return nullptr;
     const Node& copy = *n.input(0)->producer;
     const Shape &wide = n.input(0)->type.shape, &y = n.output(0)->type.shape;
@@ -105,13 +106,13 @@ class CopyRemover {
     return half ? ViewAs(r_, half, Halved(y)) : nullptr;
   }
 
-  // Drops the Expand if it does not change the rank, because readers broadcast.
+  // Omits an Expand that does not change the rank, because the readers broadcast their operands.
   Value* OfExpand(const Node& n, int depth) {
     const Shape &x = n.input(0)->type.shape, &y = n.output(0)->type.shape;
     return x.rank() == y.rank() && x[-1] == y[-1] ? Of(n.input(0), depth + 1) : nullptr;
   }
 
-  // For a Gather of rows of a table: removes the copies from the table.
+  // For a Gather that reads rows of a table, removes the copies from the table.
   Value* OfGather(const Node& n, int depth) {
     const Shape& table = n.input(0)->type.shape;
     if (table.rank() < 2 || LastAxis(n.attrs.Int("axis"), n.input(0))) return nullptr;

@@ -1,5 +1,5 @@
-// Removes the copies from cosines and sines of rotary embeddings, which contain each element twice along the
-// last axis.
+// Exporters write the cosines and sines of rotary embeddings with each element twice along the last axis.
+// The function here removes the copies.
 #pragma once
 #include "passes/rewrite/rewrite.h"
 
@@ -11,8 +11,8 @@ enum class Copies {
   kPairs,   // at 2i and 2i + 1
 };
 
-// Returns v with each element of the last axis once. For this, it emits the nodes that compute v again, for
-// rows of n/2 elements. Null if the rows are not provably made of copies.
+// Returns v with each element of the last axis once. Emits the nodes that compute v again, for rows of n/2
+// elements. Returns null if it cannot prove that the rows contain each element twice.
 Value* WithoutCopies(Rewrite& r, Value* v, Copies copies);
 
 }  // namespace tern

@@ -1,4 +1,5 @@
-// Recomposes Attention. The match starts at the product with the values and goes back to queries and keys.
+// Recomposes Attention. The root is the MatMul with the values. From there the code follows producers back
+// to the queries and keys.
 #include <cmath>
 
 #include "passes/recompose/polynomial.h"
@@ -8,10 +9,11 @@
 namespace tern {
 namespace {
 
-// The value softmax(scores), in which NaN may be replaced by 0, and which may be cast.
+// Describes the left operand of the MatMul with the values. It is the result of `softmax`, possibly with a
+// Cast.
 struct Probabilities {
   Node* softmax = nullptr;
-  bool guarded = false;  // NaN is replaced by 0
+  bool guarded = false;  // true if a Where replaces NaN by 0 in the result of `softmax`
   std::string problem = "no softmax over the last axis";
 };
 
@@ -20,7 +22,7 @@ Value* ThroughCast(Value* v) {
   return cast && OnlyUse(v) && IsFloatValue(cast->input(0)) && IsFloatValue(v) ? cast->input(0) : v;
 }
 
-// If v = Where(IsNaN(p), 0, p) and p has no other reader, returns p; else returns v.
+// If v = Where(IsNaN(p), 0, p) and p has no other reader, returns p. Otherwise returns v.
 Value* ThroughGuard(Value* v) {
   const Node* where = MadeBy(v, "Where");
   if (!where || !OnlyUse(v) || !IsScalar(where->input(1), 0)) return v;
@@ -49,7 +51,7 @@ Probabilities ReadProbabilities(Value* v) {
   return found;
 }
 
-// The keys, one per row of [..., length, size], are factor * Transpose(base, perm).
+// The keys [..., length, size] are factor * Transpose(base, perm).
 struct Keys {
   Value* base = nullptr;
   std::vector<int64_t> perm;  // empty for the identity
@@ -108,7 +110,7 @@ bool BroadcastsIntoScores(const Value* mask, const Value* scores) {
   return joined.ok() && scores->type.shape.ranked && *joined == scores->type.shape;
 }
 
-// True if all elements are provably finite, in a constant or in a Where over two constants.
+// True if `mask` is a finite constant, or a Where that selects from two finite constants.
 bool IsFinite(const Value* mask) {
   if (AllFinite(mask)) return true;
   const Node* choice = MadeBy(mask, "Where");
@@ -142,7 +144,7 @@ bool PlainProduct(const Node& n) {
          !n.attrs.Bool("transpose_a") && !n.attrs.Bool("transpose_b");
 }
 
-// Returns the value for the attribute "scale". 0 stands for the default, 1 / sqrt(size).
+// Returns the value for the attribute "scale". If `scale` is the default 1 / sqrt(size), returns 0.
 double AttributeScale(double scale, const Dim& size) {
   if (!size.known()) return scale;
   const double preset = 1 / std::sqrt(static_cast<double>(size.value()));

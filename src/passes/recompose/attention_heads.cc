@@ -1,5 +1,5 @@
-// Removes the nodes around Attention that split, merge and repeat heads. Attention reads packed heads and
-// shared key/value heads itself.
+// Removes the nodes around Attention that split, merge or repeat heads. Attention itself can read and write
+// [batch, length, heads*size], and several query heads can share a key/value head.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -34,7 +34,7 @@ bool OthersHaveNoReaders(const Node& node) {
 }
 
 // Describes v = Transpose(split), where split is x [batch, length, heads*size] reshaped to [batch, length,
-// heads, size]. x is null when v is not of this form.
+// heads, size]. x is null if v is not of this form.
 struct Packed {
   Value* x = nullptr;
   int64_t heads = 0;
@@ -67,7 +67,7 @@ bool FuseSplitHeadsAt(Rewrite& r) {
     inputs[i] = packed.x;
     changes.emplace_back(i == 0 ? "q_heads" : "kv_heads", packed.heads);
   }
-  if (changes.empty()) return r.Skip("no input is a transposed split into heads");
+  if (changes.empty()) return r.Skip("no input is made by a Reshape into heads and a Transpose");
   return r.Replace(RebuildAllOutputs(r, node, inputs, changes));
 }
 
@@ -75,7 +75,8 @@ bool FuseSplitHeadsAt(Rewrite& r) {
 bool FuseMergedHeadsAt(Rewrite& r) {
   const Node& root = r.root();
   Node* transpose = MadeBy(root.input(0), "Transpose");
-  if (!IsSwap(transpose) || !OnlyUse(root.input(0))) return r.Skip("the input is not a transpose of heads");
+  if (!IsSwap(transpose) || !OnlyUse(root.input(0)))
+    return r.Skip("the input is not made by a Transpose with perm=[0,2,1,3]");
   Node* attention = MadeBy(transpose->input(0), "Attention");
   if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
     return r.Skip("the value is not the result of an Attention that is read nowhere else");
@@ -91,17 +92,17 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   };
   Value* merged = new_outputs[0];
   if (SameShape(merged, root.output(0))) return replace(merged);
-  // The inputs of the old and the new Reshape agree in dims 0 and 1 only. A 0 at a later position of the
-  // target would copy a different dim.
+  // Only dims 0 and 1 are the same in the inputs of the old and the new Reshape. A 0 at a later position of
+  // the target shape would copy a different dim.
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
-    return r.Skip("the new shape copies dims");
+    return r.Skip("the target shape copies a dim after dim 1");
   return replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
 }
 
 // Describes v = Reshape(Expand(Unsqueeze(x, 2))), in which each head of x is repeated `times` times in a row.
-// x is null when v is not of this form.
+// x is null if v is not of this form.
 struct Repeated {
   Value* x = nullptr;
   int64_t times = 1;
@@ -137,7 +138,8 @@ bool FuseRepeatedHeadsAt(Rewrite& r) {
   return r.Replace(Rebuild(r, node, inputs, {{"kv_heads", int64_t{0}}}));
 }
 
-// If v [batch*heads, length, size] is a Reshape of x [batch, heads, length, size], returns x; else null.
+// If v [batch*heads, length, size] is a Reshape of x [batch, heads, length, size], returns x. Otherwise
+// returns null.
 Value* Unflattened(Value* v) {
   const Node* reshape = MadeBy(v, "Reshape");
   if (!reshape) return nullptr;
@@ -176,7 +178,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   Value* y = Rebuild(r, node, inputs, {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
   const Shape& s = y->type.shape;
   if (!s.ranked || !s[3].known()) return r.Skip("the size of a head is not known");
-  // The flattened batch can be -1 when all other dims are known.
+  // If all other dims are known, the target shape can have -1 for batch*heads.
   const auto target = ReshapeTarget(node.output(0)->type.shape);
   if (target) return r.Replace(r.Op("Reshape", {y, r.Ints(*target)}));
   Value* shape = MadeBy(node.input(0), "Reshape")->input(1);

@@ -6,8 +6,9 @@
 namespace tern {
 namespace {
 
-// The Concat that produces v from past and new rows, along the length of [batch, heads, length, size]. If
-// there is none, calls Skip with the reason and returns null.
+// Returns the Concat that produces v [batch, heads, length, size] by appending new rows to past rows along
+// `length`. If there is none, calls Skip with the reason and returns null. `what` is "keys" or "values", for
+// the reason.
 const Node* Appended(Rewrite& r, const Value* v, const char* what) {
   const Node* concat = MadeBy(v, "Concat");
   if (!concat || concat->inputs().size() != 2 || v->type.shape.rank() != 4 ||
@@ -20,7 +21,7 @@ const Node* Appended(Rewrite& r, const Value* v, const char* what) {
     return nullptr;
   }
   if (!concat->input(0)->is_input && v->output_uses == 0) {
-    r.Skip("'", v->name, "' neither begins with an input of the graph nor is an output");
+    r.Skip("'", v->name, "' is neither an output of the graph nor starts with an input of the graph");
     return nullptr;
   }
   return concat;
@@ -33,7 +34,7 @@ bool Fuse(Rewrite& r) {
   if (node.attrs.Bool("joint")) return r.Skip("q, k and v are one value");
   // Without a past, the first query of causal attention attends to the first key only. With a past, it would
   // attend to all past keys.
-  if (node.attrs.Bool("causal")) return r.Skip("causal attention counts queries from the first key");
+  if (node.attrs.Bool("causal")) return r.Skip("with a past, causal attention would attend to other keys");
   const Node* k = Appended(r, node.input(1), "keys");
   const Node* v = k ? Appended(r, node.input(2), "values") : nullptr;
   if (!v) return false;

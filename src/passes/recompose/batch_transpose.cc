@@ -1,4 +1,4 @@
-// Recomposes transposes of the last two axes that are written with the leading axes flattened.
+// Recomposes a Transpose of the last two axes from a Reshape, a Transpose and a Reshape.
 #include <numeric>
 
 #include "passes/rewrite/rule.h"
@@ -7,7 +7,8 @@
 namespace tern {
 namespace {
 
-// Replaces x [..., a, b] -> [n, a, b] -> [n, b, a] -> [..., b, a], as torch writes k.transpose(-1, -2).
+// The nodes change x from [..., a, b] to [n, a, b], [n, b, a] and [..., b, a]. Torch exports
+// k.transpose(-1, -2) in this form.
 bool RecomposeBatchTransposeAt(Rewrite& r) {
   Value* y = r.root().output(0);
   const Node* transpose = MadeBy(r.root().input(0), "Transpose");

@@ -1,5 +1,5 @@
-// Removes the Reshapes around MatMul and Softmax that flatten the batch and restore it. Also removes a shift
-// before Softmax.
+// Removes Reshapes around MatMul and Softmax that flatten the batch dims and restore them. Also removes a
+// Sub before Softmax that does not change the result.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
@@ -89,7 +89,7 @@ TERN_RULE(MoveReshapeBehindSoftmax) {
 
 namespace {
 
-// True if the shift, such as the maximum, is constant along the softmax axis.
+// True if `m`, which is subtracted before the Softmax, has one element along the softmax axis.
 bool SharedShift(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   const Shape &x = m.ShapeOf("x"), &shift = m.ShapeOf("m");

@@ -1,4 +1,4 @@
-// Recomposes gated activations: x times a function of x.
+// Recomposes activations of the form x * f(x), and their parts.
 #include <cmath>
 
 #include "passes/rewrite/rule.h"

@@ -1,4 +1,4 @@
-// Recomposes GELU, exact or with tanh, from any order of its products.
+// Recomposes GELU in its exact and its tanh form. The multiplications may be in any order.
 #include <cmath>
 #include <numbers>
 
@@ -9,7 +9,8 @@
 namespace tern {
 namespace {
 
-// The factor of GELU beside x: v = shift + slope * t, where t is made by `function`, an Erf or Tanh.
+// GELU is x * gate, up to a constant factor. The gate is shift + slope * t, where t is the result of
+// `function`, an Erf or Tanh.
 struct Gate {
   double shift = 0, slope = 0;
   Node* function = nullptr;
@@ -31,8 +32,8 @@ std::optional<Gate> GateOf(Value* v) {
   return std::nullopt;
 }
 
-// Returns the attribute "approximate" of Gelu if `function` has the argument that it has in a GELU of x; else
-// null.
+// If the argument of `function` is that of the Erf or Tanh in GELU(x), returns the value of Gelu's attribute
+// "approximate". Otherwise returns null.
 const char* FormulaOf(const Node& function, const Value* x) {
   const auto argument = PolynomialOf(function.input(0), x);
   if (!argument) return nullptr;
@@ -42,8 +43,8 @@ const char* FormulaOf(const Node& function, const Value* x) {
   return Near(*argument, {{1, slope}, {3, slope * 0.044715}}, dtype) ? "tanh" : nullptr;
 }
 
-// True if the only reader multiplies or divides v by a constant number. The rule fires at that reader
-// instead.
+// True if the only reader of v is a Mul or Div with a constant number. The rule then fires at that reader and
+// includes the number.
 bool ScaledNext(const Value* v) {
   if (!OnlyUse(v)) return false;
   const Node& reader = *v->uses[0].first;
@@ -51,14 +52,15 @@ bool ScaledNext(const Value* v) {
          (ScalarOf(reader.input(0)) || ScalarOf(reader.input(1)));
 }
 
-// x with the leading dims of 1 that the result has. x itself when the ranks are equal.
+// Returns x if its rank is that of `result`. Otherwise returns x reshaped to `result`, which has more or
+// fewer leading dims of 1.
 Value* WithRank(Rewrite& r, Value* x, const Shape& result) {
   const Shape& own = x->type.shape;
   return own.ranked && result.ranked && own.rank() == result.rank() ? x : ViewAs(r, x, result);
 }
 
-// Replaces the root, which computes factor * left * right. One operand must be the gate and have no other
-// reader.
+// Replaces the root, which computes factor * left * right. `left` or `right` must be the gate, and the gate
+// must have no other reader.
 bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   auto gate = GateOf(right);
   if (!gate) {
@@ -67,7 +69,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   }
   if (!gate) return r.Skip("no factor is a number plus Erf or Tanh that is read nowhere else");
   const Scaled x = PeelFactor(left);
-  // The argument of GELU is `left`, or the value of which `left` is a multiple.
+  // The argument of GELU is `left` itself, or a value y with left = number * y.
   for (const Scaled& candidate : {Scaled{1, left}, x}) {
     const DType dtype = candidate.value->type.dtype;
     const char* formula = FormulaOf(*gate->function, candidate.value);
@@ -80,9 +82,9 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     if (!in) return r.Skip("the dims are not known");
     Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});
     if (Near(scale, 1, dtype)) return r.Replace(gelu);
-    // Another rule may have folded part of the factor into weights that follow. The remaining factor is
-    // emitted.
-    if (ScaledNext(r.root().output(0))) return r.Skip("a product with a number comes next");
+    // Emits a factor other than 1 as a Mul. The factor is not 1 if another rule has folded a part of it into
+    // the weights of the next node.
+    if (ScaledNext(r.root().output(0))) return r.Skip("the only reader multiplies or divides by a number");
     return r.Replace(r.Op("Binary", {gelu, r.Scalar(dtype, scale)}, {{"kind", std::string("mul")}}));
   }
   return r.Skip("the argument of ", KindName(*gate->function), " is not GELU's");

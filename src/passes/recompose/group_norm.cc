@@ -1,12 +1,12 @@
-// Recomposes GroupNorm from an InstanceNorm over groups. Fuses a scale or bias per channel into the GroupNorm
-// or InstanceNorm before it.
+// Recomposes GroupNorm from an InstanceNorm whose channels are groups. Fuses a Mul or Add with one constant
+// per channel into the GroupNorm or InstanceNorm before it.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
 
-// Repeats the number of each group for each of its channels.
+// `groups` has one element per group. Returns a vector with the element of its group for each channel.
 Tensor PerChannel(const Tensor& groups, int64_t channels) {
   const std::vector<double> from = ToDoubles(groups);
   std::vector<double> values;
@@ -37,7 +37,8 @@ bool RecomposeGroupNormAt(Rewrite& r) {
                         {{"groups", groups[1].value()}, {"epsilon", double{norm->attrs.Float("epsilon")}}}));
 }
 
-// True if w is one number per channel of x, [channels, 1, …].
+// True if the constant w has the shape [channels, 1, …] or [1, channels, 1, …], where dim 1 of x is the
+// channels.
 bool OnePerChannel(const Match& m) {
   const Shape &x = m.ShapeOf("x"), &w = m.ShapeOf("w");
   if (x.rank() < 2 || !x[1].known()) return m.Skip("the channels are not known");

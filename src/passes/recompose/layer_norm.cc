@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The parts of a root that computes x * (under.variance + under.epsilon)^-1/2.
+// Describes a root that computes x / sqrt(under.variance + under.epsilon).
 struct Normalised {
   Value* x = nullptr;
   Stabilised under;
@@ -58,7 +58,7 @@ bool RecomposeRmsNormAt(Rewrite& r) {
   if (!found) return false;
   const auto squares = MeanSquareOf(found->under.variance);
   if (!squares || squares->x != found->x) return r.Skip(kOtherSquares);
-  if (CentredOf(found->x, squares->axes)) return r.Skip("this is a LayerNorm");
+  if (CentredOf(found->x, squares->axes)) return r.Skip("the mean is subtracted, so this is a LayerNorm");
   if (!AreLastAxes(squares->axes, found->x->type.shape.rank()))
     return r.Skip("the axes are not the last axes");
   return r.Replace(EmitNorm(r, "RmsNorm", found->x, squares->axes, found->under.epsilon));

@@ -1,14 +1,15 @@
-// Recomposes LayerNorm whose scale is first multiplied by the inverse root, as TensorFlow, Keras and Flax
-// write it.
+// Recomposes LayerNorm in the form that TensorFlow, Keras and Flax write. There the scale gamma is first
+// divided by the standard deviation, and x is multiplied by the quotient.
 #include "passes/recompose/moments.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// The parts of v = gamma * (variance of x + epsilon)^-1/2. v may have several readers.
+// Describes v = gamma / sqrt(variance + epsilon). `of` contains x and the axes of the variance. v may have
+// several readers.
 struct ScaledRoot {
-  Value* gamma = nullptr;  // null stands for 1
+  Value* gamma = nullptr;  // null if gamma is 1
   Mean of;
   double epsilon = 0;
 };
@@ -30,7 +31,7 @@ std::optional<ScaledRoot> ScaledRootOf(Value* v) {
   return std::nullopt;
 }
 
-// A term of a sum. If `negative`, the value is subtracted.
+// A term of a sum. If `negative` is true, the value is subtracted.
 struct Term {
   Value* value = nullptr;
   bool negative = false;
@@ -48,7 +49,8 @@ void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {
   AddTerms(n->input(1), negative != sub, terms);
 }
 
-// The product factor * root. The root has two readers: this product and another one.
+// Describes the term factor * root, or -factor * root if `negative` is true. `root` has two readers, because
+// the terms with x and with its mean both contain it.
 struct Product {
   Value* factor = nullptr;
   Value* root = nullptr;

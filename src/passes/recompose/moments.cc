@@ -5,14 +5,14 @@
 namespace tern {
 namespace {
 
-// If v = x * x or x^2, returns x; else null.
+// If v = x * x or x^2, returns x. Otherwise returns null.
 Value* SquareRootOf(Value* v) {
   if (const Node* n = MadeBy(v, "Binary", "pow")) return IsScalar(n->input(1), 2) ? n->input(0) : nullptr;
   const Node* n = MadeBy(v, "Binary", "mul");
   return n && n->input(0) == n->input(1) ? n->input(0) : nullptr;
 }
 
-// If v = max(inside, 0) or Relu(inside), returns inside; else v.
+// If v = max(u, 0) or Relu(u), returns u. Otherwise returns v.
 Value* WithoutFloorAtZero(Value* v) {
   if (const Node* n = MadeBy(v, "Unary", "relu")) return n->input(0);
   if (const Node* n = MadeBy(v, "Binary", "max"))
@@ -21,7 +21,8 @@ Value* WithoutFloorAtZero(Value* v) {
   return v;
 }
 
-// A mean that has dims of 1 for the reduced axes (keep_dims), or drops them.
+// A mean. If keep_dims is true, it has dims of 1 for the reduced axes. Otherwise it does not have
+// these axes.
 struct AnyMean {
   Mean mean;
   bool keep_dims = true;
@@ -71,7 +72,8 @@ bool KeepsAxes(const Value& v, const Mean& mean) {
   return true;
 }
 
-// Returns find(v), or find(x) if v is a view of x that restores the dropped axes as dims of 1.
+// Returns find(v) if it keeps the reduced axes. If v is a view of u that inserts dims of 1 for the
+// reduced axes, returns find(u). Otherwise returns nullopt.
 template <class F> std::optional<Mean> WithAxesKept(Value* v, const F& find) {
   if (const auto any = find(v)) return any->keep_dims ? std::optional<Mean>(any->mean) : std::nullopt;
   const Node* view = v->producer && v->producer->op->Is(kView) ? v->producer : nullptr;

@@ -1,4 +1,4 @@
-// Matchers for means, variances and their roots, for the rules that recompose normalisations.
+// Recognizes means, variances and standard deviations for the rules that recompose normalisations.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace tern {
 
-// Describes a value that is the mean of x over constant axes. The value has dims of 1 for these axes, by
-// keep_dims or by a view.
+// Describes a value that is the mean of x over constant axes. The value has dims of 1 for these axes, because
+// of keep_dims or because of a view after the mean.
 struct Mean {
   Value* x = nullptr;
-  std::vector<int64_t> axes;  // counted from the front, ascending
+  std::vector<int64_t> axes;  // not negative, in ascending order
 
   bool operator==(const Mean& other) const { return x == other.x && axes == other.axes; }
 };
@@ -19,14 +19,14 @@ struct Mean {
 std::optional<Mean> MeanOf(Value* v);
 // Matches the mean of the squares of x. v and the squares must have no other reader.
 std::optional<Mean> MeanSquareOf(Value* v);
-// Matches the variance of x: the mean of the squared differences from the mean of x, or mean(x * x) -
-// mean(x)^2, optionally clamped at 0. v must have no other reader.
+// Matches mean((x - mean(x))^2) and mean(x * x) - mean(x)^2. The second form may be clamped at 0. v must have
+// no other reader.
 std::optional<Mean> VarianceOf(Value* v);
-// If v is x minus its mean over these axes, returns x; else null.
+// If v is x minus its mean over these axes, returns x. Otherwise returns null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
 
-// If v = sqrt(x), or v = 1 / sqrt(x), returns x; else null. v may have several readers. A value between x and
-// v must have no other reader.
+// UnderRoot returns x if v = sqrt(x), and UnderInverseRoot returns x if v = 1 / sqrt(x). Otherwise they
+// return null. v may have several readers. A value between x and v must have no other reader.
 Value* UnderRoot(Value* v);
 Value* UnderInverseRoot(Value* v);
 

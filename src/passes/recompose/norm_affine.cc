@@ -6,13 +6,13 @@
 namespace tern {
 namespace {
 
-// The number of normalised axes; nullopt when the rank is unknown.
+// Returns the number of normalised axes, or nullopt if the rank is not known.
 std::optional<int> Width(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   return axis ? std::optional<int>(m.Rank("x") - *axis) : std::nullopt;
 }
 
-// True if the constant has exactly the normalised axes. Leading dims of 1 are allowed.
+// True if the dims of the constant are the normalised dims of x, with any number of 1s before them.
 bool Covers(const Match& m, const char* name) {
   const auto width = Width(m);
   if (!width) return m.Skip("the rank is not known");
@@ -26,7 +26,7 @@ bool Covers(const Match& m, const char* name) {
   return true;
 }
 
-// The constant without its leading dims of 1.
+// Returns the constant with the dims of the normalised axes only.
 Tensor Fitted(const Match& m, const char* name) {
   const Tensor t = m[name].Contiguous();
   return t.Reshaped(Dims(t.dims().end() - *Width(m), t.dims().end()));
@@ -90,7 +90,9 @@ TERN_RULE(RemoveCastsAroundRmsNorm) {
       .when = Widens};
 }
 
-// True for a scale or bias [C,1,1] after the Transpose that moves the channels back to axis 1.
+// `w` multiplies or is added to the result of a Transpose after a LayerNorm over the last axis. True if
+// `w` has more than one element only along the axis to which the Transpose moves the last axis. For
+// example, w is [C,1,1] if the Transpose moves the last of four axes to axis 1.
 namespace {
 
 bool PerChannel(const Match& m) {

@@ -39,7 +39,7 @@ std::optional<double> Number(const Polynomial& p) {
   return std::nullopt;
 }
 
-// Skips views that only add or remove leading dims of 1, which do not matter to broadcasting.
+// Skips views that only add or remove leading dims of 1, because broadcasting ignores these dims.
 const Value* Plain(const Value* v) {
   for (const Node* view = MadeByView(v); view && SameButForOnes(v->type.shape, view->input(0)->type.shape);
        view = MadeByView(v))
@@ -91,7 +91,7 @@ class Reader {
   const Value* x_;
 };
 
-// One step of PeelFactor: v = factor * value.
+// Removes one Mul, Div or Neg. Returns nullopt if there is none.
 std::optional<Scaled> Step(Value* v) {
   Node* n = v->producer;
   if (!n || !OnlyUse(v)) return std::nullopt;
@@ -127,7 +127,7 @@ Scaled PeelFactor(Value* v) {
   Scaled s{1, v};
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     const auto step = Step(s.value);
-    // Stop where a constant raises the rank of the product.
+    // Stops if a constant has a larger rank than the other operand.
     const int rank = s.value->type.shape.rank();
     if (!step || !IsFloatValue(step->value) || rank < 0 || step->value->type.shape.rank() != rank) break;
     s = {s.factor * step->factor, step->value};

@@ -6,8 +6,8 @@ namespace {
 
 bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
-// True if the slope a is above 0 and at most 1. Only then is max(x, a * x) equal to a * x for negative x and
-// to x for other x.
+// True if the slope a is above 0 and at most 1. For such a, max(x, a * x) is a * x if x is negative, and x
+// otherwise.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
   if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0 and at most 1");
@@ -26,7 +26,7 @@ bool SlopesFit(const Match& m) {
 }  // namespace
 
 TERN_RULE(RecomposeRelu) {
-  // The form `x where x > 0, else 0` is not Relu, because it is 0 for NaN.
+  // Where(x > 0, x, 0) is not matched, because it is 0 for NaN, but Relu(NaN) is NaN.
   return Rule{.summary = "max(x, 0) is Relu, and so is a Where that selects 0 for x < 0, else x",
               .level = Level::kExtended,
               .match = {"%y = Max(%x, 0)", R"(%g = Binary(%x, 0) {kind="less"}  %y = Where(%g, 0, %x))",

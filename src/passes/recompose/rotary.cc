@@ -63,7 +63,7 @@ bool IsRotatedPairs(const Value* v, const Value* x) {
   return true;
 }
 
-// The parts of a sum x * cos + rotated(x) * sin.
+// Describes the sum x * cos + rotated(x) * sin.
 struct Rotation {
   Value *x = nullptr, *cos = nullptr, *sin = nullptr;
   Copies copies = Copies::kHalves;
@@ -86,8 +86,9 @@ std::optional<Rotation> RotationAt(const Node& sum) {
   return std::nullopt;
 }
 
-// The axis of positions, along which the angles differ: 2 in [batch, heads, length, size], 1 in [batch,
-// length, heads, size], -1 when neither fits.
+// `factor` is the cosines or sines of x. Returns the axis of x along which `factor` has one row per
+// position. The axis is 2 if x is [batch, heads, length, size], and 1 if x is [batch, length, heads, size].
+// Returns -1 if the shape of `factor` fits neither.
 int PositionAxis(const Value* factor, const Shape& x) {
   const Shape& f = factor->type.shape;
   const int rank = f.rank();
@@ -96,8 +97,8 @@ int PositionAxis(const Value* factor, const Shape& x) {
   return -1;
 }
 
-// Returns `once`, which is `factor` without copies, as [batch or 1, length, n]. Null when the angles differ
-// along other axes than batch and positions.
+// `once` is `factor` without copies. Returns `once` reshaped to [batch, length, n] or [1, length, n].
+// Returns null if the angles also differ between heads.
 Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axis) {
   const Shape& f = factor->type.shape;
   const Dim batch = f.rank() == 4 ? f[0] : Dim(1);
@@ -105,7 +106,8 @@ Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axi
   return ViewAs(r, once, Shape({batch, x[axis], once->type.shape[-1]}));
 }
 
-// cos_once and sin_once are cos and sin without copies (see passes/recompose/angles.h).
+// `cos` and `sin` have the width of x. `cos_once` and `sin_once` have each element once (see
+// passes/recompose/angles.h).
 struct Factors {
   Value *cos = nullptr, *cos_once = nullptr, *sin = nullptr, *sin_once = nullptr;
 };
@@ -114,7 +116,7 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
   const Shape& s = x->type.shape;
   const int axis = PositionAxis(f.cos, s);
   Value *cos = AnglesFor(r, f.cos, f.cos_once, s, axis), *sin = AnglesFor(r, f.sin, f.sin_once, s, axis);
-  if (!cos || !sin) return r.Skip("the angles are not one per position");
+  if (!cos || !sin) return r.Skip("the cosines or sines do not have one row per position");
   if (!SameType(cos, sin) || cos->type.dtype != x->type.dtype)
     return r.Skip("cosines, sines and x have different shapes or types");
   if (axis == 2) return r.Replace(r.Op("RotaryEmbedding", {x, cos, sin}, {{"interleaved", interleaved}}));
@@ -136,12 +138,14 @@ bool RecomposeRotaryAt(Rewrite& r) {
   return Emit(r, found->x, {found->cos, cos, found->sin, sin}, found->copies == Copies::kPairs);
 }
 
-// A product of one half of x and the angles, in concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin).
+// Describes a product in concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin). `part` is x1 or x2, and `angle`
+// is cos or sin.
 struct Product {
   Value *part = nullptr, *angle = nullptr;
 };
 
-// Returns the operands of a product in both orders. Empty if v is not a product or has other readers.
+// If v = a * b, returns (a, b) and (b, a), because either may be the part. Returns nothing if v is not a
+// product or has other readers.
 std::vector<Product> OperandOrders(Value* v) {
   const Node* n = OnlyUse(v) ? MadeBy(v, "Binary", "mul") : nullptr;
   if (!n) return {};

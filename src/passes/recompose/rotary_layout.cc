@@ -1,5 +1,6 @@
-// Removes the nodes around RotaryEmbedding that split and rearrange heads. RotaryEmbedding reads packed heads
-// itself, and its attribute `size` limits the rotation to the first features of a head.
+// Removes the nodes around RotaryEmbedding that split and rearrange heads. RotaryEmbedding itself can read
+// [batch, length, heads*size]. If its attribute `size` is set, it rotates only the first `size` features of a
+// head.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -15,8 +16,8 @@ bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
          part->end == end;
 }
 
-// The RotaryEmbedding that produces v, and its input x. v and x are [batch, ?, ?, size]. There may be a view
-// before and a view after the RotaryEmbedding.
+// The RotaryEmbedding that produces v, and its input x. If there is a view before and a view after the
+// RotaryEmbedding, x is the input of the first view and v is the result of the second view.
 struct Inner {
   Node* rotary = nullptr;
   Value* x = nullptr;
@@ -43,7 +44,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
     return r.Skip("the first part is not a RotaryEmbedding of all its features");
   const auto first = ReadPart(inner.x);
   if (!first || first->start != 0 || first->x->type.shape.rank() != 4 || !first->x->type.shape[-1].known())
-    return r.Skip("the first part is not a part of a value");
+    return r.Skip("the input of the RotaryEmbedding is not the first part of a value");
   Value* x = first->x;
   if (!IsPart(inner.x, x, 0, first->end) || !IsPart(root.input(1), x, first->end, x->type.shape[-1].value()))
     return r.Skip("the second part is not the rest of the value");
@@ -64,7 +65,7 @@ bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
   const Node* transpose = MadeBy(root.input(0), "Transpose");
   if (!transpose || transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1, 3} ||
       root.attrs.Int("heads"))
-    return r.Skip("x is not a transpose of heads");
+    return r.Skip("x is not made by a Transpose with perm=[0,2,1,3]");
   const Node* split = MadeBy(transpose->input(0), "Reshape");
   if (!split) return r.Skip("x is not split into heads");
   const Shape &x = split->input(0)->type.shape, &s = split->output(0)->type.shape;

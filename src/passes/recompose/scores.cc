@@ -8,7 +8,7 @@ namespace tern {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Adding a score to a number of this magnitude does not change the number.
+// A number of this magnitude does not change if a score is added to it.
 constexpr double kHuge = 1e30;
 
 class ScoreReader {
@@ -20,7 +20,8 @@ class ScoreReader {
   }
 
  private:
-  // Matches v, where the softmax reads factor * v. Returns false if v does not lead to the product.
+  // Matches v. The softmax reads factor * v, possibly masked. Returns false if v is not computed from the
+  // product of queries and keys.
   bool Read(Value* v, double factor, int depth) {
     if (!v || !v->producer || depth > 16) return false;
     if (!OnlyUse(v)) return Problem(StrCat("'", v->name, "' has other readers"));
@@ -77,7 +78,7 @@ class ScoreReader {
     return Read(n.input(0), factor, depth + 1);
   }
 
-  // One operand leads to the product, and the other operand is a mask.
+  // One operand is computed from the product of queries and keys. The other operand is a mask.
   bool ReadSum(Node& n, double factor, int depth) {
     if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
     for (int side : {0, 1}) {
@@ -141,8 +142,8 @@ Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype) {
       continue;
     }
     Value* open = joined ? joined : r.Scalar(dtype, 0);
-    // Any finite fill below -kHuge masks a score. The lowest float would make onnxruntime's Attention treat a
-    // fully masked row as empty.
+    // Replaces each finite fill by -kHuge, which masks a score just as well. The lowest float would make
+    // onnxruntime's Attention treat a row as empty if all its scores are masked.
     Value* masked = r.Scalar(dtype, it->fill == -kInfinity ? it->fill : -kHuge);
     joined = r.Op("Where", {it->condition, it->open ? open : masked, it->open ? masked : open});
   }

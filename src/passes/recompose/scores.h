@@ -1,4 +1,5 @@
-// Matches the input of an attention softmax: q * keys, which may be scaled, softcapped and masked.
+// Matches the input of an attention softmax. It is the product of queries and keys, which may be
+// scaled, softcapped and masked.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +8,11 @@
 
 namespace tern {
 
-// A mask between the product and the softmax. Exactly one of addend and condition is set.
+// A mask between the product and the softmax. Either `addend` or `condition` is set.
 struct MaskStep {
-  Value* addend = nullptr;  // scores + factor * addend
+  Value* addend = nullptr;  // the new scores are scores + factor * addend
   double factor = 1;
-  Value* condition = nullptr;  // scores where the condition equals `open`, elsewhere fill
+  Value* condition = nullptr;  // if condition != open, the new score is `fill`
   bool open = true;
   double fill = 0;
 };
@@ -21,9 +22,9 @@ struct Scores {
   double scale = 1;
   Value* head_scale = nullptr;  // a factor for each head, or null
   double softcap = 0;
-  bool floored = false;         // clamped at a huge negative number, which matters only for infinite scores
+  bool floored = false;         // clamped at a number below -1e30, which changes only infinite scores
   std::vector<MaskStep> masks;  // the mask nearest to the softmax comes first
-  std::string problem;          // why the match failed; empty when it succeeded
+  std::string problem;          // why the match failed; empty if it succeeded
 };
 
 // Matches v, the input of the softmax. Every value from the product to v must have one reader.

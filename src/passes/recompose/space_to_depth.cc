@@ -10,8 +10,8 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-// A node Reshape(Transpose(Reshape(x, six axes)), four axes). x and the result are
-// [batch, channels, height, width].
+// Describes Reshape(Transpose(Reshape(x))). The Transpose has six axes. x and the result are [batch,
+// channels, height, width].
 struct SixAxes {
   Value* x = nullptr;
   Shape before, split, after;
@@ -29,8 +29,8 @@ std::optional<SixAxes> SixAxesAt(const Node& root) {
   return s;
 }
 
-// The side of a square block. `rows` and `columns` are the axes of `split` that contain its rows and columns.
-// nullopt if the block is not square.
+// Returns the side of the square block whose rows and columns are the axes `rows` and `columns` of `split`.
+// Returns nullopt if the block is not square.
 std::optional<int64_t> BlockOf(const Shape& split, int rows, int columns) {
   if (!split[rows].known() || split[rows] != split[columns] || split[rows].value() < 2) return std::nullopt;
   return split[rows].value();
@@ -90,8 +90,8 @@ std::optional<Grid> GridOf(Value* v) {
   return grid;
 }
 
-// Replaces a Concat of strided slices that together contain all pixels by SpaceToDepth. Adds a Gather if the
-// order of the channels differs.
+// Replaces a Concat of strided slices by SpaceToDepth, if every pixel is in one of the slices. Adds a Gather
+// if the order of the channels differs.
 bool RecomposeFocusAt(Rewrite& r) {
   const Node& root = r.root();
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
@@ -118,7 +118,7 @@ bool RecomposeFocusAt(Rewrite& r) {
   return r.Replace(y);
 }
 
-// Rewrites Conv(Gather(x, order)): reorders the weights instead of the channels of x.
+// Replaces Conv(Gather(x, order)) by a Conv of x with reordered weights.
 bool FuseChannelOrderAt(Rewrite& r) {
   const Node& conv = r.root();
   const Node* gather = MadeBy(conv.input(0), "Gather");
@@ -128,12 +128,12 @@ bool FuseChannelOrderAt(Rewrite& r) {
   const Shape& x = gather->input(0)->type.shape;
   if (!order || gather->input(1)->type.shape.rank() != 1 || !conv.input(1)->is_constant() ||
       conv.attrs.Int("group") != 1 || x.rank() < 3 || !x[1].Is(static_cast<int64_t>(order->size())))
-    return r.Skip("the indices are not an order of all channels, or the weights are not constant");
+    return r.Skip("the indices are not a permutation of all channels, or the weights are not constant");
   Perm inverse(order->size(), -1);
   for (size_t i = 0; i < order->size(); ++i) {
     const int64_t at = (*order)[i];
     if (at < 0 || at >= static_cast<int64_t>(order->size()) || inverse[static_cast<size_t>(at)] >= 0)
-      return r.Skip("the indices are not an order of all channels");
+      return r.Skip("the indices are not a permutation of all channels");
     inverse[static_cast<size_t>(at)] = static_cast<int64_t>(i);
   }
   std::vector<Value*> inputs = conv.inputs();
@@ -169,13 +169,11 @@ TERN_RULE(RecomposeSpaceToDepth) {
 }
 
 TERN_RULE(RecomposeFocus) {
-  return Rule{
-      .summary =
-          "a Concat along the channels of every n-th pixel from each start (YOLO's Focus) is SpaceToDepth",
-      .level = Level::kExtended,
-      .roots = {"Concat"},
-      .apply = RecomposeFocusAt,
-      .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
+  return Rule{.summary = "a Concat of strided Slices along the channels (YOLO's Focus) is SpaceToDepth",
+              .level = Level::kExtended,
+              .roots = {"Concat"},
+              .apply = RecomposeFocusAt,
+              .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
   #s00: i64[2] = (0, 0)  #s10: i64[2] = (1, 0)  #s01: i64[2] = (0, 1)  #s11: i64[2] = (1, 1)
   #end: i64[2] = (8, 8)  #axes: i64[2] = (2, 3)  #steps: i64[2] = (2, 2)
   %a = Slice(%x, #s00, #end, #axes, #steps)

@@ -17,8 +17,8 @@ bool GivesShape(const std::vector<Value*>& inputs, const Shape& wanted) {
   return all.ranked && all == wanted;
 }
 
-// Replaces an operand of the root by source(operand), if that is not null and the result has the same shape.
-// Operands without other readers are tried first.
+// Replaces one operand of the root by source(operand). source(operand) must not be null, and the shape of
+// the result must not change. Tries operands without other readers first.
 template <class F> bool ReadOperand(Rewrite& r, const F& source) {
   for (bool own : {true, false})
     for (size_t i = 0; i < r.root().inputs().size(); ++i) {

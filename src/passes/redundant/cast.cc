@@ -4,7 +4,7 @@
 namespace tern {
 namespace {
 
-// The float type represents all integers of up to this number of bits exactly.
+// Returns n if the float type represents all integers of up to n bits exactly. Returns 0 for other types.
 int ExactIntBits(DType t) {
   return t == DType::kF64 ? 53 : t == DType::kF32 ? 24 : t == DType::kF16 ? 11 : t == DType::kBF16 ? 8 : 0;
 }
@@ -28,11 +28,11 @@ bool Lossless(DType from, DType to) {
   return IsFloat(from) && IsFloat(to) && WidensFloat(from, to);
 }
 
-// True if Casts from a to b to c give the same as one Cast from a to c.
+// True if a Cast from a to b and a Cast from b to c have the same result as one Cast from a to c.
 bool MiddleIsRedundant(DType a, DType b, DType c) {
   if (c == DType::kString || a == DType::kString || IsComplex(a)) return false;
-  // Casts between integers drop high bits, so two of them drop the same bits as one. A float in between would
-  // saturate instead.
+  // A Cast to a smaller integer type drops the high bits, so it does not matter whether one Cast or two Casts
+  // drop them. A Cast from float to integer saturates instead.
   if (IsInt(a) && IsInt(b) && IsInt(c) && BitWidth(c) <= BitWidth(b)) return true;
   if (!Lossless(a, b)) return false;
   return !(IsInt(a) && IsFloat(b) && IsInt(c)) || Lossless(a, c);

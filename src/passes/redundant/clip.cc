@@ -42,7 +42,7 @@ std::optional<Bounds> BoundsOf(const Node& node) {
   return b;
 }
 
-// True for the bounds of Relu, 0 and infinity. A lower bound of -0 does not count, because Relu(-0) is +0.
+// True if the bounds are +0 and infinity. False for a lower bound of -0, because Relu(-0) is +0.
 bool IsRelu(const Bounds& b) { return b == Bounds{0, kInf}; }
 
 Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {
@@ -59,7 +59,8 @@ bool MergeClips(Rewrite& r) {
   if (!outer || !inner)
     return r.Skip("its input is not made by Clip or Relu, or the bounds are not constant");
   if (!ExactInDouble(v)) return r.Skip("a double cannot represent all values of the type");
-  // The composition of two clamps is a clamp. Its bounds are the inner bounds, clamped to the outer bounds.
+  // Two consecutive Clips equal one Clip. Its bounds are the inner bounds, clamped to the outer
+  // bounds.
   const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low),
                     outer->Apply(inner->high)};
   if (both == *inner) return r.Replace(v);

@@ -41,8 +41,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
   return r.Replace(EmitConcat(r, inputs));
 }
 
-// If the inputs from `first` on begin with all outputs of a Split along the axis, in order, returns the
-// number of these outputs; else 0.
+// If inputs[first], inputs[first + 1], … are all outputs of a Split along `axis`, in order, returns the
+// number of outputs. Otherwise returns 0.
 size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis) {
   const Node* split = MadeBy(inputs[first], "Split");
   if (!split || AxisOf(split->attrs.Int("axis"), split->input(0)) != axis) return 0;
@@ -64,8 +64,8 @@ struct Run {
   bool own = true;  // true if all values of the run are Slices without other readers
 };
 
-// The longest run that starts at input `first`; its count is 0 when this input is not a part of a tensor
-// along the axis.
+// Returns the longest run that starts at input `first`. Its count is 0 if this input is not a part of a
+// tensor along `axis`.
 Run ReadRun(const std::vector<Value*>& inputs, size_t first, int axis) {
   const auto head = ReadPart(inputs[first]);
   if (!head || head->axis != axis) return {};
@@ -92,7 +92,7 @@ bool MergeConcatParts(Rewrite& r) {
       continue;
     }
     const Run run = ReadRun(inputs, i, *axis);
-    // The new Slice pays only if it replaces at least one node.
+    // Emits a new Slice only if it replaces at least one node.
     const bool pays = run.part.x && (run.part.CoversAll() || run.own || run.count == inputs.size());
     if (run.count > 1 && pays) {
       merged.push_back(run.part.CoversAll()
@@ -107,7 +107,8 @@ bool MergeConcatParts(Rewrite& r) {
   return r.Replace(EmitConcat(r, merged));
 }
 
-// The inputs of a Concat that overlap a range, and the range [start, end) that they cover.
+// The inputs of a Concat that overlap a range. Together these inputs are the range [start, end) of the
+// result.
 struct Cover {
   std::vector<Value*> inputs;
   int64_t start = 0, end = 0;

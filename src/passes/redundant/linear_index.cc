@@ -15,8 +15,8 @@ constexpr int64_t kMaxElements = 1 << 20;
 std::optional<Strides> Read(const Value* v, int depth);
 
 // Returns the strides of a tensor whose element at a row-major position is at(position). The element with
-// index 1 along a dim is the stride of that dim. All elements are then checked. nullopt if they are not
-// linear.
+// index 1 along a dim, and 0 along all others, is the stride of that dim. Checks all elements, and
+// returns nullopt if they are not linear.
 std::optional<Strides> ReadElements(const Dims& dims, const std::function<int64_t(int64_t)>& at) {
   const int64_t count = CountOf(dims);
   if (count == 0 || count > kMaxElements || at(0) != 0) return std::nullopt;
@@ -39,7 +39,8 @@ std::optional<Strides> ReadRange(const Node& range) {
   return Strides{Dim(1)};
 }
 
-// The strides of v, a view that only adds or removes dims of size 1. nullopt for other views.
+// Returns the strides of v, a view that only adds or removes dims of size 1. Returns nullopt for other
+// views.
 std::optional<Strides> ThroughView(const Value* v, int depth) {
   const Value* x = v->producer->input(0);
   const auto inner = Read(x, depth);
@@ -64,7 +65,7 @@ std::optional<Strides> ThroughView(const Value* v, int depth) {
   return at == from.dims.size() ? std::optional(out) : std::nullopt;
 }
 
-// The strides of an operand after broadcasting to `to`.
+// Returns the strides of x after it is broadcast to `to`.
 std::optional<Strides> Broadcast(const Value* x, const Shape& to, int depth) {
   const auto inner = Read(x, depth);
   if (!inner) return std::nullopt;

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The neutral constant of an operation. If `left`, the constant may also be the left operand.
+// The neutral constant of an operation. If `left` is true, the constant may also be the left operand.
 struct Neutral {
   const char* kind;
   double value;
@@ -18,7 +18,7 @@ constexpr Neutral kNeutral[] = {{"add", 0, true},     {"sub", 0, false},        
                                 {"bit_xor", 0, true}, {"shift_left", 0, false}, {"shift_right", 0, false}};
 
 // Returns the operand that equals the result because the other operand is neutral, and stores the neutral
-// value in *constant. Null when no operand is neutral.
+// value in *constant. Returns null if no operand is neutral.
 Value* OtherOperand(const Node& node, double* constant) {
   const std::string kind = KindName(node);
   for (const Neutral& n : kNeutral) {
@@ -34,8 +34,8 @@ Value* OtherOperand(const Node& node, double* constant) {
   return nullptr;
 }
 
-// True for x + 0 and x - (-0) of floats. These operations turn -0 into 0, so removing them would change the
-// sign of a zero.
+// True for x + 0 and x - (-0) of floats. The result of these operations is +0 if x is -0, so their removal
+// would change the sign of a zero.
 bool ChangesZeroSign(const Node& node, double constant) {
   const std::string kind = KindName(node);
   if (!IsFloatValue(node.output(0)) || constant != 0) return false;
@@ -46,8 +46,7 @@ bool RemoveNeutral(Rewrite& r) {
   double constant = 0;
   Value* x = OtherOperand(r.root(), &constant);
   if (!x) return r.Skip("no operand is a neutral constant");
-  if (ChangesZeroSign(r.root(), constant))
-    return r.Skip("without the operation, a negative zero would keep its sign");
+  if (ChangesZeroSign(r.root(), constant)) return r.Skip("the operation changes -0 to +0");
   return r.Replace(x);
 }
 

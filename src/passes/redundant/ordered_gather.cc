@@ -1,4 +1,4 @@
-// Replaces Gathers that read all elements in order, as exporters write them for attention masks.
+// Replaces Gathers that read all elements in order. Exporters write such Gathers for attention masks.
 #include "passes/redundant/linear_index.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
@@ -28,7 +28,7 @@ bool ReplaceByView(Rewrite& r, Value* x) {
   const Shape& to = r.root().output(0)->type.shape;
   Value* y = ViewAs(r, x, to);
   if (const Node* view = y ? nullptr : MadeByView(x)) y = ViewAs(r, view->input(0), to);
-  if (!y) return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", to.ToString());
+  if (!y) return r.Skip("no single view converts ", x->type.shape.ToString(), " to ", to.ToString());
   return r.Replace(y);
 }
 
@@ -43,8 +43,8 @@ bool OrderedGather(Rewrite& r) {
   return ReplaceByView(r, x);
 }
 
-// True if the index tuples run through the first dims of x in row-major order: component k counts up dim k of
-// x along one dim of the indices, and these dims are in ascending order.
+// True if the index tuples list all positions of the first dims of x in row-major order. For example, if x is
+// [2,3,…] and the indices are [2,3,2], the tuple at position (i, j) must be (i, j).
 bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
   size_t at = 0;
   const auto skip_ones = [&] {

@@ -1,4 +1,4 @@
-// Reads and emits the parts that a Slice or Split along one axis makes of a tensor.
+// Reads Slices and Splits along one axis, and emits Slices.
 #pragma once
 #include <optional>
 #include <vector>
@@ -12,9 +12,9 @@ struct SliceAxis {
   int64_t start = 0, end = 0, step = 1;
 };
 constexpr int64_t kToTheEnd = INT64_MAX;
-constexpr int64_t kFarBound = INT32_MAX;  // a bound of at least this value means "to the end"
+constexpr int64_t kFarBound = INT32_MAX;  // an end of at least this value means the end of the axis
 
-// The axes of a Slice with constant bounds, counted from the front; nullopt for other Slices.
+// Returns the axes of a Slice with constant bounds. No axis is negative. Returns nullopt for other Slices.
 std::optional<std::vector<SliceAxis>> ReadSlice(const Node& slice);
 Value* EmitSlice(Rewrite& rewrite, Value* x, const std::vector<SliceAxis>& axes);
 
@@ -25,11 +25,11 @@ struct Part {
   int64_t start = 0, end = 0;
   bool CoversAll() const;  // true if the part is all of x
 };
-// Returns v as a part of a tensor, if v is made by a Slice along one axis with step 1, or by a Split. nullopt
-// for other values, or if sizes are not known.
+// If v is made by a Slice along one axis with step 1, or by a Split, returns v as a part of a tensor. Returns
+// nullopt for other values, or if sizes are not known.
 std::optional<Part> ReadPart(const Value* v);
 
-// Sizes of values along an axis; nullopt if one size is not known.
+// Returns the sizes of the values along `axis`, or nullopt if a size is not known.
 std::optional<std::vector<int64_t>> SizesAlong(const std::vector<Value*>& values, int axis);
 
 }  // namespace tern

@@ -1,4 +1,5 @@
-// Merges a reduction with a view that drops or restores its reduced dims.
+// Some views after a reduction only remove the reduced dims, which have size 1, or insert them. The rules
+// here remove such a view and change keep_dims of the reduction.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -8,7 +9,7 @@
 namespace tern {
 namespace {
 
-// For each dim of the input, whether the node reduces it; nullopt when that is not known.
+// Element i of the result is true if the node reduces axis i. Returns nullopt if the axes are not known.
 std::optional<std::vector<bool>> ReducedAxes(const Node& node) {
   const Value* x = node.input(0);
   if (!x->type.shape.ranked) return std::nullopt;
@@ -45,7 +46,7 @@ Shape Reduced(const Shape& x, const std::vector<bool>& mask, bool keep) {
   return Shape(std::move(dims));
 }
 
-// The Reduce kind that a GlobalPool is equal to; "" when there is none.
+// Returns the kind of a Reduce that computes the same as the GlobalPool, or "" if there is none.
 std::string ReduceKind(const Node& pool) {
   if (KindName(pool) == "max") return "max";
   if (KindName(pool) == "average") return "mean";
@@ -63,15 +64,15 @@ Value* EmitReduce(Rewrite& r, const Node& node, const std::vector<bool>& mask, b
   return r.Op(*node.op, WithAttrs(node.attrs, {{"keep_dims", keep}}), node.inputs());
 }
 
-// A reduction whose keep_dims can be toggled.
+// A reduction whose attribute keep_dims can be changed.
 struct Toggled {
   const Node* node;
   std::vector<bool> mask;  // the reduced dims
-  bool kept;               // keep_dims before the toggle
+  bool kept;               // keep_dims before the change
 };
 
-// Returns the reduction that produces v, if its result has the shape `to` after toggling keep_dims. Otherwise
-// calls Skip with the reason and returns nullopt.
+// Returns the reduction that produces v. With the opposite keep_dims, its result must have the shape `to`.
+// Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto no = [&](const char* reason) {
     r.Skip(reason);
@@ -84,7 +85,8 @@ std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto mask = ReducedAxes(*node);
   if (!mask) return no("the axes are not known");
   const bool pool = IsOp(*node, "GlobalPool");
-  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return no("the pooling is not a Reduce kind");
+  if (pool && (ReduceKind(*node).empty() || mask->size() < 3))
+    return no("no Reduce kind computes the same as the pooling");
   const bool kept = pool || node->attrs.Bool("keep_dims");
   if (!(Reduced(node->input(0)->type.shape, *mask, !kept) == to))
     return no("other dims than the reduced ones change");
@@ -96,7 +98,8 @@ bool MergeReduceView(Rewrite& r) {
   return found && r.Replace(EmitReduce(r, *found->node, found->mask, !found->kept));
 }
 
-// The index of an axis of the result after toggling keep_dims; nullopt for a reduced axis.
+// `axis` is an axis of the result of the reduction. Returns its index after keep_dims is changed, or nullopt
+// if the axis is a reduced one.
 std::optional<int64_t> ToggledAxis(const Toggled& reduction, int axis) {
   int with = 0, without = 0;
   for (const bool reduced : reduction.mask) {
@@ -128,8 +131,8 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
 TERN_RULE(MergeReduceView) {
   return Rule{
       .summary =
-          "a Reshape, Flatten, Squeeze or Unsqueeze that only drops or restores the reduced dims of the "
-          "reduction or global pooling before it is removed, and the reduction toggles keep_dims instead",
+          "a Reshape, Flatten, Squeeze or Unsqueeze after a reduction or global pooling is removed if it only "
+          "drops or restores the reduced dims; the reduction changes keep_dims instead",
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeReduceView,
       .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
@@ -137,8 +140,8 @@ TERN_RULE(MergeReduceView) {
 
 TERN_RULE(MoveViewBeforeSoftmax) {
   return Rule{.summary =
-                  "a view that only drops or restores the reduced dims of a reduction, with a Softmax "
-                  "between the two, is removed, and the reduction toggles keep_dims instead",
+                  "a view after a reduction and a Softmax is removed if it only drops or restores the "
+                  "reduced dims; the reduction changes keep_dims instead",
               .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
               .apply = MoveViewBeforeSoftmax,
               .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) {

@@ -1,4 +1,5 @@
-// Reads dims from the earliest tensor that has them, so that no tensor is computed only for its shape.
+// Makes Shape nodes read a graph input or another early tensor that has the same dims, so that no tensor is
+// computed only for its shape.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The position in the dims of v at which the wanted dims occur consecutively; nullopt if they do not occur.
+// Returns i if the wanted dims are dims i, i + 1, … of v. Returns nullopt if there is no such i.
 std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   if (!v.type.tensor() || !v.type.shape.ranked) return std::nullopt;
   const auto& dims = v.type.shape.dims;
@@ -14,8 +15,8 @@ std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   return it == dims.end() ? std::nullopt : std::optional<int64_t>(it - dims.begin());
 }
 
-// Follows first inputs from v up to a Shape node. Returns the tensor that this Shape node reads; null if
-// there is none.
+// Follows the first input of each producer, from v to a Shape node. Returns the tensor that this Shape node
+// reads, or null if there is no such node.
 Value* Measured(const Value* v) {
   for (int steps = 0; v->producer && steps < 8; ++steps) {
     if (IsOp(*v->producer, "Shape")) return v->producer->input(0);
@@ -25,7 +26,8 @@ Value* Measured(const Value* v) {
   return nullptr;
 }
 
-// A non-constant operand with the dims of v, if v is made by an elementwise op; else null.
+// If an elementwise op produces v, returns an operand of the op that is not constant and has the dims of v.
+// Otherwise returns null.
 Value* SameSizedOperand(const Value* v) {
   if (!v->producer || !v->producer->op->Is(kElementwise)) return nullptr;
   for (Value* x : v->producer->inputs())
@@ -33,8 +35,8 @@ Value* SameSizedOperand(const Value* v) {
   return nullptr;
 }
 
-// The earliest tensor with these dims: a graph input, or the tensor that Measured finds, or a tensor upstream
-// of it.
+// Returns a tensor with these dims, or null. A graph input is the first choice. The second choice is the
+// tensor that Measured returns, or an operand from which elementwise ops compute this tensor.
 Value* SourceOf(const Content& wanted, const Node& root) {
   for (const Graph* graph = root.graph; graph; graph = graph->parent)
     for (Value* v : graph->inputs())
@@ -48,7 +50,8 @@ Value* SourceOf(const Content& wanted, const Node& root) {
   return x && Find(wanted, *x) ? x : nullptr;
 }
 
-// Reads a scalar dim by a Gather from the full Shape, which Gathers of other dims can share.
+// Emits a Gather of one dim from the full Shape of the source. Gathers of other dims can read the same Shape
+// node.
 bool ReadDim(Rewrite& r, const Content& wanted) {
   const Node& root = r.root();
   if (!IsOp(root, "Gather")) return r.Skip("the elements are not known to be dims");

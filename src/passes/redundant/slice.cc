@@ -13,7 +13,7 @@ bool StepsAreOne(const Value* steps) {
   return content && std::all_of(content->begin(), content->end(), [](const Dim& d) { return d.Is(1); });
 }
 
-// True if the Slice takes all elements: its steps are 1, and its result has the input's shape.
+// True if the result of the Slice is its whole input.
 bool TakesAll(const Match& m) {
   if (!StepsAreOne(m.At("steps"))) return m.Skip("the steps are not known to be 1");
   return SameType(m.At("x"), m.At("y")) || m.Skip("the Slice may not take all elements");
@@ -21,8 +21,8 @@ bool TakesAll(const Match& m) {
 
 bool Small(int64_t v) { return v > -kFarBound && v < kFarBound; }
 
-// Returns one range that equals x[a.start:a.end][b.start:b.end] for every size of x; nullopt when no range
-// does.
+// Returns a range that equals x[a.start:a.end][b.start:b.end] for every size of x, or nullopt if there is
+// none.
 std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   if (a.step != 1 || b.step != 1 || a.start < 0 || b.start < 0 || !Small(a.start) || !Small(b.start))
     return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   return joined;
 }
 
-// The first index and the number of elements of a range in a dim of size n.
+// Returns the first index and the number of elements of the range `s` in a dim of size n.
 std::pair<int64_t, int64_t> RangeOf(const SliceAxis& s, int64_t n) {
   const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? std::max(v, -n) + n : v, 0, n); };
   const int64_t start = clamp(s.start), end = clamp(s.end);
@@ -77,7 +77,8 @@ bool MergeSlices(Rewrite& r) {
   return r.Replace(EmitSlice(r, first->input(0), joined));
 }
 
-// Returns the bound as a number, or kToTheEnd if it equals the size of the dim; nullopt if it is not known.
+// Returns `end` if it is a number, or kToTheEnd if it equals the symbolic size `dim`. Otherwise returns
+// nullopt.
 std::optional<int64_t> FixedEnd(const Dim& end, const Dim& dim) {
   if (end.known()) return end.value();
   return end == dim ? std::optional(kToTheEnd) : std::nullopt;

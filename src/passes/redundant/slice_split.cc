@@ -1,5 +1,5 @@
-// Chooses the cheapest op that takes parts of a tensor: Slice for one part, Split for all parts, Gather only
-// for irregular indices.
+// Chooses the cheapest op that copies parts of a tensor. A Slice copies one part, a Split copies all parts,
+// and a Gather remains only for irregular indices.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -35,7 +35,7 @@ bool FirstInGraph(const Node& node, const std::vector<std::pair<Part, Value*>>& 
   return false;
 }
 
-// All Slices of root.x along root.axis, sorted by start.
+// Returns all Slices of root.x along root.axis, sorted by start.
 std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& graph) {
   std::vector<std::pair<Part, Value*>> slices;
   for (const auto& [reader, input] : root.x->uses) {
@@ -49,7 +49,8 @@ std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& gra
   return slices;
 }
 
-// A limit on readers, because the rule visits all readers of the input at each Slice.
+// The rule does not fire if the input has more readers, because it visits all readers of the input at each
+// Slice.
 constexpr size_t kMaxReaders = 256;
 
 bool SlicesToSplit(Rewrite& r) {

@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// Returns the value that all elements of v share, as a scalar. Looks through ops that move or repeat
-// elements. nullopt when the elements are not provably equal.
+// Returns the value of all elements of v as a scalar. Skips ops that only copy elements. Returns
+// nullopt if it cannot prove that the elements are equal.
 std::optional<Tensor> Repeated(const Value* v) {
   for (int steps = 0; v && steps < 16; ++steps) {
     if (v->is_constant()) {
@@ -42,7 +42,7 @@ bool ExpandUniform(Rewrite& r) {
   return r.Replace(r.Op("Expand", {r.Const(*element), node.input(1)}));
 }
 
-// Replaces an operand that gathers the same row everywhere by that row.
+// If an operand is a Gather whose indices are all equal, replaces the operand by one row.
 bool GatherUniform(Rewrite& r) {
   for (size_t i = 0; i < r.root().inputs().size(); ++i) {
     const Node* gather = MadeBy(r.root().inputs()[i], "Gather");
@@ -91,10 +91,11 @@ TERN_RULE(ExpandUniform) {
 }
 
 TERN_RULE(ReadGatheredRow) {
-  return Rule{.summary = "an operand gathered with all indices equal is one row of the table, broadcast",
-              .roots = {"Binary", "Where"},
-              .apply = GatherUniform,
-              .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
+  return Rule{
+      .summary = "a Gather with all indices equal is replaced by one row of the table, which is broadcast",
+      .roots = {"Binary", "Where"},
+      .apply = GatherUniform,
+      .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
   #table: f32[2,2] = (1, 2, 3, 4)  #one: i64[] = (1)
   %y = %x + Gather(#table, Expand(#one, Shape(%ids)))
 })"};

@@ -1,4 +1,5 @@
-// Removes redundant views (Reshape, Squeeze, Unsqueeze, Flatten) and merges consecutive ones.
+// Removes views (Reshape, Squeeze, Unsqueeze, Flatten) that do not change the dims, and merges consecutive
+// views.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -18,9 +19,9 @@ bool CountsIn(const Dim& d, const Shape& shape) {
   return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& dim) { return dim == d; });
 }
 
-// Emits a Reshape of x, the input of the first view, with the computed target of the second view. If a
-// computed size i is 0 at run time, it means "copy dim i of the input", and the input is now x. This copy is
-// right if dim i of x has the computed size. If it has another size, allow_zero is set, so that 0 means 0.
+// Emits a Reshape of x, the input of the first view, to the target of the second view, which is computed at
+// run time. If target i is 0 at run time, a Reshape copies dim i of its input, which is now x. The copy is
+// right if dim i of x is the computed size. Otherwise sets allow_zero, so that the new dim is 0.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;
@@ -50,7 +51,7 @@ bool MergeViews(Rewrite& r) {
   Value* result = ViewAs(r, x, y->type.shape);
   if (!result) result = ReshapeByInput(r, x);
   if (!result)
-    return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
+    return r.Skip("no single view converts ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
   return r.Replace(result);
 }
 
@@ -89,8 +90,8 @@ TERN_RULE(MergeViews) {
 
 TERN_RULE(FixViewTarget) {
   return Rule{.summary =
-                  "a view with a computed target gets a constant target, where inference knows all dims "
-                  "but one, and the dims that are copied",
+                  "a view with a computed target gets a constant target, if at most one dim is neither known "
+                  "nor copied from the input",
               .roots = {"Reshape", "Squeeze", "Unsqueeze"},
               .apply = FixViewTarget,
               .example = R"(graph @g(%x: f32[N,S,12]) -> (%y) {

@@ -1,4 +1,4 @@
-// Replaces a Conv by a MatMul, or a MatMul by a Conv, where that moves less data.
+// Replaces a Conv by a MatMul, or a MatMul between Transposes by a Conv.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -20,7 +20,8 @@ bool CoversInput(const Node& conv) {
   return true;
 }
 
-// Rewrites flatten(conv(x)) as flatten(x) · wᵀ if the kernel covers all of x, as after global pooling.
+// Rewrites flatten(conv(x)) as flatten(x) · wᵀ if the kernel covers all of x. An example is a 1x1 Conv
+// after global pooling.
 bool ToMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
   Node* conv = MadeBy(y, "Conv");

@@ -40,7 +40,7 @@ std::vector<int64_t> WithoutFirst(const std::vector<int64_t>& list) {
   return list.empty() ? list : std::vector<int64_t>(list.begin() + 1, list.end());
 }
 
-// For [N, C, 1, H, W] and a kernel of depth 1: drops the depth axis, and restores it after the Conv.
+// Replaces a Conv of [N, C, 1, H, W] with a kernel of depth 1 by a 2-D Conv of [N, C, H, W].
 bool DropDepth(Rewrite& r) {
   Node& conv = r.root();
   Value *x = conv.input(0), *w = conv.input(1);

@@ -1,5 +1,5 @@
 // Replaces divisions by constants with multiplications, which are cheaper. These rules run after the
-// recompose stage, whose patterns look for divisions.
+// recompose stage, because patterns there match divisions.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"

@@ -1,5 +1,5 @@
 // Moves an Expand after elementwise ops, and removes an Expand whose reader broadcasts. These rules run after
-// the recompose stage, because patterns of Attention there contain Expand nodes.
+// the recompose stage, because the patterns of Attention there match Expand nodes.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -31,7 +31,7 @@ bool MoveExpandDown(Rewrite& r) {
   return r.Replace(r.Op("Expand", {r.Op(*root.op, root.attrs, inputs), expand->input(1)}));
 }
 
-// Replaces `x and true` and `x or false`, which change only the shape.
+// Replaces `x and true` and `x or false` by Expand, if they broadcast x to a larger shape.
 bool NeutralToExpand(Rewrite& r) {
   const Node& root = r.root();
   const double neutral = KindName(root) == "and" ? 1 : 0;

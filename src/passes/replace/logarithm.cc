@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// True if the node's function has the range [0, inf). For a negative x, exp(log(x)) is NaN instead of x.
+// True if no result of the node is negative. For a negative x, exp(log(x)) is NaN instead of x.
 bool NeverNegative(const Node* node) {
   if (!node) return false;
   if (IsOp(*node, "Softmax", "softmax")) return true;

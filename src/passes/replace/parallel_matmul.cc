@@ -1,4 +1,4 @@
-// Merges MatMuls of one input by several constant matrices into one MatMul that reads the input once.
+// Merges MatMul(x, a), MatMul(x, b), … with constant a, b, … into one MatMul, which reads x once.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// True for a MatMul of x by a constant [K, N] with a constant [N] bias or none, and without an epilogue. A
-// node without readers was merged earlier in this sweep.
+// True for a MatMul of x by a constant [K, N] without an epilogue. Its bias must be a constant [N] or
+// absent. False for a node without readers, because this rule has already merged it.
 bool Joins(const Node& node, const Value* x) {
   if (node.unused() || !IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
   const Value *w = node.input(1), *bias = node.input(2);
@@ -18,8 +18,8 @@ bool Joins(const Node& node, const Value* x) {
          (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
-// True if no other mergeable MatMul of x comes before this node. The scan ends at the previous such MatMul,
-// so that the scans of all MatMuls of x together visit each node of the graph once.
+// True if no other mergeable MatMul of x comes before this node. The loop ends at the previous mergeable
+// MatMul, so the calls for all MatMuls of x together visit each node of the graph at most once.
 bool ComesFirst(const Node& node, const Value* x) {
   for (const Node* at = node.graph->Before(node); at && at != x->producer; at = at->graph->Before(*at))
     if (at->input(0) == x && Joins(*at, x)) return false;

@@ -1,4 +1,4 @@
-// Handles ops that work with any order of dims, provided that their axis attributes are permuted too.
+// Helpers for ops that accept any order of dims if their attributes that name axes change too.
 #pragma once
 #include <functional>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace tern {
 
-// The operands whose dims must be permuted along with the result's; empty when the op depends on the order of
-// dims. Operands with one element are left out.
+// Returns the operands whose dims must be permuted if the dims of the result are permuted. Omits operands
+// with one element. Returns nothing if the op depends on the order of dims.
 std::vector<Value*> PermutedOperands(const Node& node);
 
-// Emits the node with permuted dims: result i of the new node is Transpose(result i of `node`, perm). `read`
-// returns an operand with permuted dims.
+// Emits the node with permuted dims. Result i of the new node is Transpose(result i of `node`, perm).
+// `read(v)` must return the operand v with permuted dims.
 std::vector<Value*> EmitPermuted(Rewrite& rewrite, const Node& node, const Permutation& perm,
                                  const std::function<Value*(Value*)>& read);
 

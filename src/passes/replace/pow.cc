@@ -1,5 +1,5 @@
-// Replaces powers by cheaper functions. These rules run after the recompose stage, whose patterns look for
-// powers.
+// Replaces powers by cheaper functions. These rules run after the recompose stage, because patterns there
+// match powers.
 #include "passes/rewrite/rule.h"
 
 namespace tern {

@@ -1,4 +1,4 @@
-// Replaces reductions by ops that compute the same: global pooling and sums of squares.
+// Replaces a Reduce by a global pooling or a sum of squares that computes the same.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 

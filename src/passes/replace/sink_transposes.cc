@@ -1,5 +1,5 @@
-// Moves Transposes through regions of ops that accept any order of dims, if fewer Transposes then remain.
-// These rules run after the recompose stage, whose patterns look for Transposes.
+// Moves Transposes through ops that accept any order of dims, if fewer Transposes then remain. These rules
+// run after the recompose stage, because patterns there match Transposes.
 #include <algorithm>
 #include <map>
 
@@ -22,13 +22,13 @@ class Region {
   // `exit` is empty, the region has no exits.
   explicit Region(Permutation exit) : exit_(std::move(exit)) {}
 
-  // Adds the node without checking its readers, then grows the region to producers of operands.
+  // Adds the node without a check of its readers. Then adds the producers of operands that can be added.
   void Start(Node* node) {
     nodes_.push_back(node);
     Grow();
   }
-  // Like Start, but also adds the readers of the node, transitively. Returns false if a reader is not an exit
-  // and cannot be added.
+  // Like Start, but also adds the readers of the node, the readers of their results, and so on. Returns false
+  // if a reader is not an exit and cannot be added.
   bool StartClosed(Node* node) {
     if (!Add(node)) return false;
     Grow();
@@ -59,7 +59,8 @@ class Region {
     return exits;
   }
 
-  // The number of Transposes removed minus the number added when the region runs with permuted dims.
+  // Returns the number of removed Transposes minus the number of added Transposes if the region runs with
+  // dims permuted by `perm`.
   int Gain(const Permutation& perm) const {
     int gain = static_cast<int>(Exits().size());
     for (const Value* v : Leaves()) {
@@ -78,8 +79,8 @@ class Region {
         if (v->producer && v->graph == nodes_[i]->graph && !Inside(v->producer)) Add(v->producer);
   }
 
-  // Adds the node and, transitively, its readers. Adds nothing and returns false when one of these nodes
-  // cannot be permuted.
+  // Adds the node, its readers, the readers of their results, and so on. If one of these nodes cannot be
+  // permuted, adds nothing and returns false.
   bool Add(Node* node) {
     const size_t before = nodes_.size();
     nodes_.push_back(node);
@@ -121,7 +122,8 @@ class Region {
   std::vector<Node*> nodes_;
 };
 
-// Emits a region with permuted dims. Read(v) emits v permuted and, recursively, the values that v depends on.
+// Emits a region with permuted dims. Read(v) emits the nodes that compute v with permuted dims, and returns
+// the new value.
 class Permuter {
  public:
   Permuter(Rewrite& r, const Region& region, Permutation perm)

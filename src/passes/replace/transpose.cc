@@ -1,5 +1,5 @@
-// Replaces Transposes that move no data by Reshapes. This rule runs after the recompose stage, whose patterns
-// look for Transposes.
+// Replaces Transposes that move no data by Reshapes. This rule runs after the recompose stage, because
+// patterns there match Transposes.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 

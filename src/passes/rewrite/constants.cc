@@ -15,8 +15,8 @@ bool IsConstantNode(const Node& node) {
 }
 
 double WorkOf(const Node& node) {
-  // The operations per element of the result. There are many, because evaluators load and store elements one
-  // by one.
+  // The operations per element of the result. The number is high, because reference evaluators load and
+  // store elements one by one.
   constexpr double kSteps = 16;
   if (node.op->macs)
     if (const auto macs = node.op->macs(node)) return *macs;

@@ -10,12 +10,13 @@ namespace tern {
 // True if the node is pure and not random, has no nested graph and reads constants only. Its result is then
 // always the same.
 bool IsConstantNode(const Node& node);
-// The cost of evaluating a constant node in arithmetic operations. Outputs with unknown dims count as 0.
+// Returns the number of arithmetic operations to evaluate a constant node. Outputs with unknown dims count
+// as 0.
 double WorkOf(const Node& node);
-// Nodes with more work are not folded, because the reference evaluators do only about 1e8 operations a
-// second. The run computes these nodes with kernels, which are faster.
+// A node with more operations is not folded, because the reference evaluators do only about 1e8 operations
+// a second. Kernels, which are faster, compute such a node in each run.
 constexpr double kMaxConstantWork = 5e8;
-// The outputs of a constant node; nullopt when an output is not a tensor.
+// Returns the outputs of a constant node, or nullopt if an output is not a tensor.
 Result<std::optional<std::vector<Tensor>>> EvaluateConstantNode(const Node& node);
 
 }  // namespace tern

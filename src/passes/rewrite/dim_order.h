@@ -1,5 +1,5 @@
-// For rules that permute dims: tells how the axes of a node's operands and results correspond
-// (OpDef::axis_map).
+// Helpers for rules that permute dims. They read from OpDef::axis_map which axes of the operands and
+// results of a node correspond.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace tern {
 
-// The axis map of a node; nullopt if its axes cannot be permuted.
+// Returns the axis map of a node, or nullopt if its axes cannot be permuted.
 std::optional<AxisMap> AxisMapOf(const Node& node);
 // True if a permutation applies to all operands, because they broadcast or are concatenated. False if it
 // applies to the first operand only.

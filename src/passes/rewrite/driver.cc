@@ -8,8 +8,8 @@
 namespace tern {
 
 struct RuleIndex::Impl {
-  // The rules to try for an op, in order. by_kind has an entry for each kind that a rule names; `any` serves
-  // the other kinds.
+  // The rules to try at the nodes of an op, in order. `by_kind` has an entry for each kind that is named by
+  // a rule. `any` is used for all other kinds.
   struct Rules {
     std::vector<const Rule*> any;
     std::unordered_map<std::string, std::vector<const Rule*>> by_kind;
@@ -106,13 +106,13 @@ class Sweep {
         continue;
       }
       if (!context_.Spend()) return {};
-      if (made_ >= kDropConstantsAfter) {  // most new constants replace old weights, which are freed now
+      if (made_ >= kDropConstantsAfter) {  // frees old weights that new constants have replaced
         graph.RemoveUnusedConstants();
         made_ = 0;
       }
       it = next;  // the rewrite has removed `node`, but no node after it
-      // Goes back to first_new. Stops at the front if the rewrite has sorted the nodes and first_new comes
-      // later.
+      // Goes back to first_new. If the rewrite has sorted the nodes, first_new may come later in the list.
+      // In this case the sweep continues at the front.
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
       if (first_new && it != graph.nodes().begin()) --it;
     }

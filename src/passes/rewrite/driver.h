@@ -1,4 +1,4 @@
-// Applies rules wherever they match, node by node in topological order, until nothing changes.
+// Applies rules to nodes in topological order until no rule fires.
 #pragma once
 #include <memory>
 #include <vector>

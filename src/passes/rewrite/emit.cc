@@ -95,7 +95,7 @@ class Emitter {
   const Pattern& to_;
   Match& match_;
   Rewrite& rewrite_;
-  std::vector<Value*> values_;  // by Pattern::values of the replacement
+  std::vector<Value*> values_;  // values_[i] has the name to_.values[i]
   std::vector<std::vector<Value*>> by_node_;
 };
 

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The relative rounding error of a type, with a margin for one operation.
+// Returns the relative tolerance for numbers that were computed with one operation in this type.
 double Rounding(DType dtype) {
   if (dtype == DType::kF64) return 1e-12;
   if (dtype == DType::kF16) return 1e-3;
@@ -15,7 +15,8 @@ double Rounding(DType dtype) {
   return 1e-6;
 }
 
-// The integer that all elements share; nullopt when they differ, or a double cannot represent them exactly.
+// Returns the integer that all elements equal. Returns nullopt if the elements differ, or if a double
+// cannot represent the integer exactly.
 std::optional<double> UniformInteger(const Tensor& t) {
   constexpr int64_t kExact = int64_t{1} << 53;
   const int64_t first = LoadLong(t, 0);
@@ -163,7 +164,7 @@ std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape) {
     if (!d.known() && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
     target.push_back(d.known() ? d.value() : -1);
   }
-  // With a dim of 0, the size of the dim -1 cannot be inferred.
+  // If a dim is 0, Reshape cannot infer the size of the dim -1.
   const bool empty = std::find(target.begin(), target.end(), 0) != target.end();
   if (empty && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
   return target;

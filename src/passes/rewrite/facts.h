@@ -1,5 +1,5 @@
-// Predicates on values and nodes for rules. Pointers may be null. The answer for a null pointer is false,
-// null or nullopt.
+// Properties of values and nodes, for rules. For a null pointer, each function returns false, null or
+// nullopt.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace tern {
 
-// The value of a constant with one element; nullopt if a double cannot represent it exactly.
+// Returns the value of a constant with one element, or nullopt if a double cannot represent it exactly.
 std::optional<double> ScalarOf(const Value* v);
 // True for a constant with one element that equals `expected` up to the rounding of its type.
 bool IsScalar(const Value* v, double expected);
-// The value that all elements of a constant share; nullopt if a double cannot represent it exactly.
+// Returns the value that all elements of a constant equal. Returns nullopt if the elements differ, or if a
+// double cannot represent the value exactly.
 std::optional<double> UniformOf(const Value* v);
-// AllFinite: true for a float constant without NaN and infinity. AllFiniteAndNotZero: true if the constant
-// also contains no 0, so that it can be a divisor.
+// AllFinite is true for a float constant without NaN and infinity. AllFiniteAndNotZero is true if the
+// constant also contains no 0.
 bool AllFinite(const Value* v);
 bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
@@ -27,20 +28,20 @@ bool AllNormal(const Value* v);
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
 // The same for constant tensors. Uses the largest magnitude in a and b and the smallest magnitude in sum.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
-// The elements of an integer constant (IntsOf) or of a shape computation (Value::content). Elements of a
-// shape computation may be symbolic.
+// Returns the elements of an integer constant, or of the result of a shape computation (Value::content).
+// The second kind of elements may be symbolic.
 std::optional<Content> ContentOf(const Value* v);
 
 // True if the node works on [N, spatial…, C]. Rules assume [N, C, spatial…], so patterns and MadeBy ignore
 // channels-last nodes, and no rule is tried at such a node.
 bool ChannelsLast(const Node& node);
 
-// The producer of v if it is this op (and kind), else null.
+// Returns the producer of v if it is a node of this op (and kind). Otherwise returns null.
 Node* MadeBy(const Value* v, std::string_view op);
 Node* MadeBy(const Value* v, std::string_view op, std::string_view kind);
 bool IsOp(const Node& node, std::string_view op);
 bool IsOp(const Node& node, std::string_view op, std::string_view kind);
-// The attribute `kind`, or "".
+// Returns the attribute `kind`, or "" if the op has none.
 std::string KindName(const Node& node);
 
 // True if the node has neither a residual nor an activation. The node must be a Conv, ConvTranspose or
@@ -54,19 +55,20 @@ Node* OnlyReader(const Value* v);  // null if OnlyUse(v) is false
 // True if the shapes are provably the same.
 bool SameShape(const Value* a, const Value* b);
 bool SameType(const Value* a, const Value* b);
-// True if v broadcasts to the shape of `target`: every dim of v, counted from the right, is 1 or provably
-// equals the dim of `target`.
+// True if v broadcasts to the shape of `target`. Counted from the right, every dim of v must be 1 or
+// provably equal to the dim of `target`.
 bool BroadcastsInto(const Value* v, const Value* target);
 bool IsFloatValue(const Value* v);
 
-// The number of elements; nullopt if a dim is unknown.
+// Returns the number of elements, or nullopt if a dim is unknown.
 std::optional<int64_t> CountOf(const Value* v);
 
-// The shape as a target of Reshape, with -1 for an unknown dim. nullopt if several dims are unknown, or if
-// one is unknown and another is 0.
+// Returns the shape as a target of Reshape, with -1 for an unknown dim. Returns nullopt if several dims
+// are unknown, or if one dim is unknown and another dim is 0.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);
 
-// Returns the axis counted from the front; nullopt if the rank is unknown or the axis is out of range.
+// Returns `axis`, plus the rank of v if `axis` is negative. Returns nullopt if the rank is unknown or the
+// axis is out of range.
 std::optional<int> AxisOf(int64_t axis, const Value* v);
 
 }  // namespace tern

@@ -51,8 +51,8 @@ void Match::SetAttr(std::string name, AttrValue value) {
   made_attrs_.emplace_back(std::move(name), std::move(value));
 }
 
-// A backtracking matcher. A goal is a pattern operand and the value that it must match. Goals are taken from
-// the back of the list. Each alternative for a goal is tried until all other goals match too.
+// A backtracking matcher. A goal is a pattern operand and the value that it must match. Solve() handles the
+// last goal of its list. It tries each alternative for this goal until the other goals match too.
 class Matcher {
  public:
   Matcher(Match& match, const std::function<bool(const Match&)>& accept, MatchFailure* failure)
@@ -74,8 +74,8 @@ class Matcher {
     Value* value;
   };
 
-  // Returns false, and stores the reason if this attempt has matched more nodes than all earlier attempts.
-  // Callers write `failure_ && Fail(…)` where the arguments are costly to compute.
+  // Returns false. Stores the reason if this attempt has matched more nodes than all earlier attempts.
+  // Callers write `failure_ && Fail(…)`, so that costly arguments are computed only if the reason is wanted.
   template <class... A> bool Fail(const A&... reason) {
     if (!failure_) return false;
     int depth = bonus_;
@@ -88,7 +88,7 @@ class Matcher {
     const PatternNode& p = pattern_.nodes[static_cast<size_t>(index)];
     if (Node* before = match_.nodes_[static_cast<size_t>(index)]; before)
       return before == &node ? Solve(std::move(goals))
-                             : Fail("two different nodes where the same node is needed");
+                             : Fail("the pattern needs the same node twice, but found two different nodes");
     if (node.op != p.op)
       return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
     if (ChannelsLast(node)) return failure_ && Fail(node.Describe(), " has channels last");
@@ -200,7 +200,7 @@ class Matcher {
       return Fail("'", value->name, "' is not a constant");
     if (match_.bound_[v]) {
       if (match_.values_[v] != value && !SameConstants(match_.values_[v], value))
-        return Fail("two different values where the same value is needed");
+        return Fail("the pattern needs the same value twice, but found two different values");
       return Solve(std::move(goals));
     }
     match_.bound_[v] = true;
@@ -227,7 +227,7 @@ class Matcher {
     return accept_(match_) || Fail(reason_.empty() ? "the rule's condition does not hold" : reason_);
   }
 
-  // True if no value that the pattern both produces and reads has a reader outside of the pattern.
+  // True if nodes outside of the pattern read only the root's named outputs and values marked `shared`.
   bool Exclusive() {
     const Node& root = *match_.nodes_.back();
     for (size_t i = 0; i < pattern_.nodes.size(); ++i) {
@@ -257,7 +257,7 @@ class Matcher {
 
 namespace {
 
-// False if v cannot match the operand. Looks only at v and at the op that produces v.
+// Returns false if v cannot match the operand. Checks only v and the op that produces v.
 bool MayFit(const Pattern& pattern, const PatternOperand& o, const Value* v) {
   using Kind = PatternOperand::Kind;
   if (!v) return o.optional || o.kind == Kind::kAbsent;

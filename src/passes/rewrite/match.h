@@ -22,8 +22,8 @@ class Match {
   const Shape& ShapeOf(std::string_view name) const { return At(name)->type.shape; }
   int Rank(std::string_view name) const { return ShapeOf(name).rank(); }  // -1 if the rank is unknown
   DType DTypeOf(std::string_view name) const { return At(name)->type.dtype; }
-  const Tensor& operator[](std::string_view name) const;  // a constant's data
-  // The producer of the value, which must be a node of the pattern.
+  const Tensor& operator[](std::string_view name) const;  // the elements of a constant
+  // Returns the producer of the value. The pattern must contain the producer.
   const Node& NodeOf(std::string_view name) const { return *At(name)->producer; }
 
   const AttrValue& Attr(std::string_view name) const;
@@ -51,21 +51,22 @@ class Match {
   friend class Matcher;
   friend class Emitter;
   const Pattern* pattern_;
-  std::vector<Value*> values_;         // by Pattern::values
-  std::vector<bool> bound_;            // by Pattern::values; true if the value is set
-  std::vector<AttrValue> attributes_;  // by Pattern::attributes
+  std::vector<Value*> values_;         // in the order of Pattern::values
+  std::vector<bool> bound_;            // true if the element of values_ is set
+  std::vector<AttrValue> attributes_;  // in the order of Pattern::attributes
   std::vector<bool> attribute_bound_;
   std::vector<Attrs> attr_sets_;
-  std::vector<Node*> nodes_;  // by Pattern::nodes
+  std::vector<Node*> nodes_;  // in the order of Pattern::nodes
   std::vector<std::pair<std::string, Tensor>> made_;
   std::vector<std::pair<std::string, AttrValue>> made_attrs_;
   std::string* why_ = nullptr;
 };
 
-// A cheap check before MatchAt. Returns false when the root and its operands already rule out a match.
+// A cheap check before MatchAt. Returns false if the root or one of its operands cannot match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// Says why a pattern does not match. The reason is that of the attempt that matched the most nodes.
+// Says why a pattern does not match. Of several attempts, the one that matched the most nodes provides the
+// reason.
 struct MatchFailure {
   int depth = -1;  // the number of nodes that matched
   std::string reason;

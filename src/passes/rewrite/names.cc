@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// True if the op computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
+// True if the op computes multiply-accumulates, as Conv and Attention do.
 bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
 // Returns 2 if the op computes multiply-accumulates, 1 if it does other arithmetic, and 0 if it moves data or

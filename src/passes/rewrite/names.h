@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// The properties of a removed node from which the nodes that replace it get their names.
+// The properties of a removed node. NameAfterReplaced uses them to name the new nodes.
 struct ReplacedNode {
   explicit ReplacedNode(const Node& node);
 
@@ -19,16 +19,18 @@ struct ReplacedNode {
 // first.
 void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 
-// Names the new nodes of a rewrite, with their origins, after the nodes that did the same work. Conv + Add +
-// Relu becomes a Conv with the name of the Conv. Attention is named after one of its products. `replaced` has
-// the root first. A new node without a counterpart keeps the root's name. A new node whose name differs from
-// the root's was copied from a nested graph and keeps its name.
+// Gives each new node of a rewrite the name and origin of the replaced node that did the same work. For
+// example, if a Conv replaces Conv, Add and Relu, it gets the name of the old Conv. An Attention gets the
+// name of a MatMul. The first element of `replaced` is the root. If no replaced node did the same work, the
+// new node keeps the root's name. A new node with another name was copied from a nested graph and keeps its
+// name.
 void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<ReplacedNode>& replaced);
 
-// Makes all node names in the graph and its nested graphs unique. Among nodes with the same name, the node
-// with the most arithmetic keeps the name. Of several such nodes, the last one keeps the name. The other
-// nodes get their op's name as a suffix, and a number if the suffix does not make the name unique: "conv1",
-// "conv1/Transpose", "conv1/Transpose_2". Nodes without a name stay without one.
+// Makes all node names in the graph and its nested graphs unique. Of several nodes with the same name, only
+// one keeps it. Nodes with multiply-accumulates are preferred, then nodes with other arithmetic. Of several
+// equally preferred nodes, the last one keeps the name. The name of each other node gets its op's name as a
+// suffix, and a number if necessary: "conv1", "conv1/Transpose", "conv1/Transpose_2". Nodes without a name
+// stay without a name.
 void MakeNamesUnique(Graph& graph);
 
 }  // namespace tern

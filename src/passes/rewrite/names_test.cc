@@ -1,4 +1,3 @@
-// Tests that a new node has the name of the node whose work it does, and that no name occurs twice.
 #include "passes/rewrite/names.h"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,13 @@
-// Patterns and replacements of rules: the IR's text form with variables.
+// Patterns and replacements of rules. They are written in the IR's text form, with variables.
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
-// %x matches any value, #w matches a constant, `?` allows an input to be absent, `_` requires an absent
-// input. A number matches a constant with one element of that value. {kind="relu"} requires an attribute
-// value, {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and
-// read inside the pattern may not be read outside of the pattern, unless its statement ends with `shared`.
-// The last statement is the root. Operands of commutative ops match in either order.
+// %x matches any value. #w matches a constant. An input with `?` may be absent. `_` matches only an absent
+// input. A number matches a constant with one element of that value. {kind="relu"} matches only this
+// attribute value. {axis=@a} stores the attribute value as @a. {@conv} stores all attributes as @conv. A
+// value that is produced and read inside the pattern may not be read outside of the pattern, unless its
+// statement ends with `shared`. The last statement is the root. Operands of commutative ops match in
+// either order.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,15 +23,15 @@ struct PatternOperand {
     kAny,        // %x
     kConstant,   // #w
     kLiteral,    // 0.5
-    kAttribute,  // @eps: a matched attribute as a number, in replacements only
-    kNode,       // %c: a value that another statement produces
-    kAbsent,     // _: the input is absent
+    kAttribute,  // @eps, a matched attribute as a number; in replacements only
+    kNode,       // %c, a value that another statement produces
+    kAbsent,     // _, the input is absent
   };
   Kind kind = Kind::kAny;
   bool optional = false;
   int variable = -1;  // index into Pattern::values (kAny, kConstant) or Pattern::attributes (kAttribute)
   double literal = 0;
-  int node = -1, output = 0;  // kNode: the statement and its output that produce the value
+  int node = -1, output = 0;  // for kNode: indices of the statement and of its output
 };
 
 struct PatternAttr {
@@ -57,7 +58,7 @@ struct Pattern {
   const PatternNode& root() const { return nodes.back(); }
 };
 
-// Fails on a syntax error in a rule's text; the error names the position.
+// Fails if the text has a syntax error. The error names the position.
 Result<Pattern> ParsePattern(std::string_view text);
 
 // True for Binary kinds whose operands may be swapped.

@@ -1,4 +1,4 @@
-// Computes arithmetic on large constants fast, because rules scale weights often.
+// Fast arithmetic on large constants. Rules often scale weights, and the reference evaluator is slow.
 #pragma once
 #include <optional>
 
@@ -6,10 +6,9 @@
 
 namespace tern {
 
-// The result of add, sub, mul or div of f32 constants, computed in f32. It is bit-identical to the result of
-// the reference evaluator, which computes in f64 and rounds to f32. The two results are identical, because
-// f64 has enough digits for one operation on f32 operands to round to the same f32 number. nullopt for other
-// nodes and for results below 4096 elements.
+// Returns the result of add, sub, mul or div of f32 constants, computed in f32. Returns nullopt for other
+// nodes and for results below 4096 elements. The reference evaluator computes in f64 and rounds to f32. Both
+// results are bit-identical, because f64 has more than twice the digits of f32.
 std::optional<Tensor> QuickBinary(const Node& node);
 
 }  // namespace tern

@@ -173,7 +173,7 @@ bool Rewrite::ReplaceOutputs(Node& node, const std::vector<Value*>& values) {
   return ReplaceValues(pairs);
 }
 
-// A value has one name, so it cannot be two outputs of a graph.
+// Returns false if two outputs of the graph would become the same value. A value has only one name.
 bool Rewrite::DistinctOutputs(const std::vector<std::pair<Value*, Value*>>& pairs) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (size_t k = 0; k < i; ++k)

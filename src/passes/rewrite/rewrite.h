@@ -27,8 +27,8 @@ class Rewrite {
   }
 
   // These functions emit constants and nodes. A node that reads constants only is folded at once. The rewrite
-  // fails if folding is too costly (kMaxConstantWork), or if the result overflows although the constants are
-  // finite (the largest f16 is 65504). Absent trailing inputs are dropped.
+  // fails if folding is too costly (kMaxConstantWork), or if the result is not finite although the constants
+  // are finite. For example, a product in f16 overflows above 65504. Trailing null inputs are dropped.
   Value* Const(Tensor tensor);
   Value* Ints(const std::vector<int64_t>& values);
   Value* Scalar(DType dtype, double v);
@@ -38,8 +38,8 @@ class Rewrite {
   Value* Op(const OpDef& op, const Attrs& attrs, std::initializer_list<Value*> inputs);
   std::vector<Value*> Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
 
-  // Copies the nodes of a nested graph, with `inputs` in place of its inputs. Returns the copies of its
-  // outputs.
+  // Copies the nodes of a nested graph to the graph of the root, with `inputs` in place of its inputs.
+  // Returns the copies of its outputs.
   std::vector<Value*> Inline(const Graph& body, const std::vector<Value*>& inputs);
 
   // Makes readers of the root's outputs read these values. A value may be null if its output has no readers.
@@ -49,9 +49,10 @@ class Rewrite {
   // Like Replace, for another node of the graph. The node must come before the root, and all its readers must
   // come after the root.
   bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);
-  // Makes readers of each pair's first value read its second value, for all pairs or for none. The root must
-  // lose all its readers. Other nodes that lose their readers must come after the root, because new nodes are
-  // inserted before the root and must precede their readers.
+  // For each pair, makes the readers of the first value read the second value. If one pair cannot be
+  // replaced, replaces none and returns false. The root must lose all its readers. Other nodes that lose
+  // their readers must come after the root, because new nodes are inserted before the root and must precede
+  // their readers.
   bool ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs);
 
   // For the driver.
@@ -62,9 +63,12 @@ class Rewrite {
   const std::string& why() const { return why_; }
   const Status& status() const { return status_; }  // an error in the rule; the message names the rule
   const std::vector<Node*>& emitted() const { return emitted_; }
-  bool leaves_dead() const { return leaves_dead_; }  // nodes other than the root have lost their readers
+  bool leaves_dead() const {
+    return leaves_dead_;
+  }  // true if nodes other than the root may have lost their
+     // readers
   bool done() const { return done_; }
-  size_t constant_bytes() const { return constant_bytes_; }  // of all constants emitted, used or not
+  size_t constant_bytes() const { return constant_bytes_; }  // total size of all emitted constants
 
  private:
   bool Fits(const Value& old, Value& value);
@@ -79,12 +83,13 @@ class Rewrite {
   std::vector<Value*> fresh_;
   bool explain_ = false, done_ = false, leaves_dead_ = false, refuse_half_ = false;
   size_t constant_bytes_ = 0;
-  const char* refusal_ = nullptr;  // why a constant result may not be used
+  const char* refusal_ = nullptr;  // if not null, why Replace must fail
   std::string why_;
   Status status_;
 };
 
-// Removes the node and, transitively, its producers that have no readers left.
+// Removes the node. Also removes producers of its inputs that have no other readers, their producers, and so
+// on.
 void RemoveUnread(Node& node);
 
 }  // namespace tern

@@ -1,4 +1,3 @@
-// Tests of the rewrite engine: which patterns match, which matches are refused, and that rules terminate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ std::unique_ptr<Graph> Parse(const char* text) {
   return graph.ok() ? std::move(*graph) : nullptr;
 }
 
-// Returns ops and kinds in order: "Conv Unary:relu".
+// Returns the ops and kinds in graph order, for example "Conv Unary:relu".
 std::string Ops(const Graph& graph) {
   std::string out;
   for (const auto& node : graph.nodes()) {

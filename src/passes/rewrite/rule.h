@@ -1,6 +1,5 @@
-// A rewrite rule: a pattern and its replacement in the IR's text form, or a function where text is not
-// enough. A rule or family of rules is one file under src/passes/<group>. The build finds the TERN_RULE
-// lines.
+// A rewrite rule is either text (a pattern and its replacement in the IR's text form) or a function. Rules
+// are defined in files under src/passes/<group>. The build finds the TERN_RULE lines.
 #pragma once
 #include <functional>
 #include <string>
@@ -17,15 +16,15 @@ struct Rule {
   Level level = Level::kBasic;
   bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names the rule
 
-  // A rule in text. `match` lists alternative patterns, and the first one that matches is used. Every pattern
-  // defines the variables that `emit` reads.
+  // Fields of a rule in text. `match` lists alternative patterns, and the first one that matches is used.
+  // Every pattern must define the variables that `emit` reads.
   std::vector<const char*> match;
   const char* emit = "";
   std::function<bool(const Match&)> when;  // may not change anything; returns m.Skip("reason") to refuse
   std::function<void(Match&)> compute;     // sets the constants and attributes that `emit` names
 
-  // A rule in code. It is tried at nodes of the ops in `roots` ("Binary:add" names one kind). `apply` returns
-  // true after a successful Replace, or false if it changed nothing.
+  // Fields of a rule in code. The rule is tried at nodes of the ops in `roots`. "Binary:add" names an op and
+  // a kind. `apply` returns true after a successful Replace, or false if it changed nothing.
   std::vector<const char*> roots;
   std::function<bool(Rewrite&)> apply;
   const char* example = "";  // a graph on which a rule in code fires, shown in the documentation
@@ -36,7 +35,7 @@ struct Rule {
   Pattern replacement;
 };
 
-// All rules, sorted by group and name. CHECKs that their texts parse.
+// Returns all rules, sorted by group and name. CHECKs that their texts parse.
 const std::vector<const Rule*>& AllRules();
 const Rule* FindRule(std::string_view name);
 std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level);

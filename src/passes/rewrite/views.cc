@@ -9,8 +9,8 @@ bool HasEmptyDim(const Shape& s) {
   return std::any_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(0); });
 }
 
-// The axes at which dims of 1 must be inserted into `smaller` to get `larger`. Dims that are 1 in both are
-// paired in order, which does not change the order of elements.
+// Returns the axes of `larger` at which dims of 1 must be inserted into `smaller` to get `larger`. Returns
+// nullopt if this is not possible.
 std::optional<std::vector<int64_t>> OnesBetween(const Shape& smaller, const Shape& larger) {
   std::vector<int64_t> axes;
   int at = 0;
@@ -36,8 +36,8 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
   int inferred = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const bool stays = i < from.rank() && from[i] == to[i];
-    // A single unknown dim becomes -1 rather than 0. -1 is right for any input shape, 0 only if axis i of the
-    // input has the same size.
+    // A single unknown dim becomes -1, not 0. -1 is right for any input shape, but 0 is right only if dim i
+    // of the input has the same size.
     const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
     inferred += n == -1;
     numbers.push_back(n);

@@ -6,12 +6,12 @@ namespace tern {
 
 bool IsHalf(const Type& type);
 
-// True if WidenHalf must not widen the node: its op is marked kKeep, or the node has nested graphs, sequences
-// or optionals, whose types would have to change too.
+// True if WidenHalf must not widen the node. Its op is marked kKeep, or the node has nested graphs, sequences
+// or optionals. Their types would have to change too.
 bool StaysHalf(const Node& node);
 
-// True if the op also accepts f32 instead of the node's f16 and bf16 operands, and then returns f32 instead
-// of f16 and bf16.
+// True if the op accepts the node's inputs with f32 in place of f16 and bf16. The results must then be f32 in
+// place of f16 and bf16.
 bool AcceptsF32(const Node& node);
 
 // True if WidenHalf makes this node compute in f32. After WidenHalf no such node is left. No rule may emit

@@ -1,5 +1,5 @@
-// Tests for every op that no rule makes a node compute in half precision again after WidenHalf. Otherwise the
-// rule and WidenHalf would undo each other.
+// After WidenHalf, no rule may emit a node that computes in half precision. Otherwise the rule and WidenHalf
+// would undo each other. These tests check this for every op.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::vector<Form> AllForms() {
 
 Value* CastTo(Graph& graph, DType to, Value* v) { return Builder(graph).Op("Cast", {v}, {{"to", to}}); }
 
-// Returns `half` if the port accepts it, else an integer type or bool that the port accepts, else kInvalid.
+// Returns `half` if the port accepts it. Otherwise returns an integer type or bool that the port accepts, or
+// kInvalid.
 DType TypeFor(const Port& port, DType half) {
   for (DType t : {half, DType::kI64, DType::kI32, DType::kBool, DType::kI8, DType::kU8})
     if (port.types & SetOf(t)) return t;
@@ -66,7 +67,8 @@ Attrs AttrsOf(const OpDef& op) {
   return attrs;
 }
 
-// Returns a graph of one node, and Casts if form.casts. Null if the op does not accept such operands.
+// Returns a graph of one node. If form.casts is true, Casts surround the node. Returns null if the op does
+// not accept such operands.
 std::unique_ptr<Graph> GraphOf(const OpDef& op, const Form& form) {
   auto graph = std::make_unique<Graph>();
   std::vector<Value*> inputs;
@@ -147,7 +149,7 @@ bool AcceptsInputs(const Node& node, const std::vector<Value*>& inputs, DType ha
   return RunInfer(*node.op, node.attrs, context).ok() && context.outputs()[0].type.dtype == half;
 }
 
-// A rule that does the opposite of WidenHalf for any op: it removes the Casts around a node.
+// Does the opposite of WidenHalf. It removes the Casts around a node.
 bool Narrow(Rewrite& r) {
   const DType half = r.root().output(0)->type.dtype;
   Value* wide = r.root().input(0);

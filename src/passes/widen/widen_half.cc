@@ -85,8 +85,7 @@ class Widener {
     return half;
   }
 
-  // Inserts the Cast into the graph of v: before the node being visited, or before the node whose nested
-  // graph is being visited.
+  // Inserts the Cast into the graph of v, before the current node of that graph (see enclosing_).
   Value* CastOf(Value* v, DType to) {
     const auto enclosing = std::find_if(enclosing_.begin(), enclosing_.end(),
                                         [&](const auto& level) { return level.first == v->graph; });
@@ -109,9 +108,10 @@ class Widener {
     }
   }
 
-  // The graphs being visited, outermost first, each with its current node.
+  // The graph that is being visited and its enclosing graphs, outermost first. Each has its current node.
+  // In an enclosing graph, the current node is the node with the nested graph.
   std::vector<std::pair<Graph*, Node*>> enclosing_;
-  std::unordered_map<const Value*, DType> half_types_;   // values that are f32 now, with their former types
+  std::unordered_map<const Value*, DType> half_types_;   // former types of values that are now f32
   std::unordered_map<const Value*, Value*> f32_, half_;  // Casts to f32 and to half precision, by their input
   int changed_ = 0;
 };

@@ -2,9 +2,9 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Returns the nodes of a side, followed by "ports": the inputs, outputs and captures of each body, which are drawn as nodes too. In the
-// result, all inputs of a node come from nodes of the same body. The list `captures` of a node with bodies contains the nodes whose
-// values its bodies read.
+// Returns the nodes of a side, followed by its ports. A port is an input, an output or a captured value of a
+// body, and is drawn as a node. In the result, all inputs of a node come from nodes or ports of the same
+// body. If a node has bodies, its list `captures` contains the nodes whose values these bodies read.
 function withPorts(side) {
   const all = side.nodes.map(n => ({ ...n, inputs: n.inputs.map(v => ({ ...v })), captures: [], bodies: [] }));
   const place = new Map(), key = (body, v) => `${body}\n${v.name}`;
@@ -34,12 +34,12 @@ function withPorts(side) {
 // Returns the nodes of the same body that a node reads, without duplicates.
 const sources = n => [...new Set([...n.inputs.map(v => v.from), ...n.captures])].filter(i => i >= 0);
 
-// Returns the keys by which a node is found on the other side: the names of its outputs. The keys of output and capture ports also
-// contain the kind of port.
+// Returns the keys by which the other side finds a node. The keys are the names of its outputs. The key of a
+// port for an output or a captured value also contains the kind of port.
 const marks = n => n.port && n.op !== "input" ? [`${n.op}\n${n.name}`] : n.outputs.map(v => v.name).filter(name => name);
 
-// Returns a map from keys to nodes of a body, or of all bodies if `body` is undefined. If `unique`, leaves out keys that several nodes
-// have.
+// Returns a map from keys to nodes of a body, or of all bodies if `body` is undefined. If `unique` is true,
+// omits keys that several nodes have.
 function indexBy(nodes, body, keys, unique) {
   const by = new Map(), twice = new Set();
   nodes.forEach((n, i) => {
@@ -50,9 +50,10 @@ function indexBy(nodes, body, keys, unique) {
   return by;
 }
 
-// Returns the counterpart of each node on the other side: [for the nodes of before, for the nodes of after]; -1 means none. An
-// unchanged node is found by name and origin. Other nodes are found by the name of an output: first in the same body, then, if the name
-// is unique, in any body. Several nodes can have the same counterpart.
+// Returns two lists with the counterpart of each node of `before` and of each node of `after`. -1 means that
+// there is none. The counterpart of an unchanged node has the same name and origin. The counterpart of
+// another node has an output of the same name. It is searched first in the same body and then, if the name is
+// unique, in all bodies. Several nodes can have the same counterpart.
 function twins(before, after) {
   const found = [before.map(() => -1), after.map(() => -1)];
   const join = (i, j) => { if (found[0][i] < 0) found[0][i] = j; if (found[1][j] < 0) found[1][j] = i; };
@@ -90,7 +91,7 @@ function firstOfSame(nodes, count) {
 // Returns two lists with an entry for each node of `after`:
 // parts: the nodes of `before` that the node replaces. These are all nodes between its inputs and its result, except nodes that are
 // folded to constants, that return their input unchanged, or that duplicate another node.
-// helps: for a node whose value does not exist in `before`, the node that reads the value; otherwise -1.
+// helps: the node that reads the value of the node, if this value does not exist in `before`. Otherwise -1.
 function workOf([before, after], [twin0, twin1], same) {
   const known = new Set(before.flatMap(n => n.outputs.map(v => v.name))), helps = after.map(() => -1);
   const ends = j => before[j].port || twin0[j] >= 0 || before[j].fixed || same[j] !== j && twin0[same[j]] >= 0;
@@ -117,14 +118,15 @@ const lists = data.sides.map(withPorts);
 const twin = twins(...lists);
 const firstSame = firstOfSame(lists[0], data.sides[0].nodes.length);
 const { parts, helps } = workOf(lists, twin, firstSame);
-// For each node of `before`, the node of `after` into which it is fused together with other nodes; -1 if there is none.
+// For each node of `before`, the node of `after` into which it is fused together with other nodes. -1 if
+// there is no such node.
 const fused = lists[0].map(() => -1);
 parts.forEach((list, a) => { if (list.length > 1) list.forEach(j => { if (fused[j] < 0) fused[j] = a; }); });
 
 const kept = new Set(parts.flat());
 
-// Returns the state of a node. In `before`: "" (unchanged), "fused" (into a node of `after`) or "gone". In `after`: "" or "made" (by a
-// rule).
+// Returns the state of a node. A node of `before` is "" (unchanged), "fused" (into a node of `after`) or
+// "gone". A node of `after` is "" (unchanged) or "made" (by a rule).
 const stateOf = (s, i) => lists[s][i].port ? "" : s === 1 ? (lists[1][i].rule ? "made" : "") : fused[i] >= 0 ? "fused" : kept.has(i) ? "" : "gone";
 
 function fateOf(i) {
@@ -135,8 +137,8 @@ function fateOf(i) {
   return "removed";
 }
 
-// Returns the nodes on the other side that correspond to a node: its counterpart, the node into which it is fused, or the nodes that it
-// replaces.
+// Returns the nodes on the other side that correspond to a node. These are its counterpart, the node into
+// which it is fused, or the nodes that it replaces.
 function counterparts(s, i) {
   if (s === 0) return fused[i] >= 0 ? [fused[i]] : twin[0][i] >= 0 && stateOf(0, i) !== "gone" ? [twin[0][i]] : [];
   const own = helps[i] >= 0 ? parts[helps[i]] : parts[i];

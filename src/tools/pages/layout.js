@@ -5,9 +5,9 @@ const W = 168, H = 36, THIN = 16, GAP_X = 16, GAP_Y = 26, LONGEST_ROUTE = 400;
 const TITLE = 22, PAD = 14;  // the height of a frame's title, and the space around the nodes in a frame
 
 // Assigns each node to a row by the longest path from an input. Then moves nodes down towards their readers,
-// so that wires are short. group[list][node] is a number; nodes with equal numbers share a row. reads(list,
-// node) returns the indices of the nodes that the node reads. Returns the row of each node as [list][node],
-// or null if no assignment exists.
+// so that wires are short. Nodes with the same number group[list][node] get the same row. reads(list, node)
+// returns the indices of the nodes that the node reads. Returns the row of each node as [list][node], or null
+// if no assignment exists.
 function rows(group, reads) {
   const count = 1 + group.flat().reduce((most, g) => Math.max(most, g), -1);
   const into = Array.from({ length: count }, () => new Set()), outof = Array.from({ length: count }, () => new Set());
@@ -24,12 +24,13 @@ function rows(group, reads) {
   return group.map(list => list.map(g => row[g]));
 }
 
-// Positions the nodes within their rows, near their inputs and readers. A wire over several rows gets a lane in each row between, so that
-// it does not cross nodes. Returns the centre of each node, and the wires as [reader, source, lanes], each lane as [centre, row].
+// Positions the nodes within their rows, near their inputs and readers. If a wire passes through a row, it
+// gets a lane in that row, so that it does not cross nodes. Returns the centre of each node, and the wires as
+// [reader, source, lanes]. A lane is [centre, row].
 function place(widths, row, reads) {
   const wide = widths.slice(), lane = widths.map(() => false), level = row.slice(), up = widths.map(() => []), down = widths.map(() => []);
   const link = (a, b) => { down[a].push(b); up[b].push(a); };
-  const lanes = widths.map(() => []), routes = [];  // lanes[node][k]: the lane of the node's value, k + 1 rows below the node
+  const lanes = widths.map(() => []), routes = [];  // lanes[node][k] is k + 1 rows below the node
   widths.forEach((w, i) => reads(i).forEach(j => {
     const span = row[i] - row[j];
     if (span > LONGEST_ROUTE) { routes.push([i, j, []]); return; }
@@ -46,7 +47,8 @@ function place(widths, row, reads) {
   const layers = [];
   level.forEach((r, i) => (layers[r] ||= []).push(i));
   const x = wide.map(() => 0);
-  // Sets the positions in a layer as near as possible to the desired ones, without changing the order and with minimum distances.
+  // Sets the positions in a layer as near as possible to `want`. Does not change the order, and respects the
+  // minimum distances.
   const settle = (layer, want) => {
     let offset = 0;
     const offsets = layer.map((i, k) => offset += k ? (wide[i] + wide[layer[k - 1]]) / 2 + GAP_X : 0), blocks = [];
@@ -89,7 +91,7 @@ class Region {
     this.s = s;
     this.nodes = lists[s].map((n, i) => n.body === body ? i : -1).filter(i => i >= 0);
     this.at = new Map(this.nodes.map((i, k) => [i, k]));
-    this.frames = new Map();  // index of a node in `nodes` → the regions of its bodies
+    this.frames = new Map();  // maps the index of a node in `nodes` to the regions of its bodies
     this.reads = k => sources(lists[s][this.nodes[k]]).map(i => this.at.get(i)).filter(j => j !== undefined);
   }
   width(k) {
@@ -180,7 +182,8 @@ function flatten(region) {
   return out;
 }
 
-// Lays out both sides. If `together`, corresponding nodes share a row; returns null if that is not possible.
+// Lays out both sides. If `together` is true, corresponding nodes are in the same row. Returns null if that
+// is not possible.
 function layOutSides(together) {
   const regions = lists.map((n, s) => new Region(s, -1));
   if (together) return arrange(regions) ? regions.map(flatten) : null;

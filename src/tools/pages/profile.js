@@ -1,5 +1,5 @@
-// The tables of a profile: totals per op, totals per kernel, and all steps. A click on a heading sorts its table. The filter applies to
-// all tables.
+// The tables of a profile. They show totals per op, totals per kernel, and all steps. A click on a heading
+// sorts its table. The filter applies to all tables.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
@@ -99,7 +99,7 @@ function totals(rows, key) {
   return [...groups].map(([value, list]) => sum(list, { [key]: value }));
 }
 
-// Returns whether every word of the filter occurs in the step's name, op, kernel or output.
+// Returns true if every word of the filter occurs in the step's name, op, kernel or output.
 function matches(step) {
   const text = `${step.name} ${step.op} ${step.kernel} ${step.output}`.toLowerCase();
   return byId("filter").value.toLowerCase().split(/\s+/).every(word => text.includes(word));

@@ -1,4 +1,4 @@
-// The two panes, which draw the graphs: drawing, zooming, panning.
+// Draws the graphs in the two panes, and zooms and pans them.
 "use strict";
 const byId = id => document.getElementById(id);
 const make = (tag, attrs, parent) => {
@@ -106,7 +106,8 @@ function within(sorted, low, high) {
   return below(high) - below(low);
 }
 
-// Returns the centre of the window of this width that contains most of the sorted numbers. If there are several, returns the first.
+// Slides a window of this width over the sorted numbers. Returns the midpoint between the first and the last
+// number in the window that contains the most numbers. If there are several such windows, uses the first.
 function densest(sorted, width) {
   let best = 0, from = 0, to = 0, i = 0;
   for (let j = 0; j < sorted.length; ++j) {
@@ -116,8 +117,9 @@ function densest(sorted, width) {
   return (from + to) / 2;
 }
 
-// Shows the first rows of both graphs at a readable scale. Starts at the first row from which every pane shows nodes. Centres each pane
-// on the region with the most nodes, because a graph may be much wider than the pane and empty in its centre.
+// Shows the first rows of both graphs at a readable scale. Starts at the first row with which both panes show
+// nodes. Centres each pane on the region with the most nodes, because a graph may be much wider than the pane
+// and empty in its centre.
 function showBeginning() {
   const scale = side => Math.min(1, Math.max(READABLE, (side.area().width - 2 * MARGIN) / side.box().w));
   const scales = sides.map(scale), ascending = (a, b) => a - b;
@@ -148,7 +150,7 @@ function centre(s, i) {
   else if (aligned()) across.show(k, across.view.x, sides[s].view.y);
 }
 
-// Returns whether the centre of a node is visible.
+// Returns true if the centre of a node is visible.
 function inView(s, i) {
   const { view, at } = sides[s], { width, height } = sides[s].area(), x = view.x + (at[i].x + W / 2) * view.k, y = view.y + (at[i].y + H / 2) * view.k;
   return x >= 0 && x <= width && y >= 0 && y <= height;
@@ -156,7 +158,7 @@ function inView(s, i) {
 
 function pan(s, dx, dy) { moved(s).forEach(side => side.show(side.view.k, side.view.x + dx, side.view.y + dy)); }
 
-// Zooms by a factor. The point (px, py) of the pane stays where it is.
+// Zooms by a factor. The point (px, py) of the pane does not move.
 function zoom(s, by, px, py) {
   const least = Math.min(0.01, ...sides.map(wholeScale)), { k } = sides[s].view;
   const factor = Math.min(NEAREST, Math.max(least, k * by)) / k;

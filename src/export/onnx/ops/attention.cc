@@ -1,5 +1,5 @@
-// Exports Attention, RotaryEmbedding and LinearAttention. Raises the model's opset to the first that has the
-// operator.
+// Exports Attention, RotaryEmbedding and LinearAttention. They require opset 23, 24 or 27, so their
+// exporters raise the model's opset.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,7 @@
 namespace tern::onnx {
 namespace {
 
-// Emits a dim of an input as i64[1].
+// Emits a dim of an input as a tensor i64[1], and returns its name.
 std::string DimOf(TernNode& n, int input, int axis) {
   const Shape& shape = n.TypeOf(input).shape;
   const int64_t at = axis < 0 ? axis + shape.rank() : axis;
@@ -22,8 +22,9 @@ std::string DimText(const TernNode& n, int input, int axis) {
   return d.unknown() ? n.In(input) : d.ToString();
 }
 
-// Emits the mask, expanded to all queries and keys if it has one row or one column. The specification allows
-// such a mask to broadcast, but runtimes do not support this. Layers with the same mask share the result.
+// Returns the name of the mask. If the mask has one row or one column, emits an Expand to all queries and
+// keys. ONNX allows such a mask to broadcast, but runtimes do not support this. Layers with the same mask use
+// the same Expand.
 std::string ExpandedMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
@@ -89,9 +90,9 @@ struct Layouts {
   }
 };
 
-// Exports stacked pasts and presents, which contain keys and values in one tensor. The constructor emits the
-// split of the past and replaces the operator's inputs and outputs. Stack, to be called after the operator,
-// emits the present.
+// Exports a stacked past and present, which contain keys and values in one tensor. The constructor emits
+// nodes that split the past, and replaces the operator's inputs and outputs. Stack() emits nodes that stack
+// the present. It must be called after the operator is emitted.
 class Present {
  public:
   Present(TernNode& n, std::vector<std::string>& inputs, std::vector<std::string>& outputs) : n_(n) {
@@ -117,9 +118,9 @@ class Present {
   std::string k_, v_;
 };
 
-// Emits y with 0 in place of NaN, for an Attention with the attribute `guarded`. Such an Attention returns 0
-// for a query without keys. ONNX does not specify the result of such a query, and runtimes return 0 or NaN. A
-// NaN that stems from v becomes 0 as well, although Tern's Attention would return NaN.
+// Emits nodes that replace NaN by 0 in y. Used for an Attention with the attribute `guarded`, which returns 0
+// for a query without keys. ONNX does not specify the result of such a query, and runtimes return 0 or NaN.
+// The nodes also replace a NaN that comes from v, although Tern's Attention would return NaN.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }
@@ -162,8 +163,8 @@ Status ExportAttention(TernNode& n) {
   return {};
 }
 
-// Emits an input of positions or angles, expanded from one row to one row per sample if necessary. Layers
-// share the result.
+// `input` is an input of positions or angles. If it has one row for all samples, emits an Expand to one row
+// per sample. Returns the name of the result. Layers with the same input use the same Expand.
 std::string ForEachSample(TernNode& n, int input, const std::string& name) {
   const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
   if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;

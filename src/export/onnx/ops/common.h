@@ -12,9 +12,9 @@ inline std::string CastName(TernNode& n, const std::string& name, DType from, DT
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
-// Emits an operator with one output that computes in type `work`. If the node's result has another type,
-// casts the inputs to `work` and the result back. If bit i of `keep` is set, input i is not cast. `out` is
-// the name of the result. If `out` is empty, the result has the name of the node's output.
+// Emits an operator with one output that computes in type `work`. If the node's result has another type, also
+// emits Casts of the inputs to `work` and a Cast of the result back. If bit i of `keep` is set, input i is
+// not cast. `out` is the name of the result. If `out` is empty, the result has the name of the node's output.
 inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
                    const AttrList& attrs, uint32_t keep = 0, const std::string& out = "") {
   const DType own = n.node.output(0)->type.dtype;
@@ -37,7 +37,8 @@ inline bool Wanted(const TernNode& n, size_t output) {
   return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
-// For operators that do not support bf16. Returns f32 if t is bf16. Returns t for all other types.
+// Returns the type in which an operator without bf16 support computes. This is f32 if t is bf16, and t for
+// all other types.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
 // Returns the ONNX attributes strides, dilations, pads and auto_pad. Leaves out empty lists.
@@ -55,8 +56,8 @@ struct Function {
 };
 void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
 
-// Returns the name under which an exporter must emit the result of a product or convolution before its
-// epilogue. This is the name of the node's output if the node has no epilogue, otherwise a new name.
+// Returns a name for the result of a product or convolution before its epilogue. If the node has no epilogue,
+// this is the name of the node's output. Otherwise it is a new name.
 std::string SumsOf(TernNode& n);
 // Emits the epilogue, which adds the residual (input 3) and applies the activation. Emits nothing if there is
 // none.

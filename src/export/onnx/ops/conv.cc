@@ -70,9 +70,9 @@ std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
                                   : "";
 }
 
-// Emits FusedConv with the residual. Includes the activation if FusedConv supports it; otherwise emits the
-// activation as a separate operator. Returns false and emits nothing if FusedConv cannot be used, for example
-// because the residual does not have the result's shape.
+// Emits FusedConv with the residual and the activation. If FusedConv does not support the activation, emits
+// the activation as a separate operator. Returns false and emits nothing if FusedConv cannot be used, for
+// example because the residual does not have the result's shape.
 bool FusedConv(TernNode& n, AttrList attrs) {
   constexpr int kResidual = 3;
   const Type& y = n.node.output(0)->type;

@@ -57,7 +57,7 @@ void Swish(TernNode& n, const Function& f, const std::string& x, const std::stri
   n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }
 
-// Emits alpha * x + beta. Omits the factor if alpha is 1, and the summand if beta is 0.
+// Emits alpha * x + beta. Omits the Mul if alpha is 1, and the Add if beta is 0.
 void Affine(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   if (f.alpha == 1 && f.beta == 0) {
     n.Emit("Identity", {x}, {out});
@@ -160,8 +160,8 @@ Status Binary(TernNode& n) {
   return {};
 }
 
-// Emits x * scale + bias. Scale and bias are vectors along an axis. They get trailing dims of size 1, so that
-// they broadcast to x.
+// Emits x * scale + bias. Scale and bias are vectors along an axis. Reshapes them to have trailing dims of
+// size 1, so that they broadcast to x.
 Status Scale(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   if (!x.ranked) return n.NotExportable("the rank of x is not known");

@@ -6,7 +6,8 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-// Exports a search. Renames the decoder's inputs and outputs, because the operator finds them by name.
+// Exports a search. Renames the inputs and outputs of the decoder, because the ONNX operator finds
+// them by name.
 Status Search(TernNode& n, const char* op, AttrList attrs) {
   const Attrs& a = n.attrs();
   attrs.insert(attrs.end(), {{"model_type", int64_t{0}},

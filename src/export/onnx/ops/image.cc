@@ -14,9 +14,9 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
-// Emits a Resize with nearest 'simple', the rounding of version 10. This mode rounds up along axes whose
-// scale is below 1, and down along other axes. An ONNX node has one rounding, so this emits two nodes: the
-// first shrinks, the second grows.
+// Emits a Resize with nearest 'simple', which is the rounding of ONNX's Resize-10. It rounds up along axes
+// with a scale below 1, and down along other axes. A current ONNX Resize has one rounding mode, so this
+// function emits two nodes. The first one shrinks axes, and the second one enlarges axes.
 Status SimpleResize(TernNode& n) {
   const Value* scales = n.node.input(2);
   if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");
@@ -37,8 +37,8 @@ Status Resize(TernNode& n) {
   if (a.Text("mode") == "nearest" && a.Text("nearest") == "simple") return SimpleResize(n);
   std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
   if (coordinates == "tf_half_pixel_for_nn") {
-    // With the rounding floor, this equals half_pixel with the rounding round_prefer_ceil. Current opsets
-    // have no equivalent of the other combinations.
+    // tf_half_pixel_for_nn with the rounding floor equals half_pixel with the rounding round_prefer_ceil.
+    // Current opsets have no equivalent of tf_half_pixel_for_nn with another rounding.
     if (a.Text("mode") != "nearest" || nearest != "floor")
       return n.NotExportable("ONNX has no tf_half_pixel_for_nn since opset 13");
     coordinates = "half_pixel";

@@ -114,8 +114,8 @@ bool RowOf(const Value* v, const Dim& width) {
   return v->is_constant() && v->constant.rank() == 1 && width.Is(v->constant.dim(0));
 }
 
-// Returns a LayerNorm node that reads `sum` and normalises its last axis. The weights of the node must be
-// constants. Returns null if there is no such node.
+// Returns a LayerNorm that reads `sum`, normalises its last axis and has constant weights. Returns null if
+// there is none.
 const Node* NormOf(const Value* sum) {
   const Dim& width = sum->type.shape[-1];
   for (const auto& [reader, input] : sum->uses) {

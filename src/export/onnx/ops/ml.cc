@@ -57,8 +57,8 @@ Status Normalizer(TernNode& n) {
   return {};
 }
 
-// Adds t to `attrs` as NAME_tensor if as_tensor, otherwise as the list NAME_strings, NAME_int64s or
-// NAME_floats.
+// Adds t to `attrs`. The attribute is NAME_tensor if as_tensor is true. Otherwise it is the list
+// NAME_strings, NAME_int64s or NAME_floats.
 void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrList& attrs) {
   if (as_tensor)
     attrs.emplace_back(name + "_tensor", t);

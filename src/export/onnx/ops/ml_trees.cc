@@ -32,7 +32,8 @@ struct Forest {
   }
 };
 
-// Adds v to `attrs` as a list of f32, or if `wide`, as an f64 tensor named NAME_as_tensor.
+// Adds v to `attrs` as a list of f32 named NAME. If `wide` is true, adds an f64 tensor named NAME_as_tensor
+// instead.
 void AddFloats(const std::string& name, const std::vector<double>& v, bool wide, AttrList& attrs) {
   if (wide)
     attrs.emplace_back(name + "_as_tensor", Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v));

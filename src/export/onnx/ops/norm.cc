@@ -40,8 +40,8 @@ std::string Ones(TernNode& n) {
   return n.Op("ConstantOfShape", {shape}, {{"value", Tensor::Of(n.TypeOf(0).dtype, {1}, {1})}});
 }
 
-// Scale and bias become inputs of the operator if they have the shape of the normalised dims. Otherwise they
-// become a Mul and an Add after the operator.
+// If the scale and the bias have the shape of the normalised dims, they become inputs of the operator.
+// Otherwise they become a Mul and an Add after the operator.
 Status LayerNorm(TernNode& n) {
   const DType type = n.TypeOf(0).dtype;
   const AttrList attrs = {
@@ -71,8 +71,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// Emits RmsNorm as elementary operators. This is used for f16 and bf16, because runtimes implement
-// RMSNormalization only for f32 and f64. The emitted operators compute in f32.
+// Emits RmsNorm as elementary operators, because runtimes implement RMSNormalization only for f32 and f64.
+// For f16 and bf16, the emitted operators compute in f32.
 Status DecomposedRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
@@ -97,7 +97,8 @@ Status RmsNorm(TernNode& n) {
   return {};
 }
 
-// Emits an input [C], reshaped to [C, 1, …], so that it broadcasts along axis 1 of a tensor of this rank.
+// Returns the name of an input [C], reshaped to [C, 1, …]. With this shape it broadcasts along axis 1 of a
+// tensor of rank `rank`.
 std::string AlongChannels(TernNode& n, int input, int rank) {
   std::vector<int64_t> column(static_cast<size_t>(rank - 1), 1);
   column[0] = -1;
@@ -107,8 +108,8 @@ std::string AlongChannels(TernNode& n, int input, int rank) {
   return n.Const(v->constant.Contiguous().Reshaped(column));
 }
 
-// Emits the dims of input 0 in channels-first order, as the target of a Reshape. The batch size is written as
-// 0, which means that Reshape copies it.
+// Emits the dims of input 0 in channels-first order, as the target of a Reshape. The batch size in the target
+// is 0, so that Reshape copies it.
 std::string DimsOfInput(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   std::vector<int64_t> dims = {0};
@@ -119,9 +120,9 @@ std::string DimsOfInput(TernNode& n) {
   return n.Op("Shape", {n.In(0)});
 }
 
-// Emits InstanceNormalization on x with the groups as channels, instead of GroupNormalization. Runtimes
-// compute the variance in GroupNormalization as mean(x²) - mean(x)², which loses precision if the mean is
-// large. If the rank is unknown, or if x is neither f32 nor f64, emits GroupNormalization.
+// Emits InstanceNormalization on x with the groups as channels, instead of GroupNormalization. In
+// GroupNormalization, runtimes compute the variance as mean(x²) - mean(x)², which loses precision if the mean
+// is large. If the rank is unknown, or if x is neither f32 nor f64, emits GroupNormalization.
 Status GroupNorm(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   const DType type = n.TypeOf(0).dtype;

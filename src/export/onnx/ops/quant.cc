@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// Raises the model's opset to the first that has the element type.
+// Raises the model's opset to the first opset that has the element type `t`.
 void NeedFor(TernNode& n, DType t) {
   if (t == DType::kI2 || t == DType::kU2)
     n.NeedOpset(25);
@@ -46,8 +46,9 @@ Status Quantize(TernNode& n) {
   return {};
 }
 
-// The result of DequantizeLinear has the scale's type. If the node's result has another type, or if both are
-// f64, the scale is cast to f32, and the result is cast to the type of the node's result.
+// The result of DequantizeLinear has the scale's type. If the node's result has this type, and the type is
+// not f64, no Cast is needed. Otherwise casts the scale to f32, and casts the result to the type of the
+// node's result.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;

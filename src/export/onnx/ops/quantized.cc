@@ -1,5 +1,5 @@
-// Exports ops on quantized tensors. If ONNX has an equivalent operator, the op becomes this operator. If ONNX
-// has none, the op becomes DequantizeLinear, an operator in f32, and QuantizeLinear.
+// Exports ops on quantized tensors. If ONNX has an equivalent operator, emits this operator. Otherwise emits
+// DequantizeLinear, an operator in f32, and QuantizeLinear.
 #include "ops/quant/quantized.h"
 
 #include "export/onnx/ops/common.h"
@@ -11,7 +11,7 @@ const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
 
-// Returns whether ZeroPoint returns a name instead of "".
+// Returns true if ZeroPoint would return a name instead of "".
 bool HasZeroPoint(const TernNode& n, int scale) {
   return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
 }

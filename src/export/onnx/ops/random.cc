@@ -4,8 +4,8 @@ namespace tern::onnx {
 namespace {
 
 // Emits RandomUniformLike or RandomNormalLike on a tensor of the given shape. RandomUniform and RandomNormal
-// cannot be used, because their shape is an attribute, while the shape of Tern's Random may be a run-time
-// value.
+// cannot be used, because their shape is an attribute. The shape of Tern's Random may be computed at run
+// time.
 Status Random(TernNode& n) {
   const bool uniform = n.attrs().Text("kind") == "uniform";
   const double a = n.attrs().Float("a"), b = n.attrs().Float("b");

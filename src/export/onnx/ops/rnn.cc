@@ -7,7 +7,7 @@
 namespace tern::onnx {
 namespace {
 
-// Returns ONNX's name of an activation: "LeakyRelu" for "leaky_relu".
+// Returns ONNX's name of an activation, for example "LeakyRelu" for "leaky_relu".
 std::string OnnxName(const std::string& name) {
   std::string out;
   bool upper = true;

@@ -4,8 +4,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns the name of input i as a scalar, which ONNX requires. Tern also accepts a tensor of a higher rank
-// with one element.
+// Returns the name of input i, reshaped to a scalar as ONNX requires. Tern also accepts a tensor of a
+// higher rank with one element.
 std::string Scalar(TernNode& n, int i, bool as_long = false) {
   if (!n.Has(i)) return "";
   std::string in = n.In(i);
