@@ -7,8 +7,8 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to - 1) / to * to; }
 
-// Returns cpu::TileProducts of `count` products of [rows, dwords] and [dwords, columns]. `rows` is a double,
-// because it may exceed int64_t.
+// Returns the sum of cpu::TileProducts over `count` matrix products [rows, dwords] x [dwords, columns].
+// `rows` is a double, because it may exceed int64_t.
 double Products(double count, double rows, int64_t columns, int64_t dwords) {
   constexpr double kMaxRows = 1e9;
   const double parts = rows > kMaxRows ? rows / kMaxRows : 1;

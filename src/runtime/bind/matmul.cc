@@ -17,7 +17,8 @@ namespace {
 
 using BatchDims = std::span<const int64_t>;
 
-// Computes the offset of each matrix of a batch in an operand that may be broadcast.
+// Sets `at` to the offset in the operand of each matrix of the batch. `matrix` is the number of elements of
+// one matrix. Axes of size 1 in `operand` are broadcast.
 void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
@@ -46,8 +47,8 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
-// Returns the work of all products of a batch. If all matrices of the batch share b, they are one tall
-// product.
+// Returns the work of all products of a batch. If all products have the same b, they count as one product
+// with all rows of a.
 Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
   const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
@@ -122,7 +123,7 @@ class MatMul : public KernelOf<MatMul> {
  private:
   static bool ColumnBias(const KernelQuery& q) {
     const Dims& bias = q.InDims(2);
-    if (q.InRank(1) == 1) return false;  // the result has no columns
+    if (q.InRank(1) == 1) return false;  // b is a vector, so the result has no column axis
     return !bias.empty() && CountOf(bias) == bias.back() && bias.back() == q.OutDims(0).back();
   }
 

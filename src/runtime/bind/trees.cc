@@ -120,8 +120,9 @@ class ClassifierOutput {
   const Decider decider_;  // refers to op_
 };
 
-// Blocks of rows traverse one tree after the other, so that a tree stays in the cache while the block
-// traverses it. Votes are added in the order of the trees, for any number of threads.
+// All rows of a block traverse the first tree, then the second tree, and so on. So a tree stays in the cache
+// while the block traverses it. Votes are added in the order of the trees, so the results do not depend on
+// the number of threads.
 template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T, Output>> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -172,7 +173,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
 
  private:
   static constexpr int64_t kMaxRows = 64;
-  static constexpr int64_t kWork = 1000;  // traversals that justify another thread
+  static constexpr int64_t kWork = 1000;  // minimum number of tree traversals per thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* scores = reinterpret_cast<double*>(scratch);

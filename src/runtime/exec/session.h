@@ -42,8 +42,8 @@ struct StepInfo {
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
 
-// Not thread-safe: use one clone per thread. Clones share the graph, weights and plans; each clone owns its
-// memory.
+// Not thread-safe. Use one clone per thread. Clones share the graph, weights and plans. Each clone owns the
+// memory of its runs.
 class Session {
  public:
   // Optimizes a copy of the graph, or the graph itself if the caller passes the only pointer to it.
@@ -52,9 +52,9 @@ class Session {
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
-  // The graph that runs. It never changes; reading it is thread-safe. If it was optimized and
-  // options.keep_weights is off, its constants of 16 KiB and more have type and dims but no data, because the
-  // session releases each weight when its kernels have packed it.
+  // Returns the graph that runs, after optimization. It never changes, so reading it is thread-safe. If it
+  // was optimized and options.keep_weights is false, its constants of 16 KiB and more have a type and dims
+  // but no data. The session releases such a weight when the kernels have packed it.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;
@@ -66,8 +66,8 @@ class Session {
 
   // Returns the constants that can be fed by name.
   const std::vector<Value*>& Overridable() const;
-  // Returns a session on the same weights that takes these overridable constants as additional inputs, after
-  // the model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
+  // Returns a session that shares the weights of this session. Its inputs are the model's inputs, followed by
+  // the overridable constants with these names. Returns kCancelled if this session's Stop (SetStop) fires.
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
   // To run without allocation, bind the inputs once, then call Run() any number of times. The session stores
@@ -101,14 +101,15 @@ class Session {
 
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();
-  // After Prepare: type and dims of output i in the next Run, as a tensor whose bytes must not be read.
-  // Undefined if they depend on the data, and for sessions with states.
+  // Returns the type and dims of output i in the next Run, as a tensor whose bytes must not be read. Call it
+  // after Prepare. The tensor is undefined if the dims depend on data or the session has states.
   Tensor PlannedOutput(int i) const;
 
   void SetObserver(RunObserver* observer);  // null removes the observer
   // Later runs check `stop` between steps and return kCancelled when it fires. The session stays usable.
   void SetStop(const Stop& stop);
-  // Later runs use at most so many threads; 0 and numbers above options.threads: options.threads. Plans stay.
+  // Later runs use at most `threads` threads. 0 and numbers above options.threads mean options.threads. Plans
+  // stay valid.
   void SetThreads(int threads);
   std::vector<Fallback> Fallbacks() const;  // of all plans so far
   std::vector<StepInfo> Steps() const;      // of the last plan
@@ -122,7 +123,7 @@ class Session {
   MemoryReport Memory() const;
   // Returns the weights that were packed for the kernels of all plans so far; see runtime/model/packs.h.
   Packs PackedWeights() const;
-  int PlanCount() const;  // plans of the main graph for which this session holds memory
+  int PlanCount() const;  // plans of the main graph that this session has cached
   int PlansMade() const;  // plans that this session and its clones compiled, including plans of subgraphs
 
  private:

@@ -24,14 +24,16 @@ class States {
   // Sets the inputs that are states to their pasts. Until a run has succeeded, each call creates the memory
   // of the states, because the symbols in their declared dims get their values from the other inputs.
   Status Feed(DatumList& inputs);
-  // Returns the length of the growing states along their axis in the last Feed; 0 if there are none.
+  // Returns the length that the growing states had in the last Feed, or 0 if no state grows.
   int64_t length() const { return length_; }
   // Returns the current length of the growing states, after the last run or Set.
   int64_t current_length() const;
 
-  // Returns an execution for a range of lengths if the graph permits it, else for the current length only.
+  // Returns an execution that serves a range of lengths if possible. Otherwise the execution serves only the
+  // current length.
   Result<Execution*> Prepare(Runner& runner, const std::vector<BoundValue>& bound);
-  // Returns why each plan serves only one length of the states; empty if a plan serves several lengths.
+  // Returns the reason why each plan serves only one length of the states. Returns an empty string if plans
+  // may serve a range of lengths.
   const std::string& one_length() const { return one_length_; }
 
   // Call this before a run. Reserves memory for the presents, tells the execution where to write them, and
@@ -77,7 +79,7 @@ class States {
   std::vector<bool> is_input_, is_output_;
   bool begun_ = false;               // a run has succeeded since the last Reset
   std::vector<StateMemory> memory_;  // by state; Reset does not free it
-  std::vector<Tensor> pending_;      // by state: value of a Set call while begun_ is false
+  std::vector<Tensor> pending_;      // by state: value that Set stored while begun_ is false
   int64_t length_ = 0;
   std::string one_length_;
 
@@ -87,8 +89,9 @@ class States {
   std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;             // of the bound values in the previous run
-  int64_t last_length_ = 0, last_new_ = 0;  // positions that the previous run read, and that it added
+  std::vector<Dims> last_dims_;             // dims of the bound values in the previous run
+  // Number of positions that the previous run read, and number that it added.
+  int64_t last_length_ = 0, last_new_ = 0;
   LengthRange range_;
 };
 
