@@ -27,7 +27,7 @@ class StatefulRunner {
   States states_;
   DatumList inputs_;
   std::vector<BoundValue> bound_;  // pointers to inputs_, then the captures
-  Execution* current_ = nullptr;   // of the last Run
+  Execution* current_ = nullptr;   // execution of the last Run
 };
 
 }  // namespace tern

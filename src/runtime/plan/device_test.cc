@@ -15,7 +15,7 @@
 namespace tern {
 namespace {
 
-// Protected pages that can be accessed only between Open and Close; any other access ends the process.
+// Memory pages that can be accessed only between Open and Close. Any other access ends the process.
 class GuardedMemory : public MemorySpace {
  public:
   const char* name() const override { return "guarded"; }
@@ -104,9 +104,9 @@ class TwoDevices : public testing::Test {
     return target_.get();
   }
 
-  // Compares the outputs with the reference. in, out: the expected number of copies to and from the second
-  // device in each run after the first. Constants are copied only when the plan is compiled, so they do not
-  // count.
+  // Compares the outputs with the reference. `in` and `out` are the expected numbers of copies to and from
+  // the second device in each run after the first. Copies of constants do not count, because they are made
+  // when the plan is compiled.
   void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
               int out) {
     const std::shared_ptr<const Graph> graph = ParseOrDie(text);

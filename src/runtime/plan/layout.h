@@ -1,6 +1,6 @@
-// The second half of compilation decides which values share memory. Views share the memory of their input. A
-// step may overwrite an input if no later step reads it. Inputs of a Concat are written directly into its
-// result.
+// The second half of compilation decides which values share memory. A view shares the memory of its input. A
+// step may overwrite an input that no later step reads. Where possible, the inputs of a Concat are written
+// directly into its result.
 #pragma once
 #include <functional>
 
@@ -39,13 +39,13 @@ struct Place {
 };
 
 struct Layout {
-  std::vector<Place> places;  // by slot, in storages without a parent
+  std::vector<Place> places;  // by slot; refers to a storage without a parent
   std::vector<Storage> storages;
 };
 
-// Computes the layout. Sets skip, is_copy, copies and row_stride of the drafts. bound: the number of inputs
-// and captures, which are the first slots. row_stride: returns whether a draft's kernel can write its result
-// with a row stride. If row_stride is null, all results are contiguous.
+// Computes the layout. Sets `skip`, `is_copy`, `copies` and `row_stride` of the drafts. `bound` is the number
+// of inputs and captures, which are the first slots. The function `row_stride` returns whether a draft's
+// kernel can write its result with a row stride. If it is null, all results are contiguous.
 Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
                   const std::function<bool(const Draft&)>& row_stride = nullptr);
 
