@@ -19,7 +19,8 @@ constexpr DType kOnnxTypes[] = {
     DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 
-constexpr size_t kWorthTaking = 1024;  // bytes; smaller data is copied instead of moved out of the message
+// In bytes; data of this size is moved out of the message, and smaller data is copied.
+constexpr size_t kWorthTaking = 1024;
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
   return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", but has ", got);
@@ -171,8 +172,8 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// Returns the row-major position of one value. If `width` is 1, `at` points to a linear index. If not, `at`
-// points to one index per axis.
+// Returns the linear, row-major index of one value. If `width` is 1, `at` points to the linear index.
+// Otherwise `at` points to one index per axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {

@@ -92,8 +92,8 @@ Status ScaledSilu(OnnxNode& n) {
   return {};
 }
 
-// Emits y without the pads, which are known only at run time. y is the result of a transposed convolution
-// without pads.
+// Crops y by `pads`, which are known only at run time. y is the result of a transposed convolution without
+// pads.
 Value* CutPads(Emit& e, Value* y, Value* pads, int64_t spatial) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < spatial; ++i) axes.push_back(i + 2);

@@ -61,7 +61,7 @@ Status SkipSimplified(OnnxNode& n) {
   return {};
 }
 
-// Emits the first rows of the table, one per position of the sequence.
+// Emits the first rows of the table. Their number is the sequence length, which is axis 1 of `ids`.
 Value* FirstRows(Emit& e, Value* table, Value* ids) {
   return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
 }
