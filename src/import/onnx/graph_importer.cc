@@ -179,9 +179,8 @@ Status GraphImporter::RunConverter(const Converter& converter, const pb::NodePro
     if (!in.empty() && !Knows(in))
       return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
   Status converted = converter(view);
-  TERN_TRY(
-      // An attribute of the wrong type is reported first, because it may cause other errors.
-      Status(builder.status()));
+  // An attribute of the wrong type is reported first, because it may cause other errors.
+  TERN_TRY(Status(builder.status()));
   return converted;
 }
 

@@ -118,9 +118,8 @@ Status ConvertScan(OnnxNode& n) {
   for (int i = 0; i < n.InputCount(); ++i) {
     types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
     auto& dims = types.back().shape.dims;
-    if (i >= states && !dims.empty())
-      // Removes the scan axis; all dims are unknown, so it does not matter which one is removed.
-      dims.pop_back();
+    // Removes the scan axis. All dims are unknown, so it does not matter which of them is removed.
+    if (i >= states && !dims.empty()) dims.pop_back();
   }
   TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);

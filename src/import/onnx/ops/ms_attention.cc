@@ -73,8 +73,8 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
 }
 
 // Emits the attention. Returns the first `outputs` values of {y, present_k, present_v, scores}. y is [batch,
-// length, heads * size]. The parameter `scores` says which scores are returned, such as "raw" for those
-// before the softmax.
+// length, heads * size]. The parameter `scores` says which scores are returned. For example,
+// "raw" means those before the mask is added.
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
