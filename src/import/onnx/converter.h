@@ -49,10 +49,10 @@ class OnnxNode {
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {}) const;
   std::vector<std::string> Texts(std::string_view name) const;
-  Result<Tensor> TensorAttr(std::string_view name) const;                 // dense or sparse
+  Result<Tensor> TensorAttr(std::string_view name) const;  // dense or sparse
   // The attribute is a number of ONNX's TensorProto.DataType.
   Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;
-  Type TypeAttr(std::string_view name) const;                             // the attribute is a TypeProto
+  Type TypeAttr(std::string_view name) const;  // the attribute is a TypeProto
   std::vector<std::string> AttrNames() const;
 
   // Adds a subgraph with this role to a node that Builder::Open returned, and imports a graph attribute into

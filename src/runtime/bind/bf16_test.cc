@@ -35,7 +35,8 @@ std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
 TEST(Bf16, RoundsProductsWithWeights) {
   auto session = SessionOf(Product(64, 48), In(Precision::kBf16));
   const Tensor ones =
-      Tensor::Of(DType::kF32, {3, 64}, std::vector<double>(3 * 64, 1.00390625));  // halfway between two bf16 values; rounds to 1
+      Tensor::Of(DType::kF32, {3, 64},
+                 std::vector<double>(3 * 64, 1.00390625));  // halfway between two bf16 values; rounds to 1
   EXPECT_EQ(LastKernel(*session, ones), "cpu.gemm.packed.bf16");
   const auto got = session->Run(DatumList{ones});
   ASSERT_TRUE(got.ok()) << got.status().ToString();

@@ -89,7 +89,7 @@ class States {
   std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;             // dims of the bound values in the previous run
+  std::vector<Dims> last_dims_;  // dims of the bound values in the previous run
   // Number of positions that the previous run read, and number that it added.
   int64_t last_length_ = 0, last_new_ = 0;
   LengthRange range_;

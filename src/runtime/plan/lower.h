@@ -13,10 +13,10 @@ namespace tern {
 struct SlotFacts {
   Type type;
   std::optional<Content> content;
-  Tensor known;            // the value, if it is known; see has_data
-  bool weight = false;     // whether the value is known and the same in all plans
-  LinearDims varying;      // the dims, if they depend on the length of the states; else empty
-  Tensor device_copy;      // copy of `known` in a device's memory
+  Tensor known;         // the value, if it is known; see has_data
+  bool weight = false;  // whether the value is known and the same in all plans
+  LinearDims varying;   // the dims, if they depend on the length of the states; else empty
+  Tensor device_copy;   // copy of `known` in a device's memory
   // Whether the value depends on the length of the states, so that SetLength writes `known`.
   bool refreshed = false;
   // For a known value in a device's memory: the slot with the same value in host memory.
