@@ -13,7 +13,7 @@ COMPUTE_BOUND = 80  # a model is compute-bound if it reaches this percentage of 
 EXACT = 5e-3  # tolerance in fp32, relative to an output's largest magnitude
 # The tolerance in bf16 is ROUNDED[0] * e + ROUNDED[1]. Here e is the error of an fp32 engine if only weights and inputs are
 # rounded to bf16. The factor is 3, because a bf16 engine also rounds the values between layers. The summand is 2^-8 for
-# each of the last four layers, because no later sum averages out their rounding errors.
+# each of the last four operations, because no later sum averages out their rounding errors.
 ROUNDED = (3, 2**-6)
 TELLING = 0.5  # if the tolerance is larger, a comparison is inconclusive
 

@@ -1,5 +1,5 @@
 // SessionOptions contains all options that control how a model runs. The public Config, command-line flags
-// and tests set them; the model, sessions, the tuner and plans read them.
+// and tests set them. The model, sessions, the tuner and plans read them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

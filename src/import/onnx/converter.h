@@ -25,7 +25,7 @@ class OnnxNode {
   OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version);
 
   Builder& b;
-  const int opset;  // version of the node's domain
+  const int opset;  // opset version of the node's domain
   const std::string& op() const;
   const std::string& domain() const;  // "" for ai.onnx
 
@@ -50,9 +50,9 @@ class OnnxNode {
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {}) const;
   std::vector<std::string> Texts(std::string_view name) const;
   Result<Tensor> TensorAttr(std::string_view name) const;  // dense or sparse
-  // The attribute is a number of ONNX's TensorProto.DataType.
+  // Reads an attribute that is a number of ONNX's TensorProto.DataType.
   Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;
-  Type TypeAttr(std::string_view name) const;  // the attribute is a TypeProto
+  Type TypeAttr(std::string_view name) const;  // reads an attribute that is a TypeProto
   std::vector<std::string> AttrNames() const;
 
   // Adds a subgraph with this role to a node that Builder::Open returned, and imports a graph attribute into
@@ -87,7 +87,7 @@ class OnnxNode {
 
 using Converter = std::function<Status(OnnxNode&)>;
 
-// Converters by domain and operator. A converter handles every version of its operator.
+// Maps a domain and an operator to a converter. A converter handles every version of its operator.
 class ConverterTable {
  public:
   void Add(const char* op, Converter converter, const char* domain = "");

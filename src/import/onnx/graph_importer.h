@@ -13,19 +13,19 @@ namespace tern::onnx {
 
 const ConverterTable& Converters();
 
-// The largest number of nodes after inlining. Without a limit, a small file could need any amount of memory.
-// For example, 40 functions of which each calls the next function twice expand to 2^40 nodes.
+// The maximum number of nodes after inlining. Without a limit, a small file could need any amount of memory.
+// For example, if each of 40 functions calls the next function twice, the model expands to 2^40 nodes.
 inline constexpr int64_t kMaxNodes = 1000000;
 inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and function calls
 
-// Which of the shapes that a file declares the import uses.
+// The declared shapes of a file that the import uses.
 enum class Trust {
   kAll,
   kNoNames,     // treats named dims as unknown
   kInputsOnly,  // uses only numbers in the dims of the model's inputs; all other dims are unknown
 };
 
-// Which kinds of declarations an import used, and whether they explain its failure.
+// The kinds of declarations that an import used, and whether they explain its failure.
 struct Claims {
   bool names = false;          // the import used dims with names
   bool numbers = false;        // the import used declared sizes that inference did not find
@@ -66,8 +66,7 @@ class GraphImporter {
       : model_(model), graph_(graph), outer_(outer), depth_(outer ? outer->depth_ + 1 : 0) {}
 
   Status Import(const pb::GraphProto& proto);
-  // Sets the types of the graph's inputs, for a body that does not declare them. Must be called before
-  // Import.
+  // Sets the types of the graph's inputs. Call it before Import, for a body that does not declare them.
   void GiveInputTypes(const std::vector<Type>& types);
 
   // Adds the nodes of a nested graph to this graph and returns the nested graph's outputs. `inputs` replace

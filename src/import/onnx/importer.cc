@@ -32,7 +32,7 @@ const ConverterTable& Converters() {
 namespace {
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
-constexpr int kMaxNesting = 400;  // the deepest nesting of messages; 130 nested Loop bodies need this
+constexpr int kMaxNesting = 400;           // maximum nesting of messages; enough for 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
 // Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read

@@ -21,7 +21,7 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
                                            std::vector<std::string>* warnings = nullptr,
                                            const Workers& workers = Workers());
 
-// Names of all ONNX operators that have a converter.
+// Returns the names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();
 
 // Reads an input or expected output of a test from a file. The file contains a TensorProto, SequenceProto,

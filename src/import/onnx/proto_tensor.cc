@@ -162,7 +162,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
   if (source.raw ? source.raw->Has(p) : p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
   // Checks the size of the data fields before allocating, so that a small file cannot cause a large
-  // allocation. An entry contains at most 4 elements (of 2 bits).
+  // allocation. An entry contains at most 4 elements, which then have 2 bits each.
   const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
                        p.int64_data_size() + p.double_data_size() + p.uint64_data_size();
   if (CountOf(dims) > 0 && CountOf(dims) / 4 > held)

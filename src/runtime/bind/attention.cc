@@ -217,7 +217,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   cpu::AttentionShape s_;
   cpu::HeadStrides k_, v_;
-  bool attrs_read_ = false;  // attributes have been read; they never change
+  bool attrs_read_ = false;  // whether the attributes, which never change, have been read
   bool joint_ = false, stacked_ = false, causal_ = false, guarded_ = false, merged_ = false;
   float scale_ = 0, softcap_ = 0;
   int64_t q_heads_ = 0, kv_heads_ = 0;

@@ -11,8 +11,8 @@ namespace {
 using cpu::NhwcWindows;
 using cpu::Operands;
 
-// Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the image is the left
-// matrix of the product. The result depends only on attributes and weights.
+// Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the convolution is a
+// matrix product whose left matrix is the image. The return value depends only on attributes and weights.
 bool IsPointwise(const KernelQuery& q) {
   const auto ones = [](const Dims& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
@@ -50,7 +50,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     if (kOperands == Operands::kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     if (kPointwise) return "needs a 1x1 kernel, strides 1, no pads";
-    return IsPointwise(q) ? "only for kernels, strides or pads that are not 1x1, 1 and 0"
+    return IsPointwise(q) ? "needs a kernel above 1x1, a stride above 1, or pads"
                           : "the dilation is too wide to read windows in place";
   }
   static bool Bf16Storage(const KernelQuery& q, int operand) {

@@ -61,9 +61,10 @@ Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
   const int64_t columns = cpu::TileSimd().columns;
+  // `panels` includes one more panel, because the last panel may be partial.
   const double count = ProductOf({s.batch, s.group}), taps = ProductOf(s.kernel),
                pixels = ProductOf(s.output),
-               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;  // rounded up
+               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;
   work.algorithm = algorithm;
   work.products =
       taps * Products(count * panels, static_cast<double>(s.group_maps()), columns, s.group_channels());

@@ -28,7 +28,7 @@ Result<EinsumLabels> LabelsOf(const KernelQuery& q) {
   return LabelAxes(equation, ranks);
 }
 
-// The axes of an operand by label.
+// An operand whose axes are identified by labels.
 struct Operand {
   const Labels& labels;
   const Dims& dims;

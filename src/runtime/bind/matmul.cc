@@ -102,7 +102,7 @@ class MatMul : public KernelOf<MatMul> {
     epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     a_at_.clear();
     if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !transposed_a) {
-      p_.m *= CountIn(batch);  // all matrices share b, so that the batch is one tall product
+      p_.m *= CountIn(batch);  // all products have the same b, so the batch is one product with all rows of a
     } else {
       SetBatch(a, b, batch);
     }
@@ -144,7 +144,7 @@ class MatMul : public KernelOf<MatMul> {
 // Returns whether all dims but the last two are 1.
 bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
-// The strategies of PackedMatMul define how weights are packed and multiplied.
+// A strategy of PackedMatMul. It defines how weights are packed and multiplied.
 template <cpu::Operands kOf> struct Panels {
   static constexpr cpu::Operands kOperands = kOf;
   static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }

@@ -34,7 +34,7 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
            (first.data<const float>()[0] * second.data<const float>()[single ? 0 : i]);
 }
 
-// Requantizes sums of integers to the result, channel by channel.
+// Converts sums of integers to the quantized result, channel by channel.
 class Rescaler {
  public:
   // Reserves scratch memory for one multiplier and one bias per channel, at offset `bytes`. Returns the
@@ -205,8 +205,8 @@ class Quantized : public Kernel {
     return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
-  // Returns the attributes of the real op. If the kernel runs on integers, the Rescaler applies bias and
-  // activation instead of the inner kernel.
+  // Returns the attributes of the real op. If the kernel runs on integers, they contain no activation,
+  // because the Rescaler applies bias and activation.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
     return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;

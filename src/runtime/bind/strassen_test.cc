@@ -15,7 +15,7 @@ TEST(StrassenKernels, ChosenWhereTheyPay) {
   EXPECT_EQ(KernelChosen({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.f32");
-  // 258 columns, half of b, are not a multiple of the panel width of any instruction set.
+  // Half of b has 258 columns, which is not a multiple of the panel width of any instruction set.
   EXPECT_EQ(KernelChosen({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
   // k is odd.
   EXPECT_EQ(KernelChosen({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");

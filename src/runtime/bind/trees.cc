@@ -15,7 +15,7 @@ using cpu::Aligned;
 
 template <class T> constexpr DType kTypeOf = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
 
-// Converts elements as the reference function does: integers are converted to f32 first.
+// Converts elements to T. Integers are converted to f32 first, as in the reference function.
 template <class T> void Convert(const Tensor& x, int64_t begin, int64_t count, T* to) {
   const bool integer = IsInt(x.dtype());
   for (int64_t i = 0; i < count; ++i)

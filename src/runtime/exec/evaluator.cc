@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// The view of a StatefulRunner that a reference function gets. The destructor ends the use of the runner. The
+// Gives a reference function access to a StatefulRunner. The destructor calls StatefulRunner::Finish. The
 // StatefulRunner must outlive this object.
 class RunnerWithStates : public StatefulSubgraph {
  public:

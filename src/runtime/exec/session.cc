@@ -75,7 +75,7 @@ struct Session::State {
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
-  std::vector<Tensor> outputs;    // bound by the caller; undefined if not bound
+  std::vector<Tensor> outputs;    // tensors that the caller bound; undefined if not bound
   std::vector<bool> copies;       // by output: whether Run copies it to the bound tensor after the steps
   Execution* current = nullptr;   // the execution of the last run or Prepare
 

@@ -1,4 +1,4 @@
-// Session runs a model. It is the only entry to the runtime.
+// Session runs a model. It is the entry point of the runtime.
 #pragma once
 #include <memory>
 #include <optional>
@@ -76,7 +76,7 @@ class Session {
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
   // Later runs write output i to `tensor`, which must be contiguous and have the output's type and dims. The
-  // session shares its buffer. An undefined tensor removes the binding.
+  // session keeps a reference to the tensor's buffer. An undefined tensor removes the binding.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
   // Returns a view of output i that is valid until the next Run. The view may share the memory of a bound
@@ -89,7 +89,7 @@ class Session {
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
   int64_t StateLength() const;  // current length of the growing states; 0 if none grows
-  // Growing states become empty, other states zero. The next run may have another batch size.
+  // Growing states become empty, and other states become zero. The next run may have another batch size.
   void ResetState();
   // Sets a state to a copy of the value. A growing state accepts any length, but Run fails if the lengths of
   // growing states differ.
@@ -111,8 +111,8 @@ class Session {
   // Later runs use at most `threads` threads. 0 and numbers above options.threads mean options.threads. Plans
   // stay valid.
   void SetThreads(int threads);
-  std::vector<Fallback> Fallbacks() const;  // of all plans so far
-  std::vector<StepInfo> Steps() const;      // of the last plan
+  std::vector<Fallback> Fallbacks() const;  // fallbacks in all plans so far
+  std::vector<StepInfo> Steps() const;      // steps of the last plan
   // Returns the kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a
   // split batch share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;

@@ -1,5 +1,5 @@
-// Tests plans that serve a range of lengths of the states: when a session requests such a plan, and what the
-// session does if no such plan is possible.
+// Tests plans that serve a range of lengths of the states. Tests when a session requests such a plan, and
+// what the session does if no such plan is possible.
 #include "runtime/exec/state_test_support.h"
 
 namespace tern {

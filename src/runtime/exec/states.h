@@ -12,8 +12,9 @@ namespace tern {
 class Runner;
 
 // Owns one StateMemory per GraphState. Plans read a state as an input and write its next value as an output.
-// Not thread-safe. "Past" is the value that a run reads, "present" the value that it writes. A run calls
-// Feed, Begin, Execution::Run and End. It calls Prepare after Feed if the previous execution does not match.
+// Not thread-safe. The "past" is the value that a run reads, and the "present" is the value that it writes. A
+// run calls Feed, Begin, Execution::Run and End. It calls Prepare after Feed if the previous execution does
+// not match.
 class States {
  public:
   explicit States(const Program& program);
@@ -50,7 +51,7 @@ class States {
   void SelectRows(int axis, const std::vector<size_t>& parents);
   const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
 
-  // Growing states become empty, other states zero. The next run may have another batch size.
+  // Growing states become empty, and other states become zero. The next run may have another batch size.
   void Reset();
   Status Set(const std::string& input, const Tensor& value);
   Result<Tensor> Get(const std::string& input) const;

@@ -1,4 +1,4 @@
-// Holds the memory of a state, which is a value that persists between runs.
+// The memory of a state, which is a value that persists between runs.
 #pragma once
 #include "core/tensor.h"
 #include "runtime/memory/row_moves.h"
@@ -6,7 +6,7 @@
 namespace tern {
 
 // A state that grows along one axis up to a capacity, which doubles when it is exceeded. Not thread-safe.
-// "Past" is the value that a run reads, "present" the value that it writes.
+// The "past" is the value that a run reads, and the "present" is the value that it writes.
 class StateMemory {
  public:
   // `axis` is the axis that grows. Its length starts at 0. If `axis` is -1, the size is fixed and the value
@@ -20,7 +20,7 @@ class StateMemory {
   // Otherwise the value is contiguous.
   bool strided() const { return strided_; }
 
-  // Calls that throw std::bad_alloc change nothing.
+  // If a function below throws std::bad_alloc, it has changed nothing.
 
   // Returns the value that a run reads, strided if strided(), else contiguous.
   const Tensor& past() const { return past_; }

@@ -93,7 +93,7 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   if (tuner_) {
     Tuner::Found found = tuner_->Find(query, threads);
     times = std::move(found.times);
-    for (const Measured& time : times)  // fastest first
+    for (const Measured& time : times)  // best kernel first
       for (const KernelEntry* entry : target_->KernelsOf(query.op().name))
         if (entry->name == time.kernel && (!pack || entry->can.pack == *pack) && entry->legal(query)) {
           reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;

@@ -69,9 +69,9 @@ class BatchSplitter {
     }
   }
 
-  // Returns the end of the longest sequence from `begin` on that can be split together. All its nodes have
-  // the same number of items. No node reads all items of a value that an earlier node of the sequence writes
-  // in slices.
+  // Returns the end of the longest sequence that starts at `begin` and can be split as a whole. All its nodes
+  // have the same number of items. No node reads all items of a value that an earlier node of the sequence
+  // writes in slices.
   size_t EndOfRun(size_t begin) const {
     std::map<int, bool> written;
     size_t i = begin;

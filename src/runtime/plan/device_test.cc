@@ -143,7 +143,7 @@ class TwoDevices : public testing::Test {
 };
 
 // Two products run on the device, and the activation between them runs on the CPU. x and the activation's
-// result are copied to the device; the activation's input and y are copied to the host.
+// result are copied to the device. The activation's input and y are copied to the host.
 TEST_F(TwoDevices, RunHalfOfANetworkEach) {
   Expect(R"(graph @g(%x: f32[3,4]) -> (%y) {
     #a: f32[4,4] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)

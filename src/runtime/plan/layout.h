@@ -27,7 +27,7 @@ struct Draft {
 struct Storage {
   bool external = false;  // memory of a bound input or of a state
   size_t bytes = 0;
-  int first = 0, last = 0;  // lifetime: indices of drafts, inclusive
+  int first = 0, last = 0;  // indices of the first and the last draft that use the storage
   int parent = -1;          // the storage that contains this one, at parent_offset; -1 if there is none
   size_t parent_offset = 0;
   MemorySpace* memory = nullptr;  // null for host memory

@@ -31,7 +31,7 @@ struct BoundValue {
   bool known = false;
 };
 
-// A step of a plan. `inputs` and `outputs` contain slots; -1 is an absent input.
+// A step of a plan. `inputs` and `outputs` contain slots. An absent input is -1.
 struct Step {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;

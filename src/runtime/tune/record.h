@@ -28,8 +28,8 @@ struct RecordKey {
 };
 RecordKey RecordKeyFor(const std::string& isa);  // for this processor; `isa` is Target::isa()
 
-// Parses the text of a record. Lines keep their order. If a node has several lines, the first one counts.
-// Returns no lines if the text has another key.
+// Parses the text of a record. Returns the lines in their order. If a node has several lines, returns only
+// the first one. Returns no lines if the text has another key.
 using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
 RecordLines ParseRecord(std::string_view text, const RecordKey& key);
 // Returns the text of a record. It contains the fresh measurements, then those lines of `old` that belong to

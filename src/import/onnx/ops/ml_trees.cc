@@ -10,7 +10,7 @@
 namespace tern::onnx {
 namespace {
 
-// The arrays by which Tern describes an ensemble (see ops/ml/forest.h).
+// The arrays that describe an ensemble in Tern (see ops/ml/forest.h).
 struct Table {
   std::vector<int64_t> roots, feature, mode, on_true, on_false, missing, leaf_start = {0}, target,
                                                                          member_start;
@@ -33,7 +33,7 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
   return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
 }
 
-// Reads a list of floats, or the *_as_tensor attribute that replaces it.
+// Reads the attribute NAME_as_tensor if it is present, otherwise the list of floats NAME.
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));

@@ -1,4 +1,4 @@
-// Converts operators of com.microsoft that equal an ONNX operator or a small composition of ops.
+// Converts operators of com.microsoft that equal an ONNX operator or a few Tern ops.
 #include <algorithm>
 
 #include "import/onnx/graph_importer.h"

@@ -135,7 +135,7 @@ Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
 
-// Returns whether QMatMul supports the inputs of QGemm. The scales of b (input 4) may be one per column.
+// Returns whether QMatMul supports the inputs of QGemm. b may have one scale per column (input 4).
 bool TakenByQMatMul(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i))) || n.RankOf(i) != 2) return false;
@@ -222,8 +222,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// w is [directions, inputs, 4 * hidden]. Emits its dequantized elements as [directions, 4 * hidden, inputs],
-// because the op Rnn computes in f32.
+// Dequantizes w and transposes it from [directions, inputs, 4 * hidden] to [directions, 4 * hidden, inputs],
+// as the op Rnn requires.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;

@@ -1,5 +1,5 @@
-// Converts random numbers, Bernoulli, Multinomial and Dropout. The op Random gets the operator's seed, so
-// that a seeded operator returns the same numbers in each run.
+// Converts random numbers, Bernoulli, Multinomial and Dropout. The op Random gets the operator's seed, so an
+// operator with a seed returns the same numbers in each run.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
