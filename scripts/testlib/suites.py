@@ -345,16 +345,16 @@ SUITES = [
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
     Suite("graphs", "10,000 random graphs, before and after optimization (by default: 300 fixed graphs)", graphs_full, any_preset=True,
           sample=graphs_sample),
-    Suite("optimizer", "Tern's optimizer against three others, and twice for equal results, on exported and published models "
-          "(by default: the stored models)", optimizer_full, sample=optimizer_sample),
+    Suite("optimizer", "compares Tern's optimizer with three others, and checks that its results are stable (by default: on the "
+          "stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
-    Suite("zoo", "outputs of published models against the expected outputs stored with them (TERN_ZOO)", zoo),
-    Suite("accuracy", f"labels that models give {PICTURES} pictures, bf16 against fp32 (TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
+    Suite("zoo", "outputs of published models against the expected outputs stored with them (needs TERN_ZOO)", zoo),
+    Suite("accuracy", f"labels that models give {PICTURES} pictures, bf16 against fp32 (needs TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("bench", "the benchmark's arithmetic, tables and charts, with a fake engine; kernels_bench", bench),
+    Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
@@ -362,7 +362,7 @@ SUITES = [
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
-    Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (TRITON_HOME)", triton),
+    Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

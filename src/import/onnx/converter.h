@@ -110,6 +110,6 @@ Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrL
 
 }  // namespace tern::onnx
 
-// Defines the converters of one source file: TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
-// The build finds these lines and registers the converters.
+// Defines the converters of one source file. The build finds these definitions and registers the converters.
+// Example: TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
 #define TERN_CONVERTERS(Family) void TernConverters_##Family([[maybe_unused]] ConverterTable& table)

@@ -19,7 +19,7 @@ constexpr DType kOnnxTypes[] = {
     DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 
-// In bytes; data of this size is moved out of the message, and smaller data is copied.
+// Data of at least this many bytes is moved out of the message. Smaller data is copied.
 constexpr size_t kWorthTaking = 1024;
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {

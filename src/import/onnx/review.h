@@ -11,7 +11,7 @@ namespace tern::onnx {
 // with this attribute, so that the user can find misspelt attributes. The import ignores such attributes.
 std::vector<std::string> UnknownAttributes(const pb::ModelProto& model);
 
-// Fails if an output's declared element type differs from the type that its node produces, because a caller
+// Fails if an output's declared element type differs from the type that its node produces. Otherwise a caller
 // that relies on the declaration would misread the result.
 Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph);
 

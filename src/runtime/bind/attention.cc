@@ -149,7 +149,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of the keys and values that
-  // cpu::ComputeAttention reads: either the inputs, or the past joined with the new rows.
+  // cpu::ComputeAttention reads. These are either the inputs, or the past joined with the new rows.
   void SetStrides(const KernelQuery& query) {
     const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)

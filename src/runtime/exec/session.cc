@@ -66,7 +66,7 @@ struct Session::State {
     copies.resize(outputs.size());
   }
 
-  // The session that takes the overridable constants `variant_names` as inputs; null until a caller feeds
+  // A session in which the overridable constants `variant_names` are inputs. It is null until a caller feeds
   // such a constant.
   std::unique_ptr<Session> variant;
   std::vector<std::string> variant_names;

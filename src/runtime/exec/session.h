@@ -117,11 +117,12 @@ class Session {
   // split batch share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
-  // Returns warnings about all plans so far: the tuning record cannot be read or written, the reference
-  // evaluator runs ops that no kernel supports, or the states need one plan per length.
+  // Returns warnings about all plans so far. There is a warning if the tuning record cannot be read or
+  // written, if the reference evaluator runs ops that no kernel supports, or if the states need one plan per
+  // length.
   std::vector<std::string> Warnings() const;
   MemoryReport Memory() const;
-  // Returns the weights that were packed for the kernels of all plans so far; see runtime/model/packs.h.
+  // Returns the weights that were packed for the kernels of all plans so far (see runtime/model/packs.h).
   Packs PackedWeights() const;
   int PlanCount() const;  // plans of the main graph that this session has cached
   int PlansMade() const;  // plans that this session and its clones compiled, including plans of subgraphs

@@ -23,7 +23,8 @@ class States {
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
   // Sets the inputs that are states to their pasts. Until a run has succeeded, each call creates the memory
-  // of the states, because the symbols in their declared dims get their values from the other inputs.
+  // of the states again. The reason is that symbols in the declared dims of states get their values from the
+  // other inputs.
   Status Feed(DatumList& inputs);
   // Returns the length that the growing states had in the last Feed, or 0 if no state grows.
   int64_t length() const { return length_; }
@@ -85,8 +86,8 @@ class States {
   std::string one_length_;
 
   const Execution* planned_ = nullptr;  // the execution that presents_ describes
-  // By state: the length of the present as a function of the length of the past; nullopt if the length of the
-  // present is known only after the run.
+  // By state: the length of the present as a function of the length of the past. nullopt means that the
+  // length of the present is known only after the run.
   std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;

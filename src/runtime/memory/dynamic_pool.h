@@ -1,4 +1,4 @@
-// Memory for values whose size is known only at run time. Blocks stay allocated between runs; a block is
+// Memory for values whose size is known only at run time. Blocks stay allocated between runs. A block is
 // reused when no buffer refers to it.
 #pragma once
 #include <memory>

@@ -103,9 +103,9 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return target_->Select(query, pack);
 }
 
-// Relies on a rule for kernel tables: if a kernel is legal for some dims of the inputs that are not weights,
-// then for any other dims a kernel with the same pack layout must be legal. So the layouts that are legal for
-// `query` are legal for all dims.
+// Relies on a rule that all kernel tables follow. The legality of a pack layout depends only on the weights,
+// not on the dims of other inputs. If a kernel is not legal for some of these dims, another kernel with the
+// same pack layout is. So the layouts that are legal for `query` are legal for all dims.
 std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& query, int threads) const {
   std::set<std::string> packs;
   if (const std::optional<Representative> representative = RepresentativeQuery(node, query)) {

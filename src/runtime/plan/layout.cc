@@ -157,8 +157,8 @@ class LayoutMaker {
     return true;
   }
 
-  // Handles a Concat along the last axis. If an input has no other reader and its kernel can write with the
-  // row stride of the result, the kernel writes the input directly into the result.
+  // Handles a Concat along the last axis. The kernel that computes an input writes it directly into the
+  // result if the input has no other reader and the kernel can write with a row stride.
   bool TryConcatRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;

@@ -18,8 +18,8 @@ struct Draft {
   bool is_copy = false;  // a Concat that copies only `copies`; the other inputs are in its result
   std::vector<std::pair<int, size_t>> copies;  // slot of an input, byte offset in the result
   bool is_transfer = false;                    // copies its input from one memory to another
-  // Row stride of output 0 in elements, if output 0 is written into the result of a Concat along the last
-  // axis. 0 if output 0 is contiguous.
+  // Row stride of output 0 in elements. It is 0 if output 0 is contiguous. Otherwise output 0 is written into
+  // the result of a Concat along the last axis.
   int64_t row_stride = 0;
 };
 

@@ -1,4 +1,4 @@
-// The first half of compilation infers the type of every value for given input shapes, folds nodes whose
+// The first half of compilation. It infers the type of every value for given input shapes, folds nodes whose
 // inputs are known, and lists the nodes that remain to run.
 #pragma once
 #include <algorithm>
@@ -66,8 +66,9 @@ struct PlanNode {
   // node are static.
   bool has_kernel = false;
   double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
-  // FuseNext sets these members if the step also computes the next node: the next node, the slot of the
-  // intermediate value, and the kernel for both nodes. Then `outputs` are the outputs of the next node.
+  // FuseNext sets these three members if the step also computes the next node. `intermediate` is the slot of
+  // the value between the two nodes. `fused_entry` is the kernel for both nodes. `outputs` are then the
+  // outputs of the next node.
   const NodeProgram* next = nullptr;
   int intermediate = -1;
   const KernelEntry* fused_entry = nullptr;
@@ -100,8 +101,8 @@ struct LowerOptions {
 // values are undefined tensors.
 //
 // An If with a known condition is replaced by the nodes of its branch. A kernel runs any other node with
-// subgraphs if the inputs and outputs of the node are static, its subgraphs capture no values, and the target
-// has a legal kernel. Without a kernel, a Fused is replaced by the nodes of its body, and the reference
+// subgraphs on three conditions: its inputs and outputs are static, its subgraphs capture no values, and the
+// target has a legal kernel. Otherwise a Fused is replaced by the nodes of its body, and the reference
 // evaluator runs other nodes.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,

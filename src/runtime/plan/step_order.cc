@@ -102,7 +102,8 @@ class State {
 
   const OrderProblem* p_;
   const Links* links_;
-  // Per block: number of readers that have not run; per step: number of steps it waits for.
+  // `unread_` contains the number of readers of each block that have not run. `missing_` contains the number
+  // of steps for which each step waits.
   std::vector<int> unread_, missing_;
   std::vector<int> ready_, order_;
   size_t held_ = 0, peak_ = 0;

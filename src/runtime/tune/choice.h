@@ -32,7 +32,7 @@ struct Choice {
   std::string kernel;
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal kernels come first, sorted by estimated time
-  // Number of slices of a split batch that have this choice; times are per slice.
+  // Number of slices of a split batch that have this choice. Times are per slice.
   int64_t slices = 1;
   // Whether the node is a dynamic step. Each run chooses its kernel, and this is the choice of the last run.
   bool in_run = false;

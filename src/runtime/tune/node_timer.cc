@@ -7,7 +7,7 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// In bytes; typical cache sizes.
+// Limits for the number of bytes that FlushCaches reads. They are typical cache sizes.
 constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;
 constexpr int kMinRuns = 3, kMaxRuns = 15;
 constexpr double kEnoughTime = 5000;  // total microseconds after which a kernel is not run again

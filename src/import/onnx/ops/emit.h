@@ -50,8 +50,8 @@ class Emit {
   Value* CountTo(Value* count) { return b.Op("Range", {Long(0), Squeeze(count, {0}), Long(1)}); }
 };
 
-// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]; ChannelsLast does the reverse. x must have a
-// known rank of at least 2.
+// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]. ChannelsLast does the reverse. `x` must have
+// a known rank of at least 2.
 inline Value* ChannelsFirst(Emit& e, Value* x) {
   const int64_t rank = x->type.shape.rank();
   std::vector<int64_t> perm = {0, rank - 1};

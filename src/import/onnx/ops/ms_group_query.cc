@@ -16,7 +16,7 @@ Status CheckSupported(const OnnxNode& n) {
                  n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
     return n.NotYet("a quantized cache");
-  if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
+  if (n.Int("sliding_window_cache")) return n.NotYet("a cache that is only as long as the window");
   if (n.Int("qk_output") || n.Wants(3)) return n.NotYet("the output of scores");
   if (n.Has(12) || n.Has(13)) return n.NotYet("a quantized cache");
   if (n.Has(3) != n.Has(4)) return n.Bad("only one of past_key and past_value is present");

@@ -28,8 +28,9 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// The outputs are y (the distinct elements of x in the order of first appearance), the index in y of each
-// element of x, and the counts.
+// The first output y contains the distinct elements of x in the order of first appearance. The second output
+// contains the index in y of each element of x. The third output contains the number of occurrences of each
+// element of y.
 Status Unique(OnnxNode& n) {
   const auto out = n.b.Ops("Unique", {n.In(0)}, {{"flatten", true}, {"sorted", false}}, 4);
   n.Out({out[0], out[2], out[3]});
