@@ -50,8 +50,8 @@ def generators(args):
 
 
 def measure(server, model, send):
-    """Runs a load generator once. Fails if the server executed fewer than 98 % of the requests that the client counted, because
-    h2load also counts gRPC errors, which have HTTP status 200."""
+    """Runs a load generator once. Fails if the server executed fewer than 98 % of the requests that the client counted. Such a
+    difference means errors that h2load does not detect, because gRPC errors have HTTP status 200."""
     server.check()
     fixed = server.name == "nginx"
     before, answered = server.cpu_seconds(), 0 if fixed else stats.successes(server, model)
