@@ -31,10 +31,10 @@ class OnnxNode {
 
   int InputCount() const;
   int OutputCount() const;
-  bool Has(int input) const;                    // whether the node has this input
-  Value* In(int i) const;                       // null if the node does not have input i
-  bool Wants(int output) const;                 // whether the node lists this output with a name
-  void Out(int i, Value* value);                // sets output i of the node
+  bool Has(int input) const;
+  Value* In(int i) const;        // null if the node does not have input i
+  bool Wants(int output) const;  // whether the node lists this output with a name
+  void Out(int i, Value* value);
   void Out(const std::vector<Value*>& values);  // sets outputs 0, 1, …
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }

@@ -14,7 +14,7 @@ class StatefulRunner {
   // valid until Finish.
   Status Start(const std::vector<Tensor>& values, const std::vector<BoundValue>& captures);
   Status Run(const DatumList& inputs);
-  // Releases inputs and captures.
+  // Releases the references to inputs and captures.
   void Finish();
 
   const Datum& Output(int i) const;  // output of the last Run; empty if the output is a state

@@ -155,7 +155,6 @@ TEST_F(TwoDevices, RunHalfOfANetworkEach) {
          {"MatMul"}, {Counting({3, 4})}, 2, 2);
 }
 
-// A value with several readers on the other device is copied once.
 TEST_F(TwoDevices, CopyAValueOnceForAllItsReaders) {
   Expect(R"(graph @g(%x: f32[8]) -> (%y) {
     %a = Relu(%x)
@@ -179,7 +178,6 @@ TEST_F(TwoDevices, KeepViewsWhereTheirInputIs) {
          {"Binary"}, {Counting({2, 6})}, 1, 1);
 }
 
-// Captures of a subgraph are copied to the host.
 TEST_F(TwoDevices, CopyCapturesToTheHost) {
   Expect(R"(graph @g(%x: f32[4], %c: bool[]) -> (%y) {
     %a = %x + %x

@@ -209,7 +209,6 @@ TEST(FuseNext, OtherNodesAreMeasured) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.quick");
 }
 
-// The intermediate value takes no memory.
 TEST(FuseNext, SavesTheMemoryOfTheIntermediateValue) {
   Net net, unfused;
   unfused.outputs = "%y, %a";
