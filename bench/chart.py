@@ -1,4 +1,4 @@
-"""Charts as SVG, without a library and without scripts."""
+"""Draws charts as SVG. Needs no library, and the SVG contains no scripts."""
 
 import math
 from xml.sax.saxutils import escape
@@ -30,8 +30,8 @@ def _best_ratios(report):
 
 
 def ratios(report):
-    """Returns an SVG with the best peer's time divided by Tern's time for each model, as one bar per number of
-    threads."""
+    """Returns an SVG with one bar per model and number of threads. The length of a bar is the best peer's time divided by
+    Tern's time."""
     models = _best_ratios(report)
     threads = sorted({row["threads"] for row in report["rows"]})
     top = max([1.0, *(r for by in models.values() for r in by.values())]) * 1.05
@@ -59,7 +59,7 @@ PANEL, GAP, ACROSS = (250, 170), 60, 3
 
 
 def _panel(series, engines, cores, x0, y0):
-    """Draws one series: time against size, with logarithmic axes."""
+    """Draws the times of one series against the sizes, with logarithmic axes."""
     width, height = PANEL
     points = [(p["size"], name, p["engines"][name]["ms"]) for p in series["points"] for name in engines
               if figures.ok(p["engines"].get(name))]

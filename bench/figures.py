@@ -1,19 +1,19 @@
-"""The arithmetic of the comparison, independent of engines."""
+"""Computes ratios, means, tolerances and speedups from measured times."""
 
 import math
 import statistics
 
 import numpy as np
 
-METHOD = 2  # version of the method that docs/reports/performance.md describes; figures of different versions are not comparable
+METHOD = 2  # version of the method in docs/reports/performance.md; figures of different versions are not comparable
 QUICK = (3, 0.15)  # rounds, and seconds per engine and round
 NOISE = 0.05  # if the spread is larger, the rounds are repeated
-LASTING = 0.5  # ms; the call overhead of a peer is negligible if the best peer takes at least this long
+LASTING = 0.5  # ms; if the best peer takes at least this long, the overhead of its call is negligible
 COMPUTE_BOUND = 80  # a model is compute-bound if it reaches this percentage of the multiply-add peak on one thread
 EXACT = 5e-3  # tolerance in fp32, relative to an output's largest magnitude
-# The tolerance in bf16 is ROUNDED[0] * (error of rounding only weights and inputs in fp32) + ROUNDED[1]. The factor is
-# 3 because values between layers are rounded too. The summand is 2^-8 for each of the last four steps, because no later
-# sum averages out their rounding.
+# The tolerance in bf16 is ROUNDED[0] * e + ROUNDED[1]. Here e is the error of an fp32 engine if only weights and inputs are
+# rounded to bf16. The factor is 3, because a bf16 engine also rounds the values between layers. The summand is 2^-8 for
+# each of the last four operations, because no later sum averages out their rounding errors.
 ROUNDED = (3, 2**-6)
 TELLING = 0.5  # if the tolerance is larger, a comparison is inconclusive
 
@@ -35,8 +35,7 @@ def worst_error(got, wanted):
 
 
 def bound(rounding):
-    """Returns the tolerance of outputs. `rounding` is the error of rounding only weights and inputs, or None in
-    fp32."""
+    """Returns the tolerance of outputs. `rounding` is the error e (see ROUNDED), or None in fp32."""
     return EXACT if rounding is None else ROUNDED[0] * rounding + ROUNDED[1]
 
 
@@ -51,10 +50,10 @@ def judged(error, rounding):
 
 
 def timing(rounds):
-    """Returns the best and the median latency. `rounds` is a list of latencies per round. `spread` says by which
-    fraction the best latency of the median round exceeds the best latency of all rounds.
+    """Returns the best and the median latency. `rounds` contains a list of latencies for each round.
 
-    The spread is 0 if the best latency is 0, because the clock of processor time may return 0 for a run of a
+    `spread` is m / b - 1. Here b is the best latency of all rounds, and m is the median of the best latencies of each
+    round. If b is 0, the spread is 0. This happens because the clock of processor time may return 0 for a run of a
     microsecond."""
     bests = [min(latencies) for latencies in rounds]
     best = min(bests)
@@ -92,15 +91,15 @@ def best_peer(results):
 
 
 def spread(results):
-    """Returns the uncertainty of a ratio: the largest spread of Tern, Tern on one thread, and the best peer. Returns
+    """Returns the largest spread of Tern, Tern on one thread, and the best peer. It is the uncertainty of a ratio. Returns
     None if Tern has no time."""
     counted = [results.get(name) for name in ("tern", "single", best_peer(results))]
     return max(r["spread"] for r in counted if ok(r)) if ok(results.get("tern")) else None
 
 
 def summary(rows, peers):
-    """Returns geometric means over all rows: one of the ratios to each peer, and one of the ratios to the best peer of
-    each row."""
+    """Returns geometric means of ratios over all rows. There is one mean for each peer, and one for the best peer of each
+    row."""
     against = {peer: [r for r in (ratio(row["engines"], peer) for row in rows) if r] for peer in peers}
     best = [r for r in (ratio(row["engines"], best_peer(row["engines"])) for row in rows) if r]
     return {"models": len(rows), "compared": len(best), "best": geomean(best), "worst_model": min(best, default=math.nan),
@@ -108,7 +107,7 @@ def summary(rows, peers):
 
 
 def lasting(rows):
-    """Returns the rows whose best peer takes so long that the overhead of its call from Python is negligible."""
+    """Returns the rows whose best peer takes at least LASTING ms."""
     return [row for row in rows if (best := best_peer(row["engines"])) and row["engines"][best]["ms"] >= LASTING]
 
 
@@ -117,8 +116,9 @@ def percent_of_peak(flops, ms, peak_gflops, threads):
 
 
 def over_single(row):
-    """Returns two speedups of several threads relative to one thread: the speedup of Tern, measured in the same rounds,
-    and the speedup of a loop of multiply-adds. A speedup is None if it was not measured."""
+    """Returns two speedups of several threads relative to one thread. The first is the speedup of Tern, whose two times
+    were measured in the same rounds. The second is the speedup of a loop of multiply-adds. A speedup is None if it was not
+    measured."""
     several, single = row["engines"].get("tern"), row.get("single")
     gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
     one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
@@ -133,30 +133,31 @@ def reads_over_single(row):
 
 
 def permitted(row):
-    """Returns the speedup that the machine permits if memory-bound steps scale like the reading loop and all other
-    steps like the multiply-add loop. Returns None if the loops were not measured."""
+    """Returns the largest speedup that the machine permits. It assumes that memory-bound steps scale like the loop that
+    reads memory, and that all other steps scale like the loop of multiply-adds. Returns None if the loops were not
+    measured."""
     (_, loop), reads, waits = over_single(row), reads_over_single(row), row.get("waiting")
     return 1 / (waits / reads + (1 - waits) / loop) if loop and reads and waits is not None else None
 
 
 def compute_bound(row, alone=None):
-    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. The time on one thread
-    is in row["single"], in `alone` (the row of a measurement with one thread), or in both. If both are present, it is
-    enough that one of them reaches this percentage."""
+    """Returns whether Tern on one thread reaches COMPUTE_BOUND percent of the multiply-add peak. The time on one thread is in
+    row["single"]. `alone` may be the row of a separate measurement with one thread. It is enough that one of the two times
+    reaches this percentage."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
     return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
                percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):
-    """Returns whether a point of a series has more threads than cores. In this case Tern uses one thread per core.
+    """Returns whether a point of a series has more threads than the machine has cores. Then Tern uses one thread per core.
     `cores` is 0 if unknown."""
     return axis == "threads" and 0 < cores < size
 
 
 def step(point, before, engine, axis):
-    """Returns the time per item at `point` divided by the time per item at `before`, the previous size. If the axis is
-    the number of threads, returns the ratio of the times. Returns None if a time is missing."""
+    """Returns the time per item at `point`, divided by the time per item at the previous point `before`. If the axis is the
+    number of threads, divides the entire times. Returns None if a time is missing."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
         return None
     growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]
@@ -164,8 +165,8 @@ def step(point, before, engine, axis):
 
 
 def cliffs(points, peers, axis, limit=1.25):
-    """Returns the sizes at which Tern's time per item grows `limit` times as much as that of every peer. A peer's
-    growth counts as at least 0.8."""
+    """Returns the sizes at which Tern's step() is more than `limit` times the step() of every peer. A step of a peer below
+    0.8 counts as 0.8."""
     found = []
     for before, point in zip(points, points[1:]):
         ours = step(point, before, "tern", axis)

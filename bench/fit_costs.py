@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Fits the rates of src/runtime/cost/cost_rates.inc to this machine.
 
-    fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    appends measurements of every kernel of every layer to FILE
+    fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    measures every kernel of every layer, appends the times to FILE
     fit_costs.py fit FILE…                                              prints the table of rates, and the errors of the estimates
 
 The estimated time of a kernel is a sum of terms. Each term is a count times a rate of the kernel's algorithm. The
-counts are bytes moved, elements transformed, 1 for the start, and either products or bytes of weights, whichever takes
-longer. The rates are the solution of a non-negative least-squares problem. Measure on a machine without other load, on
-one thread, with one instruction set at a time. The program needs numpy."""
+counts are bytes moved, elements transformed, 1 for the start, and either products or bytes of weights. Of the last two,
+the count that takes longer is used. The rates are the solution of a non-negative least-squares problem. Use a machine
+without other load, and measure one instruction set at a time. The program needs numpy."""
 
 import argparse
 import collections
@@ -20,8 +20,8 @@ import sys
 
 import numpy as np
 
-# These algorithms run inside other kernels. Their counts are too correlated with the other counts of those kernels to be
-# fitted.
+# The rates of these algorithms are not fitted. The algorithms run only inside other kernels, and their counts are too
+# correlated with the other counts of those kernels.
 FIXED = {"move", "transpose"}
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
@@ -32,8 +32,8 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """Returns kCache and kMiss of src/runtime/cost/cost_model.cc: the largest number of bytes of weights that stay in a
-    cache, and the factor by which larger weights are read more slowly."""
+    """Returns kCache and kMiss of src/runtime/cost/cost_model.cc. Weights of at most kCache bytes stay in a cache. Reading
+    larger weights takes kMiss times as long."""
     match = re.search(r"kCache = (\d+) << (\d+);.*?kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text(), re.DOTALL)
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
@@ -85,8 +85,8 @@ def not_negative_least_squares(a, b):
 
 
 def parts(sample, table):
-    """Yields each algorithm of a sample with its counts and rates. Of the counts of products and weights, the one that
-    takes less time is set to 0."""
+    """Yields each algorithm of a sample with its counts and rates. Either the count of products or the count of weights is
+    set to 0, whichever takes less time."""
     near, times = far_weights()
     for w in sample["work"]:
         rates = table[w["algorithm"], sample["isa"]]
@@ -97,8 +97,8 @@ def parts(sample, table):
 
 
 def fit_once(samples, table, near, bounded=True):
-    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns for each
-    sample its estimate divided by its measurement. The estimate uses the rates before the fit."""
+    """Fits the rates in `table` (nanoseconds) to the samples. Rates without samples stay unchanged. Returns the estimate of
+    each sample, divided by its measurement. These estimates use the rates before the fit."""
     seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
     algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer than 8 samples do not determine the rates
     at = {name: i * WIDTH for i, name in enumerate(algorithms)}
@@ -106,7 +106,7 @@ def fit_once(samples, table, near, bounded=True):
     times = np.array([s["us"] * 1e3 for s in samples])
     known, estimates = np.zeros(len(samples)), np.zeros(len(samples))
     isa = samples[0]["isa"]
-    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # no algorithm is faster than the peak
+    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # no algorithm multiplies faster than direct convolution
     for i, s in enumerate(samples):
         for name, counts, rates in parts(s, table):
             estimates[i] += counts @ rates
@@ -114,7 +114,7 @@ def fit_once(samples, table, near, bounded=True):
                 known[i] += min(counts @ rates, 0.9 * times[i])
                 continue
             known[i] += counts[0] * floor + counts[1] * rates[1]
-            counts[1] = 0  # memory bandwidth does not depend on the kernel
+            counts[1] = 0  # the rate of weights is not fitted, because memory bandwidth does not depend on the kernel
             rows[i, at[name]:at[name] + WIDTH] += counts
     # Errors are divided by sqrt(time * estimate). An estimate that is twice the time then has the same weighted error
     # as an estimate that is half the time.
@@ -133,7 +133,7 @@ def fit_isa(samples, table):
     for s in samples:
         key = s["model"], s["node"]
         best[key] = min(best[key], s["us"])
-    near = np.array([(best[s["model"], s["node"]] / s["us"]) ** 0.5 for s in samples])  # kernels far from being chosen have less weight
+    near = np.array([(best[s["model"], s["node"]] / s["us"]) ** 0.5 for s in samples])  # kernels that are much slower than the best one have less weight
     for i in range(8):
         fit_once(samples, table, near, bounded=i > 1)
     ratios = collections.defaultdict(list)

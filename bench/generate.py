@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache: the tokens, the tokens per second, and how the time of
-a token grows with the length of the past.
+"""Compares Tern and onnxruntime in GPT-2 decoding with a KV cache. Compares the tokens, the tokens per second, and how the
+time of a token grows with the length of the past.
 
     python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
     .venv-generate/bin/python bench/generate.py
 
 GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past
-in OrtValues by I/O binding: the present of one run is the past of the next. Tern stores the past as states (`tern
+in OrtValues, and I/O binding passes the present of one run to the next run as its past. Tern stores the past as states (`tern
 generate`). Both engines use greedy decoding. The exit status is 1 if the tokens differ.
 """
 
@@ -31,21 +31,21 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "tern")
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / ".cache" / "generate" / "gpt2.onnx",
-                        help="created if missing")
+                        help="model file; exported if it does not exist")
     parser.add_argument("--exporter", choices=("legacy", "dynamo"), default="legacy", help="the exporter of torch.onnx to use")
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0, help="seed of the random weights")
     parser.add_argument("--tokens", type=int, default=1000)
     parser.add_argument("--prompt", default="464", help="token ids, separated by commas")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3, help="number of rounds per engine, of which the best one counts")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds per engine; the best round counts")
     parser.add_argument("--json", type=pathlib.Path, help="write all measurements to this file")
     return parser.parse_args()
 
 
 def names(layers):
-    """Returns two lists of names, as the package optimum gives them: the inputs past_key_values.* and the outputs
-    present.*."""
+    """Returns the names of the inputs past_key_values.* and of the outputs present.*. The package optimum uses the same
+    names."""
     parts = [(i, kind) for i in range(layers) for kind in ("key", "value")]
     return [f"past_key_values.{i}.{kind}" for i, kind in parts], [f"present.{i}.{kind}" for i, kind in parts]
 
@@ -93,8 +93,8 @@ def export(path, layers, seed, exporter):
 
 
 def weight_bytes(model):
-    """Returns how many bytes of weights the MatMul and Gemm nodes read for one token. A shared weight is counted
-    once."""
+    """Returns the number of bytes of weights that the MatMul and Gemm nodes read for one token. A weight that several nodes
+    read counts once."""
     import onnx
 
     graph = onnx.load(str(model)).graph
@@ -174,15 +174,15 @@ def rate(spent, skip=SKIP):
 
 
 def at_past(spent, prompt, past):
-    """Returns the median time of a token at this past length, in ms, or None without samples."""
+    """Returns the median time of a token at this past length in ms, or None if there are no samples."""
     index = past - prompt
     near = spent[max(0, index - NEAR):index + NEAR + 1]
     return statistics.median(near) if 0 <= index < len(spent) + NEAR and near else None
 
 
 def summary(ours, theirs, prompt, bytes_read):
-    """Returns all figures. "percent_of_permitted" is 100 times the quotient of two medians: the time to read as many
-    bytes as the weights have, divided by the time of a token. `tern generate` measures these reads between its tokens."""
+    """Returns all figures. "percent_of_permitted" is 100 * r / t. Here r is the median time to read as many bytes as the
+    weights have, which `tern generate` measures between its tokens. t is the median time of a token."""
     reads = ours.get("read_milliseconds")
     permitted = 1e3 / statistics.median(reads) if reads else None
     usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None

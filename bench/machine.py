@@ -25,14 +25,14 @@ def versions(peers):
 
 
 def name_of(engine, tern):
-    """Returns the engine's name with its version; for Tern, with the modification time of the binary."""
+    """Returns the engine's name and version. The version of Tern is the modification time of the binary."""
     return f"{engine} {versions([engine])[engine] if engine in PACKAGES else pathlib.Path(tern).stat().st_mtime_ns}"
 
 
 def peaks(tern, precision, threads):
-    """Measures the peak of one thread and of several: GFLOP/s of a loop of multiply-adds and GB/s of a loop that only
-    reads. "peak_threads" is the number of threads, which is at most the number of cores. A figure is None if it cannot
-    be measured."""
+    """Measures two loops on one thread and on several threads. The loop of multiply-adds gives GFLOP/s, and the loop that
+    only reads memory gives GB/s. "peak_threads" is the number of threads used, which is at most the number of cores. A
+    figure is None if it cannot be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
     rates = {key: found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads")}
     return {**rates, **{key: found.get(key) for key in ("read_gb_per_s", "read_gb_per_s_threads", "peak_threads")}}

@@ -1,4 +1,4 @@
-"""Measures several engines on one model in interleaved rounds, so that noise affects all of them."""
+"""Measures several engines on one model. Each round runs all engines, so that noise affects all of them."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ from process import Engine, Failure
 
 SINGLE = "single"  # Tern on one thread, measured in the same rounds as Tern on several threads
 MORE_GOES = 2  # the rounds are repeated at most this many times
-REST = 0.05  # seconds to wait after an engine with several threads, so that its threads stop spinning
+REST = 0.05  # seconds to wait after each engine if there are several threads, so that these threads stop spinning
 
 
 @dataclasses.dataclass
@@ -28,9 +28,9 @@ class Plan:
     threads: int
     precision: str = "fp32"
     rounds: int = 7
-    seconds: float = 0.4  # per engine and round
-    runs: int = 2000  # maximum number per round
-    base: pathlib.Path | None = None  # another tern, measured as the peer "base"
+    seconds: float = 0.4  # seconds per engine and round
+    runs: int = 2000  # maximum number of runs per engine and round
+    base: pathlib.Path | None = None  # another tern binary, measured as the peer "base"
     clock: str = "latency_ms"  # or "processor_ms", which other programs on the machine affect less
     single: bool = False  # also measures Tern on one thread, as a separate engine
 
@@ -47,8 +47,8 @@ def start(name, job, place, plan):
 
 def admit(name, job, folder, plan, entry, reference, rounded=None):
     """Starts an engine and compares its outputs with `reference`. If `reference` is None, the caller uses this engine's
-    outputs as the reference. `rounded` is the error of rounding only weights and inputs, or None in fp32. Returns the
-    engine, or None if it is excluded, and the findings."""
+    outputs as the reference. `rounded` is the error of rounding only weights and inputs to bf16, or None in fp32.
+    Returns the engine and the findings. The engine is None if it is excluded."""
     try:
         engine = start(name, job, folder / name, plan)
     except Failure as failure:
@@ -65,14 +65,14 @@ def admit(name, job, folder, plan, entry, reference, rounded=None):
 
 
 def exact(job, name, folder, plan, entry):
-    """Returns the fp32 outputs of the first engine that runs the model, and that engine's error when only weights and
-    inputs are rounded to bf16. The fp32 outputs are the reference for bf16, because two engines in bf16 differ more
-    from each other than from fp32. Returns None, None if no engine runs the model."""
+    """Returns the fp32 outputs of the first engine that runs the model. Also returns the error of this engine if only weights
+    and inputs are rounded to bf16. The fp32 outputs are the reference for bf16, because two bf16 engines differ more from
+    each other than from fp32. Returns None, None if no engine runs the model."""
     def outputs(engine, job, place):
         start(engine, {**job, "precision": "fp32"}, folder / place, plan).close()
         return outputs_of(folder / place, entry)
 
-    for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch does not read the ONNX file, so its weights cannot be rounded
+    for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch is not used, because it does not read the ONNX file whose weights are rounded
         try:
             wanted = outputs(engine, job, f"exact-{engine}")
             return wanted, rounding.error_of(job, name, machine.name_of(engine, plan.tern), plan.cache,
@@ -85,7 +85,7 @@ def exact(job, name, folder, plan, entry):
 def take_turns(engines, plan, results, between):
     """Runs the rounds of all engines. Repeats the rounds at most MORE_GOES times while the spread is too large."""
     times = {name: [] for name in engines}
-    play_round(engines, plan, results)  # warms up
+    play_round(engines, plan, results)  # a warm-up, which does not count
     between()
     for _ in range(1 + MORE_GOES):
         for _ in range(plan.rounds):
@@ -116,8 +116,8 @@ def play_round(engines, plan, results):
 
 
 def start_again(engines, job, folder, plan, results):
-    """Starts each engine a second time and stores the better of its two start times. The order is reversed, because in
-    the first starts a later engine started while earlier engines occupied memory."""
+    """Starts each engine a second time and stores the better of its two start times. The order of the engines is reversed,
+    because during the first starts the earlier engines occupied memory."""
     for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)

@@ -32,11 +32,11 @@ def positive(text):
 
 def parser(summary):
     made = argparse.ArgumentParser(description=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--peers", type=peers_in, help=f"engines separated by commas, of {', '.join(PEERS)}; with `none`, only Tern is measured")
+    made.add_argument("--peers", type=peers_in, help=f"engines to compare with, separated by commas: {', '.join(PEERS)}; with `none`, only Tern is measured")
     made.add_argument("--rounds", type=positive, default=7)
     made.add_argument("--seconds", type=float, default=0.4, help="seconds per engine and round")
     made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
-                      help="`processor` measures processor time, for one thread on a shared machine")
+                      help="`processor` measures processor time; use it for one thread on a shared machine")
     made.add_argument("--quick", action="store_true", help="run {} rounds of {} seconds".format(*figures.QUICK))
     made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the tern binary to measure")
     made.add_argument("--base", type=pathlib.Path, help="another tern binary to measure; it never counts as the best peer")
@@ -48,7 +48,7 @@ def parser(summary):
 
 
 def finish(chosen):
-    """Derives options from other options."""
+    """Sets options that depend on other options."""
     if chosen.peers is None:
         chosen.peers = DEFAULT_PEERS[chosen.precision]
     if chosen.quick:

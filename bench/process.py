@@ -11,12 +11,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Failure(Exception):
-    """An engine failed; the message is one line."""
+    """Raised if an engine fails. The message is one line."""
 
 
 def command_of(engine, job, job_file, terns):
-    """Returns the command that starts an engine. `terns` has the binary for each engine that is Tern: "tern", "single"
-    and "base"."""
+    """Returns the command that starts an engine. The engines "tern", "single" and "base" are Tern, and `terns` maps them to
+    their binaries."""
     if engine not in terns:
         return [sys.executable, str(HERE / "engines" / "child.py"), engine, str(job_file)]
     precision = [] if job["precision"] == "fp32" else ["--precision", job["precision"]]
@@ -71,7 +71,8 @@ class Engine:
         return (lines[-1] if lines else f"exit status {code}")[:300]
 
     def round(self, runs, seconds):
-        """Returns latencies in ms. Starts at most `runs` runs and starts no run after `seconds`, except the first."""
+        """Returns the answer of the engine, which contains latencies in ms. The engine starts at most `runs` runs. After `seconds`,
+        it starts no further run."""
         try:
             self.process.stdin.write(f"{runs} {seconds}\n".encode())
             self.process.stdin.flush()

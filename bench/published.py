@@ -1,4 +1,4 @@
-"""Lists published models: their files, and the sizes to use for their open dims."""
+"""Lists published models with their files and the sizes of their open dims."""
 
 import pathlib
 

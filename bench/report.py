@@ -3,9 +3,9 @@
 
 This program replaces the sections between the lines <!-- NAME --> and <!-- end --> of that file. All other text is
 written by hand. The figures are stored in docs/reports/performance.json. --fp32, --bf16 and --threads name new files of
-bench/compare --json, and --growth names a new file of bench/growth --json. A new file replaces the stored figures. For
---threads, bench/compare measures Tern alone on several threads. --check only reports whether the document is up to
-date.
+bench/compare --json, and --growth names a new file of bench/growth --json. A new file replaces the stored figures. The
+file of --threads must contain a measurement of Tern without peers, on several threads. --check only reports whether the
+document is up to date.
 """
 
 import argparse
@@ -27,7 +27,7 @@ NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "M
 
 
 def rounded(value):
-    """Rounds numbers to five digits, because further digits are noise and enlarge every diff of the file."""
+    """Rounds numbers to five digits. Further digits are noise, and they would enlarge every diff of the JSON file."""
     if isinstance(value, float):
         return float(f"{value:.5g}")
     if isinstance(value, dict):
@@ -72,7 +72,7 @@ def summary(report):
 
 
 def left_out(report):
-    """Returns a list of engines, including Tern, that are excluded on a model, with the reasons."""
+    """Returns a Markdown list of the engines that are excluded on a model, with the reasons. Tern may be one of them."""
     found = {}
     for row in report["rows"]:
         for name, result in row["engines"].items():
@@ -156,8 +156,8 @@ def threads_words(count, rows):
 
 
 def time_spent(report):
-    """Returns a table of the kernels that take most of the time on one thread, or "" if this was not measured. The
-    model with the smallest ratio to its best peer is the first row."""
+    """Returns a table of the kernels that take most of the time on one thread, or "" if this was not measured. Rows are
+    sorted by the ratio to the best peer, smallest first."""
     rows = [(figures.ratio(row["engines"], figures.best_peer(row["engines"])), row) for row in report["rows"] if row.get("spent")]
     cells = [[row["model"], table.cell(best, "{:.2f}"), spent.words(row["spent"])] for best, row in sorted(rows, key=lambda pair: pair[0] or 0)]
     return table.markdown(["model", "/best", "% of the time, at % of the roofline"], cells, last="---") if cells else ""
@@ -184,7 +184,7 @@ def sections(stored):
             found[f"{part} spent"] = time_spent(stored[part])
     if "growth" in stored:
         found["growth"] = growth(stored["growth"])
-    if "threads" in stored:  # the separate measurement on several threads replaces that of the fp32 comparison
+    if "threads" in stored:  # this measurement replaces the table of threads from the fp32 comparison
         found["fp32 threads"] = f"Tern alone. {made(stored['threads'])}\n\n{threads(stored['threads'])}"
     return found
 

@@ -1,5 +1,5 @@
-"""Measures the error that rounding weights and inputs to bf16 causes in a network. The tolerance in bf16 is a multiple
-of this error."""
+"""Measures the error that rounding weights and inputs to bf16 causes in a network. The tolerance in bf16 depends on this
+error (see figures.ROUNDED)."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ METHOD = 1  # version of this method
 
 
 def to_bf16(values):
-    """Rounds f32 values to the nearest bf16, ties to even; NaN and infinities are unchanged."""
+    """Rounds f32 values to the nearest bf16, and ties to even. NaN and infinities stay unchanged."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
     return np.where(np.isfinite(values), rounded, values)
@@ -35,8 +35,8 @@ def round_weights(source, target):
 
 
 def rounded_job(job, folder):
-    """Returns a job with rounded weights and inputs, whose files are in `folder`. The engine also uses `folder` as its
-    cache."""
+    """Returns a job with rounded weights and inputs. Writes their files to `folder`, which is also the cache folder of this
+    job."""
     model, inputs = folder / "rounded.onnx", folder / "rounded.npz"
     round_weights(job["model"], model)
     given = feeds.load(job["inputs_file"])
@@ -54,8 +54,9 @@ def digest(job, engine):
 
 
 def error_of(job, name, engine, cache, compare):
-    """Returns the rounding error of a network in `engine` (name and version). The error is computed once and cached.
-    compare(job) returns the error of a job's outputs relative to the exact outputs."""
+    """Returns the rounding error of a network. The error is computed once per network and engine, and cached. `engine` is the
+    name and version of an engine. compare(job) runs a job and returns the error of its outputs relative to the exact
+    outputs."""
     path, now = pathlib.Path(cache) / KEPT, digest(job, engine)
     kept = json.loads(path.read_text()) if path.exists() else {}
     if kept.get(name, [None])[0] != now:

@@ -1,10 +1,10 @@
-"""Summarizes the output of `tern profile`: which kernels take the time of a model."""
+"""Finds out from the output of `tern profile` which kernels take most of a model's time."""
 
 import json
 import subprocess
 
 MOST, LEAST_SHARE = 4, 0.03  # at most four kernels are listed, each with at least 3 % of the time
-BEYOND_CACHES = 64e6  # if a step reads and writes at least this many bytes, they are no longer in a cache in the next run
+BEYOND_CACHES = 64e6  # if a step reads and writes at least this many bytes, no cache contains them in the next run
 
 
 def by_kernel(nodes):
@@ -50,8 +50,8 @@ def longest(profile):
 
 
 def words(groups):
-    """Returns text such as "gemm.packed 78 % at 95, attention 9 % at 69": shares of the time, and percentages of the
-    roofline. A kernel whose FLOPs or bytes are unknown has no second figure."""
+    """Returns text such as "gemm.packed 78 % at 95, attention 9 % at 69". The first figure is the kernel's share of the
+    time. The second figure is its percentage of the roofline. It is omitted if the kernel's FLOPs or bytes are unknown."""
     def one(group):
         name = group["kernel"].removeprefix("cpu.").removesuffix(".f32")
         roof = "" if group["percent_of_roof"] is None else f" at {group['percent_of_roof']:.0f}"

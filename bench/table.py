@@ -1,4 +1,4 @@
-"""Formats a comparison as text."""
+"""Formats a comparison as a text or Markdown table."""
 
 import figures
 
@@ -39,7 +39,7 @@ def row(found, peers):
 
 
 def widths(peers, names):
-    """Returns the width of each column. It depends only on names, so that a row can be printed as soon as it is
+    """Returns the width of each column. The widths depend only on names, so that each row can be printed as soon as it is
     measured."""
     return [max([len("geomean"), *map(len, names)]), *(max(len(h), 7) for h in header(peers)[1:])]
 

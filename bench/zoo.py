@@ -76,7 +76,7 @@ def _export(network, path, dynamic):
 
 
 def make(network, cache, dynamic=False):
-    """Exports one network and returns its index entry. If `dynamic`, batch and length are open dims."""
+    """Exports one network and returns its index entry. If `dynamic` is true, batch and length are open dims."""
     path = cache / f"{network.name}{'.dynamic' if dynamic else ''}.onnx"
     fresh = path.with_suffix(".new")
     _export(network, fresh, dynamic)
@@ -90,7 +90,7 @@ def parse():
     parser.add_argument("--cache", type=pathlib.Path, default=default_cache(), help="folder for the models (TERN_BENCH_CACHE)")
     parser.add_argument("--models", default="", help="export only the networks whose names match this regular expression")
     parser.add_argument("--dynamic", action="store_true", help="export with open dims for batch and length, for bench/growth")
-    parser.add_argument("--published", type=pathlib.Path, help="folder of published models (TERN_ZOO/models/onnx)")
+    parser.add_argument("--published", type=pathlib.Path, help="folder of published models (default: $TERN_ZOO/models/onnx)")
     parser.add_argument("--again", action="store_true", help="also export networks that are already in the index")
     return parser.parse_args()
 
@@ -127,7 +127,7 @@ def main():
             print(f"{key}: {time.time() - start:.1f} s", flush=True)
         except Exception:
             failed += 1
-            print(f"{key}: not made\n{traceback.format_exc(limit=3)}", flush=True)
+            print(f"{key}: not exported\n{traceback.format_exc(limit=3)}", flush=True)
         store_index(options.cache, index)
     add_published(options, index)
     order = [name + kind for kind in ("", ".dynamic") for name in (*all_networks(), *published.MODELS)]

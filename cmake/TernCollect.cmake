@@ -1,7 +1,7 @@
 # tern_collect(TARGET MACRO KIND): finds each `MACRO(Name)` at the start of a line in the target's sources. Generates
-# the source TARGET_KIND.generated.cc, whose one function registers every Name found, and adds it to the target. A new
-# source file is therefore registered by the build; there is no list to edit. KIND selects the generated code (see
-# collect.cmake): ops, rules, tools, ...
+# the source TARGET_KIND.generated.cc and adds it to the target. This source contains one function, which registers every
+# Name found. So a new op or kernel needs no entry in a list. KIND is ops, rules, converters, exporters, formats, kernels
+# or tools. It selects the generated code (see collect.cmake).
 function(tern_collect target macro kind)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "generated")

@@ -5,18 +5,19 @@ include(GNUInstallDirs)
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
-  # CMake does not see that the -Wl option below reads the archives. LINK_DEPENDS therefore lists them, so that a
-  # changed archive links the target again.
+  # CMake does not know that the -Wl option below reads the archives. LINK_DEPENDS lists them, so that the target is linked
+  # again when an archive changes.
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${archives})
   list(JOIN archives "," archives)
   target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")
   add_dependencies(${target} ${ARGN})
 endfunction()
 
-# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format, makes
-# - the module tern_import_FORMAT from the folder's sources, for its tests and its fuzz target (tests/fuzz);
-# - libtern_FORMAT.so from the same objects, which Tern loads for a model of that format.
-# library.cc defines the entry point (TERN_IMPORTER). format.cc defines the row of the format table (TERN_FORMAT), which src/load compiles.
+# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): called in the folder of a format. Makes two targets from its sources:
+# - the module tern_import_FORMAT, which the tests and the fuzz target (tests/fuzz) link;
+# - libtern_FORMAT.so, which Tern loads when it reads a model of that format.
+# library.cc defines the entry point (TERN_IMPORTER). format.cc defines the row of the format table (TERN_FORMAT), which
+# src/load compiles.
 # A TEST_ONLY library is neither installed nor fuzzed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")

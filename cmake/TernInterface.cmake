@@ -1,7 +1,8 @@
-# The target tern_interface generates load/interface_id.h, which contains a hash. libtern loads only importers, and the
-# program tern only a libtern_server, that were compiled with the same hash. The hash covers the headers that these
-# libraries include, and the sources of ops, which declare the attributes that importers set. When the hash changes, the
-# build compiles src/load/library.cc and the library.cc of each of these libraries again.
+# The target tern_interface generates load/interface_id.h, which contains a hash. libtern refuses an importer that was
+# compiled with another hash. The program tern refuses a libtern_server that was compiled with another hash. The hash
+# covers the headers that these libraries include. It also covers the sources of ops, because they declare the attributes
+# that importers set. When the hash changes, the build compiles src/load/library.cc and the library.cc of each of these
+# libraries again.
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/src/base/*.h ${CMAKE_SOURCE_DIR}/src/core/*.h ${CMAKE_SOURCE_DIR}/src/ir/*.h ${CMAKE_SOURCE_DIR}/src/load/*.h
      ${CMAKE_SOURCE_DIR}/src/ops/*.h ${CMAKE_SOURCE_DIR}/src/ops/*.cc
@@ -21,8 +22,8 @@ add_custom_command(
   COMMENT "Hashing the interface of importers" VERBATIM)
 add_custom_target(tern_interface DEPENDS ${output})
 
-# tern_uses_interface(TARGET): lets the sources of the target include load/importer.h, which includes the generated
-# load/interface_id.h.
+# tern_uses_interface(TARGET): call this for a target whose sources include load/importer.h. That header includes the
+# generated load/interface_id.h.
 function(tern_uses_interface target)
   add_dependencies(${target} tern_interface)
   target_include_directories(${target} PUBLIC ${TERN_INTERFACE_FOLDER})

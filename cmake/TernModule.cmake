@@ -26,13 +26,13 @@ function(tern_module name)
   endif()
 endfunction()
 
-# tern_compile_quickly(TARGET): compiles the target with -O1 instead of -O2, which shortens the build. It is for
-# programs that spend their run time in the libraries they call.
+# tern_compile_quickly(TARGET): compiles the target with -O1 instead of -O2, which shortens the build. Use it for programs
+# that spend most of their run time in the libraries they call.
 function(tern_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# tern_permit_long_strings(TARGET): turns off warnings that GCC 12 gives without cause for vectors of long strings.
+# tern_permit_long_strings(TARGET): turns off false warnings of GCC 12 about vectors of long strings.
 function(tern_permit_long_strings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread -Wno-stringop-overflow)

@@ -1,9 +1,8 @@
-# Precompiled headers. tern_precompile(TARGET OWNER HEADERS…): the compiler includes HEADERS before each source of
-# TARGET. The target OWNER compiles these headers once, for all targets that name it. HEADERS are headers that nearly
-# all sources include anyway. A change of one header therefore rebuilds few sources needlessly. A source must still
-# include every header it uses, because the debug preset has no precompiled headers and a missing include fails there.
-# GCC accepts a precompiled header in a target with the same machine flags and the same position independence as OWNER.
-# The optimization level may differ.
+# tern_precompile(TARGET OWNER HEADERS…): precompiles HEADERS. The compiler includes them before each source of TARGET.
+# The target OWNER compiles these headers once, for all targets that name it. When one of the headers changes, all sources
+# are compiled again. So HEADERS should contain only headers that nearly all sources include anyway. A source must still
+# include every header it uses, because the debug preset has no precompiled headers. GCC accepts a precompiled header in a
+# target with the same machine flags and the same position independence as OWNER. The optimization level may differ.
 set(TERN_STANDARD_HEADERS <algorithm> <cstddef> <cstdint> <functional> <list> <map> <memory> <optional> <stdexcept> <string> <string_view>
     <type_traits> <utility> <variant> <vector>)
 

@@ -1,6 +1,6 @@
 # The build runs this script. It writes the header OUTPUT, which defines TERN_INTERFACE_ID. The value is a hash of
-# VERSION and of the names and contents of the files that the text file FILES lists, relative to ROOT. The hash is the
-# same in every checkout and at any time. An unchanged header is not rewritten.
+# VERSION and of the names and contents of the files that the text file FILES lists, relative to ROOT. The hash
+# depends on nothing else. If the hash has not changed, the header is not rewritten.
 file(STRINGS ${FILES} files)
 set(text "${VERSION}")
 foreach(file ${files})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on an #include that breaks the module map, and on `using namespace` in a header."""
+"""Fails if an #include violates the module map MODULES, or if a header contains `using namespace`."""
 
 import pathlib
 import posixpath
@@ -43,7 +43,7 @@ THIRD_PARTY = {
     "openssl/": {"server"},
     "nghttp2/": {"server"},
     "yaml-cpp/": {"server"},
-        "simdjson.h": {"server", "tools", "data"},
+    "simdjson.h": {"server", "tools", "data"},
     "zlib.h": {"data", "server"},
     "CLI/": {"tools", "server"},
     "fmt/": {"tools", "server"},
@@ -93,7 +93,7 @@ def included_module(path, quote, target, known_paths):
 
 
 def check_include(path, module, quote, target, known_paths):
-    """Returns what is wrong with one include, or None."""
+    """Returns an error message for one include, or None if the include is allowed."""
     to = included_module(path, quote, target, known_paths)
     if module == "tern":
         return f"a public header may not include {to}" if to in MODULES else None
@@ -170,7 +170,7 @@ def self_test():
                 if bool(check_file(path, text, known)) != refused]
     failures += [f"{name} depends on itself" for name in MODULES
                  if any(name in reachable(below) for below in MODULES[name])]
-    failures += [f"tools does not reach {name}" for name in sorted(set(MODULES) - reachable("tools"))]
+    failures += [f"tools does not depend on {name}" for name in sorted(set(MODULES) - reachable("tools"))]
     for failure in failures:
         print(f"self-test: {failure}")
     print(f"layering self-test: {len(samples)} samples, {len(failures)} failures")

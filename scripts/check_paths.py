@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a text file contains a path that exists only on its author's machine, such as one in a home folder."""
+"""Fails if a text file contains a path that exists only on its author's machine, such as a path in a home folder."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ def main():
             match = PLACES.search(line)
             if match:
                 failures += 1
-                print(f"{path}:{number}: names '{match.group()}', a folder of one machine")
+                print(f"{path}:{number}: contains '{match.group()}', a folder that exists only on one machine")
     print(f"paths: {count} text files, {failures} violations")
     return 1 if failures else 0
 

@@ -1,4 +1,4 @@
-"""Runs one engine with one model in a separate process, and computes only when it is asked to.
+"""Runs one engine with one model in a separate process. Computes only on request.
 
 usage: child.py ENGINE JOB.json
 
@@ -75,7 +75,7 @@ def serve(answer, engine, job):
 
 def main():
     pipe = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # sends what the engine prints to stderr, because stdout carries the protocol
+    os.dup2(2, 1)  # redirects the engine's own output to stderr, because stdout is used for the protocol
 
     def answer(**values):
         pipe.write(json.dumps(values) + "\n")

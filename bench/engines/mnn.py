@@ -1,4 +1,4 @@
-"""Runs MNN in its precision "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
+"""Runs MNN. Its precision is "high" for fp32 and "low_bf16" for bf16. The model is converted once and cached."""
 
 import os
 import pathlib
@@ -9,8 +9,9 @@ import tempfile
 import MNN
 import numpy as np
 
-# Calls MNN's converter directly, because MNN's command `mnnconvert` would install a package that reports usage. The
-# converter runs in a separate process, so that its memory is not counted and a crash counts as a refusal.
+# Calls MNN's converter directly, because MNN's command `mnnconvert` would install a package that reports usage to its
+# authors. The converter runs in a separate process, so that its memory is not counted. If it crashes, MNN counts as
+# failed on this model.
 CONVERT = "import _tools, sys; sys.exit(not _tools.mnnconvert(sys.argv))"
 
 
@@ -39,7 +40,7 @@ def _variable(value):
     value = value.astype(np.int32) if value.dtype == np.int64 else value
     kind = {"float32": MNN.expr.float, "int32": MNN.expr.int}[value.dtype.name]
     made = MNN.expr.placeholder(list(value.shape), MNN.expr.NCHW, kind)
-    made.write(value)  # copies the array, whereas MNN.expr.const would only point to the array
+    made.write(value)  # copies the array; MNN.expr.const would only refer to the array
     return made
 
 

@@ -9,7 +9,7 @@ def load(job):
 
     network = all_networks().get(job.network)
     if network is None:
-        raise RuntimeError("a published model; torch has no source of it")
+        raise RuntimeError("this is a published model, for which there is no torch network")
     torch.set_num_threads(job.threads)
     model = zoo.built(network)
     inputs = [torch.from_numpy(value) for value in job.inputs.values()]

@@ -8,7 +8,7 @@ from .network import Network, image
 
 
 class Dense(nn.Module):
-    """DenseNet's layer. It begins with a norm, and its output is concatenated with its input."""
+    """A layer of DenseNet. It begins with a BatchNorm, and its output is concatenated with its input."""
 
     def __init__(self, inputs, growth=32):
         super().__init__()

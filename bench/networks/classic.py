@@ -19,7 +19,7 @@ def vgg16():
 
 
 class UNet(nn.Module):
-    """U-Net with four downsampling and four upsampling levels. Levels of the same size are joined by concatenation."""
+    """U-Net with four downsampling and four upsampling levels. The outputs of two levels of the same size are concatenated."""
 
     def __init__(self, width=32, classes=2):
         super().__init__()

@@ -21,7 +21,7 @@ class Bottleneck(nn.Module):
 
 
 class C3(nn.Module):
-    """YOLOv5's stage: applies bottlenecks to half of the channels and concatenates the result with the other half."""
+    """A stage of YOLOv5. Applies bottlenecks to half of the channels and concatenates the result with the other half."""
 
     def __init__(self, inputs, outputs, count, residual=True):
         super().__init__()
@@ -34,7 +34,7 @@ class C3(nn.Module):
 
 
 class PoolPyramid(nn.Module):
-    """SPPF: applies one pooling three times and concatenates its input and all three results."""
+    """SPPF (spatial pyramid pooling). Applies a pooling three times and concatenates its input and all three results."""
 
     def __init__(self, width):
         super().__init__()
@@ -48,7 +48,7 @@ class PoolPyramid(nn.Module):
 
 
 class Yolo(nn.Module):
-    """YOLOv5s: a backbone, path aggregation, and three heads whose outputs are decoded into one list of boxes."""
+    """YOLOv5s. Consists of a backbone, path aggregation and three heads. The heads' outputs are decoded into one list of boxes."""
 
     ANCHORS = [[10, 13, 16, 30, 33, 23], [30, 61, 62, 45, 59, 119], [116, 90, 156, 198, 373, 326]]
 
@@ -91,7 +91,7 @@ class Yolo(nn.Module):
 
 
 class Ssd(nn.Module):
-    """SSD on MobileNetV1: concatenates the boxes and the class scores of six scales."""
+    """SSD on MobileNetV1. Concatenates the boxes and the class scores of six scales."""
 
     BACKBONE = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (512, 1), (512, 1), (512, 1), (512, 1)]
 

@@ -11,7 +11,7 @@ def conv_norm(inputs, outputs, kernel=3, stride=1, groups=1, activation=nn.ReLU,
 
 
 class SqueezeExcite(nn.Module):
-    """Squeeze-and-excitation: multiplies each channel by a weight that depends on the means of all channels."""
+    """Multiplies each channel by a weight that depends on the means of all channels (squeeze-and-excitation)."""
 
     def __init__(self, channels, middle):
         super().__init__()

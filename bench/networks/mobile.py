@@ -8,7 +8,8 @@ from .network import PIXELS, Network, image, transformers_network
 
 
 class InvertedResidual(nn.Module):
-    """MobileNetV3's block: expand, depthwise, squeeze-and-excitation, project."""
+    """A block of MobileNetV3. Expands the channels, then applies a depthwise convolution, squeeze-and-excitation and a
+    projection."""
 
     def __init__(self, inputs, kernel, middle, outputs, squeeze, activation, stride):
         super().__init__()
@@ -23,7 +24,7 @@ class InvertedResidual(nn.Module):
         return x + self.body(x) if self.residual else self.body(x)
 
 
-# kernel, middle, outputs, squeeze, hard swish, stride
+# Columns: kernel, middle, outputs, squeeze, hard swish, stride
 V3_LARGE = [(3, 16, 16, 0, 0, 1), (3, 64, 24, 0, 0, 2), (3, 72, 24, 0, 0, 1), (5, 72, 40, 1, 0, 2), (5, 120, 40, 1, 0, 1),
             (5, 120, 40, 1, 0, 1), (3, 240, 80, 0, 1, 2), (3, 200, 80, 0, 1, 1), (3, 184, 80, 0, 1, 1), (3, 184, 80, 0, 1, 1),
             (3, 480, 112, 1, 1, 1), (3, 672, 112, 1, 1, 1), (5, 672, 160, 1, 1, 2), (5, 960, 160, 1, 1, 1),
@@ -41,7 +42,7 @@ def mobilenet_v3_large():
 
 
 class Shuffle(nn.Module):
-    """ShuffleNetV2's unit: with stride 1, half of the channels pass unchanged. Then the halves are interleaved."""
+    """A unit of ShuffleNetV2. With stride 1, half of the channels stay unchanged. Then the two halves are interleaved."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
@@ -66,8 +67,8 @@ def shufflenet_v2():
 
 
 class Ghost(nn.Module):
-    """GhostNet's module: computes half of the channels by a convolution, and the other half from the first by a cheap
-    depthwise convolution."""
+    """A module of GhostNet. Computes half of the channels by a convolution. Computes the other half from the first half by a
+    cheap depthwise convolution."""
 
     def __init__(self, inputs, outputs, activation):
         super().__init__()
@@ -98,7 +99,7 @@ class GhostBottleneck(nn.Module):
         return self.body(x) + self.side(x)
 
 
-# kernel, middle, outputs, squeeze, stride
+# Columns: kernel, middle, outputs, squeeze, stride
 GHOST = [(3, 16, 16, 0, 1), (3, 48, 24, 0, 2), (3, 72, 24, 0, 1), (5, 72, 40, 1, 2), (5, 120, 40, 1, 1), (3, 240, 80, 0, 2),
          (3, 200, 80, 0, 1), (3, 184, 80, 0, 1), (3, 184, 80, 0, 1), (3, 480, 112, 1, 1), (3, 672, 112, 1, 1), (5, 672, 160, 1, 2),
          (5, 960, 160, 0, 1), (5, 960, 160, 1, 1), (5, 960, 160, 0, 1), (5, 960, 160, 1, 1)]

@@ -1,4 +1,4 @@
-"""Describes a network: its inputs, and how to build it."""
+"""Describes the inputs of a network and how to build it."""
 
 import dataclasses
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Network:
     build: Callable[[], torch.nn.Module]
     inputs: tuple
     outputs: tuple = ("output",)
-    gain: float = 2.0  # product of a weight's variance and its fan-in: 2 before ReLU, 1 before a norm
+    gain: float = 2.0  # the variance of a weight is gain / fan-in; use 2 before ReLU and 1 before a norm
     dynamo: bool = False  # export with torch's dynamo exporter instead of the TorchScript exporter
     for_growth: bool = False  # used by bench/growth only, not by bench/compare
 
@@ -46,8 +46,8 @@ def additive(mask):
 
 
 class Wrapped(torch.nn.Module):
-    """Wraps a network of transformers, so that it takes positional tensors and returns the results named in `results`
-    as a tuple."""
+    """Wraps a network of transformers. Accepts positional tensors, which `names` names. Returns a tuple of those results that
+    `results` names."""
 
     def __init__(self, model, names, results, **fixed):
         super().__init__()
@@ -73,7 +73,7 @@ def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, f
         config_object = model_class.config_class(**config)
         try:
             model = model_class._from_config(config_object, attn_implementation=attention)
-        except ValueError:  # the model has no attention, or has no implementation of this kind
+        except ValueError:  # the model has no attention, or no attention of this implementation
             model = model_class._from_config(config_object, attn_implementation="eager")
         return Wrapped(part(model) if part else model, [i.name for i in inputs], outputs, **(fixed or {}))
 

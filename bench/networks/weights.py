@@ -1,4 +1,4 @@
-"""Sets random weights with which the outputs of all layers stay finite and of moderate size."""
+"""Sets random weights. They are scaled so that the outputs of all layers stay finite and of moderate size."""
 
 import torch
 

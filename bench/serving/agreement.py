@@ -16,7 +16,7 @@ import servers
 
 
 def start(stack, args, folder):
-    """A model that takes `--delay-ms`, so that neither client is the limit."""
+    """Starts a server with a model that takes `--delay-ms`. The delay ensures that neither client limits the throughput."""
     parameter = f'parameters {{ key: "execute_delay_ms" value {{ string_value: "{args.delay_ms}" }} }}\n'
     repositories.tern_identity(folder / "models", parameter)
     server = servers.start_tern(args.tern, folder / "tern", "--repository", folder / "models", "--backend-folder", args.backends)
@@ -25,7 +25,7 @@ def start(stack, args, folder):
 
 
 def measure(server, args, protocol):
-    """Rounds of (perf_analyzer, tern load), in turn."""
+    """Returns one row per round. Each round runs perf_analyzer, then tern load."""
     address, rows = server.http if protocol == "http" else server.grpc, []
     for _ in range(args.rounds):
         theirs = clients.perf_analyzer(args.perf_analyzer, server, "identity", protocol, args.seconds, concurrency=args.concurrency)
@@ -46,14 +46,14 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     options.add(parser)
     parser.add_argument("--concurrency", type=int, default=4)
-    parser.add_argument("--delay-ms", type=int, default=2, help="time of one execution; 0 compares the speed of the clients")
+    parser.add_argument("--delay-ms", type=int, default=2, help="time of one execution; with 0, the clients limit the throughput, so their speeds are compared")
     return options.parsed(parser)
 
 
 def main():
     args = parse()
     if not args.perf_analyzer:
-        sys.exit("name perf_analyzer with --perf-analyzer or PERF_ANALYZER")
+        sys.exit("perf_analyzer is missing; set --perf-analyzer or PERF_ANALYZER to its path")
     with contextlib.ExitStack() as stack:
         server = start(stack, args, pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())))
         report = {protocol: measure(server, args, protocol) for protocol in ("http", "grpc")}

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Measures goodput within a latency goal under Poisson load and overload, and how 8 models share the cores."""
+"""Measures goodput under Poisson load, and how 8 models share the cores.
+
+Goodput is the number of answers per second within a latency goal. The load is below and above the server's capacity.
+"""
 
 import argparse
 import contextlib
@@ -21,7 +24,8 @@ MODES = ("none", "fixed", "sla")
 
 
 def configurations(args, goal_ms):
-    """The text of config.pbtxt by mode. Mode `none` runs one request at a time, as Triton does without dynamic_batching."""
+    """Returns the text of config.pbtxt by mode. Mode `none` runs one request at a time, as Triton does without dynamic_batching.
+    Mode `fixed` batches with a fixed delay. Mode `sla` batches with the latency goal tern_p99_ms."""
     batches = f"max_batch_size: {args.max_batch}\n"
     threads = f'parameters {{ key: "tern_threads" value {{ string_value: "{args.threads}" }} }}\n' if args.threads else ""
     instances = f"instance_group [ {{ kind: KIND_CPU count: {args.instances} }} ]\n"
@@ -32,7 +36,7 @@ def configurations(args, goal_ms):
 
 
 class Bench:
-    """One model file, served in all modes by one server."""
+    """A server that serves one model file in all modes. The name of a served model is its mode."""
 
     def __init__(self, args, name, file, folder):
         self.args, self.name, self.file, self.folder = args, name, file, folder
@@ -50,11 +54,11 @@ class Bench:
                                  self.args.connections, *more, seconds=seconds or self.args.seconds, warmup=warmup)
 
     def goal(self):
-        """Ten times the median latency of one request at a time."""
+        """Returns the latency goal in ms. By default, it is ten times the median latency if requests are sent one at a time."""
         return self.args.goal_ms or round(10 * self.load("none", "--concurrency", 1, seconds=1)["latency_ms"]["p50"], 1)
 
     def capacities(self):
-        """Closed-loop throughput of the modes that refuse nothing."""
+        """Returns the closed-loop throughput of the modes that refuse no request."""
         return {mode: self.load(mode, "--concurrency", 2 * self.args.max_batch)["throughput"] for mode in ("none", "fixed")}
 
     def open_loop(self, mode, rate, goal_ms, **more):
@@ -96,7 +100,7 @@ def measure(bench, args):
 
 
 def ratios(found, factors):
-    """Goodput of SLA mode relative to the others, and to its own peak."""
+    """Prints the goodput of mode `sla` relative to the other modes, and relative to its own best goodput."""
     def median(label, mode):
         return clients.median([row for row in found["rows"] if (row["load"], row["mode"]) == (label, mode)], "goodput")
     labels = [f"{factor:g} x" for factor in factors]
@@ -111,16 +115,16 @@ def ratios(found, factors):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     options.add(parser)
-    parser.add_argument("--model", action="append", default=[], metavar="NAME=FILE.onnx", help="may be repeated")
-    parser.add_argument("--goal-ms", type=float, default=0, help="p99 goal (10 times the latency of one request at a time)")
-    parser.add_argument("--delay-ms", type=float, default=5, help="of fixed-delay batching")
+    parser.add_argument("--model", action="append", default=[], metavar="NAME=FILE.onnx", help="model to serve; may be repeated")
+    parser.add_argument("--goal-ms", type=float, default=0, help="latency goal; by default 10 times the median latency if requests are sent one at a time")
+    parser.add_argument("--delay-ms", type=float, default=5, help="delay of batching in mode `fixed`")
     parser.add_argument("--max-batch", type=int, default=8)
     parser.add_argument("--instances", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=0, help="of one execution (0: the server's choice)")
+    parser.add_argument("--threads", type=int, default=0, help="threads of one execution; with 0, the server decides")
     parser.add_argument("--length", type=int, default=64, help="size of open dims other than the batch")
     parser.add_argument("--connections", type=int, default=1024)
     parser.add_argument("--factors", type=float, nargs="*", default=[0.8, 3, 10], help="loads relative to the capacity")
-    parser.add_argument("--shared", type=int, default=8, help="models at once; 0: leave out")
+    parser.add_argument("--shared", type=int, default=8, help="number of models to load at the same time; with 0, this measurement is omitted")
     parser.add_argument("--modes", nargs="*", default=list(MODES))
     return options.parsed(parser)
 

@@ -47,7 +47,7 @@ def h2load(server, model, tensor, seconds, connections=16, threads=2):
 
 
 def perf_analyzer(program, server, model, protocol, seconds, options=(), concurrency=16):
-    """Three windows of a third of `seconds`; whether they agree is for the caller to say."""
+    """Measures three windows, each a third of `seconds`. perf_analyzer accepts any difference between the windows."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "out.csv"
         _output([program, "-m", model, "-u", server.http if protocol == "http" else server.grpc, "-i", protocol, "--concurrency-range",
@@ -59,7 +59,7 @@ def perf_analyzer(program, server, model, protocol, seconds, options=(), concurr
 
 
 def tern_load(tern, address, model, *options, seconds=3, protocol="http", warmup=0.3):
-    """The whole answer of `tern load --json`."""
+    """Returns the JSON that `tern load --json` prints."""
     return json.loads(_output([tern, "load", address, model, "--protocol", protocol, "--seconds", seconds, "--warmup", warmup, "--json",
                                *options]))
 
@@ -69,5 +69,6 @@ def median(rounds, key):
 
 
 def median_ratio(ours, theirs, key="throughput"):
-    """The median of the ratios of the rounds: both sides of a ratio ran within seconds of each other."""
+    """Returns the median over the rounds of the ratio in each round. Both runs of a ratio are only seconds apart, so noise affects
+    both."""
     return statistics.median(mine[key] / other[key] for mine, other in zip(ours, theirs))

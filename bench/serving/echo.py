@@ -1,4 +1,4 @@
-"""A server that sends back what it receives, with nothing but system calls: what the loopback of the machine can do."""
+"""A server that only sends back what it receives. It shows the speed of the loopback interface."""
 
 import multiprocessing
 import socket
@@ -38,7 +38,7 @@ def _client(address, size, end, counts):
 
 
 def gb_per_s(size, seconds, connections=2):
-    """GB/s in each direction."""
+    """Returns the GB/s that the echo server receives. It sends as many."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = multiprocessing.Process(target=_server, args=(listener, size), daemon=True)
         server.start()

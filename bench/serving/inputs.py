@@ -1,4 +1,4 @@
-"""Writes inputs of a model as .npy files, for `tern load --input`."""
+"""Writes random inputs of a model as .npy files, for `tern load --input`."""
 
 import json
 import pathlib
@@ -10,7 +10,8 @@ TYPES = {"FP32": np.float32, "INT64": np.int64, "INT32": np.int32}
 
 
 def write(server, model, folder, length):
-    """The options that name the files. Integers are 0 and 1, which are valid as tokens, masks and types of segments."""
+    """Writes one file per input and returns the options `--input NAME=FILE`. `length` is the size of open dims. Integers are 0 or
+    1, because these are valid token ids, masks and segment types."""
     with urllib.request.urlopen(f"http://{server.http}/v2/models/{model}", timeout=10) as answer:
         facts = json.load(answer)["inputs"]
     random, found = np.random.default_rng(0), []

@@ -1,4 +1,4 @@
-"""Latency at half load, large tensors, and what the server adds to the in-process run."""
+"""Measures the latency at half load, the speed of large tensors, and the latency that a server adds to an in-process run."""
 
 import json
 import statistics
@@ -8,8 +8,8 @@ import clients
 import echo
 import servers
 
-LARGE = 4 << 20  # elements: 16 MiB of FP32
-GOAL = {"http": 40000, "grpc": 15000}  # requests/s
+LARGE = 4 << 20  # number of FP32 elements, 16 MiB
+GOAL = {"http": 40000, "grpc": 15000}  # requests/s; half load is at most half of this
 
 
 def _peers(found):
@@ -17,7 +17,7 @@ def _peers(found):
 
 
 def half_load(found, args):
-    """p99 of an open loop at half of the server's own closed-loop throughput, or of the goal if that is less."""
+    """Measures the latency of an open loop at half of the server's closed-loop throughput, or at half of GOAL if that is less."""
     rows = []
     for _ in range(args.rounds):
         for protocol in ("http", "grpc"):
@@ -32,7 +32,7 @@ def half_load(found, args):
 
 
 def large_tensors(found, args):
-    """GB/s of FP32 tensors of 16 MiB, which travel in both directions and count once."""
+    """Measures GB/s of FP32 tensors of 16 MiB. Each tensor is sent and received, but counts once."""
     rows = []
     for _ in range(args.rounds):
         for protocol in ("http", "grpc"):
@@ -51,7 +51,8 @@ def _in_process(args):
 
 
 def added(stack, folder, args):
-    """Median latency of one request at a time minus that of `tern bench`, in us, and the resident memory afterwards."""
+    """Measures the median latency of `tern bench`, and of a server that gets one request at a time, in us. Also measures the
+    server's resident memory before and after the load."""
     server = servers.start_tern(args.tern, folder / "digits")
     stack.callback(server.stop)
     rows, idle = [], server.resident_mb()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the batch dim of an ONNX file that was exported with batch 1. Usage: open_batch.py IN.onnx OUT.onnx"""
+"""Replaces the batch size 1 of an ONNX model by an open dim. Usage: open_batch.py IN.onnx OUT.onnx"""
 
 import sys
 
@@ -8,7 +8,7 @@ from onnx import numpy_helper
 
 
 def _constants(graph):
-    """The tensors that nodes read, by name."""
+    """Returns all constant tensors by name."""
     found = {each.name: each for each in graph.initializer}
     found.update({node.output[0]: node.attribute[0].t for node in graph.node if node.op_type == "Constant"})
     return found
@@ -24,7 +24,7 @@ def open_batch(model):
         target = constants.get(node.input[1]) if node.op_type == "Reshape" else None
         dims = numpy_helper.to_array(target).copy() if target is not None else []
         if len(dims) and dims[0] == 1:
-            dims[0] = 0  # as the input has it
+            dims[0] = 0  # 0 means that Reshape copies the size of this dim from its input
             target.CopyFrom(numpy_helper.from_array(dims, target.name))
 
 

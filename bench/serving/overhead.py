@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what a server adds to a model that does nothing: requests/s, p99 and processor time per request."""
+"""Measures the overhead of servers with a model that returns its input: requests/s, p99 and processor time per request."""
 
 import argparse
 import contextlib
@@ -22,7 +22,7 @@ ONE = struct.pack("<f", 1.0)
 
 
 def start_all(stack, args, folder):
-    """The servers and the models to ask for: [(name, server, model)]."""
+    """Starts all servers. Returns a list of (name, server, name of the model to request)."""
     repositories.tern_identity(folder / "models")
     tern = servers.start_tern(args.tern, folder / "tern", "--repository", folder / "models", "--backend-folder", args.backends)
     stack.callback(tern.stop)
@@ -39,7 +39,7 @@ def start_all(stack, args, folder):
 
 
 def generators(args):
-    """The load generators: name, protocol, function of server and model."""
+    """Returns a list of load generators as (name, protocol, function). The function gets a server and the name of a model."""
     found = [("wrk", "http", lambda server, model: clients.wrk(server, model, ONE, args.seconds, args.connections)),
              ("h2load", "grpc", lambda server, model: clients.h2load(server, model, ONE, args.seconds, args.connections))]
     if args.perf_analyzer:
@@ -50,7 +50,8 @@ def generators(args):
 
 
 def measure(server, model, send):
-    """One run of a load generator. Fails if the server did not execute what the client counted: an error over gRPC is a 200, too."""
+    """Runs a load generator once. Fails if the server executed fewer than 98 % of the requests that the client counted. Such a
+    difference means errors that h2load does not detect, because gRPC errors have HTTP status 200."""
     server.check()
     fixed = server.name == "nginx"
     before, answered = server.cpu_seconds(), 0 if fixed else stats.successes(server, model)
@@ -62,7 +63,7 @@ def measure(server, model, send):
 
 
 def throughput(found, args):
-    """{load generator: {server: [one measurement per round]}}, all servers in turn in each round."""
+    """Returns {load generator: {server: [one measurement per round]}}. Each round measures all servers, one after the other."""
     table = {}
     for _ in range(args.rounds):
         for client, protocol, send in generators(args):
@@ -88,9 +89,9 @@ SHOW = {"throughput": print_throughput, "half_load": latency.show_half_load, "la
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     options.add(parser)
-    parser.add_argument("--nginx", default=os.environ.get("NGINX") or shutil.which("nginx"), help="program; '': leave it out")
+    parser.add_argument("--nginx", default=os.environ.get("NGINX") or shutil.which("nginx"), help="path of nginx; with '', nginx is omitted")
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--digits", default=options.ROOT / "examples/digits/digits.onnx", help="model of the latency over the in-process run")
+    parser.add_argument("--digits", default=options.ROOT / "examples/digits/digits.onnx", help="model whose latency is compared with an in-process run")
     parser.add_argument("--parts", nargs="*", default=["throughput", "half_load", "large", "added"], help="what to measure")
     return options.parsed(parser)
 

@@ -1,4 +1,4 @@
-"""Processor time and memory of a server, with its child processes, from /proc."""
+"""Reads the processor time and memory of a server and its child processes from /proc."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def tree(pid):
-    """The process and all its descendants."""
+    """Returns the ids of the process and all its descendants."""
     found = [pid]
     for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
         for child in task.read_text().split():
@@ -22,7 +22,7 @@ def _cpu_seconds(pid):
 
 
 def cpu_seconds(pid):
-    """User and system time of all threads of the process and its descendants."""
+    """Returns the user and system time of all threads of the process and its descendants."""
     return sum(_cpu_seconds(each) for each in tree(pid))
 
 
@@ -42,7 +42,8 @@ def load_average():
 
 
 def wake_up_p99_ms(seconds=1.0):
-    """How late a process that sleeps for 1 ms wakes up: no latency on this machine can be better at the same time."""
+    """Returns the p99 delay in ms of a process that sleeps for 1 ms. The delay shows how busy the machine is. No server can have a
+    lower p99 latency at the same time."""
     late, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         begin = time.monotonic()

@@ -12,7 +12,7 @@ output [ {{ name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] }} ]
 instance_group [ {{ kind: KIND_CPU count: {instances} }} ]
 """
 
-# The stub of Triton's python back end ignores PYTHONPATH.
+# The model extends sys.path itself, because the stub of Triton's python back end ignores PYTHONPATH.
 PYTHON_IDENTITY = """import sys
 
 sys.path.insert(0, "{site}")
@@ -34,19 +34,21 @@ def _model(root, name, config):
 
 
 def tern_identity(root, extra=""):
-    """Writes the model `identity`, executed by Tern's sample plug-in of that name. `extra` is added to config.pbtxt."""
+    """Writes the model `identity`, which Tern's sample plug-in `identity` executes. `extra` is added to config.pbtxt."""
     _model(root, "identity", IDENTITY.format(name="identity", backend="identity", instances=2) + extra)
 
 
 def triton_identity(root, site):
-    """Writes the model `identity` in Python, and `cached`: the same with Triton's response cache. `site` is a folder with numpy < 2."""
+    """Writes the models `identity` and `cached` for Triton's python back end. `cached` also uses Triton's response cache. `site` is a
+    folder of Python packages with numpy < 2."""
     for name, extra in (("identity", ""), ("cached", "response_cache { enable: true }\n")):
         version = _model(root, name, IDENTITY.format(name=name, backend="python", instances=1) + extra)
         (version / "model.py").write_text(PYTHON_IDENTITY.format(site=site))
 
 
 def onnx_model(root, name, file, config):
-    """Adds an ONNX file under `name`, as a hard link where that is possible: Tern refuses links that leave the model's folder."""
+    """Adds an ONNX file to the repository as the model `name`. Makes a hard link, or a copy if that fails. A symbolic link is not
+    possible, because Tern refuses links that leave the model's folder."""
     version = _model(root, name, f'name: "{name}"\n{config}')
     try:
         os.link(pathlib.Path(file).resolve(), version / "model.onnx")

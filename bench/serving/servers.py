@@ -1,4 +1,4 @@
-"""Starts the servers that are compared, on loopback ports that are free."""
+"""Starts the servers that are compared, on free loopback ports."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def free_ports(count):
 
 
 class Server:
-    """A running server. `http` and `grpc` are addresses HOST:PORT."""
+    """A running server. `http`, `grpc` and `metrics` are addresses HOST:PORT, or None."""
 
     def __init__(self, name, command, folder, env=None):
         self.name, self.folder = name, pathlib.Path(folder)
@@ -86,7 +86,8 @@ def start_tern(tern, folder, *options, name="tern"):
 
 
 def _python_backend(triton, folder):
-    """A copy of Triton's python back end with the stub of this Python, where pytriton keeps it."""
+    """Copies Triton's back ends to `folder` and returns the folder of the copy. Its python back end gets the stub for the running
+    Python version, which pytriton stores in python_backend_stubs."""
     triton, copy = pathlib.Path(triton).resolve(), pathlib.Path(folder) / "backends"
     shutil.copytree(triton.parents[1] / "backends", copy)
     stub = triton.parents[1] / "python_backend_stubs" / f"{sys.version_info.major}.{sys.version_info.minor}" / "triton_python_backend_stub"
@@ -96,7 +97,7 @@ def _python_backend(triton, folder):
 
 
 def start_triton(triton, folder):
-    """`triton` is bin/tritonserver of pytriton's wheel, which has its libraries and numpy beside it."""
+    """Starts Triton. `triton` is the path of bin/tritonserver in pytriton's wheel, whose folder also contains its libraries."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     home, (http, grpc, metrics) = pathlib.Path(triton).resolve().parents[1], free_ports(3)
@@ -111,7 +112,7 @@ def start_triton(triton, folder):
 
 
 def start_nginx(nginx, folder, body):
-    """Answers every request with the same body: what the machine and the client can do at most."""
+    """Starts an nginx that answers every request with `body`. It shows the highest rate that the machine and the client permit."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     (port,) = free_ports(1)

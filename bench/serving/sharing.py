@@ -1,4 +1,4 @@
-"""Loads several models at the same time and compares each with its fair share."""
+"""Sends requests to several models at the same time and compares the share of each model with a fair share."""
 
 import re
 import threading
@@ -11,14 +11,14 @@ import servers
 
 
 def _cpu_seconds(server):
-    """Processor time of the executions by model, from the metrics."""
+    """Reads the processor seconds of the executions of each model from the server's metrics."""
     with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     return {name: float(value) for name, value in re.findall(r'^tern_model_cpu_seconds_total\{[^}]*model="(\w+)"[^}]*\} (\S+)', text, re.M)}
 
 
 def measure(stack, folder, args, files):
-    """Closed loops of the same concurrency on all models. The fair share is an equal part of the processor time."""
+    """Runs closed loops with the same concurrency on all models at once. A fair share is an equal part of the processor time."""
     names = list(files)
     kinds = {f"m{i}": names[i % len(names)] for i in range(args.shared)}
     for model, kind in kinds.items():

@@ -10,11 +10,11 @@ def of(server, model):
 
 
 def successes(server, model):
-    """The number of requests that the model has answered without an error."""
+    """Returns the number of requests that the model has answered without an error."""
     return int(of(server, model)["inference_stats"]["success"]["count"])
 
 
 def counts(server, model):
-    """The numbers of inferences and of executions so far. Their quotient is the mean batch size."""
+    """Returns the numbers of inferences and of executions so far. Their quotient is the mean batch size."""
     found = of(server, model)
     return int(found["inference_count"]), int(found["execution_count"])

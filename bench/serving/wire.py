@@ -5,7 +5,7 @@ import struct
 
 
 def http_body(tensor):
-    """Body and headers of a request with one binary FP32 tensor INPUT0; the answer is binary, too."""
+    """Returns the body and the headers of a request with one binary FP32 tensor INPUT0. The request asks for a binary answer."""
     head = json.dumps({"inputs": [{"name": "INPUT0", "shape": [len(tensor) // 4], "datatype": "FP32",
                                    "parameters": {"binary_data_size": len(tensor)}}],
                        "parameters": {"binary_data_output": True}}, separators=(",", ":")).encode()
@@ -25,7 +25,7 @@ def _field(number, data):
 
 
 def grpc_frame(model, tensor):
-    """A length-prefixed ModelInferRequest with one tensor INPUT0 in raw_input_contents."""
+    """Returns a ModelInferRequest with gRPC's length prefix. It contains one tensor INPUT0 in raw_input_contents."""
     shape = _varint(len(tensor) // 4)
     described = _field(1, b"INPUT0") + _field(2, b"FP32") + _field(3, shape)
     message = _field(1, model.encode()) + _field(5, described) + _field(7, tensor)
@@ -37,7 +37,7 @@ def _lua_text(data):
 
 
 def lua_script(model, tensor):
-    """A script of wrk that posts the request and prints its figures as JSON."""
+    """Returns a Lua script for wrk. The script posts the request and prints wrk's figures as JSON."""
     body, headers = http_body(tensor)
     lines = ['wrk.method = "POST"', f'wrk.path = "/v2/models/{model}/infer"', f"wrk.body = {_lua_text(body)}"]
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]

@@ -1,4 +1,4 @@
-"""Runs libFuzzer targets: replays the inputs in tests/fuzz/corpus/TARGET, then fuzzes for a few seconds."""
+"""Runs libFuzzer targets. For each target, replays the inputs in tests/fuzz/corpus/TARGET, then fuzzes for a few seconds."""
 
 import os
 import tempfile
@@ -25,7 +25,7 @@ def report(name, code, lines):
 
 
 def replay(target, files, env, artifacts):
-    """Runs all stored inputs in one process. If that fails, runs them one by one to find the failing inputs."""
+    """Runs all stored inputs in one process. If the process fails, runs the inputs one by one to find the failing ones."""
     command = [target, *LIMITS, f"-artifact_prefix={artifacts}/"]
     if not files or quiet_run([*command, *files], env)[0] == 0:
         return Counts(passed=len(files))
@@ -65,6 +65,6 @@ def run_all(bin_dir, corpora, env):
         counts += replay(target, files, env, artifacts) + fuzz(target, corpus, env, artifacts)
     for corpus in sorted(path for path in corpora.iterdir() if path.is_dir()):
         if corpus.name not in {target.name for target in targets}:
-            say(f"FAIL {corpus.name}: the corpus has no fuzz target of its name")
+            say(f"FAIL {corpus.name}: there is no fuzz target with the name of this corpus")
             counts += Counts(failed=1)
     return counts

@@ -14,7 +14,7 @@ def find_binaries(bin_dir):
 
 
 def count_report(report, verbose):
-    """Returns the counts of one JSON report. Prints the failed tests; with `verbose`, prints all tests."""
+    """Returns the counts of one JSON report. Prints the failed tests. If `verbose` is true, prints all tests."""
     counts = Counts()
     for suite in report.get("testsuites", []):
         for test in suite.get("testsuite", []):

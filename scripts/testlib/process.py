@@ -1,4 +1,4 @@
-"""Runs a test program as a child process: streams its output, limits its time, parses its summary."""
+"""Runs a test program as a child process. Prints its output, limits its time and parses its summary line."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def describe_exit(code):
 
 
 def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
-    """Runs `command`, calls `on_line` with each line of its output, returns its exit code.
+    """Runs `command`, calls `on_line` with each line of its output, and returns its exit code.
 
     A child that exceeds the time limit is killed together with the processes it started.
     """
@@ -59,9 +59,9 @@ def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
 
 
 def run_with_summary(command, env=None, verbose=False, cwd=None):
-    """Runs a test runner whose output contains the summary line. Returns the counts in that line.
+    """Runs a test runner that prints a summary line. Returns the counts in that line.
 
-    One failure is added if the runner exits with an error but counts no failure, or if it counts no test.
+    If the runner exits with an error but counts no failure, or if it counts no test, adds one failure.
     """
     counts = None
 

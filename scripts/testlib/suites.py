@@ -37,13 +37,13 @@ class Context:
 
     @property
     def env(self):
-        """The environment of every child. UBSan stops at the first error and prints the stack."""
+        """The environment of every child process. UBSan stops at the first error and prints the stack."""
         env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         return env
 
     def path(self, relative):
-        """Returns the path of a file or folder of the checkout. Its absence fails the suite instead of skipping it."""
+        """Returns the path of a file or folder of the checkout. If it is missing, the suite fails."""
         path = self.root / relative
         if not path.exists():
             raise SuiteError(f"'{relative}' is not in this checkout")
@@ -76,7 +76,7 @@ def onnxruntime_library(context):
 
 
 def unit(context):
-    """The plug-in test of ONNX Runtime needs TERN_ONNXRUNTIME."""
+    """Sets TERN_ONNXRUNTIME, which the test of the ONNX Runtime plug-in needs."""
     env = dict(context.env)
     if library := onnxruntime_library(context):
         env.setdefault("TERN_ONNXRUNTIME", str(library))
@@ -114,7 +114,7 @@ def onnx(context):
 
 
 def with_zoo(name, run):
-    """Calls `run`, which needs the folder of published models. Skips it if TERN_ZOO is not set."""
+    """Calls `run`, which needs the folder of published models. If TERN_ZOO is not set, counts one skipped test."""
     if not os.environ.get("TERN_ZOO"):
         say(f"SKIP {name}: TERN_ZOO does not name a folder of models")
         return Counts(skipped=1)
@@ -155,7 +155,8 @@ def slow_full(context):
 
 
 def slow_sample(context):
-    """Uses smaller layers, so that one layer stays a small fraction of the smaller model's memory."""
+    """The limit of the memory is 1.1 times the size of the file. A layer is in memory twice while it is packed, so a smaller
+    model needs smaller layers."""
     return big_model(context, "--gigabytes", str(GIGABYTES_SAMPLE), "--width", "2048")
 
 
@@ -172,7 +173,7 @@ def bench(context):
 
 
 def triton(context):
-    """Skips itself if TRITON_HOME is not set."""
+    """The script counts one skipped test if TRITON_HOME is not set."""
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
 
 
@@ -190,7 +191,7 @@ def fuzz_sample(context):
 
 
 def differential_full(context):
-    """Also runs the fuzzer's own tests. They take a minute, so differential_sample leaves them out."""
+    """Also runs the tests of the fuzzer itself. They take a minute, so differential_sample omits them."""
     verbose = ["--verbose"] if context.verbose else []
     return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
@@ -201,8 +202,8 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
-# The number of ops, and the number of cases per op in a full run and in the sample. A test in tests/hostile checks
-# HOSTILE_OPS and HOSTILE_SAMPLE.
+# HOSTILE_OPS is the number of ops. The other two are the numbers of cases per op in a full run and in the sample. A test
+# in tests/hostile checks HOSTILE_OPS and HOSTILE_SAMPLE.
 HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
@@ -234,7 +235,8 @@ def optimizer(context, script, *options):
 
 
 def optimizer_full(context):
-    """The other optimizers run only on models whose results are not yet in peers.json, beside the models."""
+    """The results of the other optimizers are cached in peers.json, in the folder of the models. These optimizers run only
+    on models that are not in peers.json."""
     models = ("--models", exported_architectures(context))
     context.prepare("scripts/deps", "optimizer")
     return (optimizer_tests(context) + optimizer(context, "compare.py", *models) + optimizer(context, "stable.py", *models) +
@@ -261,8 +263,8 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-# onnxruntime must run at least this many cases, in a full run and in the sample. A test in tests/estimators checks
-# ESTIMATORS and ESTIMATORS_SAMPLE.
+# The minimum numbers of cases that onnxruntime must run, in a full run and in the sample. A test in tests/estimators
+# checks both numbers.
 ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16
 
 
@@ -308,7 +310,7 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests take most of the time and test rounding, not the instruction set
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
 
 def aarch64_full(context):
@@ -334,25 +336,25 @@ class Suite:
     name: str
     summary: str
     run: Callable[[Context], Counts]
-    any_preset: bool = False  # runs with every --preset; other suites run only with release, or when named
+    any_preset: bool = False  # runs by default with every --preset; other suites run by default only with release
     sample: Callable[[Context], Counts] | None = None  # replaces `run` when the command line names no suite
 
 
 SUITES = [
     Suite("unit", "GoogleTest binaries beside the code", unit, any_preset=True),
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
-    Suite("graphs", "10,000 random graphs through the optimizer (by default: 300 fixed ones)", graphs_full, any_preset=True,
+    Suite("graphs", "10,000 random graphs, before and after optimization (by default: 300 fixed graphs)", graphs_full, any_preset=True,
           sample=graphs_sample),
-    Suite("optimizer", "exported and published models against three other optimizers, and for stable results (by default: "
-          "the stored models)", optimizer_full, sample=optimizer_sample),
+    Suite("optimizer", "compares Tern's optimizer with three others, and checks that its results are stable (by default: on the "
+          "stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
-    Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
-    Suite("accuracy", f"labels of {PICTURES} pictures, bf16 against fp32 (TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
+    Suite("zoo", "outputs of published models against the expected outputs stored with them (needs TERN_ZOO)", zoo),
+    Suite("accuracy", f"labels that models give {PICTURES} pictures, bf16 against fp32 (needs TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
-    Suite("slow", f"memory of a model of {GIGABYTES} GB, compared with its file (by default: {GIGABYTES_SAMPLE} GB)",
+    Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("bench", "the benchmark's arithmetic, tables and charts, with a fake engine; kernels_bench", bench),
+    Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
@@ -360,11 +362,11 @@ SUITES = [
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
-    Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (TRITON_HOME)", triton),
+    Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
-          f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
+          f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
           f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
-    Suite("architectures", "networks of PyPI's transformers (by default: a handful of stored ones)", architectures_full,
+    Suite("architectures", "networks of the Python package transformers (by default: a few stored networks)", architectures_full,
           sample=architectures_sample),
 ]

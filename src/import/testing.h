@@ -1,4 +1,4 @@
-// For unit tests and fuzz targets that link the module of an importer.
+// Reads models in unit tests and fuzz targets that link an importer.
 #pragma once
 #include <memory>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SessionOptions contains all options that control how a model runs. The public Config, command-line flags
-// and tests set them; the model, sessions, the tuner and plans read them.
+// and tests set them. The model, sessions, the tuner and plans read them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ struct SessionOptions {
   // split and runs slice by slice.
   size_t value_cache = size_t{8} << 20;
   size_t memory_limit = 0;  // bytes for intermediate values; 0 means the size of the machine's memory
-  // Limit in bytes for the outputs that one Loop or Scan collects over its iterations. It stops an endless
-  // loop before the memory is full. 0 means DefaultCollectLimit().
+  // Limit in bytes for the outputs that one Loop or Scan collects over its iterations. The limit stops an
+  // endless loop before the memory is full. 0 means DefaultCollectLimit().
   size_t collect_limit = 0;
   const Target* target = nullptr;  // null means the CPU
   Level level = Level::kNone;      // optimization level
@@ -47,11 +47,12 @@ struct SessionOptions {
   // Folder of the measurements. nullopt means DefaultCacheDir(). If the text is empty, measurements are
   // neither read nor stored. A folder given here is read even if tune_ms is 0.
   std::optional<std::string> cache_dir = std::nullopt;
-  // Says which inputs and outputs are states, which persist between runs. "auto" pairs past inputs with
-  // present outputs by the names that common exporters use. "none" means no states. "past=present,…" lists
-  // the pairs. If the text is empty, the states are those that the graph declares.
+  // Selects the pairs of an input and an output that are states, so that their values persist between runs.
+  // "auto" pairs past inputs with present outputs by the names that common exporters use. "none" means no
+  // states. "past=present,…" lists the pairs. If the text is empty, the states are those that the graph
+  // declares.
   std::string states = {};
-  bool explain = false;       // records why each node has its kernel, for Session::Choices()
+  bool explain = false;       // records why each kernel was chosen, for Session::Choices()
   bool keep_weights = false;  // weights stay in memory after kernels have packed them, as training requires
 
   // Returns kInvalidArgument if a value is out of range or two options exclude each other. The message names

@@ -1,4 +1,5 @@
-// Converters: a table of small functions, each of which converts one ONNX operator to Tern ops.
+// A converter is a small function that converts one ONNX operator to Tern ops. ConverterTable contains all of
+// them.
 #pragma once
 #include <functional>
 #include <map>
@@ -24,17 +25,17 @@ class OnnxNode {
   OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version);
 
   Builder& b;
-  const int opset;  // version of the node's domain
+  const int opset;  // opset version of the node's domain
   const std::string& op() const;
   const std::string& domain() const;  // "" for ai.onnx
 
   int InputCount() const;
   int OutputCount() const;
-  bool Has(int input) const;                    // whether the node has this input
-  Value* In(int i) const;                       // null if the node does not have input i
-  bool Wants(int output) const;                 // whether the node lists this output with a name
-  void Out(int i, Value* value);                // sets output i of the node
-  void Out(const std::vector<Value*>& values);  // sets the outputs from 0 on
+  bool Has(int input) const;
+  Value* In(int i) const;        // null if the node does not have input i
+  bool Wants(int output) const;  // whether the node lists this output with a name
+  void Out(int i, Value* value);
+  void Out(const std::vector<Value*>& values);  // sets outputs 0, 1, …
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }
   int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1 if unknown
@@ -48,16 +49,17 @@ class OnnxNode {
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {}) const;
   std::vector<std::string> Texts(std::string_view name) const;
-  Result<Tensor> TensorAttr(std::string_view name) const;                 // dense or sparse
-  Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;  // from ONNX's number of a data type
-  Type TypeAttr(std::string_view name) const;                             // from a TypeProto
+  Result<Tensor> TensorAttr(std::string_view name) const;  // dense or sparse
+  // Reads an attribute that is a number of ONNX's TensorProto.DataType.
+  Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;
+  Type TypeAttr(std::string_view name) const;  // reads an attribute that is a TypeProto
   std::vector<std::string> AttrNames() const;
 
-  // Adds a subgraph with this role to an opened node (Builder::Open) and fills it from a graph attribute.
-  // `types` are the types of the body's inputs, for bodies that do not declare them.
+  // Adds a subgraph with this role to a node that Builder::Open returned, and imports a graph attribute into
+  // the subgraph. `types` are the types of the subgraph's inputs if the attribute does not declare them.
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
-  // Adds the nodes of a graph attribute to the graph that contains this node, and returns the attribute's
-  // outputs. The attribute's inputs are replaced by `inputs`.
+  // Adds the nodes of a graph attribute to the graph that contains this node. `inputs` replace the inputs of
+  // the attribute's graph. Returns the values of its outputs.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
   // Return the number of inputs and outputs of the graph attribute.
   int SubgraphInputs(std::string_view attr) const;
@@ -71,9 +73,8 @@ class OnnxNode {
     return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
   }
   std::string Describe() const;
-  // Returns the attribute as stored, or null if it is absent. An attribute of a node in a function body may
-  // refer to an attribute of the function's call (ref_attr_name); in that case, returns the attribute of the
-  // call.
+  // Returns the attribute as stored, or null if it is absent. In a function body, an attribute may refer by
+  // ref_attr_name to an attribute of the function's call. Then returns the attribute of the call.
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
@@ -86,7 +87,7 @@ class OnnxNode {
 
 using Converter = std::function<Status(OnnxNode&)>;
 
-// Converters by domain and operator. A converter handles every version of its operator.
+// Maps a domain and an operator to a converter. A converter handles every version of its operator.
 class ConverterTable {
  public:
   void Add(const char* op, Converter converter, const char* domain = "");
@@ -101,13 +102,14 @@ inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr const char* kTraining = "ai.onnx.preview.training";
 
-// Returns a converter for an operator that equals a Tern op with the same inputs and outputs. The converter
-// copies the ONNX attributes named in `attrs`; if one is absent, Tern's default applies. It also sets the
-// attributes `fixed`. With attrs {"alpha", "axis=dim"}, ONNX's `axis` becomes Tern's `dim`.
+// Returns a converter for an operator that has the same inputs and outputs as a Tern op. The converter copies
+// the ONNX attributes that `attrs` names. With attrs {"alpha", "axis=dim"}, ONNX's `alpha` keeps its name,
+// and ONNX's `axis` becomes Tern's `dim`. If the node does not have such an attribute, Tern's default
+// applies. The converter also sets the attributes `fixed`.
 Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrList fixed = {});
 
 }  // namespace tern::onnx
 
-// Defines the converters of one source file: TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
-// The build finds these lines and registers the converters.
+// Defines the converters of one source file. The build finds these definitions and registers the converters.
+// Example: TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
 #define TERN_CONVERTERS(Family) void TernConverters_##Family([[maybe_unused]] ConverterTable& table)

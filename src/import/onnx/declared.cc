@@ -1,5 +1,5 @@
-// Reads the types that a file declares, without the dims that the import does not trust. Finds out whether
-// declared shapes caused a failed import.
+// Reads the types that a file declares. Dims that the import does not trust (see Trust) become unknown. After
+// a failed import, finds out whether declared shapes were the cause.
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
@@ -38,9 +38,9 @@ Type GraphImporter::Declared(const pb::TypeProto& proto, bool is_input) {
   return type;
 }
 
-// Converts a failed node once more with all dims unknown. If that succeeds, declared shapes contradict each
-// other. If it fails, the operator, element types, attributes or inputs are wrong. The import has failed in
-// both cases and discards its graph, so clearing the dims of its values does no harm.
+// Converts a failed node once more with all dims unknown. If this conversion succeeds, declared shapes
+// contradict each other. If it fails too, the operator, element types, attributes or inputs are wrong. The
+// import has failed in both cases and discards its graph, so clearing the dims of all values does no harm.
 void GraphImporter::Diagnose(const Converter& converter, const pb::NodeProto& node, int opset, int index) {
   if (!model_.claims.names && !model_.claims.numbers) return;
   for (Graph* g = &graph_; g; g = g->parent) ForgetDims(*g);

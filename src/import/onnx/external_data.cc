@@ -24,7 +24,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int fd() const { return fd_; }
-  // Returns a path that refers to the open file, even if another file is moved to the original path.
+  // Returns a path that always refers to the open file, even if the original path now names another file.
   std::string proc_path() const { return StrCat("/proc/self/fd/", fd_); }
 
  private:
@@ -46,8 +46,8 @@ bool Inside(const fs::path& root, const fs::path& path) {
 
 }  // namespace
 
-// Opens the file first and then checks where the open file is, so that a symbolic link cannot be changed
-// between the check and the use.
+// Opens the file first, then checks the real path of the open file. In the other order, another process could
+// change a symbolic link between the check and the opening.
 Result<Buffer> ExternalFiles::Map(const std::string& location, const std::string& tensor) {
   const auto fail = [&](const auto&... why) {
     return IoError("external data file '", location, "' of tensor '", tensor, "': ", why...);

@@ -9,14 +9,14 @@
 
 namespace tern::onnx {
 
-// Maps the external data files of one model during its import. All tensors in a file share one mapping, which
-// is unmapped when the last of these tensors is freed. Each import maps the files again, so that it never
+// Maps the external data files of one model during its import. All tensors in a file share one mapping. The
+// file is unmapped when the last of these tensors is freed. Each import maps the files again, so it never
 // reads an old version of a replaced file. The operating system shares the pages of several mappings.
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
-  // Maps the file `location`, a path relative to the folder. Fails if the file is outside the folder after
-  // symbolic links are resolved. `tensor` is named in messages.
+  // Maps the file `location`, a path relative to the folder. Resolves symbolic links. Fails if the file is
+  // then outside the folder. Messages contain the name `tensor`.
   Result<Buffer> Map(const std::string& location, const std::string& tensor);
 
  private:

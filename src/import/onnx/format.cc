@@ -40,8 +40,8 @@ bool SkipValue(std::string_view& bytes, uint64_t wire) {
   return true;
 }
 
-// Walks over the fields of ModelProto without parsing their contents. A truncated message with a graph counts
-// as an ONNX model, so that the importer reports that it is truncated.
+// Reads the tags of ModelProto's fields and skips their contents. A truncated message that contains a graph
+// counts as an ONNX model, so that the user gets the importer's error about the truncation.
 bool IsOnnx(std::string_view bytes) {
   bool graph = false;
   while (!bytes.empty()) {

@@ -42,7 +42,7 @@ const pb::AttributeProto* GraphImporter::CallAttribute(const std::string& name) 
   return nullptr;
 }
 
-// Fails if two initializers with the same name differ. The same tensor may be stored twice.
+// Fails if an earlier initializer with the same name has another value. Two equal initializers are allowed.
 Status GraphImporter::AddInitializer(const std::string& name, const std::string& place, Tensor tensor,
                                      bool overridable) {
   const auto [first, fresh] = initializers_.emplace(name, place);
@@ -104,7 +104,7 @@ Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::Node
   return {};
 }
 
-// A function may leave a domain out of its opset_import. Its nodes then use the model's version of the
+// If a function's opset_import does not list a domain, the function's nodes use the model's version of this
 // domain.
 Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets,
                                    const std::string& domain) const {
@@ -163,8 +163,8 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   Status status = RunConverter(*converter, node, opset, index);
   if (status.ok()) return RefineOutputs(node);
-  // If a node in a body fails, its enclosing nodes fail as well. The first failure is that of the innermost
-  // node, so only this node is diagnosed.
+  // If a node in a body fails, its enclosing nodes fail afterwards. Only the first, innermost failure is
+  // diagnosed.
   const bool first = !std::exchange(model_.claims.failed, true);
   if (first && status.code() == Code::kInvalidModel) Diagnose(*converter, node, opset, index);
   return status;
@@ -179,8 +179,8 @@ Status GraphImporter::RunConverter(const Converter& converter, const pb::NodePro
     if (!in.empty() && !Knows(in))
       return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
   Status converted = converter(view);
-  TERN_TRY(
-      Status(builder.status()));  // report an attribute of the wrong type before the failures that it causes
+  // An attribute of the wrong type is reported first, because it may cause other errors.
+  TERN_TRY(Status(builder.status()));
   return converted;
 }
 

@@ -13,22 +13,22 @@ namespace tern::onnx {
 
 const ConverterTable& Converters();
 
-// The largest number of nodes after inlining. Without a limit, a small file could need any amount of memory.
-// For example, 40 functions of which each calls the next function twice expand to 2^40 nodes.
+// The maximum number of nodes after inlining. Without a limit, a small file could need any amount of memory.
+// For example, if each of 40 functions calls the next function twice, the model expands to 2^40 nodes.
 inline constexpr int64_t kMaxNodes = 1000000;
 inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and function calls
 
-// Tells which shapes the import uses of those that a file declares.
+// The declared shapes of a file that the import uses.
 enum class Trust {
   kAll,
   kNoNames,     // treats named dims as unknown
-  kInputsOnly,  // treats as unknown: named dims of inputs, and all dims of value_info, outputs and bodies
+  kInputsOnly,  // uses only numbers in the dims of the model's inputs; all other dims are unknown
 };
 
-// Which kinds of declarations an import used, and whether they explain its failure.
+// The kinds of declarations that an import used, and whether they explain its failure.
 struct Claims {
   bool names = false;          // the import used dims with names
-  bool numbers = false;        // the import used sizes that are declared but that inference did not find
+  bool numbers = false;        // the import used declared sizes that inference did not find
   bool failed = false;         // a node could not be converted
   bool contradiction = false;  // the failed node can be converted when all dims are unknown
 };
@@ -49,14 +49,14 @@ std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to "", re
 std::string NodeLabel(const pb::NodeProto& node);    // the node's name; if it has none, its first output
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
-// Sorts nodes so that each one follows the nodes whose outputs it reads. A name that no node produces imposes
-// no order. Fails on a cycle.
+// Sorts nodes so that each node follows the nodes whose outputs it reads. Names that no node produces, such
+// as initializers, are ignored. Fails if the nodes form a cycle.
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
-// Imports a model. Moves the bytes of large tensors out of `model`, so that it cannot be imported again.
-// `attempts` receives the number of import attempts, for tests. `raw` is the tensor data that was left out of
-// the message, or null.
+// Imports a model. Moves the bytes of large tensors out of `model`, so the caller cannot import it again. If
+// `attempts` is not null, it receives the number of import attempts, for tests. `raw` contains tensor data
+// that SplitRawData removed from the message. It is null if the message is complete.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
 
@@ -66,8 +66,7 @@ class GraphImporter {
       : model_(model), graph_(graph), outer_(outer), depth_(outer ? outer->depth_ + 1 : 0) {}
 
   Status Import(const pb::GraphProto& proto);
-  // Sets the types of the graph's inputs, for a body that does not declare them. Must be called before
-  // Import.
+  // Sets the types of the graph's inputs. Call it before Import, for a body that does not declare them.
   void GiveInputTypes(const std::vector<Type>& types);
 
   // Adds the nodes of a nested graph to this graph and returns the nested graph's outputs. `inputs` replace
@@ -77,13 +76,13 @@ class GraphImporter {
   // Returns the value of a name in this graph or an enclosing graph. Returns null for an unknown name, and
   // for a function's parameter that the call omits.
   Value* Find(const std::string& name) const;
-  // Returns whether the name is known in this graph or an enclosing graph, even as a parameter that the call
-  // omits.
+  // Returns whether the name is known in this graph or an enclosing graph. A function's parameter that the
+  // call omits is known too.
   bool Knows(const std::string& name) const;
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
-  // Returns a declared type. Its dims are unknown where model().trust excludes them. `is_input` tells whether
-  // the type is that of an input of the model.
+  // Returns a declared type. Dims that model().trust excludes are unknown. `is_input` is true for an input of
+  // the model.
   Type Declared(const pb::TypeProto& proto, bool is_input = false);
   // Returns an attribute of the function call that is being inlined, or null. Nodes of the function refer to
   // it by ref_attr_name.

@@ -32,10 +32,10 @@ const ConverterTable& Converters() {
 namespace {
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
-constexpr int kMaxNesting = 400;  // the deepest nesting of messages; 130 nested Loop bodies need this
+constexpr int kMaxNesting = 400;           // maximum nesting of messages; enough for 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
-// Streams a mapped file to the parser in blocks. Releases the memory of each block after the parser has read
+// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
 // it, because the parsed message contains a copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
@@ -126,9 +126,9 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
 
 }  // namespace
 
-// Some exporters use the same name for dims of different sizes, or write value_info that no longer matches
-// the nodes. If declared shapes contradict each other, the import runs again without the dims' names, then
-// without most declared dims (see Trust). If these attempts fail too, the first error is returned.
+// Some exporters use the same name for dims of different sizes, or write value_info that does not match the
+// nodes. If declared shapes contradict each other, the import runs again with Trust::kNoNames, then with
+// Trust::kInputsOnly. If these attempts fail too, the first error is returned.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts, std::shared_ptr<RawBytes> raw) {
   TERN_TRY(CheckHeader(*model));

@@ -10,8 +10,8 @@
 
 namespace tern::onnx {
 
-// Reads a model from a file. The import ignores unknown attributes. `warnings` receives one sentence for each
-// unknown attribute. `workers` are the threads that copy the weights.
+// Reads a model from a file. The import ignores unknown attributes. If `warnings` is not null, it receives
+// one sentence for each unknown attribute. `workers` are the threads that copy the weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
                                           std::vector<std::string>* warnings = nullptr,
                                           const Workers& workers = Workers());
@@ -21,11 +21,11 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
                                            std::vector<std::string>* warnings = nullptr,
                                            const Workers& workers = Workers());
 
-// Names of all ONNX operators that have a converter.
+// Returns the names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();
 
-// Parses one stored test vector. It is a TensorProto, SequenceProto, OptionalProto or MapProto, depending on
-// `type`.
+// Reads an input or expected output of a test from a file. The file contains a TensorProto, SequenceProto,
+// OptionalProto or MapProto, depending on `type`.
 Result<Datum> ReadTestDatum(const std::string& path, const Type& type);
 
 }  // namespace tern::onnx

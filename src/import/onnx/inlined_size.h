@@ -5,7 +5,8 @@
 namespace tern::onnx {
 
 // Fails if the model has more than kMaxNodes nodes after inlining. The import calls this function before it
-// builds any node, because 40 functions of which each calls the next function twice expand to 2^40 nodes.
+// builds any node. For example, if each of 40 functions calls the next function twice, the model would expand
+// to 2^40 nodes.
 Status CheckInlinedSize(const ModelContext& context);
 
 }  // namespace tern::onnx

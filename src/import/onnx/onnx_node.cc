@@ -49,7 +49,7 @@ const tern_onnx::AttributeProto* OnnxNode::Raw(std::string_view name) const {
   return nullptr;
 }
 
-// Returns the name of an attribute kind, given ONNX's number of it (AttributeType).
+// Returns the name of an attribute kind. `kind` is a number of ONNX's AttributeType.
 static const char* KindName(int kind) {
   static const char* const kNames[] = {"of no kind",
                                        "a float",
@@ -89,9 +89,9 @@ static bool IsEmpty(const tern_onnx::AttributeProto& a) {
   return (list || bare) && a.floats_size() + a.ints_size() + a.strings_size() == 0;
 }
 
-// Returns whether the attribute can be read as this kind. An empty attribute can be read as any kind. An
-// integer may be stored as a float, and a float as an integer, if the conversion is exact. Old and
-// hand-written files do so, although onnx.checker and onnxruntime refuse them.
+// Returns whether the attribute can be read as this kind. An empty attribute can be read as any kind. A float
+// such as 2.0 can be read as an integer, and an integer as a float, if the conversion is exact. Old and
+// hand-written files contain such attributes, although onnx.checker and onnxruntime refuse them.
 static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
   using A = tern_onnx::AttributeProto;
   const int stored = KindOf(a);

@@ -1,4 +1,4 @@
-// Sorts nodes topologically, because some files list them in another order.
+// Sorts nodes topologically, because some files do not list them in this order.
 #include <set>
 
 #include "import/onnx/graph_importer.h"

@@ -19,7 +19,8 @@ constexpr DType kOnnxTypes[] = {
     DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 
-constexpr size_t kWorthTaking = 1024;  // bytes; smaller data is copied instead of moved out of the message
+// Data of at least this many bytes is moved out of the message. Smaller data is copied.
+constexpr size_t kWorthTaking = 1024;
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
   return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", but has ", got);
@@ -161,7 +162,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
   if (source.raw ? source.raw->Has(p) : p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
   // Checks the size of the data fields before allocating, so that a small file cannot cause a large
-  // allocation. An entry contains at most 4 elements (of 2 bits).
+  // allocation. An entry contains at most 4 elements, which then have 2 bits each.
   const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
                        p.int64_data_size() + p.double_data_size() + p.uint64_data_size();
   if (CountOf(dims) > 0 && CountOf(dims) / 4 > held)
@@ -171,8 +172,8 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// Returns the row-major position of one value. If `width` is 1, `at` points to a linear index. If not, `at`
-// points to one index per axis.
+// Returns the linear, row-major index of one value. If `width` is 1, `at` points to the linear index.
+// Otherwise `at` points to one index per axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {

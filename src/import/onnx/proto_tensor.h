@@ -18,9 +18,9 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Provides the bytes of tensors. Each tensor gets a separate buffer, so that the memory of one tensor can be
-// freed while other tensors still exist. Bytes in a message are moved out of the message. Bytes that Add
-// registers are copied when Take is called.
+// Provides the bytes of tensors. Each tensor gets a separate buffer, so that its memory can be freed while
+// other tensors still exist. If the bytes are in the message, Take moves them out of it. If Add registered
+// the bytes, Take copies them.
 class RawBytes {
  public:
   explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}
@@ -28,8 +28,8 @@ class RawBytes {
   void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
   bool Has(const pb::TensorProto& proto) const;
   size_t SizeOf(const pb::TensorProto& proto) const;
-  // Returns the bytes, aligned for any type. Repeated calls return the same buffer. Moves the bytes out of
-  // the message although it is const; this is safe because ImportModel owns the message.
+  // Returns the bytes, aligned for any type. Repeated calls return the same buffer. Changes the message
+  // although it is const. This is safe, because ImportModel owns the message.
   Buffer Take(const pb::TensorProto& proto);
 
  private:
@@ -54,8 +54,8 @@ Result<Datum> MapFromOnnx(const pb::MapProto& proto);
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& proto);
 void TensorToOnnx(const Tensor& tensor, pb::TensorProto& proto);
 
-// The dim_params of the dims of graph inputs, such as "batch". A dim_param that is an expression of these
-// names, such as "batch*2", becomes an expression.
+// The names (dim_param) of dims of graph inputs, such as "batch". A dim_param that combines these names, such
+// as "batch*2", becomes an expression.
 using DimNames = std::set<std::string>;
 Type TypeFromOnnx(const pb::TypeProto& proto, const DimNames& names);
 void TypeToOnnx(const Type& type, pb::TypeProto& proto);

@@ -3,10 +3,10 @@
 namespace tern::onnx {
 namespace {
 
-// A dim_param is any text: "batch", "batch-size", "s0//2". "?" is an unknown size. The text is an expression
-// if it parses as an expression and each of its symbols is in `names`: "s0//2" is a division if an input has
-// the dim "s0", and "batch-size" is a difference if inputs have the dims "batch" and "size". Any other text
-// is the name of a symbol.
+// A dim_param may be any text, such as "batch", "batch-size" or "s0//2". "?" is an unknown size. The text is
+// an expression if it parses as one and `names` contains each of its symbols. For example, "s0//2" is a
+// division if an input has the dim "s0". "batch-size" is a difference if inputs have the dims "batch" and
+// "size". Any other text is the name of a symbol.
 Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d, const DimNames& names) {
   if (d.has_dim_value()) return d.dim_value() < 0 ? Dim::Unknown() : Dim(d.dim_value());
   const std::string& text = d.dim_param();

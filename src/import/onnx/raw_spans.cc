@@ -24,9 +24,9 @@ Kind ChildOf(Kind kind, uint64_t field) {
 constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // fields of TensorProto
 constexpr uint64_t kFloat = 1;                                   // the data_type of f32
 
-// Returns whether the splitter accepts this field at most once. Protobuf merges a second occurrence with the
-// first, which the splitter cannot do. For the same reason, a tensor must not have both float_data and
-// raw_data.
+// Returns whether the splitter refuses a message in which this field occurs twice. Protobuf merges a second
+// occurrence with the first, but the splitter cannot do this. A tensor with both float_data and raw_data is
+// refused too.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
          (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
@@ -35,7 +35,7 @@ bool Singular(Kind kind, uint64_t field) {
 struct Field {
   uint64_t number = 0;
   uint64_t value = 0;         // the value of a varint
-  bool bytes = false;         // the field is length-delimited: a message, a string or bytes
+  bool bytes = false;         // whether the field is length-delimited (a message, a string or bytes)
   std::string_view encoded;   // the entire field, including its tag and length
   std::string_view contents;  // the contents of a field that is not a varint
 };
@@ -91,9 +91,9 @@ class Splitter {
  public:
   std::vector<RawSpan> spans;
 
-  // Appends `message` without its large tensor data to `out`, and appends the data to `spans`. `at` has the
-  // indices of the enclosing node, attribute or initializer. Returns false if the message cannot be split
-  // (see SplitRawData).
+  // Appends `message` without its large tensor data to `out`, and appends the data to `spans`. `at` contains
+  // the indices of the initializer, or of the node and attribute, that encloses the message. Returns false if
+  // the message cannot be split (see SplitRawData).
   bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {
     Reader reader(message);
     bool seen = false, typed = false, floats = false;

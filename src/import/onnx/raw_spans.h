@@ -1,6 +1,5 @@
-// Splits a serialized model into a small message, which protobuf parses, and spans of large tensor data. The
-// split prevents protobuf from copying the data. The data is the raw_data of any tensor, or the float_data of
-// an f32 tensor.
+// Splits a serialized model into a small message, which protobuf parses, and spans of large tensor data. So
+// protobuf does not copy the data. A span is the raw_data of a tensor, or the float_data of an f32 tensor.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -25,11 +24,12 @@ struct SplitModel {
   std::vector<RawSpan> spans;
 };
 
-// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields, for
-// example because the field `graph` occurs twice. The caller must then let protobuf parse the entire message.
+// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields. For
+// example, the field `graph` may occur twice. The caller must then let protobuf parse the entire message.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 
-// Registers the data of each span in `raw`, for its tensor in the parsed message `stripped`.
+// Registers the data of each span in `raw`. `stripped` is the parsed message, which contains the tensor of
+// each span.
 void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& stripped, RawBytes& raw);
 
 }  // namespace tern::onnx

@@ -139,7 +139,8 @@ TEST(RawSpans, TheSizeIsChecked) {
       << graph.status().message();
 }
 
-// SplitRawData refuses messages in which protobuf must merge fields, and messages without large data.
+// SplitRawData refuses messages without large data. It also refuses messages in which protobuf must merge
+// fields.
 TEST(RawSpans, IsNotForWhatMustBeMerged) {
   const std::string bytes = Sum(2000).SerializeAsString();
   EXPECT_FALSE(SplitRawData((bytes + bytes).data(), 2 * bytes.size()));
@@ -188,7 +189,7 @@ TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
 TEST(RawSpans, ABrokenMessageIsRefusedWhereverItBreaksOff) {
   const std::string bytes = Sum(1100).SerializeAsString();
   for (size_t n = 0; n < bytes.size(); n += n % 7 + 1) {
-    const std::string part = bytes.substr(0, n);  // a separate buffer, so that the sanitizer finds overruns
+    const std::string part = bytes.substr(0, n);  // has its own buffer, so that the sanitizer finds overruns
     EXPECT_EQ(SplitRawData(part.data(), n).has_value() && pb::ModelProto().ParseFromString(part), false) << n;
     EXPECT_FALSE(ImportBytes(part.data(), n).ok()) << n;
   }

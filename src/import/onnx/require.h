@@ -1,5 +1,5 @@
-// Checks a node's inputs. Converters call Require before they use the type of an input, for example for a
-// constant.
+// Checks a node's inputs. Converters call Require before they use the type of an input, for example to make a
+// constant of the same type.
 #pragma once
 #include "import/onnx/converter.h"
 

@@ -40,8 +40,8 @@ class Reviewer {
       functions_.insert(FunctionKey(f.domain(), f.name(), f.overload()));
   }
 
-  // Visits nested graphs recursively. The depth is limited, because the parser refuses messages nested too
-  // deeply.
+  // Visits nested graphs recursively. The recursion cannot be too deep, because the parser refuses deeply
+  // nested messages.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
     for (const auto& node : nodes) {
       VisitOne(node);

@@ -1,6 +1,6 @@
-// Reads and writes the metadata of an ONNX file: the author's metadata_props, and header fields such as the
-// producer. Graph::metadata stores the header fields under keys that start with kSourceKey, so that .tern
-// files contain them too.
+// Reads and writes the metadata of an ONNX file. It consists of the author's metadata_props and of header
+// fields such as the producer. Graph::metadata stores the header fields under keys that start with
+// kSourceKey, so .tern files contain them too.
 #pragma once
 #include <string>
 #include <string_view>
@@ -22,8 +22,8 @@ inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 // Returns the author's metadata and the header fields.
 Metadata MetadataOf(const tern_onnx::ModelProto& model);
-// Writes metadata to a new model. Does not write producer, opsets and ir_version, because those of the new
-// file differ.
+// Writes metadata to a new model. Does not write producer, opsets and ir_version, because the new file has
+// its own.
 void SetMetadata(const Metadata& metadata, tern_onnx::ModelProto& model);
 
 }  // namespace tern::onnx

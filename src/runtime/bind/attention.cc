@@ -22,8 +22,8 @@ std::string ListOf(const HeadDims& dims) { return Join(Dims(dims.begin(), dims.e
 template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
-    // If the node has lengths, the values behind the valid keys may be NaN. bf16 instructions process pairs
-    // of values, so that a pair could contain one of these NaNs.
+    // If the node has the input `lengths`, rows of k and v beyond the length may contain NaN. bf16
+    // instructions process two adjacent keys together, so a valid key could share a pair with a NaN.
     if (kOperands == cpu::Operands::kBf16 && (!q.bf16 || q.Has(6))) return false;
     for (int i : {0, 1, 2, 4, 5})
       if (q.Has(i) && q.InType(i) != DType::kF32) return false;
@@ -31,8 +31,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
   }
 
-  // Returns whether input `past` and output `present` may be a state with spare capacity. Then new keys or
-  // values are appended in place.
+  // Returns whether input number `past` and output number `present` may share the memory of a state. Then the
+  // kernel appends the new keys or values in place.
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
     // Inputs 4 and 5 are the same tensor.
     if (q.attrs().Bool("stacked")) return (past == 4 || past == 5) && present == 1;
@@ -149,7 +149,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   // k_ and v_ are the strides of the inputs. s_.k and s_.v are the strides of the keys and values that
-  // cpu::ComputeAttention reads: either the inputs, or the past joined with the new rows.
+  // cpu::ComputeAttention reads. These are either the inputs, or the past joined with the new rows.
   void SetStrides(const KernelQuery& query) {
     const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
@@ -217,7 +217,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   cpu::AttentionShape s_;
   cpu::HeadStrides k_, v_;
-  bool attrs_read_ = false;  // attributes have been read; they never change
+  bool attrs_read_ = false;  // whether the attributes, which never change, have been read
   bool joint_ = false, stacked_ = false, causal_ = false, guarded_ = false, merged_ = false;
   float scale_ = 0, softcap_ = 0;
   int64_t q_heads_ = 0, kv_heads_ = 0;

@@ -1,4 +1,5 @@
-// Tests which products a bf16 session computes in bf16, and that their results are those of rounded operands.
+// Tests which matrix products a session with Precision::kBf16 computes in bf16, and how it rounds their
+// operands.
 #include <cmath>
 #include <cstring>
 
@@ -34,7 +35,8 @@ std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
 TEST(Bf16, RoundsProductsWithWeights) {
   auto session = SessionOf(Product(64, 48), In(Precision::kBf16));
   const Tensor ones =
-      Tensor::Of(DType::kF32, {3, 64}, std::vector<double>(3 * 64, 1.00390625));  // a tie, which rounds to 1
+      Tensor::Of(DType::kF32, {3, 64},
+                 std::vector<double>(3 * 64, 1.00390625));  // halfway between two bf16 values; rounds to 1
   EXPECT_EQ(LastKernel(*session, ones), "cpu.gemm.packed.bf16");
   const auto got = session->Run(DatumList{ones});
   ASSERT_TRUE(got.ok()) << got.status().ToString();
@@ -59,7 +61,7 @@ TEST(Bf16, LeavesTheRestAlone) {
       << "bf16 was not requested";
   auto small = SessionOf(Product(8, 48), In(Precision::kBf16));
   EXPECT_EQ(LastKernel(*small, Tensor(DType::kF32, {3, 8})), "cpu.gemm.packed.f32")
-      << "the product is too small to gain";
+      << "the product is too small for bf16 to be faster";
   auto open = SessionOf(ParseOrDie("graph @g(%x: f32[64,64]) -> (%y) {\n  %y = MatMul(%x, %x)\n}"),
                         In(Precision::kBf16));
   EXPECT_EQ(LastKernel(*open, Tensor(DType::kF32, {64, 64})), "cpu.gemm") << "there are no weights";
@@ -79,7 +81,7 @@ TEST(Bf16, AutoAsksTheProcessor) {
   cpu::LimitBf16Products(true);
 }
 
-// Weights are pseudo-random, so that gates differ.
+// Pseudo-random weights make the gates of a layer differ.
 TEST(Bf16, RecurrentLayers) {
   for (const char* kind : {"rnn", "gru", "lstm"}) {
     const int gates = *kind == 'r' ? 1 : *kind == 'g' ? 3 : 4;

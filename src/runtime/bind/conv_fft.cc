@@ -30,16 +30,17 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   }
 
  private:
-  // Nanoseconds per product on the machine that Cost is calibrated for.
+  // The time of one multiply-add, in nanoseconds, on the machine on which Conv::Cost was measured.
   static constexpr double kCalibratedProduct = 0.0173;
   static constexpr bool kDepthwise = std::is_same_v<Conv, cpu::FftDepthwise>;
-  // Returns whether the convolution's window is large enough. FFT is never faster for smaller windows.
+  // Returns whether the window has so many taps that FFT can be faster than direct convolution.
   static bool Large(const cpu::ConvShape& s) {
     const bool line = s.kernel[1] == 1 || s.kernel[2] == 1;
     if (cpu::FftDepthwise::Fits(s) != kDepthwise) return false;
     return s.taps() >= (kDepthwise ? (line ? 24 : 81) : (line ? 7 : 36));
   }
-  // Returns whether the transformed weights are small enough, per weight and in total.
+  // Returns whether the transformed weights fit the memory limits. They may have 2^20 floats in any case.
+  // Beyond that, they may have 2^24 floats in total and 16 floats per weight.
   static bool Packable(const cpu::ConvShape& s) {
     constexpr int64_t kMaxPerWeight = 16, kMax = int64_t{16} << 20, kAlwaysAllowed = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();

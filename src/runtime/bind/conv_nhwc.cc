@@ -11,8 +11,8 @@ namespace {
 using cpu::NhwcWindows;
 using cpu::Operands;
 
-// Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the image is the left
-// matrix of the product. The result depends only on attributes and weights.
+// Returns whether the kernel is 1x1, the stride is 1 and there is no padding. Then the convolution is a
+// matrix product whose left matrix is the image. The return value depends only on attributes and weights.
 bool IsPointwise(const KernelQuery& q) {
   const auto ones = [](const Dims& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
@@ -33,8 +33,8 @@ template <Operands kOperands, NhwcWindows kWindows> class Windows : public cpu::
   }
 };
 
-// NhwcWindows::kAny selects pointwise convolutions. Processors without bf16 instructions round the operands
-// to bf16 and multiply in f32, so that bf16 has the same results on all processors.
+// NhwcWindows::kAny marks the kernel of pointwise convolutions. With Operands::kBf16, processors without bf16
+// instructions round the operands to bf16 and multiply in f32. So the results are the same on all processors.
 template <Operands kOperands, NhwcWindows kWindows>
 class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOperands, kWindows>> {
  public:
@@ -50,7 +50,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     if (kOperands == Operands::kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     if (kPointwise) return "needs a 1x1 kernel, strides 1, no pads";
-    return IsPointwise(q) ? "only for larger kernels, strides or pads"
+    return IsPointwise(q) ? "needs a kernel above 1x1, a stride above 1, or pads"
                           : "the dilation is too wide to read windows in place";
   }
   static bool Bf16Storage(const KernelQuery& q, int operand) {
@@ -74,8 +74,8 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
 
  private:
-  // Returns whether the kernel that reads windows in place would use im2col for this shape. Then that kernel
-  // is not legal, because the im2col kernel does the same.
+  // Returns whether kWindows is kInPlace but cpu::NhwcConv would use im2col for this shape. Such a kernel is
+  // not legal, because it would only repeat the im2col kernel.
   static bool FallsBackToIm2col(const KernelQuery& q) {
     if (kWindows != NhwcWindows::kInPlace) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);

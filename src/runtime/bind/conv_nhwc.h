@@ -13,7 +13,7 @@ inline Result<cpu::ConvShape> NhwcShape(const KernelQuery& q) {
   return s;
 }
 
-// Returns the part of the shape that weights and attributes determine. Packing needs nothing else.
+// Returns a shape with the fields that packing needs. Weights and attributes determine these fields.
 inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transposed) {
   cpu::ConvShape s;
   s.group = attrs.Int("group");
@@ -25,13 +25,14 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
 }
 
 // Returns whether this operand may be bf16 in memory. The result and the residual may be bf16 if the epilogue
-// runs in registers, where they are converted.
+// runs in registers, because it converts them there.
 inline bool Bf16Result(const KernelQuery& q, int operand) {
   return (operand == KernelAbilities::kResult || operand == 3) && TileBound::InRegisters(q, {3});
 }
 
-// Packs weights once. The epilogue runs in registers or in the cache. Work is a class of
-// src/kernels/cpu/conv, such as NhwcConv. kTransposed is true for ConvTranspose.
+// Base class of the channels-last kernels. Prepare packs the weights. Run applies the epilogue in registers
+// if TileBound allows this, otherwise to blocks in the cache. `Work` is a class of src/kernels/cpu/conv, such
+// as NhwcConv. `kTransposed` is true for ConvTranspose.
 template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
  public:
   static bool Legal(const KernelQuery& q) {

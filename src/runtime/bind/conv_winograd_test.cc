@@ -11,7 +11,8 @@ TEST(ConvWinograd, UnitsByShape) {
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
   // Rounding errors grow with the number of channels, so a smaller unit is chosen.
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
-  // There are few tiles. If products are fast, F(4,3) loses more time with its larger weights than it saves.
+  // The image has few tiles. With AVX2 and better, F(4,3) saves less time in multiply-adds than it needs to
+  // load its larger weights.
   const bool fast = cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2;
   EXPECT_EQ(ConvKernelChosen({1, 7, 7, 512}, {512, 512, 3, 3}, same),
             fast ? "cpu.conv.winograd.f2x3.f32" : "cpu.conv.winograd.f4x3.f32");
@@ -31,7 +32,7 @@ TEST(ConvWinograd, NotForOthers) {
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1")})
     EXPECT_EQ(kernel.find("winograd"), std::string::npos) << kernel;
-  // A first layer has too few channels to gain if products are fast.
+  // A first layer has few channels. With AVX2 and better, Winograd is not faster for it.
   const std::string first = ConvKernelChosen({1, 56, 56, 3}, {16, 3, 3, 3}, "pads=[1,1,1,1]");
   EXPECT_EQ(first.find("winograd") == std::string::npos, cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2) << first;
 }

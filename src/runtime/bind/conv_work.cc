@@ -7,8 +7,8 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to - 1) / to * to; }
 
-// Returns cpu::TileProducts of `count` products of [rows, dwords] and [dwords, columns]. `rows` is a double,
-// because it may exceed int64_t.
+// Returns the sum of cpu::TileProducts over `count` matrix products [rows, dwords] x [dwords, columns].
+// `rows` is a double, because it may exceed int64_t.
 double Products(double count, double rows, int64_t columns, int64_t dwords) {
   constexpr double kMaxRows = 1e9;
   const double parts = rows > kMaxRows ? rows / kMaxRows : 1;
@@ -61,9 +61,10 @@ Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
   const int64_t columns = cpu::TileSimd().columns;
+  // `panels` includes one more panel, because the last panel may be partial.
   const double count = ProductOf({s.batch, s.group}), taps = ProductOf(s.kernel),
                pixels = ProductOf(s.output),
-               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;  // rounded up
+               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;
   work.algorithm = algorithm;
   work.products =
       taps * Products(count * panels, static_cast<double>(s.group_maps()), columns, s.group_channels());

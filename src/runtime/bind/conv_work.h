@@ -15,12 +15,13 @@ inline double ProductOf(std::initializer_list<int64_t> sizes) {
 }
 inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s[2]}); }
 
-// Returns work with the bytes of x, w and y in f32, and without products.
+// Returns the bytes that the kernel moves: x, w and y in f32. The number of products is 0.
 Work ConvOperands(const cpu::ConvShape& s);
 // Returns the work of a 1x1 convolution over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
-// s.input is the size of x. If col2im is set, the kernel writes products to memory before it adds them to y.
+// s.input is the size of x. If `col2im` is true, the kernel writes products to memory before it adds them to
+// y.
 Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im = false);
 // Returns the work of the product of the weights and the im2col matrix. The kernel generates this matrix
 // block by block.

@@ -11,7 +11,7 @@ class CpuTarget : public Target {
   CpuTarget();
   explicit CpuTarget(const KernelTable& kernels) : CpuTarget(std::vector<const KernelTable*>{&kernels}) {}
   explicit CpuTarget(std::vector<const KernelTable*> tables);
-  // others: devices that are preferred to the CPU.
+  // `others` are devices that plans prefer to the CPU.
   explicit CpuTarget(std::vector<Device> others, std::vector<const KernelTable*> tables);
 
   std::string isa() const override;

@@ -28,7 +28,7 @@ Result<EinsumLabels> LabelsOf(const KernelQuery& q) {
   return LabelAxes(equation, ranks);
 }
 
-// The axes of an operand by label.
+// An operand whose axes are identified by labels.
 struct Operand {
   const Labels& labels;
   const Dims& dims;
@@ -94,7 +94,7 @@ class Einsum : public KernelOf<Einsum> {
     return n;
   }
   // Plans a copy between `side` and a contiguous tensor whose axes have the labels of `groups`, in this
-  // order. If `pack` is true, the copy writes the contiguous tensor; otherwise it reads the contiguous
+  // order. If `pack` is true, the copy writes the contiguous tensor. Otherwise it reads the contiguous
   // tensor.
   static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
                                   const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {

@@ -36,7 +36,7 @@ class Unary : public KernelOf<Unary> {
  private:
   cpu::UnaryKind kind_ = cpu::UnaryKind::kAbs;
   float alpha_ = 0, beta_ = 0;
-  bool attrs_read_ = false;  // attributes have been read; they never change
+  bool attrs_read_ = false;  // whether the attributes, which never change, have been read
 };
 
 BinaryKind BinaryKindOf(const KernelQuery& q) {
@@ -91,7 +91,7 @@ class Eltwise : public KernelOf<Eltwise> {
 
  private:
   cpu::EltwisePlan plan_;
-  bool attrs_read_ = false;  // attributes have been read; they never change
+  bool attrs_read_ = false;  // whether the attributes, which never change, have been read
   std::vector<const void*> operands_;
 };
 

@@ -1,5 +1,5 @@
-// Tests that kernels that round are not legal if sums of integers must be exact. Also tests the costs of
-// sizes that exceed int64_t.
+// Tests that no kernel that rounds is legal if sums of integers must be exact. Also tests the costs of sizes
+// that exceed int64_t.
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"

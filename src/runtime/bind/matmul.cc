@@ -17,7 +17,8 @@ namespace {
 
 using BatchDims = std::span<const int64_t>;
 
-// Computes the offset of each matrix of a batch in an operand that may be broadcast.
+// Sets `at` to the offset in the operand of each matrix of the batch. `matrix` is the number of elements of
+// one matrix. Axes of size 1 in `operand` are broadcast.
 void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
@@ -46,8 +47,8 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
-// Returns the work of all products of a batch. If all matrices of the batch share b, they are one tall
-// product.
+// Returns the work of all products of a batch. If all products have the same b, they count as one product
+// with all rows of a.
 Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
   const auto to_double = [](int64_t n) { return static_cast<double>(n); };
   const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
@@ -101,7 +102,7 @@ class MatMul : public KernelOf<MatMul> {
     epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     a_at_.clear();
     if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !transposed_a) {
-      p_.m *= CountIn(batch);  // all matrices share b, so that the batch is one tall product
+      p_.m *= CountIn(batch);  // all products have the same b, so the batch is one product with all rows of a
     } else {
       SetBatch(a, b, batch);
     }
@@ -122,7 +123,7 @@ class MatMul : public KernelOf<MatMul> {
  private:
   static bool ColumnBias(const KernelQuery& q) {
     const Dims& bias = q.InDims(2);
-    if (q.InRank(1) == 1) return false;  // the result has no columns
+    if (q.InRank(1) == 1) return false;  // b is a vector, so the result has no column axis
     return !bias.empty() && CountOf(bias) == bias.back() && bias.back() == q.OutDims(0).back();
   }
 
@@ -143,7 +144,7 @@ class MatMul : public KernelOf<MatMul> {
 // Returns whether all dims but the last two are 1.
 bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
-// The strategies of PackedMatMul define how weights are packed and multiplied.
+// A strategy of PackedMatMul. It defines how weights are packed and multiplied.
 template <cpu::Operands kOf> struct Panels {
   static constexpr cpu::Operands kOperands = kOf;
   static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }

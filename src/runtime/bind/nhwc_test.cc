@@ -30,8 +30,8 @@ TEST(NhwcKernels, WideDilationsUseIm2col) {
   EXPECT_EQ(far.why_not, "the dilation is too wide to read windows in place");
 }
 
-// The kernel would need padded copies of all pixels between the taps, which take too much memory for wide
-// dilations.
+// The kernel copies all pixels between the first and the last tap, with padding. For wide dilations, the
+// copies would take too much memory.
 TEST(NhwcKernels, WideDilationsOfConvTransposeAreRefused) {
   const auto legal = [](const char* dilations) {
     const auto graph =

@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// A tensor as [batch, channels, plane]. A vector is a batch of single-channel scalars.
+// A tensor as [batch, channels, plane]. A vector [n] becomes [n, 1, 1].
 struct Planes {
   int64_t batch = 1, channels = 1, plane = 1;
 };

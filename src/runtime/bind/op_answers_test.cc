@@ -9,7 +9,7 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// Ops without kernels answer kNoKernel, because plans never query them. Other ops must not answer it.
+// Only ops without kernels may answer kNoKernel, because plans never query these ops.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

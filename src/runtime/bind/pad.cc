@@ -61,7 +61,7 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Computes for each axis the index in x that each position of y copies.
+  // For each axis, computes from which index of x each position of y is copied.
   Status PlanMapped(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), steps = ContiguousStrides(x);
     sources_.clear();
@@ -80,8 +80,9 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Returns the index of the element that position i of the padded axis copies. Positions and indices count
-  // from the first of the `kept` elements of the axis, so that positions in the leading padding are negative.
+  // Returns the index of the element that is copied to position i of the padded axis. Positions and indices
+  // count from the first of the `kept` elements of the axis, so positions in the leading padding are
+  // negative.
   int64_t SourceOf(int64_t i, int64_t kept) const {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
     if (i >= 0 && i < kept) return i;

@@ -34,11 +34,11 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
            (first.data<const float>()[0] * second.data<const float>()[single ? 0 : i]);
 }
 
-// Requantizes sums of integers to the result, channel by channel.
+// Converts sums of integers to the quantized result, channel by channel.
 class Rescaler {
  public:
-  // Reserves scratch memory for multipliers and biases per channel, after the first `bytes` bytes. Returns
-  // the new number of bytes.
+  // Reserves scratch memory for one multiplier and one bias per channel, at offset `bytes`. Returns the
+  // offset behind this memory.
   size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
     const Dims& y = q.OutDims(0);
     const bool conv = std::string_view(form.real) == "Conv";
@@ -167,7 +167,8 @@ class Quantized : public Kernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<Quantized>(*this); }
 
  private:
-  // A dequantized operand or result, in scratch memory or packed in Prepare.
+  // A dequantized operand or result. If `packed` is true, Prepare made the tensor. Otherwise the tensor is in
+  // scratch memory.
   struct RealTensor {
     size_t offset = 0;
     bool packed = false;
@@ -204,8 +205,8 @@ class Quantized : public Kernel {
     return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
-  // Returns the attributes of the real op. If the kernel runs on integers, the Rescaler applies bias and
-  // activation instead of the inner kernel.
+  // Returns the attributes of the real op. If the kernel runs on integers, they contain no activation,
+  // because the Rescaler applies bias and activation.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
     return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
@@ -243,7 +244,7 @@ class Quantized : public Kernel {
   RunContext context_;
 };
 
-// Runs types for which quantized_bytes.cc has no kernels.
+// Is legal only for types for which quantized_bytes.cc has no kernel.
 class NotOnIntegers : public Quantized {
  public:
   using Quantized::Quantized;
@@ -253,7 +254,8 @@ class NotOnIntegers : public Quantized {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotOnIntegers>(*this); }
 };
 
-// Computes a function of 8-bit codes: makes a table of 256 results, then looks up each element.
+// Computes an elementwise function of an 8-bit tensor. Run fills a table with the results for all 256 values,
+// then looks up each element.
 class ByTable : public Kernel {
  public:
   ByTable(const QuantizedForm& form, const KernelTable& real) : results_(form, real) {}

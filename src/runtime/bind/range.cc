@@ -20,8 +20,8 @@ class Range : public KernelOf<Range> {
   }
 
  private:
-  // `Sums` is the type of the intermediate sums. Unsigned types wrap around without undefined behaviour, and
-  // double avoids rounding errors of f32.
+  // `Sums` is the type of the intermediate sums. Integers are added in an unsigned type, which wraps around
+  // without undefined behaviour. f32 is added in double, to avoid rounding errors.
   template <class T, class Sums> static Status Fill(const RunContext& c) {
     const auto first = static_cast<Sums>(*c.In<T>(0)), step = static_cast<Sums>(*c.In<T>(2));
     T* y = c.Out<T>(0);

@@ -26,7 +26,7 @@ class Softmax : public KernelOf<Softmax> {
   }
 
  private:
-  bool attrs_read_ = false;  // attributes have been read; they never change
+  bool attrs_read_ = false;  // whether the attributes, which never change, have been read
   bool log_ = false;
   int64_t axis_ = -1;
   cpu::AxisShape shape_;

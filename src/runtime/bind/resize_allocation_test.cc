@@ -1,4 +1,4 @@
-// Tests that Resize does not allocate, because the kernels of a decoder are resized for every token.
+// Tests that Kernel::Resize does not allocate heap memory. A decoder calls it for every token.
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/bind/node_query.h"
 #include "runtime/memory/allocation_counter.h"
@@ -6,7 +6,8 @@
 namespace tern {
 namespace {
 
-// Nodes of a decoder. N and M = N + 1 stand for lengths that change.
+// A node of a decoder, in text form. The letter N stands for a length n that changes, and the letter M for n
+// + 1.
 struct Layer {
   const char *inputs, *node;
   const char* constants = "";

@@ -36,7 +36,7 @@ std::vector<std::string> Texts(const Attrs& attrs, const char* name) {
   return {};
 }
 
-// Returns all activations of the layer, or nullopt if one has no kernel.
+// Returns all activations of the layer, or nullopt if no kernel supports one of them.
 std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind,
                                                          int64_t directions) {
   static const std::vector<std::string> defaults[] = {
@@ -149,7 +149,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
 
   cpu::RnnShape s_;
   Tensor w_, r_;                               // packed weights; undefined if they are packed in each run
-  size_t input_bytes_ = 0, panels_bytes_ = 0;  // of weights that are packed in each run
+  size_t input_bytes_ = 0, panels_bytes_ = 0;  // scratch sizes of weights that are packed in each run
   bool has_h_ = false, has_c_ = false;
 };
 

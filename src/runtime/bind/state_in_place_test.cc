@@ -1,4 +1,5 @@
-// Compares Attention that appends keys and values to a state in place with the reference evaluator.
+// Tests that Attention appends keys and values to a state in place. The results must equal those of the
+// reference evaluator.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,13 +15,13 @@ namespace {
 struct Case {
   int64_t batch, heads, kv_heads, fresh, size, value_size;
   const char* attrs = "";
-  const char* mask = "";  // type of the mask, or empty; K is the number of all keys
+  const char* mask = "";  // type of the mask, where K is the number of all keys; empty if there is no mask
   bool stacked = false;   // keys and values are one stacked tensor
   bool packed = false;    // q, k and v are [batch, length, heads*size]
 };
 
 const Case kCases[] = {
-    {1, 12, 12, 1, 64, 64},  // a token of GPT-2
+    {1, 12, 12, 1, 64, 64},  // one token of GPT-2
     {1, 12, 12, 1, 64, 64, "merged=true", "f32[1,1,1,K]", false, true},
     {2, 3, 3, 1, 20, 33, "", "bool[2,1,1,K]"},
     {1, 8, 2, 1, 16, 16, "causal=true"},  // grouped heads

@@ -11,20 +11,21 @@ namespace {
 TEST(StrassenKernels, ChosenWhereTheyPay) {
   const std::string product = "MatMul(%x, %w)";
   EXPECT_EQ(KernelChosen({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
-  // These products are too small to gain.
+  // For small products, Strassen's algorithm is not faster.
   EXPECT_EQ(KernelChosen({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.f32");
-  // The halves of b do not consist of entire panels at any instruction set, or k is odd.
+  // Half of b has 258 columns, which is not a multiple of the panel width of any instruction set.
   EXPECT_EQ(KernelChosen({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
+  // k is odd.
   EXPECT_EQ(KernelChosen({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
 }
 
 // The sizes are those of the smallest product of tests/cases/kernel/strassen.case.
 TEST(StrassenKernels, ChosenInTheCases) { EXPECT_LT(StrassenCost(200, 512, 512), 1); }
 
-// The halves of the weights have very different magnitudes, as when two products of the same x are merged.
-// The error of each half of the result must be relative to the magnitude of that half.
+// The two halves of the weights have very different magnitudes. This happens if two products of the same x
+// are merged into one. The error of each half of the result must be small relative to that half.
 TEST(StrassenKernels, UnevenWeightsAreMultipliedPlainly) {
   auto graph = ParseOrDie(
                    "graph @g(%x: f32[256,512], %a: f32[512,512], %b: f32[512,512]) -> (%y) {\n"

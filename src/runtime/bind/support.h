@@ -1,4 +1,4 @@
-// Helpers of the bindings.
+// Helpers for the binders in this folder.
 #pragma once
 #include <iterator>
 #include <span>

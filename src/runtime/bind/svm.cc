@@ -18,8 +18,8 @@ cpu::SupportVectors::Form FormOf(const SvmModel& m) {
   return {kFunctions[static_cast<size_t>(m.kernel)], m.gamma, m.coef0, m.degree};
 }
 
-// Compares blocks of rows, in f32, with all support vectors. T::Write computes the results of a row from its
-// similarities.
+// Computes the similarities of each row to all support vectors, in f32 and block by block. T::Write computes
+// the results of a row from its similarities.
 template <class T> class SvmRows : public KernelOf<T> {
  public:
   Status Resize(ResizeContext& c) override {
@@ -55,7 +55,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   }
 
  private:
-  static constexpr int64_t kWork = 100000;  // multiply-adds that justify another thread
+  static constexpr int64_t kWork = 100000;  // minimum number of multiply-adds per thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* row = reinterpret_cast<double*>(scratch);

@@ -1,4 +1,4 @@
-// Applies the epilogue of a node in registers if possible, otherwise to blocks in the cache.
+// Makes the epilogue of a node. It is applied in registers if possible, otherwise to blocks in the cache.
 #pragma once
 #include <algorithm>
 #include <limits>

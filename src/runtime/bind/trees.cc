@@ -15,7 +15,7 @@ using cpu::Aligned;
 
 template <class T> constexpr DType kTypeOf = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
 
-// Converts elements as the reference function does: integers are converted to f32 first.
+// Converts elements to T. Integers are converted to f32 first, as in the reference function.
 template <class T> void Convert(const Tensor& x, int64_t begin, int64_t count, T* to) {
   const bool integer = IsInt(x.dtype());
   for (int64_t i = 0; i < count; ++i)
@@ -120,8 +120,9 @@ class ClassifierOutput {
   const Decider decider_;  // refers to op_
 };
 
-// Blocks of rows traverse one tree after the other, so that a tree stays in the cache while the block
-// traverses it. Votes are added in the order of the trees, for any number of threads.
+// All rows of a block traverse the first tree, then the second tree, and so on. So a tree stays in the cache
+// while the block traverses it. Votes are added in the order of the trees, so the results do not depend on
+// the number of threads.
 template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T, Output>> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -172,7 +173,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
 
  private:
   static constexpr int64_t kMaxRows = 64;
-  static constexpr int64_t kWork = 1000;  // traversals that justify another thread
+  static constexpr int64_t kWork = 1000;  // minimum number of tree traversals per thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* scores = reinterpret_cast<double*>(scratch);

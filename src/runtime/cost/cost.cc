@@ -36,8 +36,8 @@ std::optional<double> Bytes(const Node& n) {
   return total;
 }
 
-// Returns whether a type is floating-point, complex or quantized. Types of indices, shapes, booleans and
-// strings are not.
+// Returns whether a type is floating-point, complex or quantized. Integers of at most 16 bits count as
+// quantized. Wider integers are indices or shapes.
 bool IsReal(DType t) { return IsFloat(t) || IsComplex(t) || (IsInt(t) && BitWidth(t) <= 16); }
 
 // Returns whether the node reads this input as a parameter (see IsParameter).

@@ -56,8 +56,8 @@ TEST(CostModel, RefusesAlgorithmsWithoutRates) {
   EXPECT_THROW(CpuRates().Microseconds(work), InternalError);
 }
 
-// Returns the kernel choices of two graphs that compute `node` from %x and %w. In the first graph %w is a
-// constant, in the second an input.
+// Returns the kernel choices of two graphs that compute `node` from %x and %w. %w is a constant in the first
+// graph and an input in the second graph.
 std::vector<Choice> ChoicesOf(DType dtype, Precision precision, const Dims& x, const Dims& w,
                               const std::string& node) {
   const char* type = DTypeName(dtype);
@@ -103,8 +103,8 @@ std::vector<Choice> ManyChoices(DType dtype, Precision precision) {
   return all;
 }
 
-// Every kernel with work_of uses algorithms that have rates on every instruction set. The test also fails if
-// a kernel with work_of is a candidate in none of its graphs.
+// Tests every kernel that has `work_of`. All algorithms that work_of returns must have rates for every
+// instruction set. Each such kernel must be a candidate in at least one of the graphs below.
 TEST(CostModel, EveryKernelsWorkHasRates) {
   InitOps();
   std::set<std::string> rated, seen, counting;

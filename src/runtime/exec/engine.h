@@ -17,7 +17,7 @@ class Runner;
 class StatefulRunner;
 
 // Memory of intermediate values. An arena grows, but never shrinks. All plans of one nesting depth share an
-// arena, because they never run at the same time.
+// arena, because a session never runs two of them at the same time.
 class Arena {
  public:
   explicit Arena(MemorySpace* memory) : memory_(memory) {}
@@ -37,7 +37,7 @@ class Arena {
 };
 
 struct Engine {
-  // resolved: the result of SessionOptions::Resolved.
+  // `resolved` must come from SessionOptions::Resolved.
   Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolved);
   ~Engine();
 
@@ -51,8 +51,8 @@ struct Engine {
 
   std::shared_ptr<Model> model;
   const SessionOptions options;
-  Workers workers;      // plans and scratch memory are made for so many threads
-  Workers run_workers;  // that runs use: at most as many threads as `workers`
+  Workers workers;      // its thread count determines plans and scratch memory
+  Workers run_workers;  // executes the runs; has at most as many threads as `workers`
   DynamicPool pool;
   RunObserver* observer = nullptr;
   Stop stop;

@@ -1,5 +1,5 @@
-// Runs steps with the reference function of their op. Control flow and ops on sequences or strings have no
-// other implementation. Other ops use their reference function when no kernel supports the node.
+// Runs steps with the reference function of their op. Control flow and ops on sequences or strings have only
+// a reference function. Other ops use it if no kernel supports the node.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -10,7 +10,8 @@
 
 namespace tern {
 
-// Gives one run of a node access to a StatefulRunner. The StatefulRunner must outlive this object.
+// Gives a reference function access to a StatefulRunner. The destructor calls StatefulRunner::Finish. The
+// StatefulRunner must outlive this object.
 class RunnerWithStates : public StatefulSubgraph {
  public:
   explicit RunnerWithStates(StatefulRunner& runner) : runner_(runner) {}
@@ -66,7 +67,7 @@ class ExecutionEvalContext : public EvalContext {
   }
 
  protected:
-  // Returns zeroed memory, because reference functions expect it.
+  // Returns a tensor of zeros, because reference functions expect zeros.
   Tensor Allocate(int output, DType dtype, const Dims& dims) override {
     const int slot = node_.outputs[static_cast<size_t>(output)];
     const Tensor& planned = execution_.At(slot).tensor;

@@ -17,7 +17,7 @@ struct StepState {
   std::unique_ptr<Kernel> kernel;  // null if the reference evaluator runs the step
   const KernelEntry* entry = nullptr;
   const char* kernel_name = "";
-  std::vector<Type> types;             // of the outputs, for the reference evaluator
+  std::vector<Type> types;             // output types, for the reference evaluator
   std::optional<Choice> why;           // kernel choice of a dynamic step; set only with options.explain
   std::vector<TensorInfo> why_inputs;  // the inputs that `why` describes
   std::unique_ptr<KernelQuery> query;  // query of a varying step; SetLength updates its dims
@@ -36,14 +36,14 @@ class Execution {
   // Call it before Run if the plan has states. Later calls allocate memory only if a kernel allocates or
   // needs more scratch memory than before.
   Status SetLength(int64_t length, int64_t capacity);
-  // Later runs write the present of this state to `present`. Only for states with PlanState::external.
+  // Later runs write the present of this state to `present`. The state must have PlanState::external set.
   void BindState(int state, const Buffer& present);
   // Runs all steps. Allocates nothing if all steps are static and have kernels.
   Status Run(const std::vector<BoundValue>& bound);
   // Returns output i, which is valid until the next Run of any plan of the same session and depth. An output
   // that is also an input shares the input's memory.
   const Datum& Output(int i) const { return At(plan_->outputs()[static_cast<size_t>(i)]); }
-  // True if type and dims of output i are known before the run.
+  // Returns whether the type and the dims of output i are known before the run.
   bool Planned(int i) const {
     const int slot = plan_->outputs()[static_cast<size_t>(i)];
     return plan_->layout().places[static_cast<size_t>(slot)].storage >= 0;
@@ -92,7 +92,7 @@ class Execution {
   Engine& engine_;
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
-  std::vector<int> redirected_;          // by storage: the output that is bound to it, or -1
+  std::vector<int> redirected_;          // by storage: the output that writes to a caller's tensor, or -1
   std::vector<Arena*> arenas_;           // the arenas that the plan uses
   std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
   int64_t length_ = -1, capacity_ = -1;  // arguments of the last SetLength that succeeded

@@ -1,5 +1,5 @@
-// Updates varying steps, which depend on the length of the states. When the length changes, SetLength sets
-// their dims and resizes their kernels.
+// Updates varying steps. Their dims depend on the length of the states. When the length changes, SetLength
+// sets these dims and resizes the kernels.
 #include "core/memory_space.h"
 #include "runtime/exec/execution.h"
 #include "runtime/exec/run_once.h"
@@ -8,7 +8,7 @@ namespace tern {
 
 Status Execution::SetLength(int64_t length, int64_t capacity) {
   if (length == length_ && capacity == capacity_) return {};
-  // Unset until all steps are resized. If a resize fails, the next call therefore resizes all steps again.
+  // -1 means that not all steps are resized. If a resize fails, the next call resizes all steps again.
   length_ = capacity_ = -1;
   if (const Varying* varying = plan_->varying()) {
     for (const Varying::Values& values : varying->dims) {

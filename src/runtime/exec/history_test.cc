@@ -36,7 +36,8 @@ struct Row {
   std::vector<Dims> sizes;
 };
 
-// The fastest kernel differs between the sizes of a row: 1 and 512 rows, small and large images, batches.
+// Within each entry, the fastest kernel differs between the sizes: 1 and 512 rows, small and large images,
+// batches.
 const Row kRows[] = {
     {"f32[N,512]", {512, 512}, "MatMul(%x, %w)", {{1, 512}, {512, 512}, {33, 512}}},
     {"f32[N,L,128]", {128, 256}, "MatMul(%x, %w)", {{1, 1, 128}, {2, 300, 128}}},
@@ -159,7 +160,7 @@ bool KeepsWeights(const Graph& source, const Dims& size, bool bf16 = false) {
   return std::any_of(weights.begin(), weights.end(), [](const auto& w) { return !w.expired(); });
 }
 
-// Weights are released if one pack layout serves all dims, else they stay.
+// Weights are released if all dims use the same pack layout. Otherwise they stay in memory.
 TEST(History, DecidesWhichWeightsStay) {
   const auto keeps = [](const Row& row, bool bf16) {
     return KeepsWeights(*WithWeights(row.x, row.w, row.node), row.sizes[0], bf16);

@@ -51,7 +51,8 @@ Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& b
   return {};
 }
 
-// Checks dims that are expressions of symbols with known values.
+// Evaluates dims that are expressions, such as N + 1. If a dim of the input has another size, stores a
+// description of the first such dim in `conflict`.
 void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values, std::string& conflict) {
   if (!d.is_tensor() || !v.type.tensor() || v.type.shape.rank() != d.tensor.rank()) return;
   for (size_t i = 0; i < v.type.shape.dims.size(); ++i) {

@@ -7,7 +7,7 @@ namespace tern {
 
 // Fails if an input has another type, rank or fixed dim than declared. The error names the input, its
 // declared type and its actual type. Two dims with the same symbol but different sizes are not an error,
-// because exporters write such symbols, and because plans are compiled for the actual dims. Returns a
+// because some exporters write wrong symbols, and plans are compiled for the actual dims. Returns a
 // description of the first such pair, or an empty string. If compilation then fails, the caller adds this
 // description to the error.
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs);

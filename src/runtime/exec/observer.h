@@ -8,17 +8,18 @@
 namespace tern {
 
 struct StepEvent {
-  int step = 0;   // index in its plan
-  int depth = 0;  // nesting: 0 for the main graph, more for bodies of control flow
+  int step = 0;   // index in the plan's steps
+  int depth = 0;  // number of enclosing graphs: 0 for the main graph, 1 for the body of a loop in it
   const Node* node = nullptr;
   const Node* next = nullptr;  // the node that is fused into the step; the step writes the outputs of `next`
   const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
-  double share = 1;  // fraction of the node's work in this step: below 1 if the batch is split
+  double share = 1;  // fraction of the node's work that this step does; below 1 if the batch is split
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call
 };
 
-// Called on the thread that runs the session. Without an observer the cost is one null check per run.
+// The session calls OnStep on the thread that runs the session. A session without an observer only checks a
+// null pointer once per run.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;

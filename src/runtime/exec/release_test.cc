@@ -98,7 +98,8 @@ TEST(ReleaseWeights, ReleasedWeightsAreNotFolded) {
   }
 }
 
-// After the release, kernels of the same pack layout must serve all other dims and ranks.
+// The first run releases the weights. Runs with other dims and ranks must then use kernels with the same pack
+// layout.
 TEST(ReleaseWeights, ProductsRunWithOtherDims) {
   for (const char* attrs : {"{transpose_a=true}", "{transpose_a=true, transpose_b=true, alpha=0.5}", "{}"}) {
     for (const char* w : {"f32[64,64]", "f32[1,64,64]"}) {

@@ -7,14 +7,15 @@
 namespace tern {
 
 // Infers the types of the node's outputs. Every present input must have its type or its constant set.
-// subgraphs: infers the node's subgraphs, if the node has any. Errors name the node.
+// `subgraphs` infers the types of the node's subgraphs, if the node has any. Errors name the node.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs,
                                               InferContext::SubgraphInfer subgraphs = {});
 
 // Returns the node's op, attributes and subgraphs as a query without operands and results.
 KernelQuery NodeQuery(const Node& node);
 
-// Returns the kernel query for a node whose input data are all known. inputs: null for each absent input.
+// Returns the kernel query for a node whose input data are all known. `inputs` contains null for each absent
+// input.
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs);
 

@@ -1,5 +1,5 @@
-// Runs one graph for any input shapes. Gets the plans from the model and caches the last executions
-// (options.plan_cache).
+// Runs one graph for any input shapes. Gets the plans from the model. Caches the options.plan_cache
+// executions that were used last.
 #pragma once
 #include <memory>
 #include <vector>
@@ -13,11 +13,11 @@ class Runner {
   Runner(Engine& engine, const Program& program) : engine_(engine), program_(program) {}
 
   // Returns the execution of the plan for these values. Compiles the plan if no plan of the model matches.
-  // Does not run the plan. length: the length of the growing states. range: the plan must serve all lengths
-  // of this range. If range is null, the plan serves only the dims of `bound`.
+  // Does not run the plan. `length` is the length of the growing states. The plan serves all lengths of
+  // `range`. If `range` is null, the plan serves only the dims of `bound`.
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound, int64_t length = 0,
                              const LengthRange* range = nullptr);
-  // Prepares and runs. The outputs of the result are valid until the next run.
+  // Prepares the plan and runs it. The outputs of the returned execution are valid until the next run.
   Result<Execution*> Run(const std::vector<BoundValue>& bound);
   // Returns the execution that ran or was prepared last, or null.
   const Execution* last() const { return executions_.empty() ? nullptr : executions_.front().get(); }

@@ -27,12 +27,11 @@ std::string NamesOf(const std::vector<Value*>& values) {
   return Join(names, ", ");
 }
 
-// Returns the graph with the states that `text` names. Changes the graph in place if no other pointer to it
-// exists.
+// Returns the graph with the states that `text` selects (see SessionOptions::states). Changes the graph in
+// place if no other pointer to it exists.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
-  // The states with the names of their inputs. Names identify inputs, because a clone has other Value
-  // objects.
+  // Pairs each state with the name of its input, because a cloned graph has other Value objects.
   std::vector<std::pair<std::string, GraphState>> named;
   for (const GraphState& state : found) named.emplace_back(state.input->name, state);
   const bool sole_owner = graph.use_count() == 1;
@@ -67,7 +66,7 @@ struct Session::State {
     copies.resize(outputs.size());
   }
 
-  // The session that takes the overridable constants `variant_names` as inputs; null until a caller feeds
+  // A session in which the overridable constants `variant_names` are inputs. It is null until a caller feeds
   // such a constant.
   std::unique_ptr<Session> variant;
   std::vector<std::string> variant_names;
@@ -76,7 +75,7 @@ struct Session::State {
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
-  std::vector<Tensor> outputs;    // bound by the caller; undefined if not bound
+  std::vector<Tensor> outputs;    // tensors that the caller bound; undefined if not bound
   std::vector<bool> copies;       // by output: whether Run copies it to the bound tensor after the steps
   Execution* current = nullptr;   // the execution of the last run or Prepare
 

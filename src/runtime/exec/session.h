@@ -1,4 +1,4 @@
-// Session runs a model. It is the only entry to the runtime.
+// Session runs a model. It is the entry point of the runtime.
 #pragma once
 #include <memory>
 #include <optional>
@@ -42,8 +42,8 @@ struct StepInfo {
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
 
-// Not thread-safe: use one clone per thread. Clones share the graph, weights and plans; each clone owns its
-// memory.
+// Not thread-safe. Use one clone per thread. Clones share the graph, weights and plans. Each clone owns the
+// memory of its runs.
 class Session {
  public:
   // Optimizes a copy of the graph, or the graph itself if the caller passes the only pointer to it.
@@ -52,9 +52,9 @@ class Session {
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
-  // The graph that runs. It never changes; reading it is thread-safe. If it was optimized and
-  // options.keep_weights is off, its constants of 16 KiB and more have type and dims but no data, because the
-  // session releases each weight when its kernels have packed it.
+  // Returns the graph that runs, after optimization. It never changes, so reading it is thread-safe. If it
+  // was optimized and options.keep_weights is false, its constants of 16 KiB and more have a type and dims
+  // but no data. The session releases such a weight when the kernels have packed it.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;
@@ -66,8 +66,8 @@ class Session {
 
   // Returns the constants that can be fed by name.
   const std::vector<Value*>& Overridable() const;
-  // Returns a session on the same weights that takes these overridable constants as additional inputs, after
-  // the model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
+  // Returns a session that shares the weights of this session. Its inputs are the model's inputs, followed by
+  // the overridable constants with these names. Returns kCancelled if this session's Stop (SetStop) fires.
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
   // To run without allocation, bind the inputs once, then call Run() any number of times. The session stores
@@ -76,7 +76,7 @@ class Session {
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
   // Later runs write output i to `tensor`, which must be contiguous and have the output's type and dims. The
-  // session shares its buffer. An undefined tensor removes the binding.
+  // session keeps a reference to the tensor's buffer. An undefined tensor removes the binding.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
   // Returns a view of output i that is valid until the next Run. The view may share the memory of a bound
@@ -89,7 +89,7 @@ class Session {
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
   int64_t StateLength() const;  // current length of the growing states; 0 if none grows
-  // Growing states become empty, other states zero. The next run may have another batch size.
+  // Growing states become empty, and other states become zero. The next run may have another batch size.
   void ResetState();
   // Sets a state to a copy of the value. A growing state accepts any length, but Run fails if the lengths of
   // growing states differ.
@@ -101,28 +101,30 @@ class Session {
 
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();
-  // After Prepare: type and dims of output i in the next Run, as a tensor whose bytes must not be read.
-  // Undefined if they depend on the data, and for sessions with states.
+  // Returns the type and dims of output i in the next Run, as a tensor whose bytes must not be read. Call it
+  // after Prepare. The tensor is undefined if the dims depend on data or the session has states.
   Tensor PlannedOutput(int i) const;
 
   void SetObserver(RunObserver* observer);  // null removes the observer
   // Later runs check `stop` between steps and return kCancelled when it fires. The session stays usable.
   void SetStop(const Stop& stop);
-  // Later runs use at most so many threads; 0 and numbers above options.threads: options.threads. Plans stay.
+  // Later runs use at most `threads` threads. 0 and numbers above options.threads mean options.threads. Plans
+  // stay valid.
   void SetThreads(int threads);
-  std::vector<Fallback> Fallbacks() const;  // of all plans so far
-  std::vector<StepInfo> Steps() const;      // of the last plan
+  std::vector<Fallback> Fallbacks() const;  // fallbacks in all plans so far
+  std::vector<StepInfo> Steps() const;      // steps of the last plan
   // Returns the kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a
   // split batch share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
-  // Returns warnings about all plans so far: the tuning record cannot be read or written, the reference
-  // evaluator runs ops that no kernel supports, or the states need one plan per length.
+  // Returns warnings about all plans so far. There is a warning if the tuning record cannot be read or
+  // written, if the reference evaluator runs ops that no kernel supports, or if the states need one plan per
+  // length.
   std::vector<std::string> Warnings() const;
   MemoryReport Memory() const;
-  // Returns the weights that were packed for the kernels of all plans so far; see runtime/model/packs.h.
+  // Returns the weights that were packed for the kernels of all plans so far (see runtime/model/packs.h).
   Packs PackedWeights() const;
-  int PlanCount() const;  // plans of the main graph for which this session holds memory
+  int PlanCount() const;  // plans of the main graph that this session has cached
   int PlansMade() const;  // plans that this session and its clones compiled, including plans of subgraphs
 
  private:

@@ -17,8 +17,8 @@ DatumList Token(int run) {
   return {Noise({1, 2, 1, 8}, seed), Noise({1, 2, 1, 8}, seed + 1), Noise({1, 2, 1, 8}, seed + 2)};
 }
 
-// Only the keys are a state. If the kernel appended to them in place, it would write the values with the row
-// stride of the keys.
+// The keys are a state, but the values are not. A kernel that appends in place uses one row stride for both,
+// so it would write the values to wrong addresses.
 TEST(StateAppend, NeedsKeysAndValuesAsStates) {
   SessionAndReference both(StrCat(kInputs, R"( -> (%y, %nk, %nv) {
     state %pk -> %nk {axis=2}

@@ -1,5 +1,5 @@
-// Tests plans that serve a range of lengths of the states: when a session requests such a plan, and what the
-// session does if no such plan is possible.
+// Tests plans that serve a range of lengths of the states. Tests when a session requests such a plan, and
+// what the session does if no such plan is possible.
 #include "runtime/exec/state_test_support.h"
 
 namespace tern {
@@ -15,8 +15,8 @@ constexpr char kDecoder[] =
 DatumList NoKeysAndValues() { return {Tensor(DType::kF32, {1, 2, 0, 8}), Tensor(DType::kF32, {1, 2, 0, 8})}; }
 DatumList Tokens(int64_t count, int seed) { return {Noise({1, 2, count, 8}, static_cast<uint32_t>(seed))}; }
 
-// The number of new tokens does not depend on the length. If a session treated this number as a linear
-// function of the length, it would compile a plan for thousands of new tokens.
+// The number of new tokens per run does not depend on the length of the states. If a session treated this
+// number as a linear function of the length, it would compile a plan for thousands of new tokens.
 TEST(StateRange, IsNotFittedToTheNumberOfNewTokens) {
   SessionAndReference both(kDecoder, NoKeysAndValues());
   int seed = 0;
@@ -69,7 +69,7 @@ TEST(StateRange, IsFoundAlthoughTheCallerSetsTheStates) {
   EXPECT_LE(both.session().PlansMade(), 3);
 }
 
-// A plan for 2055 positions needs 25 kB for the intermediate value.
+// A plan for 2055 positions needs 25 kB for the intermediate value, more than the limit of 16 KiB.
 TEST(StateRange, IsGivenUpIfItsPlanNeedsTooMuchMemory) {
   SessionOptions options;
   options.memory_limit = size_t{1} << 14;

@@ -7,11 +7,11 @@
 
 namespace tern {
 
-// Runs a session and the reference evaluator side by side. The evaluator is fed the states that it computed
-// itself.
+// Runs a session and the reference evaluator on the same inputs. The evaluator reads the states that it
+// computed in its own previous run.
 class SessionAndReference {
  public:
-  // first: the states of the first run.
+  // `first` contains the states of the first run.
   SessionAndReference(const std::string& text, DatumList first, const SessionOptions& options = {})
       : graph_(ParseOrDie(text)),
         first_(std::move(first)),
@@ -25,8 +25,8 @@ class SessionAndReference {
     states_ = first_;
   }
 
-  // Runs the session and the evaluator, and compares all outputs that are not states. fed: the inputs that
-  // are not states.
+  // Runs the session and the evaluator, and compares all outputs that are not states. `fed` contains the
+  // inputs that are not states.
   void Run(const DatumList& fed) {
     DatumList inputs;
     size_t next = 0;

@@ -9,8 +9,8 @@
 namespace tern {
 namespace {
 
-// A plan that serves a range of lengths serves at least 2 * kLeastRange + kOdd positions. kOdd makes this
-// maximum an unusual number, so that it does not equal another dim of the model by chance.
+// A plan for a range of lengths serves at least 2 * kLeastRange + kOdd = 2055 positions. kOdd makes this
+// number unusual, so that it does not equal another dim of the model by chance.
 constexpr int64_t kLeastRange = 1024, kOdd = 7;
 
 // Returns the dims of a slot as functions of the length, or nullopt if they are known only during the run.
@@ -48,8 +48,9 @@ States::States(const Program& program)
   }
 }
 
-// Returns the dims of a state before the first run. A symbol that occurs neither in another input nor in a
-// pending value is 1, such as the batch of a model whose inputs are all states.
+// Returns the dims of a state before the first run. A symbol gets its value from other inputs or from values
+// of Set. If neither contains the symbol, it is 1. An example is the batch of a model whose inputs are all
+// states.
 Result<Dims> States::FirstDims(size_t s, const SymbolValues& symbols) const {
   const Type type =
       pending_[s].defined() && !Past(s).type.shape.ranked ? TypeOf(Datum(pending_[s])) : Past(s).type;
@@ -124,17 +125,17 @@ int64_t States::current_length() const {
   return 0;
 }
 
-// Returns whether a dim that differs between two runs grows with the length. Such a dim is the length of a
-// state, or the number of all positions, past and new, as in a mask. Other dims do not count. For example,
-// the numbers of new positions in any two runs fit a linear function of the length, but a plan for this
-// function would serve only these two runs.
+// Returns whether a dim that differs between two runs grows with the length. Two kinds of dims do: the length
+// of a state, and the number of all past and new positions, as in a mask. The number of new positions does
+// not. Any two runs fit a linear function of the length, but a plan for this function would serve only these
+// two runs.
 bool States::Grows(size_t input, const LinearDim& dim) const {
   if (dim.slope != 1) return false;
   return input < is_input_.size() && is_input_[input] ? dim.base == 0 : dim.base == last_new_;
 }
 
-// Returns how the dims of the values depend on the length, derived from this run and the previous run.
-// Returns null if the two runs do not determine this.
+// Compares the dims of this run with the dims of the previous run. Returns how they depend on the length, or
+// null if the two runs do not show this.
 const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
   if (!has_last_ || last_length_ == 0 || length_ == last_length_ || last_dims_.size() != bound.size())
     return nullptr;

@@ -12,8 +12,9 @@ namespace tern {
 class Runner;
 
 // Owns one StateMemory per GraphState. Plans read a state as an input and write its next value as an output.
-// Not thread-safe. "Past" is the value that a run reads, "present" the value that it writes. A run calls
-// Feed, Begin, Execution::Run and End. It calls Prepare after Feed if the previous execution does not match.
+// Not thread-safe. The "past" is the value that a run reads, and the "present" is the value that it writes. A
+// run calls Feed, Begin, Execution::Run and End. It calls Prepare after Feed if the previous execution does
+// not match.
 class States {
  public:
   explicit States(const Program& program);
@@ -22,16 +23,19 @@ class States {
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
   // Sets the inputs that are states to their pasts. Until a run has succeeded, each call creates the memory
-  // of the states, because the symbols in their declared dims get their values from the other inputs.
+  // of the states again. The reason is that symbols in the declared dims of states get their values from the
+  // other inputs.
   Status Feed(DatumList& inputs);
-  // Returns the length of the growing states along their axis in the last Feed; 0 if there are none.
+  // Returns the length that the growing states had in the last Feed, or 0 if no state grows.
   int64_t length() const { return length_; }
   // Returns the current length of the growing states, after the last run or Set.
   int64_t current_length() const;
 
-  // Returns an execution for a range of lengths if the graph permits it, else for the current length only.
+  // Returns an execution that serves a range of lengths if possible. Otherwise the execution serves only the
+  // current length.
   Result<Execution*> Prepare(Runner& runner, const std::vector<BoundValue>& bound);
-  // Returns why each plan serves only one length of the states; empty if a plan serves several lengths.
+  // Returns the reason why each plan serves only one length of the states. Returns an empty string if plans
+  // may serve a range of lengths.
   const std::string& one_length() const { return one_length_; }
 
   // Call this before a run. Reserves memory for the presents, tells the execution where to write them, and
@@ -48,7 +52,7 @@ class States {
   void SelectRows(int axis, const std::vector<size_t>& parents);
   const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
 
-  // Growing states become empty, other states zero. The next run may have another batch size.
+  // Growing states become empty, and other states become zero. The next run may have another batch size.
   void Reset();
   Status Set(const std::string& input, const Tensor& value);
   Result<Tensor> Get(const std::string& input) const;
@@ -77,18 +81,19 @@ class States {
   std::vector<bool> is_input_, is_output_;
   bool begun_ = false;               // a run has succeeded since the last Reset
   std::vector<StateMemory> memory_;  // by state; Reset does not free it
-  std::vector<Tensor> pending_;      // by state: value of a Set call while begun_ is false
+  std::vector<Tensor> pending_;      // by state: value that Set stored while begun_ is false
   int64_t length_ = 0;
   std::string one_length_;
 
   const Execution* planned_ = nullptr;  // the execution that presents_ describes
-  // By state: the length of the present as a function of the length of the past; nullopt if the length of the
-  // present is known only after the run.
+  // By state: the length of the present as a function of the length of the past. nullopt means that the
+  // length of the present is known only after the run.
   std::vector<std::optional<LinearDim>> presents_;
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;             // of the bound values in the previous run
-  int64_t last_length_ = 0, last_new_ = 0;  // positions that the previous run read, and that it added
+  std::vector<Dims> last_dims_;  // dims of the bound values in the previous run
+  // Number of positions that the previous run read, and number that it added.
+  int64_t last_length_ = 0, last_new_ = 0;
   LengthRange range_;
 };
 

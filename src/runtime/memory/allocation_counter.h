@@ -1,4 +1,4 @@
-// Counts heap allocations, or lets one of them fail. Works only in test binaries that link
+// Counts heap allocations, or makes one of them fail. Works only in test binaries that link
 // allocation_counter_test.cc.
 #pragma once
 

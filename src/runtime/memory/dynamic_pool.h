@@ -1,4 +1,4 @@
-// Memory for values whose size is known only at run time. Blocks stay allocated between runs; a block is
+// Memory for values whose size is known only at run time. Blocks stay allocated between runs. A block is
 // reused when no buffer refers to it.
 #pragma once
 #include <memory>
@@ -10,7 +10,7 @@ namespace tern {
 
 class DynamicPool {
  public:
-  // limit: the maximum total size of all blocks, in bytes.
+  // `limit` is the maximum total size of all blocks, in bytes.
   explicit DynamicPool(size_t limit) : limit_(limit) {}
   // Returns a block of at least `bytes` bytes with arbitrary contents. The block is in use while the returned
   // buffer or a copy of it exists. Fails with kResourceExhausted if the pool would exceed its limit.

@@ -12,7 +12,7 @@ struct Block {
 };
 
 struct Offsets {
-  std::vector<size_t> at;  // per block
+  std::vector<size_t> at;  // offset of each block, in bytes
   size_t total = 0;
 };
 

@@ -58,8 +58,7 @@ void StateMemory::Reset() {
   SetPast();
 }
 
-// Copies row by row. There is one row per index of the dims before the axis, and each row has length_
-// positions.
+// Copies row by row. The dims before axis_ index the rows, and each row has length_ positions.
 void StateMemory::Move(int64_t capacity, bool strided) {
   const auto at = static_cast<size_t>(axis_);
   const auto rows = static_cast<size_t>(CountBetween(dims_, 0, at));
@@ -121,8 +120,8 @@ Status StateMemory::Set(const Tensor& value) {
   return {};
 }
 
-// The positions of a row are contiguous only within a `run`. A row has one run per index of the dims between
-// `axis` and axis_.
+// A row consists of several runs of contiguous positions. The dims between `axis` and axis_ index the runs of
+// a row.
 void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
   const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
   TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);

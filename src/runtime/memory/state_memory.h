@@ -1,4 +1,4 @@
-// Holds the memory of a state, which is a value that persists between runs.
+// The memory of a state, which is a value that persists between runs.
 #pragma once
 #include "core/tensor.h"
 #include "runtime/memory/row_moves.h"
@@ -6,28 +6,27 @@
 namespace tern {
 
 // A state that grows along one axis up to a capacity, which doubles when it is exceeded. Not thread-safe.
-// "Past" is the value that a run reads, "present" the value that it writes.
+// The "past" is the value that a run reads, and the "present" is the value that it writes.
 class StateMemory {
  public:
-  // axis: the axis that grows; its length starts at 0. If axis is -1, the size is fixed and the value starts
-  // as zeros.
+  // `axis` is the axis that grows. Its length starts at 0. If `axis` is -1, the size is fixed and the value
+  // starts as zeros.
   StateMemory(DType dtype, Dims dims, int axis);
 
   int64_t length() const { return length_; }      // positions along the axis; 0 for a fixed size
   int64_t capacity() const { return capacity_; }  // positions along the axis that fit into the memory
   int axis() const { return axis_; }
-  // Returns whether each row has space for the whole capacity, so that a kernel can append to the row in
-  // place. Otherwise the value is contiguous.
+  // Returns whether the row stride is the capacity, so that a kernel can append to each row in place.
+  // Otherwise the value is contiguous.
   bool strided() const { return strided_; }
 
-  // Calls that throw std::bad_alloc change nothing.
+  // If a function below throws std::bad_alloc, it has changed nothing.
 
   // Returns the value that a run reads, strided if strided(), else contiguous.
   const Tensor& past() const { return past_; }
   // Reserves memory for a present of this length in the given layout and keeps the past. Allocates nothing if
-  // the capacity suffices and the layout does not change. Capacities are powers of two times a constant. So
-  // if several states reserve the same length, and no state has a larger capacity already, all states get the
-  // same capacity.
+  // the capacity suffices and the layout does not change. The capacity is a constant times a power of two. So
+  // states that reserve the same length get the same capacity, unless one already has a larger capacity.
   void Reserve(int64_t length, bool strided);
   // Returns the memory that a run writes the present to. It is the memory of the past if strided(), else a
   // second buffer.
@@ -47,15 +46,15 @@ class StateMemory {
   size_t BytesFor(int64_t length) const;
   Buffer BufferFor(int64_t length) const;
   int64_t CapacityFor(int64_t length) const;
-  void Move(int64_t capacity, bool strided);  // copies the past to new memory
+  void Move(int64_t capacity, bool strided);  // copies the past to new memory of this capacity
   void SetPast();
 
   const DType dtype_;
-  Dims dims_;  // with the length along the axis
+  Dims dims_;  // dims of the past
   const int axis_;
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
-  Buffer now_, next_;  // now_: the past; next_: the present if not strided
+  Buffer now_, next_;  // now_ contains the past; next_ receives the present if the layout is not strided
   Buffer spare_;       // one row, for MoveRows
   Tensor past_;
 };

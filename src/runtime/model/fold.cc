@@ -13,9 +13,10 @@ bool Foldable(const Node& node) {
 
 namespace {
 
-// Results of at most this many bytes are folded whatever the size of the inputs.
+// Results of at most this many bytes are folded even if the inputs are much smaller.
 constexpr size_t kSmall = size_t{16} << 20;
-// The largest allowed ratio of result bytes to input bytes. A cast from i4 to f32 has this ratio.
+// Larger results are folded only if they have at most kGrowth times as many bytes as the inputs. A cast from
+// i4 to f32 has this ratio.
 constexpr size_t kGrowth = 8;
 
 class Folder {

@@ -10,10 +10,10 @@ namespace tern {
 // neither side effects nor subgraphs.
 bool Foldable(const Node& node);
 
-// Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much
-// larger than its inputs, or whose results exceed what remains of `budget` bytes. Returns only values that an
-// unfolded node or an output reads. Does not fold a node whose evaluation fails. If a run reaches the node,
-// the run reports the failure.
+// Evaluates nodes whose inputs are all constant, also in subgraphs. `budget` limits the bytes of all results
+// together. Does not fold a node if its results are much larger than its inputs, exceed the rest of the
+// budget, or cannot be computed. In the last case, a run that reaches the node reports the error. Returns
+// only values that an unfolded node or a graph output reads.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 
 }  // namespace tern

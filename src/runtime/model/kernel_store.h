@@ -13,13 +13,13 @@ namespace tern {
 // Thread-safe. The first thread that requests a kernel prepares it, without holding the lock.
 class KernelStore {
  public:
-  // graph: the main graph; only its nodes share packed weights.
+  // `graph` is the main graph. Only its nodes share packed weights.
   KernelStore(const Graph& graph, PackStore& packs, Residency& residency, const Workers& workers)
       : graph_(graph), packs_(packs), residency_(residency), workers_(workers) {}
 
-  // Returns a clone of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for
-  // another session that prepares the same kernel or packs the same weights; the call then fails with
-  // kCancelled. `stop` does not interrupt packing in this call.
+  // Returns a clone of the node's prepared kernel. Waits while another session prepares the same kernel or
+  // packs the same weights. If `stop` fires during this wait, the call fails with kCancelled. `stop` does not
+  // interrupt packing in this call. For `on_packed`, see PackStore::OfNode.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query,
                                            const std::function<void(int input)>& on_packed, const Stop& stop);

@@ -20,9 +20,9 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-// Optimizes the graph in place if `graph` is the only pointer to it. Then a weight is freed as soon as it is
-// folded into another weight, whereas a copy would keep all original weights in memory. Copies a graph with
-// overridable constants, because variants need the original.
+// Optimizes the graph in place if `graph` is the only pointer to it. Then a weight is freed as soon as the
+// optimizer replaces it. Otherwise optimizes a copy, and all original weights stay in memory. A graph with
+// overridable constants is always copied, because variants need the original.
 Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level,
                                          const Target& target) {
   const bool in_place = graph.use_count() == 1 && graph->overridable().empty();
@@ -55,7 +55,7 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   model->bf16_ = UsesBf16(options.precision, *model->target_);
   model->tuner_ = std::move(tuner);
   Packs loaded = PacksOf(*graph);
-  // Without overridable constants the original graph is not needed, and its folded weights can be freed.
+  // Only variants need the original graph, and only a graph with overridable constants has variants.
   if (!graph->overridable().empty()) model->source_ = graph;
   if (options.level == Level::kNone) {
     model->graph_ = std::move(graph);
@@ -93,7 +93,7 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   if (tuner_) {
     Tuner::Found found = tuner_->Find(query, threads);
     times = std::move(found.times);
-    for (const Measured& time : times)  // fastest first
+    for (const Measured& time : times)  // best kernel first
       for (const KernelEntry* entry : target_->KernelsOf(query.op().name))
         if (entry->name == time.kernel && (!pack || entry->can.pack == *pack) && entry->legal(query)) {
           reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;
@@ -103,9 +103,9 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return target_->Select(query, pack);
 }
 
-// Kernel tables must ensure that the legality of a pack layout does not depend on the sizes of inputs that
-// are not weights. If a kernel is illegal for a size, another kernel with the same pack layout must be legal.
-// So the layouts that are legal for `query` are legal for all dims.
+// Relies on a rule that all kernel tables follow. The legality of a pack layout depends only on the weights,
+// not on the dims of other inputs. If a kernel is not legal for some of these dims, another kernel with the
+// same pack layout is. So the layouts that are legal for `query` are legal for all dims.
 std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& query, int threads) const {
   std::set<std::string> packs;
   if (const std::optional<Representative> representative = RepresentativeQuery(node, query)) {
@@ -114,8 +114,8 @@ std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& 
     const KernelEntry* entry = Select(representative->query, threads, nullptr, reason, times);
     if (!entry || !entry->can.pack.empty() || !representative->has_unknown_dims)
       return entry ? entry->can.pack : std::string();
-    // The best kernel for these dims does not pack, but other dims may need packed weights. So this returns
-    // the layout of the fastest kernel that packs.
+    // The best kernel for these dims does not pack, but the best kernel for other dims may need packed
+    // weights. So the layout of the fastest kernel that packs is used.
     const KernelEntry* packing = nullptr;
     for (const KernelEntry* other : target_->KernelsOf(query.op().name))
       if (!other->can.pack.empty() && other->legal(representative->query) &&

@@ -1,5 +1,5 @@
-// Model holds everything that all sessions of a model share: the graph, folded constants, programs, prepared
-// kernels with packed weights, and plans.
+// Model contains everything that the sessions of a model share: the graph, folded constants, programs,
+// prepared kernels with packed weights, and plans.
 #pragma once
 #include <functional>
 #include <memory>
@@ -22,15 +22,15 @@ class PlanStore;
 // (Residency).
 class Model {
  public:
-  // resolved: the result of SessionOptions::Resolved.
+  // `resolved` must come from SessionOptions::Resolved.
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
                                                const SessionOptions& resolved, const Workers& workers);
   ~Model();
 
-  // The graph that runs. If it was optimized and keep_weights is off, its constants of 16 KiB and more have
-  // type and dims but no data.
+  // Returns the graph that runs. If it was optimized and options.keep_weights is false, its constants of 16
+  // KiB and more have a type and dims but no data.
   const Graph& graph() const { return *graph_; }
-  // The graph as given to Create if it has overridable constants, else graph().
+  // Returns the graph that the caller of Create passed if it has overridable constants, else graph().
   const Graph& source() const { return *source_; }
   const Program& program() const { return *program_; }
   const Target& target() const { return *target_; }
@@ -39,8 +39,8 @@ class Model {
 
   // Selects the kernel for a node. Finds the pack layout that is best for the node's representative dims, and
   // returns the best legal kernel with this layout. If no pack layout serves all dims, returns the best legal
-  // kernel; the weights then stay in memory. Returns null if no kernel supports the node. why: receives the
-  // reason. The result does not depend on earlier runs.
+  // kernel of any layout. Then the weights stay in memory. Returns null if no kernel supports the node. If
+  // `why` is not null, it receives the candidates and the reason. The result does not depend on earlier runs.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
   Tuner* tuner() const { return tuner_.get(); }  // null if only estimates choose the kernels
@@ -50,13 +50,13 @@ class Model {
   PlanStore& plans() { return *plans_; }
 
   // Returns the model with these overridable constants as additional inputs, in the given order. Variants are
-  // cached. stop: ends the wait for another session that creates the same variant; the call then fails with
-  // kCancelled.
+  // cached. Waits while another session creates the same variant. If `stop` fires during this wait, the call
+  // fails with kCancelled.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers,
                                          const Stop& stop = {});
 
-  // Returns the packed weights of the main graph for all kernels prepared so far. This model packed them, or
-  // they were loaded from a file.
+  // Returns the packed weights of the main graph that the kernels prepared so far use. The model packed them
+  // or loaded them from a file.
   Packs packs() const { return pack_store_->packs(); }
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }

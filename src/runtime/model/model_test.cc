@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Controls the kernels below. After HoldFirst, the first call of Pass blocks until Open is called. The test
-// fails if Pass blocks for a minute.
+// Controls the kernels below. After a call of HoldFirst, the first call of Pass blocks until Open is called.
+// The test fails if Pass blocks for a minute.
 class Script {
  public:
   void HoldFirst() {
@@ -55,7 +55,7 @@ class Script {
 };
 std::unique_ptr<Script> script;
 
-// Copies weights. Counts, blocks and fails as the script specifies.
+// Copies the weights. Counts its calls in script->call_count, and blocks or throws if the script says so.
 void Fill(const Tensor& weight, Tensor& to) {
   ++script->call_count;
   script->Pass();
@@ -87,7 +87,7 @@ template <int kWhich> class PacksAlike : public KernelOf<PacksAlike<kWhich>> {
   Tensor packed_;
 };
 
-// A kernel that packs without the store.
+// A kernel that packs weights in Prepare without PrepareContext::Packed.
 class PacksItself : public KernelOf<PacksItself> {
  public:
   static constexpr char kPack[] = "test.itself";
@@ -275,7 +275,7 @@ TEST_F(ModelPacks, FailForEachRequestIfPackingAlwaysFails) {
 }
 
 // The first session blocks while it packs weights. Expects that a clone that needs the same weights waits
-// until its deadline and fails with a message that contains `waited`.
+// until its deadline, and that its error message then contains `waited`.
 void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, const std::string& waited) {
   script = std::make_unique<Script>();
   const KernelTable table = PackingKernels();
@@ -336,7 +336,8 @@ TEST(Branches, WaitForThePlanUntilTheirDeadline) {
                            ": it waited for another session that compiles the plan");
 }
 
-// Plans and dynamic steps of several clones pack the same weight, which is released meanwhile.
+// Plans and dynamic steps of several clones pack the same weight at the same time. The weight is released
+// while some clones still run.
 TEST(ClonedSessions, PackConcurrentlyWithTheSameResult) {
   std::unique_ptr<Graph> graph =
       ParseOrDie(R"(graph @g(%x: f32[N,64], %c: bool[N], %w: f32[64,64]) -> (%y, %z) {
@@ -385,7 +386,7 @@ class Negates : public KernelOf<Negates> {
   }
 };
 
-// Negates runs once per model, because Neg(#m) is folded when the model is created.
+// The kernel Negates runs once per model, because the creation of a model folds Neg(#m).
 TEST(ModelVariants, AreMadeOnceAndDoNotBlockOthers) {
   script = std::make_unique<Script>();
   KernelTable table;

@@ -14,8 +14,8 @@ std::vector<const void*> PackStore::OfNode::SourcesOf(const std::vector<int>& in
   return sources;
 }
 
-// A loaded pack is valid only if it was packed from the current bytes of the weights, because the optimizer
-// may have changed the weights after the file was read.
+// A pack from a file is used only if it was made from the current bytes of the weights. The optimizer may
+// have changed the weights after the file was read.
 Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
   const Key key = KeyOf(inputs);
   lock_ = {};  // unlocks the previous key, which is still locked if packing failed

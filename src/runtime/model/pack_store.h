@@ -14,16 +14,16 @@
 
 namespace tern {
 
-// Thread-safe. The first kernel that requests weights packs them, without holding the lock; other kernels
-// that request the same weights wait. If packing fails, the next waiting kernel packs them.
+// Thread-safe. The first kernel that requests weights packs them, without holding the lock. Other kernels
+// that request the same weights wait. If packing fails, the next waiting kernel packs the weights.
 class PackStore {
  public:
-  // loaded: packs that the graph's file contains. isa: Target::isa(), see PackKey.
+  // `loaded` contains the packs of the graph's file. `isa` is Target::isa(), which is part of PackKey.
   PackStore(Packs loaded, std::string isa, Residency& residency)
       : loaded_(std::move(loaded)), isa_(std::move(isa)), residency_(residency) {}
 
-  // The interface of the store for Kernel::Prepare of one node. on_packed: called for each packed input,
-  // before the kernel packs the next input.
+  // The store as Kernel::Prepare of one node sees it. Calls `on_packed` for each packed input, before the
+  // kernel packs the next input.
   class OfNode : public PrepareContext::Store {
    public:
     OfNode(PackStore& store, const Node& node, const KernelEntry& entry, const KernelQuery& query,
@@ -52,7 +52,7 @@ class PackStore {
     size_t counted_ = 0;
   };
 
-  // Returns the packed weights of all kernels prepared so far, packed here or loaded.
+  // Returns the packed weights that the kernels prepared so far use, including weights from the file.
   Packs packs() const;
   size_t bytes() const;
   void Count(size_t bytes);  // adds bytes that a kernel packed without the store
@@ -63,7 +63,7 @@ class PackStore {
   Residency& residency_;
   mutable std::mutex mutex_;
   std::map<OfNode::Key, Tensor> packed_;
-  Packs packs_;  // packs of prepared kernels, loaded or packed here
+  Packs packs_;  // result of packs()
   size_t bytes_ = 0;
   KeyedMutex<OfNode::Key> packing_;
 };

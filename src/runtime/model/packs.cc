@@ -30,8 +30,9 @@ Constants NamedConstants(const Graph& graph) {
   return named;
 }
 
-// Returns whether the pack was made from these constants. A constant matches if it is in the same buffer as
-// the pack (both come from one file), or if its checksum matches. Fills pack.made_from and pack.keep_alive.
+// Returns whether the pack was made from these constants. A constant matches if its checksum matches. It also
+// matches if it is in the same buffer as the pack, because then both are from one file. Fills pack.made_from
+// and pack.keep_alive.
 bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack) {
   for (const auto& [source, checksum] : name.made_from) {
     const auto it = constants.find(source);

@@ -22,24 +22,24 @@ struct Pack {
 };
 using Packs = std::map<std::string, Pack>;  // keyed by PackKey
 
-// Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains kPackFormat,
-// `layout`, `isa`, a hash of the node's attributes and subgraphs, and the indices and names of the inputs
-// that are packed together. The key is empty if an input has no name.
+// Returns the key of a pack. `layout` is KernelAbilities::pack, and `isa` is Target::isa(). The key contains
+// kPackFormat, `layout`, `isa`, a hash of the node's attributes and subgraphs, and the indices and names of
+// the inputs that are packed together. The key is empty if an input has no name.
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
-// Returns a hash of the node's attributes and subgraphs. It is part of the key of a pack, because two nodes
-// may pack the same weight with different strides or factors. Leaves out the activation (activation,
-// act_alpha, act_beta), which does not affect weights.
+// Returns a hash of the node's attributes and subgraphs. The hash is part of the key of a pack, because two
+// nodes may pack the same weight with different strides or factors. The hash ignores the attributes
+// activation, act_alpha and act_beta, which do not affect weights.
 uint64_t HashOf(const Node& node);
 
 // Gives a unique name to every constant that has no name or shares its name with another constant. PackKey
 // identifies weights by their names.
 void NameConstants(Graph& graph);
 
-// Returns the packs in a graph that were packed from its current constants. The result is empty if two
-// constants share a name. A pack from the same file as its weights was verified when the file was read. Other
-// packs are verified here by checksum.
+// Returns those packs of a graph that were made from its current constants. The result is empty if two
+// constants share a name. If a pack and its weights are from the same file, reading the file has verified the
+// pack. Other packs are verified here by checksum.
 Packs PacksOf(const Graph& graph);
 // Removes the packs of the graph. Then adds each pack of `packs` that was packed from the graph's constants.
 // Call NameConstants first. Returns the number of packs added.

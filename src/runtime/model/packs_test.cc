@@ -25,7 +25,7 @@ Value* Named(Graph& graph, const std::string& name) {
   return nullptr;
 }
 
-// Returns the graph with the weights that a session packed for these inputs.
+// Returns a copy of the graph that also contains the weights that a session packed for these inputs.
 std::unique_ptr<Graph> WithPacks(const Graph& graph, const DatumList& inputs) {
   auto session = SessionOf(std::shared_ptr<const Graph>(graph.Clone()), Layout());
   auto run = session->Run(inputs);

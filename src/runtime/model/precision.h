@@ -19,7 +19,7 @@ enum class Precision : uint8_t {
 
 // Parses "fp32", "bf16" or "auto". Returns nullopt for any other name.
 std::optional<Precision> ParsePrecision(std::string_view name);
-// Returns whether products round to bf16 on this target. The first overload is for the CPU.
+// Returns whether products round their operands to bf16 on this target. The first overload is for the CPU.
 bool UsesBf16(Precision precision);
 bool UsesBf16(Precision precision, const Target& target);
 

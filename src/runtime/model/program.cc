@@ -48,7 +48,7 @@ class ProgramBuilder {
     return it->second;
   }
 
-  // Walks backwards from the outputs: a node is live if one of its outputs is needed and not folded.
+  // Walks backwards from the outputs. A node is live if one of its outputs is needed and not folded.
   void FindLive() {
     auto need = [&](const Value* v) {
       if (v && !WeightOf(v)) needed_.insert(v);

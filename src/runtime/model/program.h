@@ -25,15 +25,16 @@ struct NodeProgram {
 
 struct Program {
   const Graph* graph = nullptr;
-  int depth = 0;                     // nesting: 0 for the main graph, 1 for the body of a loop in it, …
+  // Number of enclosing graphs: 0 for the main graph, 1 for the body of a loop in it.
+  int depth = 0;
   int input_count = 0;               // number of the graph's inputs, which are the first slots
   int capture_count = 0;             // number of captures that are not weights, which are the next slots
   std::vector<const Value*> values;  // by slot
   std::vector<Tensor> weights;       // by slot; undefined if the value is not a weight
   std::vector<int> outputs;          // slots of the graph's outputs
   std::vector<NodeProgram> nodes;    // in execution order
-  // At depth 0: the states that the graph declares. In a subgraph: the states that the op of its node keeps
-  // between iterations (StatesOfSubgraph in ir/op_execution.h).
+  // At depth 0, these are the states that the graph declares. In a subgraph, these are the states that the op
+  // of its node keeps between iterations (StatesOfSubgraph in ir/op_execution.h).
   std::vector<GraphState> states;
 
   int slot_count() const { return static_cast<int>(values.size()); }

@@ -9,13 +9,13 @@ namespace tern {
 
 struct Representative {
   KernelQuery query;
-  bool has_unknown_dims = false;  // some dims are not declared, so the node can also run with other dims
+  bool has_unknown_dims = false;  // some dims are not declared, so a run may have other dims
 };
 
-// Returns the query of a node with weights, with representative dims. These are the declared dims, and the
-// typical sizes of the op for unknown dims (OpDef::typical_dim). Returns nullopt if a dim has no typical
-// size. Ignores the dims of the inputs of `query` that are not weights, so that all slices of a split batch
-// get the same layout.
+// Returns `query` with representative dims. A dim that the model declares keeps its size. An unknown dim gets
+// the size that OpDef::typical_dim returns. Returns nullopt if the node has no weights, or if a dim has no
+// typical size. The dims of inputs in `query` that are not weights do not matter, so all slices of a split
+// batch get the same layout.
 std::optional<Representative> RepresentativeQuery(const Node& node, KernelQuery query);
 
 }  // namespace tern

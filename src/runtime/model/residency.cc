@@ -41,7 +41,7 @@ bool Residency::Release(int slot) {
   if (!may_release_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
   const Value* value = program_.values[static_cast<size_t>(slot)];
   const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
-    // Other plans may inline a subgraph of this node, whose nodes then read the weight.
+    // Another plan may inline a subgraph of this node. Then the nodes of the subgraph read the weight.
     if (!use.first->subgraphs().empty()) return false;
     const auto decided = decided_.find(use.first);
     const auto packed_as = packed_.find({use.first, use.second});

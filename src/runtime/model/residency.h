@@ -1,5 +1,5 @@
 // Tracks which weights of the main graph are in memory. A weight is released when all its readers have packed
-// it in their final layout.
+// it in the layout that was decided for them.
 #pragma once
 #include <map>
 #include <mutex>
@@ -17,16 +17,16 @@ namespace tern {
 // bytes alive.
 class Residency {
  public:
-  // may_release: false if the graph has other owners or options.keep_weights is set.
+  // `may_release` is false if the graph has other owners or options.keep_weights is set.
   Residency(Program& program, bool may_release) : program_(program), may_release_(may_release) {}
 
   Tensor Weight(int slot) const;
   std::vector<Tensor> Weights() const;  // by slot; undefined if the value is not a weight
 
-  // Returns the pack layout for all dims of a node. The outer nullopt means that the layout is not decided
-  // yet. The inner nullopt means that no layout serves all dims.
+  // Returns the pack layout that the node uses for all dims. If the outer optional is empty, the layout is
+  // not decided yet. If the inner optional is empty, no layout serves all dims.
   std::optional<std::optional<std::string>> DecidedPack(const Node& node) const;
-  // Decides the layout unless it is decided already. Returns the decided layout.
+  // Sets the node's layout to `pack` unless the layout is already decided. Returns the decided layout.
   std::optional<std::string> DecidePack(const Node& node, const std::optional<std::string>& pack);
 
   // Records that a kernel has packed this input in this layout and never reads the weight again.

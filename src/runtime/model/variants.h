@@ -13,12 +13,12 @@ namespace tern {
 
 class Model;
 
-// Thread-safe cache of up to 4 variants; drops the oldest.
+// A thread-safe cache of up to 4 variants. A fifth variant replaces the oldest one.
 class Variants {
  public:
   using Names = std::vector<std::string>;  // names of the constants that are inputs
   // Returns the cached variant for these names, or creates it with `make`. Waits while another thread creates
-  // the same variant; stop ends the wait with kCancelled.
+  // the same variant. If `stop` fires during this wait, returns kCancelled.
   Result<std::shared_ptr<Model>> Get(const Names& names, const Stop& stop,
                                      const std::function<Result<std::shared_ptr<Model>>()>& make);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMaxSlices = 64;      // each slice adds steps to the plan
 constexpr double kStepCost = 1. / 128;  // overhead of a step, as a fraction of the cache size
 
-// A sequence of nodes, [begin, end), that processes `slice_items` items at a time.
+// The nodes with indices in [begin, end), which process `slice_items` items at a time.
 struct Run {
   size_t begin = 0, end = 0;
   int64_t slice_items = 0;
@@ -48,7 +48,8 @@ class BatchSplitter {
   struct Measured {
     int64_t items = 0;            // number of items of the batch; 0 if the node cannot be split
     std::vector<bool> has_items;  // by input: whether its outermost dim is the batch
-    // values: bytes of the operands that have items. weights: bytes of the other operands.
+    // `values` is the size in bytes of the operands that have items. `weights` is the size of the other
+    // operands.
     double values = 0, weights = 0;
   };
 
@@ -68,9 +69,9 @@ class BatchSplitter {
     }
   }
 
-  // Returns the end of the longest sequence from `begin` on that can be split together. All its nodes have
-  // the same number of items. No node reads all items of a value that an earlier node of the sequence writes
-  // in slices.
+  // Returns the end of the longest sequence that starts at `begin` and can be split as a whole. All its nodes
+  // have the same number of items. No node reads all items of a value that an earlier node of the sequence
+  // writes in slices.
   size_t EndOfRun(size_t begin) const {
     std::map<int, bool> written;
     size_t i = begin;

@@ -1,6 +1,7 @@
-// Splits large batches. The values between the steps of a network exceed the cache when the batch is large. A
-// sequence of steps that process each item independently then runs slice by slice, so that a step reads from
-// the cache what the step before it wrote. Splitting also reduces the memory of the values.
+// Splits large batches into slices. If a batch is large, the values between the steps exceed the cache. Then
+// a sequence of steps that process each item independently runs for the first slice, then for the second
+// slice, and so on. So each step finds the result of the previous step in the cache. Splitting also reduces
+// the memory of these values.
 #pragma once
 #include <memory>
 
@@ -14,9 +15,9 @@ struct BatchSlices {
   std::vector<std::unique_ptr<NodeProgram>> programs;
 };
 
-// Replaces sequences of nodes by one copy per slice of the batch where that saves memory traffic. Slices of
-// inputs are views (Split); slices of outputs are written into the full value (Concat). cache: the number of
-// bytes that one step can write so that the next step still finds them in the cache.
+// Replaces a sequence of nodes by one copy per slice of the batch if this saves memory traffic. A Split makes
+// the slices of an input, which are views. A Concat joins the slices of an output, which are written directly
+// into the full value. `cache` is the cache size in bytes.
 void SplitBatch(Lowered& lowered, BatchSlices& slices, size_t cache);
 
 }  // namespace tern

@@ -5,8 +5,8 @@
 namespace tern {
 
 // Returns the slots of f32 values that can be stored as bf16, in half the bytes. The kernel that writes such
-// a value can round it. All kernels that read it can widen it, or would round it anyway
-// (KernelAbilities::bf16_storage). Outputs of the graph are never stored as bf16.
+// a value and all kernels that read it must support this (KernelAbilities::bf16_storage). Outputs of the
+// graph are never stored as bf16.
 std::vector<int> FindBf16Storage(const Lowered& lowered, const std::vector<Draft>& drafts,
                                  const std::function<KernelQuery(const PlanNode&)>& query_for);
 

@@ -87,8 +87,8 @@ std::string Renamed(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// The result of two nodes in one graph equals the result of separate runs of both nodes, with the value
-// between them rounded to bf16. Runs on every instruction set of this machine that the environment allows.
+// Runs two nodes in one graph. Then runs each node alone, and rounds the value between them to bf16. Both
+// results must be equal, on every instruction set of this machine that the environment allows.
 TEST(Bf16Storage, RoundsTheIntermediateValue) {
   const Tensor x = Input();
   const cpu::LevelKeeper keeper;
@@ -116,7 +116,7 @@ TEST(Bf16Storage, TakesHalfTheMemory) {
   EXPECT_LT(RunIn(Precision::kBf16, GraphOf("%y", chain), Input()).arena, 2 * value);
 }
 
-// Outputs of the graph, and values with a reader that neither rounds nor widens, stay f32.
+// Outputs of the graph stay f32. A value also stays f32 if one of its readers neither rounds nor widens it.
 TEST(Bf16Storage, OtherValuesStayF32) {
   const Tensor x = Input();
   const Tensor a = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);

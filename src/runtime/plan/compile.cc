@@ -29,7 +29,7 @@ class PlanCompiler {
     TERN_ASSIGN(lowered_,
                 Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(), engine_.workers,
                       {engine_.model->bf16(), range_ ? std::optional(range_->max_length) : std::nullopt}));
-    weights_.clear();  // drops references, so that a release frees the memory of a weight
+    weights_.clear();  // no longer refers to the weights, so that releasing a weight frees its memory
     auto slices = std::make_shared<BatchSlices>();
     if (!range_) SplitBatch(lowered_, *slices, engine_.model->value_cache());
     const bool split = !slices->graphs.empty();
@@ -46,7 +46,7 @@ class PlanCompiler {
     StoreAsBf16();
     TERN_TRY(AddTransfers(engine_.model->target(), lowered_, drafts_, plan_->transfers_));
     plan_->states_ = PlanStates(program_, lowered_, drafts_, query_for);
-    // Slices of a batch keep their order, which is chosen for cache reuse.
+    // The steps of a split batch keep their order, because it is chosen for cache reuse.
     if (!split) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     ChooseLayout();
     MakeSlots();
@@ -57,7 +57,8 @@ class PlanCompiler {
     plan_->outputs_ = lowered_.outputs;
     plan_->varying_ = std::move(lowered_.varying);
     FindReleases();
-    plan_->nodes_ = std::move(lowered_.nodes);  // steps point to the elements, whose addresses stay the same
+    // The move keeps the addresses of the elements, to which the steps point.
+    plan_->nodes_ = std::move(lowered_.nodes);
     DropReleasedWeights();
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
@@ -95,7 +96,7 @@ class PlanCompiler {
     return inputs;
   }
 
-  // Returns whether the node runs as a dynamic step. It does if its shapes depend on data, if it has
+  // Returns whether the node becomes a dynamic step. This is so if its shapes depend on data, if it has
   // subgraphs and no kernel, or if only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
     if (node.has_kernel) return false;
@@ -154,9 +155,9 @@ class PlanCompiler {
                 {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
-  // Compares two layouts. In the strided layout, kernels write the inputs of a Concat directly into its
-  // result with a row stride. This extends the lifetime of the result, so the strided layout is used only if
-  // it needs at most as much memory as the other layout.
+  // Chooses one of two layouts. In the strided layout, kernels write the inputs of a Concat directly into its
+  // result with a row stride. In the plain layout, a step copies these inputs. The strided layout extends the
+  // lifetime of the result, so it is used only if it needs no more memory than the plain layout.
   void ChooseLayout() {
     std::vector<Draft> strided_drafts = drafts_;
     Layout strided = MakeLayout(program_.bound_count(), lowered_, strided_drafts, [&](const Draft& draft) {
@@ -173,7 +174,7 @@ class PlanCompiler {
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
     const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
       if (!MayFuseNext(node))
-        return nullptr;  // not measured yet, so Choose would decide the pack layout too early
+        return nullptr;  // its kernels are not measured yet, so it is too early to choose one
       const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
       return entry.ok() ? *entry : nullptr;
     };
@@ -259,8 +260,8 @@ class PlanCompiler {
     return kernel;
   }
 
-  // Packs large weights first, largest first. While a weight is packed, the weight and its pack are both in
-  // memory, so this order has the lowest peak.
+  // Packs the large weights before all others, in the order of decreasing size. While a weight is packed, the
+  // weight and its pack are both in memory. So this order has the lowest peak of memory.
   Status PackLarge() {
     if (program_.depth != 0) return {};
     std::vector<std::pair<size_t, const Draft*>> large;
@@ -299,8 +300,8 @@ class PlanCompiler {
     return {};
   }
 
-  // Returns the prepared kernel. Releases each weight as soon as it is packed. Otherwise all weights and all
-  // their packs would be in memory at the same time.
+  // Returns the prepared kernel. Releases each weight as soon as it is packed, so that not all weights and
+  // all packs are in memory at the same time.
   Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
                                            const KernelQuery& query) {
     const auto packed = [&](int input) {
@@ -345,8 +346,7 @@ class PlanCompiler {
     step.outputs = draft.node->outputs;
   }
 
-  // Assigns offsets to storages and scratch memory, in each memory space. Lifetimes are indices of drafts, as
-  // in the layout.
+  // Assigns offsets to storages and scratch memory, in each memory space.
   Status PlaceMemory() {
     const auto& storages = plan_->layout_.storages;
     plan_->offsets_.assign(storages.size(), 0);

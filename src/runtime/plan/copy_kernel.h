@@ -1,5 +1,5 @@
-// CopyKernel copies its inputs to given offsets of the output. It implements a Concat whose other inputs are
-// already written into the output.
+// CopyKernel copies its inputs to given offsets of the output. It implements a Concat of which some inputs
+// are already in the output, so that only the others are copied.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -13,12 +13,12 @@ class CopyKernel : public KernelOf<CopyKernel> {
  public:
   struct Part {
     size_t offset, bytes;
-    // Row length of the input and of the output in elements, for a Concat along the last axis. 0 if the input
-    // is contiguous in the output.
+    // For a Concat along the last axis, these are the row lengths of the input and of the output, in
+    // elements. They are 0 if the input is contiguous in the output.
     int64_t row = 0, output_row = 0;
   };
   std::vector<Part> parts;
-  int width = 0;  // bytes of an element; used only with rows
+  int width = 0;  // bytes per element; used only if row > 0
 
   Status Run(RunContext& c) override {
     constexpr int64_t kGrain = 256 << 10;

@@ -15,7 +15,7 @@
 namespace tern {
 namespace {
 
-// Protected pages that can be accessed only between Open and Close; any other access ends the process.
+// Memory pages that can be accessed only between Open and Close. Any other access ends the process.
 class GuardedMemory : public MemorySpace {
  public:
   const char* name() const override { return "guarded"; }
@@ -104,9 +104,9 @@ class TwoDevices : public testing::Test {
     return target_.get();
   }
 
-  // Compares the outputs with the reference. in, out: the expected number of copies to and from the second
-  // device in each run after the first. Constants are copied only when the plan is compiled, so they do not
-  // count.
+  // Compares the outputs with the reference. `in` and `out` are the expected numbers of copies to and from
+  // the second device in each run after the first. Copies of constants do not count, because they are made
+  // when the plan is compiled.
   void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
               int out) {
     const std::shared_ptr<const Graph> graph = ParseOrDie(text);
@@ -143,7 +143,7 @@ class TwoDevices : public testing::Test {
 };
 
 // Two products run on the device, and the activation between them runs on the CPU. x and the activation's
-// result are copied to the device; the activation's input and y are copied to the host.
+// result are copied to the device. The activation's input and y are copied to the host.
 TEST_F(TwoDevices, RunHalfOfANetworkEach) {
   Expect(R"(graph @g(%x: f32[3,4]) -> (%y) {
     #a: f32[4,4] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)
@@ -155,7 +155,6 @@ TEST_F(TwoDevices, RunHalfOfANetworkEach) {
          {"MatMul"}, {Counting({3, 4})}, 2, 2);
 }
 
-// A value with several readers on the other device is copied once.
 TEST_F(TwoDevices, CopyAValueOnceForAllItsReaders) {
   Expect(R"(graph @g(%x: f32[8]) -> (%y) {
     %a = Relu(%x)
@@ -179,7 +178,6 @@ TEST_F(TwoDevices, KeepViewsWhereTheirInputIs) {
          {"Binary"}, {Counting({2, 6})}, 1, 1);
 }
 
-// Captures of a subgraph are copied to the host.
 TEST_F(TwoDevices, CopyCapturesToTheHost) {
   Expect(R"(graph @g(%x: f32[4], %c: bool[]) -> (%y) {
     %a = %x + %x

@@ -13,7 +13,8 @@ void AddOnce(std::vector<int>& list, int v) {
   if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
 }
 
-// Builds the OrderProblem. Each slot is a block of memory, but a view uses the block of its input.
+// Builds the OrderProblem. Each slot becomes a block of memory, except that a view belongs to the block of
+// its input.
 class ProblemMaker {
  public:
   ProblemMaker(int bound, const Lowered& lowered, const std::vector<Draft>& drafts)
@@ -79,7 +80,8 @@ class ProblemMaker {
     return x.is_static() && !x.is_known() && ViewOffsets(*draft.node, lowered_.slots).has_value();
   }
 
-  // Returns whether the output can reuse the memory of an input, or of all inputs of a Concat.
+  // Returns whether the step can write its output to the memory of its inputs. Returns true for a Concat
+  // whose inputs are contiguous slices of the output.
   bool Overwrites(const Draft& draft) const {
     if (draft.dynamic) return false;
     if (ConcatOffsets(*draft.node, lowered_.slots)) return true;
@@ -95,7 +97,7 @@ class ProblemMaker {
   const int bound_;
   const Lowered& lowered_;
   const std::vector<Draft>& drafts_;
-  std::vector<int> base_,  // by slot: the slot whose memory it uses
+  std::vector<int> base_,  // by slot: the slot whose memory it shares, or itself
       producer_;           // by slot: the draft that writes it, or -1
   int last_fixed_ = -1;    // the last dynamic or random draft, or -1; such drafts keep their relative order
   OrderProblem problem_;

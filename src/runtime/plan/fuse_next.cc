@@ -5,7 +5,8 @@
 namespace tern {
 namespace {
 
-// Marks a slot that has several readers, or whose reader is not a node with one input and one output.
+// Stands for a slot that cannot be fused: it has several readers, or its reader is not a node with one input
+// and one output.
 constexpr int kNotFusable = -2;
 
 // Returns for each slot the index of its only reader, -1 if it has no reader, or kNotFusable.

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-// A graph that starts with a channels-last convolution of %x. A Winograd kernel is selected for the
-// convolution. The nodes of `tail` follow and write %y.
+// A graph that starts with a channels-last convolution of %x, for which a Winograd kernel is chosen. The
+// nodes of `tail` follow and write %y.
 struct Net {
   std::string dims = "1,40,40,64";
   std::string conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"relu\"}";
@@ -143,8 +143,9 @@ TEST(FuseNext, InBf16) {
   EXPECT_EQ(FusedSteps(net, options), 1) << "the pooled value is stored as bf16";
 }
 
-// A kernel for the next test. Compilation chooses kernels twice, and another session may measure kernels
-// between the two choices. The test checks that the kernel that accepted the fusion runs.
+// A kernel for the next test. Compilation chooses the kernel of a node twice, first for fusion and then for
+// the step. Another session may measure kernels in between. The test checks that the step runs the kernel
+// that accepted the fusion.
 class WritesZeros : public KernelOf<WritesZeros> {
  public:
   Status Run(RunContext& c) override {
@@ -171,8 +172,8 @@ TEST(FuseNext, TheKernelThatFusesRuns) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.both");
 }
 
-// A kernel for the next test. When FuseNext runs, only nodes that may fuse are measured. The test checks that
-// FuseNext does not decide the kernels of other nodes.
+// A kernel for the next test. When FuseNext runs, the kernels of nodes that cannot fuse are not measured yet.
+// The test checks that FuseNext does not choose kernels for these nodes.
 template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
  public:
   static constexpr const char* kPack = kSlow ? "test.slow" : "test.quick";
@@ -208,7 +209,6 @@ TEST(FuseNext, OtherNodesAreMeasured) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.quick");
 }
 
-// The intermediate value takes no memory.
 TEST(FuseNext, SavesTheMemoryOfTheIntermediateValue) {
   Net net, unfused;
   unfused.outputs = "%y, %a";

@@ -1,4 +1,5 @@
-// Tests the life cycle of kernels: selection, one Prepare per model, one Resize per set of shapes.
+// Tests how kernels are selected. Also tests that Prepare is called once per model and Resize once per set of
+// shapes.
 #include "kernel_api/kernel_table.h"
 
 #include <atomic>

@@ -71,7 +71,7 @@ class LayoutMaker {
     out_.storages.push_back(storage);
   }
 
-  // Places the slot in existing memory.
+  // Places the slot in a storage that another slot already has.
   void Share(int slot, Place place) {
     At(slot) = place;
     Storage& root = StorageOf(Resolve(place).storage);
@@ -157,8 +157,8 @@ class LayoutMaker {
     return true;
   }
 
-  // Handles a Concat along the last axis. Inputs that have no other reader are written directly into the
-  // result if their kernels can write with the row stride of the result.
+  // Handles a Concat along the last axis. The kernel that computes an input writes it directly into the
+  // result if the input has no other reader and the kernel can write with a row stride.
   bool TryConcatRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;

@@ -104,7 +104,7 @@ class Lowering {
     }
   }
 
-  // slots: maps slots of the program to slots of the plan. Inlining a subgraph changes the slots of the
+  // `slots` maps slots of the program to slots of the plan. Inlining a subgraph changes the entries of the
   // node's outputs.
   Status Visit(const Program& program, std::vector<int>& slots) {
     auto mapped = [&](const std::vector<int>& list) {
@@ -131,16 +131,15 @@ class Lowering {
     return {};
   }
 
-  // Returns the index of the branch that an If takes if its condition is known from constants and shapes,
-  // else -1.
+  // Returns the index of the branch that an If executes, or -1 if its condition is not known before the run.
   int KnownBranch(const PlanNode& node) {
     if (node.node().op->name != "If") return -1;
     const Tensor& condition = At(node.inputs[0]).known;
     return condition.defined() && condition.size() == 1 ? (LoadLong(condition, 0) ? 0 : 1) : -1;
   }
 
-  // Adds the nodes of a subgraph to the plan. inputs: slots of its inputs. Returns the slots of the node's
-  // outputs.
+  // Adds the nodes of a subgraph to the plan. `inputs` contains the slots of the subgraph's inputs. Returns
+  // the slots of the node's outputs.
   Result<std::vector<int>> Inline(const PlanNode& node, size_t index, const std::vector<int>& inputs) {
     const Program& body = *node.program->subgraphs[index];
     if (static_cast<size_t>(body.input_count) != inputs.size() || body.outputs.size() < node.outputs.size())
@@ -248,8 +247,8 @@ class Lowering {
     return ResourceExhausted(node.Describe(), ": an output of ", type.ToString(), " is too large for memory");
   }
 
-  // Stores a content that inference computed, such as the shape for a Reshape, as a known value if all its
-  // elements are known.
+  // Inference may compute the elements of an output, such as the shape for a Reshape. If it knows all
+  // elements, stores them as a known value.
   void FoldContent(const PlanNode& node) {
     for (int slot : node.outputs) {
       SlotFacts& facts = At(slot);
@@ -306,7 +305,7 @@ class Lowering {
     }
   }
 
-  // Dead-code elimination: walks backwards from the outputs and drops nodes whose results are not needed.
+  // Eliminates dead code. Walks backwards from the outputs and drops nodes whose results are not needed.
   void DropDead() {
     std::vector<bool> needed(out_.slots.size());
     auto need = [&](int slot) {

@@ -1,4 +1,4 @@
-// The first half of compilation infers the type of every value for given input shapes, folds nodes whose
+// The first half of compilation. It infers the type of every value for given input shapes, folds nodes whose
 // inputs are known, and lists the nodes that remain to run.
 #pragma once
 #include <algorithm>
@@ -13,16 +13,18 @@ namespace tern {
 struct SlotFacts {
   Type type;
   std::optional<Content> content;
-  Tensor known;            // the value, if it is known; see has_data
-  bool weight = false;     // whether the value is known and the same in all plans
-  LinearDims varying;      // the dims, if they depend on the length of the states; else empty
-  Tensor device_copy;      // copy of `known` in a device's memory
-  bool refreshed = false;  // known, but depends on the length of the states, so that SetLength writes it
-  int host_slot = -1;      // of a known value in a device's memory: the slot with the value in host memory
+  Tensor known;         // the value, if it is known; see has_data
+  bool weight = false;  // whether the value is known and the same in all plans
+  LinearDims varying;   // the dims, if they depend on the length of the states; else empty
+  Tensor device_copy;   // copy of `known` in a device's memory
+  // Whether the value depends on the length of the states, so that SetLength writes `known`.
+  bool refreshed = false;
+  // For a known value in a device's memory: the slot with the same value in host memory.
+  int host_slot = -1;
 
   bool is_known() const { return known.defined(); }
-  // Returns whether the value is known, but a step writes it in every run. Such a value is the copy of a
-  // refreshed value in a device's memory.
+  // Returns whether the value is known and yet a step writes it in every run. Such a value is in a device's
+  // memory, and the step copies a refreshed value to it.
   bool is_written() const { return refreshed && host_slot >= 0; }
   // Returns whether the value is known and its data is in memory. Returns false for a weight that was
   // released after packing.
@@ -38,7 +40,7 @@ struct SlotFacts {
   bool is_host() const {
     return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString;
   }
-  size_t bytes() const;  // of a static tensor
+  size_t bytes() const;  // the value must be static
 };
 
 struct PlanNode;
@@ -51,7 +53,7 @@ bool ReadsHostValue(const PlanNode& node, const std::vector<SlotFacts>& slots);
 // A graph input or a capture.
 struct PlanInput {
   Type type;
-  Tensor known;  // the data of a small capture that the enclosing plan knows; else undefined
+  Tensor known;  // the data, if the input is a small capture that the enclosing plan knows; else undefined
 };
 
 // A node with its slots in the plan. The slots equal those of the program, except for nodes of an inlined
@@ -59,13 +61,14 @@ struct PlanInput {
 struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1 for an absent input
-  std::vector<std::vector<int>> captures;  // per subgraph
+  std::vector<std::vector<int>> captures;  // slots of the captures of each subgraph
   // True for a node with subgraphs that a kernel of the target computes. All inputs and outputs of such a
   // node are static.
   bool has_kernel = false;
   double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
-  // FuseNext sets these: the next node, the slot of the intermediate value, and the kernel for both nodes.
-  // The step then also computes the next node, and `outputs` are the outputs of the next node.
+  // FuseNext sets these three members if the step also computes the next node. `intermediate` is the slot of
+  // the value between the two nodes. `fused_entry` is the kernel for both nodes. `outputs` are then the
+  // outputs of the next node.
   const NodeProgram* next = nullptr;
   int intermediate = -1;
   const KernelEntry* fused_entry = nullptr;
@@ -77,29 +80,29 @@ struct Lowered {
   std::vector<SlotFacts> slots;    // slots of the program, then slots of inlined subgraphs
   std::vector<PlanNode> nodes;     // the nodes to run, in order
   std::vector<int> outputs;        // slots of the graph's outputs
-  std::vector<int> state_outputs;  // slots in the memory of a session's state
+  std::vector<int> state_outputs;  // slots whose values are written directly into the memory of a state
 
   bool IsStateOutput(int slot) const {
     return std::find(state_outputs.begin(), state_outputs.end(), slot) != state_outputs.end();
   }
 };
 
-// Returns the kernel query of a node whose inputs and outputs are static. bf16: KernelOperands::bf16.
+// Returns the kernel query of a node whose inputs and outputs are static. `bf16` sets KernelOperands::bf16.
 KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, bool bf16);
 
 struct LowerOptions {
   bool bf16 = false;  // KernelOperands::bf16
-  // Set if the inputs' types contain LengthSymbol(). The facts are then the facts for this length, and
-  // `varying` lists the dims and values that depend on the length.
+  // Must be set if the inputs' types contain LengthSymbol(). Then SlotFacts describes values of this length,
+  // and Lowered::varying lists the dims and values that depend on the length.
   std::optional<int64_t> max_length = {};
 };
 
-// Lowers a program for given inputs. weights: the weights of the program, by slot; undefined for values that
-// are not weights.
+// Lowers a program for given inputs. `weights` contains the weights of the program, by slot. Entries of other
+// values are undefined tensors.
 //
 // An If with a known condition is replaced by the nodes of its branch. A kernel runs any other node with
-// subgraphs if the inputs and outputs of the node are static, its subgraphs capture no values, and the target
-// has a legal kernel. Without a kernel, a Fused is replaced by the nodes of its body, and the reference
+// subgraphs on three conditions: its inputs and outputs are static, its subgraphs capture no values, and the
+// target has a legal kernel. Otherwise a Fused is replaced by the nodes of its body, and the reference
 // evaluator runs other nodes.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,

@@ -61,8 +61,8 @@ bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draf
   return true;
 }
 
-// A kernel appends in place either for all pairs of past and present that it supports, or for none. Returns
-// whether all these pairs are states that are updated in place.
+// A kernel may support several pairs of past and present, such as keys and values. It appends in place for
+// all pairs or for none. Returns whether all these pairs are states that can be updated in place.
 bool AppendsToAll(const Draft& producer, const std::vector<PlanState>& states, const NodeQueries& query_for) {
   const PlanNode& node = *producer.node;
   const KernelQuery query = query_for(node);

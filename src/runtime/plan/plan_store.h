@@ -25,10 +25,10 @@ class PlanStore {
     const LengthRange* range = nullptr;
     int64_t length = 0;  // length of the growing states
   };
-  // Returns the cached plan or calls `make`. The store remembers for which ranges `make` returned
-  // kUnsupported. For these ranges it returns the same status without calling `make`, so that clones do not
-  // repeat a compilation that fails. capacity: the number of recently used plans of the graph that stay
-  // cached. Other plans live as long as a session uses them. stop: ends the wait for another session with
+  // Returns the cached plan or calls `make`. If `make` returned kUnsupported for a range, later calls with
+  // the same range return this status without calling `make`. So clones do not repeat a compilation that
+  // fails. `capacity` is the number of recently used plans of the graph that stay cached. Other plans live as
+  // long as a session uses them. If `stop` fires while the call waits for another session, it returns
   // kCancelled.
   Result<std::shared_ptr<const Plan>> Get(const Request& request, int capacity, const Stop& stop,
                                           const Make& make);
@@ -38,7 +38,7 @@ class PlanStore {
   using Key = std::pair<const Program*, std::string>;
   std::shared_ptr<const Plan> Find(const Key& key, const Request& request);
   void Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity);
-  Status Refusal(const Key& key);  // ok if not refused
+  Status Refusal(const Key& key);  // the error that Refuse stored, or ok
   void Refuse(const Key& key, const Status& why);
 
   mutable std::mutex mutex_;

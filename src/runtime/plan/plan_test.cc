@@ -53,8 +53,8 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
   ExpectOutput(c, 0);
 }
 
-// The nodes of the graph are in breadth-first order: all wide values are computed before the first of them is
-// reduced. In depth-first order only one wide value is alive at a time.
+// The graph lists its nodes in breadth-first order, so all wide values are computed before the first of them
+// is reduced. In depth-first order, only one wide value is alive at a time.
 TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {
   const auto c = Compile(R"(graph @g(%x: f32[1,64]) -> (%y) {
     #wide: i64[2] = (256, 64)
@@ -157,8 +157,8 @@ TEST(Plan, InputsOfAConcatAreWrittenIntoItsResult) {
     %n = %y + %y
   })",
                          {Counting({16, 4})});
-  // The steps are Relu, the first add, one copy of the constant, the input and the second %a, and the last
-  // add.
+  // The four steps are Relu, the first add, a copy and the last add. The copy writes the constant, the input
+  // and the second %a into the result of the Concat.
   EXPECT_EQ(c.plan->steps().size(), 4u);
   ExpectOutput(c, 0);
   ExpectOutput(c, 1);

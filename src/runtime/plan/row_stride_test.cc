@@ -60,7 +60,8 @@ RunResult RunNet(const std::string& tail, const std::string& outputs = "%y",
   return result;
 }
 
-constexpr const char* kConcat = "cpu.concat";  // copies all inputs; the kernel "copy" copies some of them
+// Copies all inputs, unlike the kernel "copy", which copies only some of them.
+constexpr const char* kConcat = "cpu.concat";
 
 TEST(RowStride, TheConcatNeedsNoStep) {
   for (const char* tail :
@@ -77,7 +78,8 @@ TEST(RowStride, TheConcatNeedsNoStep) {
   }
 }
 
-// Forces each kernel with KernelAbilities::row_stride where it is legal, and checks its result.
+// Runs each kernel that has KernelAbilities::row_stride on the layers for which it is legal, and checks its
+// result.
 TEST(RowStride, EveryKernelThatCan) {
   struct Layer {
     const char *op, *attrs;
@@ -183,8 +185,9 @@ TEST(RowStride, NestedConcatsAndBatches) {
   RunNet("  %p = Concat(%a, %b, %c) {axis=3}\n  %y = Relu(%p)", "%y", "7,9,10,16", options);
 }
 
-// The result of a Concat is alive from the step that writes its first input. If this step runs long before
-// the other inputs are written, the result occupies memory that large values of the steps in between need.
+// With direct writes, the result of a Concat is alive from the step that writes its first input. In this
+// graph, many steps with large values run between this step and the Concat. So direct writes would increase
+// the peak of memory.
 TEST(RowStride, NotWhereItTakesMoreMemory) {
   std::string tail = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
   std::string last = "%b1";

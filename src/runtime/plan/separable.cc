@@ -8,8 +8,8 @@
 namespace tern {
 namespace {
 
-// Returns whether all operands are static tensors with elements of at least a byte, and all outputs have the
-// same number of items.
+// Returns whether all operands are static tensors whose elements have at least 8 bits, and all outputs have
+// the same number of items.
 bool HasPlainItems(const PlanNode& node, const std::vector<SlotFacts>& slots) {
   if (node.outputs.empty() || node.inputs.empty() || node.inputs[0] < 0 || !node.captures.empty())
     return false;

@@ -1,4 +1,5 @@
-// Converts a plan's node to the form that functions of its op such as OpDef::batch read (ir/static_node.h).
+// Converts a node of a plan to a StaticNode (ir/static_node.h), which functions of its op such as
+// OpDef::batch read.
 #pragma once
 #include "ir/static_node.h"
 #include "runtime/plan/lower.h"

@@ -14,7 +14,7 @@ namespace {
 // limits its time and memory.
 constexpr size_t kMaxStates = 1000, kMaxWork = 100'000;
 
-// Facts about each block and step that are derived from a problem.
+// Relations between the blocks and steps of a problem.
 struct Links {
   explicit Links(const OrderProblem& p)
       : readers(p.bytes.size()), produced(p.bytes.size()), waiting(p.steps.size()) {
@@ -102,12 +102,15 @@ class State {
 
   const OrderProblem* p_;
   const Links* links_;
-  std::vector<int> unread_, missing_;  // per block: readers that have not run; per step: steps it waits for
+  // `unread_` contains the number of readers of each block that have not run. `missing_` contains the number
+  // of steps for which each step waits.
+  std::vector<int> unread_, missing_;
   std::vector<int> ready_, order_;
   size_t held_ = 0, peak_ = 0;
 };
 
-// Returns the most bytes that one step reads and writes. The peak of every order is at least this number.
+// Returns the largest number of bytes that any single step reads and writes. The peak of every order is at
+// least this number.
 size_t LowerBound(const OrderProblem& p, const Links& links) {
   size_t bound = 0;
   for (const OrderStep& step : p.steps) {
@@ -153,8 +156,8 @@ std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bo
   return std::nullopt;
 }
 
-// Always runs the step that increases the peak least. Among equal steps, prefers the one that leaves the
-// fewest live bytes, then the first.
+// Always runs the step that increases the peak least. Among steps that increase it equally, prefers the step
+// that leaves the fewest live bytes, then the first step.
 State Greedy(const OrderProblem& p, const Links& links, size_t bound) {
   State state(p, links);
   for (state.RunFree(bound); !state.done(); state.RunFree(bound)) {

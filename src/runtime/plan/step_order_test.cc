@@ -41,7 +41,7 @@ size_t LowestPeak(const OrderProblem& p) {
   return least;
 }
 
-// Step i writes block i; each step reads the blocks of the steps that it depends on.
+// Step i writes block i. Each step reads the blocks of the steps that it depends on.
 OrderProblem Random(std::mt19937& random, int count) {
   OrderProblem p;
   for (int i = 0; i < count; ++i) {

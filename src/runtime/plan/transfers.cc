@@ -55,7 +55,7 @@ class TransferMaker {
     return draft.entry ? target_.MemoryOf(*draft.entry) : nullptr;
   }
 
-  // Replaces the slot by a slot with the same value in this memory.
+  // Sets `slot` to a slot with the same value in this memory. Adds a copy if there is none yet.
   Status CopyTo(int& slot, MemorySpace* memory) {
     if (At(slot).type.memory == memory) return {};
     const auto key = std::make_pair(slot, memory);
@@ -79,7 +79,7 @@ class TransferMaker {
 
   // `known` stays in host memory, because Kernel::Prepare reads it there.
   static Status CopyConstant(SlotFacts& facts) {
-    if (!facts.has_data()) return {};  // the kernel has packed it already
+    if (!facts.has_data()) return {};  // the weight was released, because the kernel has packed it
     const Tensor from = facts.known.Contiguous();
     TERN_ASSIGN(Buffer buffer, facts.type.memory->Allocate(from.bytes()));
     TERN_TRY(CopyBytes(facts.type.memory, buffer.data(), nullptr, from.raw(), from.bytes()));

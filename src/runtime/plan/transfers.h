@@ -19,8 +19,8 @@ struct Transfers {
 
 // Assigns each value to the memory of the kernel that writes it. Inserts a copy where a step reads a value
 // that is in another memory. Inserts at most one copy per value and memory. The plan also copies outputs of
-// the graph to host memory. Constants are copied during this call. drafts: one per node of `lowered`, in
-// order.
+// the graph to host memory. Constants are copied during this call. `drafts` contains one draft per node of
+// `lowered`, in the same order.
 Status AddTransfers(const Target& target, Lowered& lowered, std::vector<Draft>& drafts, Transfers& transfers);
 
 // Returns the kernel that copies between two memories.

@@ -1,5 +1,5 @@
-// Describes plans that serve all lengths of the growing states up to a maximum. Dims and shape values that
-// depend on the length are linear functions of the length, which each run evaluates.
+// Describes plans that serve all lengths of the growing states up to a maximum. In such a plan, dims and
+// shape values are linear functions of the length. SetLength evaluates them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ struct LengthRange {
   std::vector<LinearDims> inputs;  // dims of each bound value; empty for a value that is not a tensor
   int64_t max_length = 0;          // the largest length that the plan serves
 
-  std::string ToString() const;  // a cache key, which is equal for equal ranges
+  std::string ToString() const;  // used as a cache key; equal for equal ranges
 };
 
 // Returns the symbol that stands for the length during compilation.
@@ -41,8 +41,8 @@ struct Varying {
     LinearDims dims;
   };
   int64_t max_length = 0;
-  std::vector<Values> dims;      // of slots whose dims vary
-  std::vector<Values> contents;  // of integer slots with fixed dims whose elements vary, such as shapes
+  std::vector<Values> dims;      // dims of slots whose dims vary
+  std::vector<Values> contents;  // elements of integer slots with fixed dims, such as shapes
 };
 
 // Replaces the symbolic length by `max_length` in all facts, and lists the slots that depend on the length.

@@ -34,7 +34,7 @@ bool Equal(const Choice& a, const Choice& b) {
 
 std::vector<Choice> MergeSlices(const std::vector<Choice>& choices) {
   std::vector<Choice> merged;
-  std::map<const Node*, std::vector<size_t>> indices;  // into merged, by node
+  std::map<const Node*, std::vector<size_t>> indices;  // indices into `merged`, by node
   for (const Choice& choice : choices) {
     std::vector<size_t>& of_node = indices[choice.node];
     const auto same =

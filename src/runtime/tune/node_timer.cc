@@ -7,7 +7,8 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes, typical cache sizes
+// Limits for the number of bytes that FlushCaches reads. They are typical cache sizes.
+constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;
 constexpr int kMinRuns = 3, kMaxRuns = 15;
 constexpr double kEnoughTime = 5000;  // total microseconds after which a kernel is not run again
 
@@ -70,8 +71,8 @@ bool NodeTimer::Allocate() {
   return true;
 }
 
-// Brings the caches into the state that a node of a model finds. Other nodes have evicted its weights, while
-// its operands have just been written.
+// Evicts the weights from the caches and loads the operands. A run of a model leaves the caches in this
+// state, because other nodes evict the weights, and the previous nodes have just written the operands.
 void NodeTimer::FlushCaches() {
   // Uses all threads, so that they are awake as in a run.
   constexpr int64_t kChunk = 4096;
@@ -84,7 +85,7 @@ void NodeTimer::FlushCaches() {
       Read(static_cast<const std::byte*>(inputs_[i].tensor.raw()), inputs_[i].tensor.bytes());
 }
 
-// Other processes may disturb a run, so one or two runs are not enough.
+// Returns the lowest time of several runs, because other processes may slow down a single run.
 std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, double cutoff) {
   if (OutOfTime() || !kernel.Run(context).ok()) return std::nullopt;
   double best = 0, sum = 0;
@@ -101,8 +102,8 @@ std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, dou
   return best;
 }
 
-// Packing, operands and scratch memory may exceed the available memory. Then Measure returns nullopt, so that
-// measuring never fails the session's run.
+// Packed weights, operands and scratch memory may exceed the available memory. Then Measure returns nullopt,
+// so the run that tunes does not fail.
 std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double cutoff) {
   const Result<std::optional<double>> taken =
       Guard([&]() -> Result<std::optional<double>> { return MeasureOrThrow(entry, cutoff); });

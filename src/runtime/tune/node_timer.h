@@ -1,4 +1,4 @@
-// Measures the kernels of one node on random data of its shapes.
+// Measures the kernels of one node on random data with the node's shapes.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -11,7 +11,7 @@ namespace tern {
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
-  size_t flush = 0;   // bytes to read between two runs: the size of the model's weights, which a run reads
+  size_t flush = 0;   // bytes to read between two runs, to evict the caches; the size of the model's weights
   Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt a call
 };
 
@@ -20,9 +20,9 @@ class NodeTimer {
   // Inputs that are not known get random data. The query must outlive the timer.
   NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
 
-  // Returns the lowest time of at least three runs, in microseconds. Stops after three runs if all are slower
-  // than `cutoff`. Returns nullopt if the kernel fails, or if memory or time do not suffice for three runs.
-  // Frees the weights that the kernel packed.
+  // Returns the lowest time of at least three runs, in microseconds. Stops after three runs if all of them
+  // take longer than `cutoff` microseconds. Returns nullopt if the kernel fails, or if memory or time do not
+  // suffice for three runs. Frees the weights that the kernel packed.
   std::optional<double> Measure(const KernelEntry& entry, double cutoff);
 
  private:

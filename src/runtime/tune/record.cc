@@ -93,7 +93,7 @@ std::string FormatRecord(const Measurements& fresh, const RecordLines& old, cons
     const std::string line = LineOf(node, times);
     std::string name;
     std::vector<Measured> read;
-    // Leaves out a line that ParseNode rejects. A rounded time can be 0, or the text can be too long.
+    // Omits a line that ParseNode would reject, because a rounded time is 0 or the text is too long.
     if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMaxRecordBytes) return;
     out += line + "\n";
     ++count;

@@ -1,5 +1,5 @@
-// A tuning record holds measurements as text on disk. There is one file per processor, instruction set and
-// version of the kernels. The file is untrusted, so lines that cannot be parsed are ignored.
+// A tuning record is a text file with measurements. There is one file per processor, instruction set and
+// kernel version. The file is untrusted, so lines that cannot be parsed are ignored.
 #pragma once
 #include <chrono>
 #include <map>
@@ -18,7 +18,7 @@ struct Measured {
   std::string kernel;
   double microseconds = 0;
 };
-// The times of each NodeKey. The kernel to use comes first.
+// The times of all measured kernels, by NodeKey. The first kernel in each list is the one to use.
 using Measurements = std::map<std::string, std::vector<Measured>>;
 
 struct RecordKey {
@@ -28,12 +28,13 @@ struct RecordKey {
 };
 RecordKey RecordKeyFor(const std::string& isa);  // for this processor; `isa` is Target::isa()
 
-// Parses the text of a record. Lines keep their order. If a node has several lines, the first one counts.
-// Returns no lines if the text has another key.
+// Parses the text of a record. Returns the lines in their order. If a node has several lines, returns only
+// the first one. Returns no lines if the text has another key.
 using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
 RecordLines ParseRecord(std::string_view text, const RecordKey& key);
-// Returns the text of a record: fresh measurements, then the old lines of other nodes in their order. If the
-// record is full, the last lines, which are the oldest, are dropped.
+// Returns the text of a record. It contains the fresh measurements, then those lines of `old` that belong to
+// other nodes, in their order. If the text exceeds the limits of a record, the last lines are dropped,
+// because they are the oldest.
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
 // Returns whether the record can store a node with this key.
 bool Recordable(const std::string& node);

@@ -19,7 +19,7 @@ namespace {
 
 class File {
  public:
-  // O_NONBLOCK is set because open must not wait for the other end if the path is a pipe.
+  // O_NONBLOCK is set, so that open does not wait for the other end if the path is a pipe.
   File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   File(const File&) = delete;
   ~File() {

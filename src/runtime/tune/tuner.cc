@@ -11,10 +11,11 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// A kernel replaces the kernel with the lowest estimate if it takes at most this fraction of that kernel's
-// time.
+// Another kernel is preferred to the kernel with the lowest estimate only if its measured time is at most
+// this fraction of that kernel's measured time.
 constexpr double kMargin = 0.95;
-constexpr double kCutoff = 1.5;            // multiple of the best time so far, see NodeTimer::Measure
+// NodeTimer::Measure stops early for kernels slower than this multiple of the best time so far.
+constexpr double kCutoff = 1.5;
 constexpr double kRuns = 4;                // minimum runs of a candidate, including the warm-up
 constexpr std::chrono::seconds kRetry{1};  // delay before a failed write is retried
 
@@ -22,12 +23,13 @@ std::string TextOf(const TensorInfo& t) {
   return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
 }
 
-// Returns whether kernels for this query may be chosen by their measured times. Without bf16 instructions, a
-// user requests bf16 for its results and not for its speed, so bf16 is not tuned.
+// Returns whether kernels for this query may be chosen by their measured times. A user who requests bf16 on a
+// processor without bf16 instructions wants its results, not its speed. So measurements must not replace bf16
+// kernels by f32 kernels.
 bool MayTune(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
 
-// Sorts by time. times[0] has the lowest estimate. It stays first unless another kernel takes at most kMargin
-// of its time.
+// Sorts by measured time. On entry, times[0] is the kernel with the lowest estimate. It stays first unless
+// another kernel takes at most kMargin times as long.
 void PutBestFirst(std::vector<Measured>& times) {
   const Measured estimated_best = times[0];
   std::stable_sort(times.begin(), times.end(),
@@ -67,7 +69,7 @@ struct Tuner::Job {
   std::string key;
   const KernelQuery* query = nullptr;
   Candidates candidates, legal;  // sorted by estimated time
-  int64_t count = 1;             // nodes with this key
+  int64_t count = 1;             // number of nodes with this key
   double estimated_us() const { return candidates[0].first; }
 };
 
@@ -154,8 +156,8 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
   return jobs;
 }
 
-// Returns whether the times of all candidates are known and the best of them is legal. A record may lack
-// kernels that are now candidates, and its best kernel may no longer exist.
+// Returns whether the times of all candidates are known and the best kernel is legal. A record of another
+// session may lack kernels that are candidates now. Its best kernel may no longer exist.
 bool Tuner::Knows(const Job& job) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = known_.find(job.key);
@@ -190,7 +192,7 @@ std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, con
   return times;
 }
 
-// Stores the times only if all candidates were measured, because a record serves to choose between all
+// Stores the times only if all candidates were measured, because later sessions choose between all
 // candidates.
 bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
   double min_us = 0;
@@ -215,15 +217,16 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                  const Limits& limits) {
   const bool measured = MeasureMissing(queries, target, workers, limits);
-  if (!limits.stop.Check().ok()) return;  // a disk may be slow, so a later call or the destructor writes
+  // Writing could delay the stop, so a later call or the destructor writes.
+  if (!limits.stop.Check().ok()) return;
   if (measured)
     Write(kLockTimeout);
   else if (MayRetry())
     Write(std::chrono::milliseconds(0));
 }
 
-// Returns whether a failed write may be retried now. Retries are limited, because a model whose shapes change
-// in every run compiles a plan in every run.
+// Returns whether a failed write may be retried now. Retries are limited to one per kRetry, because a model
+// whose shapes change in every run calls Tune in every run.
 bool Tuner::MayRetry() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return !unwritten_.empty() && Clock::now() >= retry_;
@@ -234,8 +237,8 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   if (LeftMicroseconds() <= 0) return false;
   const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
-  // Sessions that measure at the same time would disturb each other, so they wait for each other. If a stop
-  // ends the wait, this session measures nothing.
+  // Only one session measures at a time, because two would slow each other down. If limits.stop ends the
+  // wait, this session measures nothing.
   const auto lock = measuring_.Acquire(limits.stop, "another session that measures kernels");
   if (!lock.ok()) return false;
   bool measured = false;

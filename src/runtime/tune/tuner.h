@@ -40,16 +40,17 @@ class Tuner {
     size_t weights = 0;  // bytes of the model's weights
     Stop stop;
   };
-  // Measures the queries that are not known yet. Queries with the largest estimated time come first. Queries
-  // with equal keys are measured once. Stops measuring when the budget is spent or limits.stop fires, but
-  // does not interrupt a Prepare or Run of a kernel. limits.stop also ends the wait for another session that
-  // measures. Afterwards, Tune writes all unwritten measurements to the record. Without new measurements, it
-  // retries a failed write at most once a second and does not wait for the file's lock. If limits.stop fired,
-  // Tune does not write; a later call does.
+  // Measures the kernels of queries that have no measurements yet. Starts with the largest estimated times.
+  // Queries with equal keys are measured once. Waits while another session measures. Stops when the budget is
+  // spent or limits.stop fires, but does not interrupt a Prepare or Run of a kernel. Afterwards, Tune writes
+  // all unwritten measurements to the record. If it measured nothing, it retries a failed write at most once
+  // a second and does not wait for the file's lock. If limits.stop fired, Tune does not write, but a later
+  // call does.
   void Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
             const Limits& limits);
 
-  // The measurements of a query. The kernel to use comes first. Empty if there are none.
+  // The measurements of a query. times[0] is the kernel to use. `times` is empty if there are no
+  // measurements.
   struct Found {
     std::vector<Measured> times;
     bool recorded = false;  // read from the record
@@ -73,7 +74,7 @@ class Tuner {
   bool MayRetry() const;
   void Write(std::chrono::milliseconds timeout);
 
-  const int64_t budget_ms_;  // for a session and its clones together; if 0, only the record is used
+  const int64_t budget_ms_;  // for a session and its clones together; if 0, nothing is measured
   const double within_;      // candidates are kernels whose estimate is at most this multiple of the lowest
   const bool store_;         // whether measurements are stored on disk
   const bool fast_bf16_;     // Target::fast_bf16()

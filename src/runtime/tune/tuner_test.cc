@@ -411,7 +411,8 @@ std::string RandomWeights(int64_t count) {
   return text;
 }
 
-// Uses the CPU's kernels. Each legal kernel is measured, and the result equals the reference up to rounding.
+// Uses the CPU's kernels instead of test kernels. All legal kernels are measured, and the result equals the
+// reference up to rounding.
 TEST_F(TunerTest, TunesConvolutions) {
   const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[1,20,20,16]) -> (%y) {\n  #w: f32[32,16,3,3] = (",
                                        RandomWeights(32 * 16 * 9),

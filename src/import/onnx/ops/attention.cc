@@ -54,9 +54,9 @@ Status ConvertRotary(OnnxNode& n) {
   return {};
 }
 
-// Emits the split of an optional input into heads: [batch, length, heads * size] becomes [batch, heads,
-// length, size]. An input [batch, length, 1] is shared by all heads and becomes [batch, 1, length, 1].
-// Returns null if the input is absent.
+// Splits an optional input into heads, so that [batch, length, heads * size] becomes [batch, heads, length,
+// size]. All heads share an input [batch, length, 1], which becomes [batch, 1, length, 1]. Returns null if
+// the input is absent.
 Value* SplitOptional(OnnxNode& n, int input, int64_t heads) {
   if (!n.Has(input)) return nullptr;
   const Shape& shape = n.In(input)->type.shape;
@@ -80,8 +80,8 @@ Status ConvertLinearAttention(OnnxNode& n) {
   return {};
 }
 
-// Emits x [batch, heads, length, size] with each head repeated `times` times, so that key heads match query
-// heads.
+// Repeats each head of x [batch, heads, length, size] `times` times, so that the result has as many heads as
+// the query.
 Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
   if (times == 1) return x;
   Value* tall = n.b.Op("Unsqueeze", {x, n.b.Ints({2})});

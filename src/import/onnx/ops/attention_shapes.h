@@ -1,5 +1,5 @@
-// Emits conversions between the layouts packed [batch, length, heads * size] and split [batch, heads, length,
-// size].
+// Emits conversions between two layouts. The packed layout is [batch, length, heads * size], and the split
+// layout is [batch, heads, length, size].
 #pragma once
 #include "ir/builder.h"
 

@@ -5,8 +5,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns the type of this name. Before opset 6, attribute `to` is the name of a type as a string. Many files
-// of such opsets store the number of the type instead.
+// Returns the type with this name. Before opset 6, attribute `to` is a string such as "FLOAT". But many files
+// of such opsets store the number of the type.
 Result<DType> NamedType(const OnnxNode& n, const std::string& name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
       {"FLOAT", DType::kF32}, {"UINT8", DType::kU8},    {"INT8", DType::kI8},    {"UINT16", DType::kU16},

@@ -55,23 +55,22 @@ Value* LengthOf(Builder& b, Value* x) {
   return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
 }
 
-// Emits x, the sequence of one batch entry, truncated to `length` along axis 0. A negative length counts as
-// 0.
+// Truncates x, the sequence of one batch entry, to `length` along axis 0. A negative length counts as 0.
 Value* CutSequence(Builder& b, Value* x, Value* length) {
   Value* end = b.Op("Reshape", {b.Op("Cast", {length}, {{"to", DType::kI64}}), b.Ints({1})});
   end = b.Op("Binary", {end, b.Ints({0})}, {{"kind", "max"}});
   return b.Op("Slice", {x, b.Ints({0}), end, b.Ints({0})});
 }
 
-// Emits y, the result for a truncated sequence, padded with zeros to the length `full` along axis 0.
+// Pads y, the result for a truncated sequence, with zeros to the length `full` along axis 0.
 Value* FillSequence(Builder& b, Value* y, Value* full) {
   Value* missing = b.Op("Binary", {full, LengthOf(b, y)}, {{"kind", "sub"}});
   Value* pads = b.Op("Concat", {b.Ints({0}), missing}, {{"axis", int64_t{0}}});
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// Emits the Scan of one batch entry. `slices` are the operands of this entry. If `lengths`, slices[0] is the
-// length of the entry's sequence.
+// Emits the Scan of one batch entry. `slices` are the operands of this entry. If `lengths` is true, slices[0]
+// is the length of the entry's sequence.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;
   Value* full = lengths ? LengthOf(b, slices.back()) : nullptr;
@@ -119,8 +118,8 @@ Status ConvertScan(OnnxNode& n) {
   for (int i = 0; i < n.InputCount(); ++i) {
     types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
     auto& dims = types.back().shape.dims;
-    if (i >= states && !dims.empty())
-      dims.pop_back();  // removes the scan axis; all dims are unknown, so any one can be removed
+    // Removes the scan axis. All dims are unknown, so it does not matter which of them is removed.
+    if (i >= states && !dims.empty()) dims.pop_back();
   }
   TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);

@@ -44,7 +44,8 @@ Status DeformConv(OnnxNode& n) {
   return {};
 }
 
-// Emits the past of a first step: zeros [N, C, K - 1] for x [N, C, T] and w [C, 1, K].
+// Emits the past for the first step, in which the node has no past. For x [N, C, T] and w [C, 1, K], it
+// consists of zeros [N, C, K - 1].
 Value* Zeros(OnnxNode& n, Value* x, Value* w) {
   Builder& b = n.b;
   Value* lead = b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
@@ -65,9 +66,9 @@ Value* Counting(Builder& b, Value* length, bool column) {
   return column ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
 }
 
-// Emits a depthwise convolution of x [N, C, length + K - 1] with w [C, 1, K]. If C is unknown, Conv cannot
-// express this convolution, because Conv's attribute `group` would have to be C. Instead, gathers the windows
-// [N, C, length, K] of x, multiplies them by w and sums over K.
+// Emits a depthwise convolution of x [N, C, length + K - 1] with w [C, 1, K] without the op Conv. This serves
+// the case that C is unknown, because Conv's attribute `group` would have to be C. Gathers the windows [N, C,
+// length, K] of x, multiplies them by w and sums over K.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
   Value* at =
@@ -78,8 +79,9 @@ Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// Emits a depthwise convolution of the concatenation of the past and the input. If there is no past, uses
-// zeros. The last elements of the concatenation, as many as the past has, are the next past.
+// Concatenates the past and the input, and emits a depthwise convolution of the result. If the node has no
+// past, uses zeros. The last elements of the concatenation become the next past, which has the same length as
+// the past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Builder& b = n.b;

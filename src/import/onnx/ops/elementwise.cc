@@ -6,8 +6,8 @@
 namespace tern::onnx {
 namespace {
 
-// Appends axes of size 1 to b, so that its dims align with those of input 0 from `axis` on. For example, if
-// input 0 is [2,3,4,5] and axis is 1, b [3,4] becomes [3,4,1].
+// Appends axes of size 1 to b, so that dim 0 of b aligns with dim `axis` of input 0. For example, if input 0
+// is [2,3,4,5] and `axis` is 1, b [3,4] becomes [3,4,1].
 Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
   if (rank_b == 0) return b;
@@ -23,8 +23,8 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
 }
 
 // Returns input 1, aligned with input 0. Before opset 7, input 1 broadcasts only if attribute `broadcast` is
-// set. The dims of input 1 then align with the dims of input 0 from `axis` on. If `axis` is absent, they
-// align with the last dims of input 0.
+// set. Then its first dim aligns with dim `axis` of input 0. If `axis` is absent, the last dims of both
+// inputs align.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool has_axis = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
   if (!n.Has(1)) return n.Bad("input 1 is missing");
@@ -78,8 +78,8 @@ Converter JoinOf(const char* kind, const char* binary) {
   };
 }
 
-// Eltwise stores its coefficients, such as 1/3, as f32. For f64 inputs this is not precise enough, so the sum
-// is divided by the number of inputs instead.
+// The op Eltwise computes a mean as a sum with coefficients such as 1/3, which it stores as f32. This is not
+// precise enough for f64 inputs, so for them the sum is divided by the number of inputs.
 Status Mean(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   std::vector<Value*> inputs;

@@ -1,4 +1,4 @@
-// Short names for the ops that converters compose.
+// Short functions that emit the ops that converters use most.
 #pragma once
 #include "import/onnx/require.h"
 
@@ -39,19 +39,19 @@ class Emit {
   }
   // Returns the size of an axis as i64[1].
   Value* SizeOf(Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
-  // Returns x from start (inclusive) to end (exclusive) along an axis. start and end are i64[1].
+  // Returns the elements [start, end) of x along an axis. `start` and `end` are i64[1].
   Value* Slice(Value* x, Value* start, Value* end, int64_t axis) {
     return b.Op("Slice", {x, start, end, b.Ints({axis})});
   }
   Value* Reduce(const char* kind, Value* x, const std::vector<int64_t>& axes, bool keep) {
     return b.Op("Reduce", {x, b.Ints(axes)}, {{"kind", kind}, {"keep_dims", keep}});
   }
-  // Returns 0, 1, …, count - 1. count is i64[1].
+  // Returns 0, 1, …, count - 1. `count` is i64[1].
   Value* CountTo(Value* count) { return b.Op("Range", {Long(0), Squeeze(count, {0}), Long(1)}); }
 };
 
-// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]; ChannelsLast does the reverse. x must have a
-// known rank of at least 2.
+// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]. ChannelsLast does the reverse. `x` must have
+// a known rank of at least 2.
 inline Value* ChannelsFirst(Emit& e, Value* x) {
   const int64_t rank = x->type.shape.rank();
   std::vector<int64_t> perm = {0, rank - 1};

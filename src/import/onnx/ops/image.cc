@@ -4,8 +4,8 @@
 namespace tern::onnx {
 namespace {
 
-// Returns input i, or null if it is absent or known to be empty. Old models write an empty tensor for an
-// absent input.
+// Returns input i, or null if it is absent or known to be empty. Old models contain an empty tensor instead
+// of an absent input.
 Value* Filled(OnnxNode& n, int i) {
   Value* v = n.In(i);
   if (!v || v->type.shape.rank() != 1) return v;

@@ -40,8 +40,8 @@ Value* SoftmaxZero(OnnxNode& n, Value* x) {
   return Binary(n, "div", n.b.Op("Where", {nonzero, powers, zero_scores}), sum);
 }
 
-// Emits the post_transform `kind` of x, which has `scores` scores per row. Only probit changes rows with a
-// single score.
+// Applies the post_transform `kind` to x, which has `scores` scores per row. If a row has a single score,
+// only probit changes it.
 Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores) {
   if (kind == "probit") return Probit(n, x);
   if (scores < 2 || kind == "none") return x;
@@ -49,8 +49,8 @@ Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores
   return kind == "softmax" ? n.b.Op("Softmax", {x}, {{"axis", int64_t{-1}}}) : SoftmaxZero(n, x);
 }
 
-// Emits the scores [rows, targets]: x [rows, features] times the transposed coefficients [targets, features],
-// plus the intercepts. x may also be a single row [features].
+// Emits the scores [rows, targets]. They are the product of x [rows, features] and the transposed
+// coefficients [targets, features], plus the intercepts. x may also be a single row [features].
 Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto coefficients = n.Floats("coefficients");

@@ -1,5 +1,6 @@
 // Converts the tree ensembles of ai.onnx.ml: TreeEnsemble (version 5), and the older TreeEnsembleRegressor
-// and TreeEnsembleClassifier, which refer to nodes by the ids of tree and node.
+// and TreeEnsembleClassifier. The older operators identify a node by the id of its tree and its id in the
+// tree.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,7 +10,7 @@
 namespace tern::onnx {
 namespace {
 
-// The arrays by which Tern describes an ensemble (see ops/ml/forest.h).
+// The arrays that describe an ensemble in Tern (see ops/ml/forest.h).
 struct Table {
   std::vector<int64_t> roots, feature, mode, on_true, on_false, missing, leaf_start = {0}, target,
                                                                          member_start;
@@ -32,7 +33,7 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
   return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
 }
 
-// Reads a list of floats, or the *_as_tensor attribute that replaces it.
+// Reads the attribute NAME_as_tensor if it is present, otherwise the list of floats NAME.
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));
@@ -50,9 +51,9 @@ DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::k
 // Reads the attributes of versions before 5, which list interior nodes and leaves together.
 class OldTable {
  public:
-  // `votes` is the prefix of the attributes of votes: "target" or "class". If `one_vote`, only the first vote
-  // of a leaf counts. onnxruntime does so if there is a single target, because converters then write the same
-  // vote several times.
+  // `votes` is the prefix of the attributes that describe votes: "target" or "class". If `one_vote` is true,
+  // only the first vote of a leaf counts. onnxruntime does the same if there is a single target, because
+  // converters then write the same vote several times.
   OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}
 
   Result<Table> Read() {
@@ -94,7 +95,7 @@ class OldTable {
 
   bool Leaf(size_t i) const { return modes_[i] == "LEAF"; }
 
-  // Fills place_: interior nodes are numbered 0, 1, 2, …, leaves -1, -2, -3, ….
+  // Fills place_. Interior nodes get the numbers 0, 1, 2, …, and leaves get the numbers -1, -2, -3, ….
   void Number() {
     int64_t nodes = 0, leaves = 0;
     for (size_t i = 0; i < trees_.size(); ++i) place_.push_back(Leaf(i) ? -1 - leaves++ : nodes++);
@@ -118,7 +119,7 @@ class OldTable {
     return {};
   }
 
-  // Finds the root of each tree: the first node that is not a child of another node.
+  // Finds the root of each tree, which is the first node that is not a child of another node.
   Status FindRoots() {
     std::vector<char> child(trees_.size(), 0);
     for (size_t i = 0; i < trees_.size(); ++i) {
@@ -177,8 +178,8 @@ class OldTable {
   Table out_;
 };
 
-// Adds the base values, if there are any, to `attrs`: as `base_wide` (f64) if the model stores them as a
-// tensor, otherwise as `base` (f32).
+// Adds the base values, if there are any, to `attrs`. If the model stores them as a tensor, they become the
+// attribute `base_wide` (f64). Otherwise they become `base` (f32).
 Status AddBase(const OnnxNode& n, AttrList& attrs) {
   TERN_ASSIGN(auto base, FloatList(n, "base_values"));
   if (base.empty()) return {};

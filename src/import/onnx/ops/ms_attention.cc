@@ -11,7 +11,7 @@ struct Parts {
   // length, size].
   Value *q = nullptr, *k = nullptr, *v = nullptr;
   Value *past_k = nullptr, *past_v = nullptr;
-  Value *mask = nullptr, *bias = nullptr;  // the inputs of the operator, unchanged
+  Value *mask = nullptr, *bias = nullptr;  // inputs of the node, unchanged
 };
 
 Value* LengthOf(Emit& e, Value* x) { return e.SizeOf(x, x->type.shape.rank() == 4 ? 2 : 1); }
@@ -23,8 +23,8 @@ Value* KeyCount(Emit& e, const Parts& p) {
 }
 
 // Emits a bool tensor [batch, 1, 1, keys] that is true for the keys that a sample uses. `mask` is [batch] and
-// contains the number of keys of each sample. If `starts`, `mask` is [2 * batch]. It then contains the end of
-// the keys of each sample, followed by the start of the keys of each sample.
+// contains the number of keys of each sample. If `starts` is true, `mask` is [2 * batch]. The first half
+// contains the end of each sample's keys, and the second half contains their start.
 Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
   Value* places = e.Reshape(e.CountTo(keys), {1, 1, 1, -1});
   const auto column = [&](Value* v) { return e.Reshape(e.Cast(v, DType::kI64), {-1, 1, 1, 1}); };
@@ -72,8 +72,9 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   return p.bias ? e.Add(added, p.bias) : added;
 }
 
-// Emits the attention. Returns the first `outputs` of {y, present_k, present_v, scores}. y is [batch, length,
-// heads * size]. `scores` names the stage of the computation at which the returned scores are taken.
+// Emits the attention. Returns the first `outputs` values of {y, present_k, present_v, scores}. y is [batch,
+// length, heads * size]. The parameter `scores` says which scores are returned. For example,
+// "raw" means those before the mask is added.
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},

@@ -77,8 +77,8 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   return n.b.Const(PackedRows(*z, l.type, l.n, l.blocks));
 }
 
-// Subtracts float zero points z from weights w that are already multiplied by their scale s: (w - z) * s = w
-// * s - z * s.
+// Subtracts zero points that are floats. `w` is already multiplied by `scale`, so the function subtracts
+// zeros * scale.
 Value* SubtractFloatZeros(Emit& e, Value* w, Value* scale, Value* zeros, const NBits& l) {
   Value* shift = e.Mul(e.Reshape(e.Cast(zeros, scale->type.dtype), {l.n, l.blocks}), scale);
   Value* blocked = e.Sub(e.Reshape(w, {l.n, l.blocks, l.block}), e.Unsqueeze(shift, {2}));
@@ -190,8 +190,8 @@ constexpr double kNf4[] = {-1.0,
                            0.7229568362236023,
                            1.0};
 
-// The weights are 4-bit indices into a table of 16 values, high nibble first. A block may extend over several
-// rows.
+// The weights are 4-bit indices into a table of 16 values. The high nibble of a byte is the first index. A
+// block of weights with one scale may extend over several rows.
 Status MatMulBnb4(OnnxNode& n) {
   for (int i : {0, 2}) TERN_TRY(Require(n, i, kFloats));
   const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");

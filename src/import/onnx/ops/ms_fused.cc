@@ -38,8 +38,8 @@ Result<Value*> Activated(OnnxNode& n, Value* x, const std::vector<float>& params
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
-// `channels_last` tells whether x, the summand (input 3) and the result are channels-last. The weight is
-// always [M, C, kernel…].
+// If `channels_last` is true, x, the summand (input 3) and the result are channels-last. The weight is always
+// [M, C, kernel…].
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
@@ -83,8 +83,8 @@ Status FusedGemm(OnnxNode& n) {
   return {};
 }
 
-// Emits input i as attribute transBatchA or transBatchB requires: the first axis moves before the last one,
-// so that [a,b,c,d] becomes [b,c,a,d]. transA and transB then swap the last two axes.
+// Returns input i. If attribute `flag` (transBatchA or transBatchB) is set, moves the first axis before the
+// last axis, so that [a,b,c,d] becomes [b,c,a,d]. The attributes transA and transB apply afterwards.
 Result<Value*> BatchTransposed(OnnxNode& n, int i, const char* flag) {
   Value* x = n.In(i);
   if (!n.Int(flag) || n.RankOf(i) == 1) return x;

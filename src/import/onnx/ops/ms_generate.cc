@@ -7,8 +7,7 @@ namespace {
 constexpr int kFirstPast =
     3;  // the decoder's inputs are input_ids, position_ids, attention_mask, then the pasts
 
-// Sets the node's attributes that follow from the declared types of the decoder's inputs, such as the number
-// of layers.
+// Derives attributes of the node from the declared inputs of its decoder, such as the number of layers.
 Status ReadDecoder(OnnxNode& n, Node* node) {
   const Graph& decoder = *node->subgraphs()[0];
   const auto inputs = static_cast<int>(decoder.inputs().size());

@@ -16,7 +16,7 @@ Status CheckSupported(const OnnxNode& n) {
                  n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
     return n.NotYet("a quantized cache");
-  if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
+  if (n.Int("sliding_window_cache")) return n.NotYet("a cache that is only as long as the window");
   if (n.Int("qk_output") || n.Wants(3)) return n.NotYet("the output of scores");
   if (n.Has(12) || n.Has(13)) return n.NotYet("a quantized cache");
   if (n.Has(3) != n.Has(4)) return n.Bad("only one of past_key and past_value is present");
@@ -75,14 +75,14 @@ class GroupQuery {
     return {};
   }
 
-  // Sets starts_ to the position of each sample's first new key. This is the number of the sample's past
-  // keys. This number is 0 in the first step, in which the length of the queries equals the total length.
+  // Sets starts_ to the position of each sample's first new key, which equals the number of its past keys. In
+  // the first step, the length of the queries equals the total length, and all starts are 0.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
     Value* key_count = e_.Add(e_.Reshape(e_.Cast(n_.In(5), DType::kI64), {-1}), e_.Long(1));
     starts_ = b_.Op("Where", {e_.Binary("equal", length, total_), e_.Long(0), e_.Sub(key_count, length)});
-    // [batch, 1, length, 1]: the absolute position of each query.
+    // The absolute position of each query, as [batch, 1, length, 1].
     positions_ = e_.Add(e_.Reshape(starts_, {-1, 1, 1, 1}), e_.Reshape(e_.CountTo(length), {1, 1, -1, 1}));
   }
 
@@ -108,8 +108,8 @@ class GroupQuery {
     return {};
   }
 
-  // Emits the present: the past, padded to the total length, with the new rows written after each sample's
-  // past rows.
+  // Emits the present. Pads the past to the total length, then writes the new rows behind each sample's past
+  // rows.
   Value* Present(Value* now, Value* past) {
     if (!past) return now;
     Value* length = e_.SizeOf(past, 2);
@@ -119,8 +119,8 @@ class GroupQuery {
   }
 
   // Emits the mask of the scores. If the node has neither a bias nor a sink, the mask is a bool tensor that
-  // is true where a query may see a key. Otherwise it is the bias (0 if absent) where a query may see a key,
-  // and minus infinity elsewhere.
+  // is true where a query may see a key. Otherwise the mask is a float tensor. It contains the bias (0 if
+  // absent) where a query may see a key, and minus infinity elsewhere.
   Value* ScoreBias(Value* keys) {
     Value* places = e_.Reshape(e_.CountTo(keys), {1, 1, 1, -1});
     const bool causal = n_.Int("causal", 1) != 0;
@@ -141,9 +141,9 @@ class GroupQuery {
 
   bool Sink() const { return n_.Has(11) || n_.Int("smooth_softmax", -1) > 0; }
 
-  // A sink is an additional term in the softmax's denominator. It is expressed as one more key and value of
-  // zeros. The score of this key is the sink's value (0 by default), which WithSinkColumn appends to the
-  // bias.
+  // A sink is an additional term in the softmax's denominator. WithZeroRow and WithSinkColumn express it as
+  // one more key and value of zeros. WithSinkColumn appends the score of this key to the bias. The score is
+  // the sink's value, or 0 by default.
   Value* WithZeroRow(Value* x) { return b_.Op("Pad", {x, b_.Ints({0, 0, 0, 0, 0, 0, 1, 0})}); }
 
   Value* WithSinkColumn(Value* bias) {
@@ -165,7 +165,7 @@ class GroupQuery {
 };
 
 // Returns the number of heads of a packed input. If attribute num_heads is absent, derives the number from
-// `half`. This is the width of the cos and sin caches, which is half the size of a head.
+// `half`, which is half the size of a head. The cos and sin caches have `half` columns.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;

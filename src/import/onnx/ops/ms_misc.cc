@@ -1,4 +1,4 @@
-// Converts operators of com.microsoft that equal an ONNX operator or a small composition of ops.
+// Converts operators of com.microsoft that equal an ONNX operator or a few Tern ops.
 #include <algorithm>
 
 #include "import/onnx/graph_importer.h"
@@ -28,8 +28,9 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// The outputs are y (the distinct elements of x in the order of first appearance), the index in y of each
-// element of x, and the counts.
+// The first output y contains the distinct elements of x in the order of first appearance. The second output
+// contains the index in y of each element of x. The third output contains the number of occurrences of each
+// element of y.
 Status Unique(OnnxNode& n) {
   const auto out = n.b.Ops("Unique", {n.In(0)}, {{"flatten", true}, {"sorted", false}}, 4);
   n.Out({out[0], out[2], out[3]});
@@ -92,8 +93,8 @@ Status ScaledSilu(OnnxNode& n) {
   return {};
 }
 
-// Emits y without the pads, which are known only at run time. y is the result of a transposed convolution
-// without pads.
+// Crops y by `pads`, which are known only at run time. y is the result of a transposed convolution without
+// pads.
 Value* CutPads(Emit& e, Value* y, Value* pads, int64_t spatial) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < spatial; ++i) axes.push_back(i + 2);

@@ -61,7 +61,7 @@ Status SkipSimplified(OnnxNode& n) {
   return {};
 }
 
-// Emits the first rows of the table, one per position of the sequence.
+// Emits the first rows of the table. Their number is the sequence length, which is axis 1 of `ids`.
 Value* FirstRows(Emit& e, Value* table, Value* ids) {
   return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
 }
@@ -100,8 +100,8 @@ Status GatedRmsNorm(OnnxNode& n) {
   return {};
 }
 
-// Attribute channels_last says whether x is channels-last. Attribute activation = 1 means SiLU. `skip` tells
-// whether the operator is SkipGroupNorm, which first adds a residual and a bias to x.
+// If attribute channels_last is set, x is channels-last. If attribute activation is 1, SiLU is applied to the
+// result. `skip` is true for SkipGroupNorm, which first adds a residual and a bias to x.
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);

@@ -1,5 +1,5 @@
-// Converts operators of com.microsoft on quantized tensors. Most become Dequantize, a float op and Quantize;
-// some become Tern's quantized ops.
+// Converts operators of com.microsoft on quantized tensors. Most of them become Dequantize, a float op and
+// Quantize. Some become one of Tern's quantized ops.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 #include "ops/quant/quantized.h"
@@ -14,7 +14,7 @@ Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
 
-// Returns whether QBinary supports the inputs: tensors of 8 or 16 bits, with one f32 scale each.
+// Returns whether QBinary supports the inputs. They must be tensors of 8 or 16 bits, with one f32 scale each.
 bool TakenByQBinary(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i)))) return false;
@@ -130,12 +130,12 @@ Status QLinearWhere(OnnxNode& n) {
   return {};
 }
 
-// Returns x - zero in i32, or x itself without a zero point.
+// Returns x - zero in i32. If `zero` is null, returns x itself.
 Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
 
-// Returns whether QMatMul supports the inputs of QGemm. The scales of b (input 4) may be one per column.
+// Returns whether QMatMul supports the inputs of QGemm. b may have one scale per column (input 4).
 bool TakenByQMatMul(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i))) || n.RankOf(i) != 2) return false;
@@ -169,8 +169,9 @@ Status QGemm(OnnxNode& n) {
   return {};
 }
 
-// Emits (a - a_zero) * (b - b_zero) * scale + bias, where the first product is a matrix product. b_zero,
-// scale and bias may have one element per column. For a stack of matrices b they may also have a batch axis.
+// Emits (a - a_zero) * (b - b_zero) * scale + bias, where the first product is a matrix product. `b_zero`,
+// `scale` and `bias` may have one element per column. If b is a batch of matrices, they may also have a batch
+// axis.
 Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
   Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
   Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
@@ -221,8 +222,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// w is [directions, inputs, 4 * hidden]. Emits its dequantized elements as [directions, 4 * hidden, inputs],
-// because the op Rnn computes in f32.
+// Dequantizes w and transposes it from [directions, inputs, 4 * hidden] to [directions, 4 * hidden, inputs],
+// as the op Rnn requires.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;

@@ -1,4 +1,4 @@
-// Converts normalisation operators. scale_shift.cc converts those without weights.
+// Converts normalisation operators with weights. scale_shift.cc converts those without weights.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -12,8 +12,8 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// Returns the axes along which statistics are computed. If `spatial`, these are all axes except the channels.
-// If not `spatial`, this is only the batch axis, which results in statistics per element of [C, D…].
+// Returns the axes along which statistics are computed. If `spatial` is true, these are all axes except the
+// channels. Otherwise this is only the batch axis, so each element of [C, D…] has its own statistics.
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -91,8 +91,8 @@ Status LayerNormalization(OnnxNode& n) {
   return {};
 }
 
-// Emits per_group [groups] with each element repeated for each channel of its group. Version 18 has one scale
-// and bias per group. Later versions have one scale and bias per channel.
+// Repeats each element of per_group [groups] for each channel of its group. Version 18 of the operator has
+// one scale and bias per group. Later versions have one scale and bias per channel.
 Value* PerChannel(OnnxNode& n, Value* per_group, int64_t groups) {
   Builder& b = n.b;
   Value* channels = b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
@@ -113,8 +113,8 @@ Status GroupNormalization(OnnxNode& n) {
   return {};
 }
 
-// Converts RMS normalisation under onnxruntime's name, which exporters also use in the default domain. The
-// second output is 1 / sqrt(mean(x²) + epsilon).
+// SimplifiedLayerNormalization is onnxruntime's name of RMS normalisation. Exporters also use this name in
+// the default domain. The second output is 1 / sqrt(mean(x²) + epsilon).
 Status SimplifiedLayerNormalization(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   const int64_t axis = n.Int("axis", -1);

@@ -69,15 +69,15 @@ Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) {
   return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
 }
 
-// Emits x - zero in i32, or for fp8 in f32. Omits the subtraction if `zero` is absent or known to be 0.
+// Emits x - zero in i32, or in f32 if x is fp8. Omits the subtraction if `zero` is absent or known to be 0.
 Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
   const DType wide = IsFloat(x->type.dtype) ? DType::kF32 : DType::kI32;
   if (AllZero(zero)) return IsFloat(x->type.dtype) ? CastTo(n, x, wide) : x;
   return Binary(n, "sub", CastTo(n, x, wide), CastTo(n, zero, wide));
 }
 
-// Emits v as a column if v is a vector with one element per row of a matrix of this rank. Otherwise returns
-// v.
+// `v` belongs to a matrix of this rank. If v is a vector with one element per row, emits it as a column.
+// Otherwise returns v.
 Value* PerRow(OnnxNode& n, Value* v, int rank) {
   const Shape& s = v ? v->type.shape : Shape();
   return v && s.rank() == 1 && !s[0].Is(1) && rank != 1 ? WithAxes(n, v, {1}) : v;
@@ -129,8 +129,8 @@ Status QLinearMatMul(OnnxNode& n) {
   return {};
 }
 
-// Emits v [M], which has one element per output channel, reshaped to [M, 1, …] of this rank. Returns a v with
-// a single element unchanged.
+// Reshapes v [M], which has one element per output channel, to [M, 1, …] with `rank` dims. If v has a single
+// element, returns v.
 Result<Value*> PerOutputChannel(OnnxNode& n, Value* v, int rank) {
   if (!v || v->type.shape.rank() == 0 || (v->type.shape.rank() == 1 && v->type.shape[0].Is(1))) return v;
   if (rank < 1) return n.NotYet("scales or zero points per channel need an input or a weight of known rank");

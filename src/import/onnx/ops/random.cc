@@ -1,5 +1,5 @@
-// Converts random numbers, Bernoulli, Multinomial and Dropout. The op Random gets the operator's seed, so
-// that a seeded operator returns the same numbers in each run.
+// Converts random numbers, Bernoulli, Multinomial and Dropout. The op Random gets the operator's seed, so an
+// operator with a seed returns the same numbers in each run.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -24,8 +24,8 @@ Converter RandomOp(const char* kind, const char* first, const char* second, bool
   };
 }
 
-// Emits u < p for a uniform u in [0, 1). Draws u in f64, because an f32 sample could be rounded to 1, which
-// is not less than p = 1.
+// Emits u < p for a uniform random u in [0, 1). u is f64, because an f32 sample could be rounded to 1. For p
+// = 1, the result would then be false.
 Status Bernoulli(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", n.TypeOf(0)));
   Value* draw = RandomOf(n, n.b.Op("Shape", {n.In(0)}), "uniform", DType::kF64, 0, 1);

@@ -4,8 +4,8 @@
 namespace tern::onnx {
 namespace {
 
-// The axes are an attribute in old opsets, and an input from opset 13 on (ReduceSum) or 18 on (the other
-// reductions).
+// The axes are an attribute in old opsets. They are an input of ReduceSum from opset 13 on, and of the other
+// reductions from opset 18 on.
 Converter ReduceOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     std::vector<Value*> inputs = {n.In(0)};
@@ -21,8 +21,8 @@ Converter ReduceOf(const char* kind) {
   };
 }
 
-// Before opset 13, the operator works on the rows of a matrix: the dims before `axis` are flattened to its
-// rows, the other dims to its columns.
+// Before opset 13, the operator flattens x to a matrix and works on its rows. The dims before `axis` become
+// the rows, and the other dims become the columns.
 Converter SoftmaxOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     const int rank = n.RankOf(0);

@@ -13,8 +13,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Returns Tern's name of an activation: "leaky_relu" for "LeakyRelu". The case of the ONNX name does not
-// matter.
+// Returns Tern's name of an activation, such as "leaky_relu" for "LeakyRelu". The ONNX name may have any
+// case.
 std::string ActivationName(const std::string& onnx) {
   static const char* const kNames[] = {"leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid"};
   const std::string lower = Lower(onnx);

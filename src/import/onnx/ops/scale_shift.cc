@@ -23,8 +23,8 @@ Status LpNormalization(OnnxNode& n) {
   return {};
 }
 
-// Before opset 9 the operator is experimental. Attribute across_channels then selects the axes, and attribute
-// normalize_variance says whether the variance is normalised as well.
+// Before opset 9, the operator is experimental and has other attributes. If across_channels is set,
+// statistics include the channel axis. If normalize_variance is 0, only the mean is normalised.
 Status MeanVarianceNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const bool across = n.opset < 9 && n.Int("across_channels") != 0;
@@ -76,7 +76,7 @@ Converter AroundOf(const char* kind) {
 }
 
 // Attribute border contains the numbers of pixels to remove at left, top, right and bottom. Attribute scale
-// contains the height and width of the result; if it is present, right and bottom are ignored.
+// contains the height and width of the result. If it is present, right and bottom are ignored.
 Status Crop(OnnxNode& n) {
   const auto border = n.Ints("border", {0, 0, 0, 0}), scale = n.Ints("scale");
   if (border.size() != 4) return n.Bad("border must have 4 numbers, got ", border.size());
@@ -92,9 +92,9 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// Emits the constant `values`. The shape of the constant is the attribute `shape` if input 0 is absent. If
-// input 0 is present, it is the contents of input 0 (with input_as_shape) or the shape of input 0. The dims
-// of the attribute `extra_shape` are appended in all cases.
+// Emits the constant `values`. If input 0 is absent, the attribute `shape` is the shape of the constant. If
+// input 0 is present, its elements (if input_as_shape is set) or its dims are the shape. In all cases, the
+// dims of the attribute `extra_shape` are appended.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");

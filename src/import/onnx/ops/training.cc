@@ -11,8 +11,8 @@ class Optimizer {
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 
-  // Emits step(x, g, states) for each optimised tensor x and sets the outputs. g is the gradient with the
-  // regularization added. `step` returns the new x, then the new states.
+  // Calls step(x, g, states) for each optimised tensor x and sets the outputs. g is the gradient of x plus
+  // the regularization term. `step` emits the new x and the new states, and returns them in this order.
   template <class F> Status Run(F step) {
     if (count_ < 1 || n.InputCount() != 2 + count_ * (2 + states_))
       return n.Bad("must have the inputs R, T and ", 2 + states_, " tensors for each optimized tensor, got ",
@@ -42,7 +42,7 @@ class Optimizer {
   Value* As(Value* v) { return n.b.Op("Cast", {v}, {{"to", type}}); }
   Value* Rate() { return As(n.In(0)); }
   Value* Count() { return As(n.In(1)); }
-  // Emits a if the step count T is above 0, else b.
+  // Emits a value that equals `a` if the step count T is above 0, and `b` otherwise.
   Value* LaterElse(Value* a, Value* b) {
     return n.b.Op("Where", {Binary("greater", Count(), Number(0)), a, b});
   }

@@ -5,9 +5,9 @@
 namespace tern::onnx {
 
 // Returns Tern's attributes strides, dilations, pads and auto_pad. If the spatial sizes of x and the kernel
-// are known, replaces auto_pad by the pads that it means. x is [N, C, spatial…]. `kernel` has the sizes of
-// the window; it is empty if the window's rank is unknown. If `keep_auto_pad`, auto_pad is not replaced; this
-// is for operators whose pads depend on more than these sizes.
+// are known, replaces auto_pad by the pads that it stands for. `x` is [N, C, spatial…]. `kernel` contains the
+// sizes of the window. It is empty if the window's rank is unknown. If `keep_auto_pad` is true, auto_pad is
+// not replaced. Operators whose pads depend on more than these sizes need this.
 Result<AttrList> WindowAttrs(const OnnxNode& n, const Shape& x, const std::vector<Dim>& kernel,
                              bool keep_auto_pad = false);
 // Returns the spatial sizes of a weight [M, C, kernel…]. If the weight's rank is unknown, returns attribute
