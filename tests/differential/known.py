@@ -1,9 +1,9 @@
-"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result
-open.
+"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification does not define the
+result.
 
 The evidence for an entry is a numpy model of the specification, or the specification's text. The reason says which
 engine is right. In these cases, an engine that follows the specification differs from onnxruntime. If Tern agrees with
-onnxruntime, the entry is stale and must be removed, or moved to reference_faults.py if only onnx.reference differs."""
+onnxruntime, the entry is stale. Remove it, or move it to reference_faults.py if only onnx.reference differs."""
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def resize_noop_10(case):
 def resize_axis_ignored(case):
     if case.attrs.get("coordinate_transformation_mode") not in ("tf_crop_and_resize", "tf_half_pixel_for_nn"):
         return False
-    # A policy other than stretch computes its own scale, which may be 1 too.
+    # A policy other than stretch computes the scale itself. That scale may be 1.
     return case.attrs.get("keep_aspect_ratio_policy", "stretch") != "stretch" or any(
         s == 1 or t == n for n, s, t in resize_scales(case).values())
 
@@ -87,8 +87,8 @@ def resize_fraction(case):
 
 
 def resize_on_edge(case):
-    """Returns whether a nearest sample is so close to the boundary between two pixels that rounding decides between
-    them."""
+    """Returns whether mode nearest samples a point so close to the boundary between two pixels that rounding errors
+    decide which pixel it reads."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")

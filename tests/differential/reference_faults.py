@@ -1,6 +1,6 @@
 """Lists faults of onnx.reference 1.22 that `--engine reference` shows for operators without a numpy model.
 
-onnxruntime is right in all these cases, so that the list is not used when Tern is tested. Cases that onnx.reference
+onnxruntime is right in all these cases. The list is therefore not used when Tern is tested. Cases that onnx.reference
 cannot run count as unsupported and are not listed."""
 
 import numpy as np
