@@ -27,7 +27,8 @@ std::set<std::string> SymbolsOf(const Graph& graph) {
   return {names.begin(), names.end()};
 }
 
-// Returns several sizes for the symbols: the given ones, random ones, and random ones with many 1s or 0s.
+// Returns several sets of sizes for the symbols: the given sizes, random sizes, and random sizes with many 1s
+// or many 0s.
 std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
   std::vector<Sizes> all = {options.symbols};
   const auto symbols = SymbolsOf(graph);
@@ -55,11 +56,12 @@ DatumList WithoutNumbers(DatumList inputs) {
 struct Wanted {
   std::vector<Outcome> plain;
   std::string broken;        // why the graph's declared types are wrong; empty if they are right
-  std::vector<Outcome> odd;  // outcomes for inputs with infinities and NaNs
+  std::vector<Outcome> odd;  // outcomes for inputs that contain infinities and NaNs
 };
 
-// Returns whether `v` is the shape of a Reshape and contains a 0, which copies a dim of the input. Inference
-// cannot know that a computed size is 0.
+// Returns whether `v` is the shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of the
+// input. If the shape is computed, inference does not know that it contains a 0, so that the inferred dims
+// are wrong.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
@@ -95,7 +97,7 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
   return types;
 }
 
-// Appends the outcome of the graph to `into`. Skips sizes with which the graph cannot run.
+// Appends the outcome of the graph to `into`, unless the graph cannot run with these sizes.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
   const Types types = CheckTypes(graph, sizes, inputs);
@@ -234,7 +236,7 @@ Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs) {
     optimize.level = fault.level = level;
     optimize.disable = options.disable;
     optimize.eager =
-        level == Level::kLayout;  // random graphs are too small for layout changes to be profitable
+        level == Level::kLayout;  // without `eager`, layout changes need larger graphs to be profitable
     fault.what = CheckLevel(graph, wanted, optimize, last, fault.fired);
     if (fault) break;
   }

@@ -57,7 +57,8 @@ void Chain(Grower& g) {
   }
 }
 
-// Adds the same node twice, as a common subexpression, and then a further reader of one of the two.
+// Adds two equal nodes, which are a common subexpression, and a node that combines their results. With
+// probability 0.5, a Neg precedes the second operand.
 void Twins(Grower& g) {
   Value* x = g.Float();
   Value *a = g.Unary("sigmoid", x), *b = g.Unary("sigmoid", x);

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Returns a constant v, or sometimes a slightly different one, so that a pattern does not match.
+// Returns the constant v, or with probability 0.1 the constant 1.01 * v, with which a pattern must not match.
 Value* Near(Grower& g, double v) { return g.Scalar(g.random().Chance(0.1) ? v * 1.01 : v); }
 
 void GeluErf(Grower& g) {
@@ -74,7 +74,7 @@ void SoftmaxByHand(Grower& g) {
   g.Binary("div", e, g.Op("Reduce", {e, g.Ints({g.random().Chance(0.8) ? -1 : 0})}, sum));
 }
 
-// Returns a projection of x, [batch, length, heads * size], split into heads: [batch, heads, length, size].
+// Projects x to [batch, length, heads * size] and returns the projection as [batch, heads, length, size].
 Value* Heads(Grower& g, Value* x, int64_t features) {
   Value* y = g.Op("MatMul", {x, g.Weights({features, 4}, -0.7, 0.7)});
   if (g.random().Chance(0.5)) y = g.Binary("add", y, g.Weights({4}));

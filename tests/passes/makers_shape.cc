@@ -76,7 +76,7 @@ void Join(Grower& g) {
   if (joined && g.random().Chance(0.3)) g.Op("Slice", {joined, g.Ints({0}), g.Ints({2}), g.Ints({0})});
 }
 
-// Adds a Split and a Concat of all or some of its results, in the same or another order.
+// Adds a Split, and a Concat of all or some results of the Split, in any order.
 void Pieces(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;

@@ -86,7 +86,7 @@ Result<std::vector<RuleCase>> ReadRuleFile(const std::string& path) {
           return InvalidArgument(place, ": expected the reason in quotes");
         cases.back().reason = rest.substr(1, rest.size() - 2);
       }
-    } else if (!head.empty() && head != "#") {  // a comment has a space after its #, a constant has none
+    } else if (!head.empty() && head != "#") {  // "# text" is a comment, and "#w: f32[2]" is a constant
       if (cases.empty()) return InvalidArgument(place, ": a graph before fires or misses");
       cases.back().graph += line + "\n";
     }

@@ -28,8 +28,8 @@ def resize_modes(d):
 
 
 def resize_shape(d, mode):
-    """Returns a shape whose rank onnxruntime supports. Mode nearest supports any rank. Mode cubic supports [N, C, H, W].
-    Mode linear supports [H, W], [N, C, H, W] and [N, C, D, H, W]."""
+    """Returns a shape whose rank onnxruntime supports. Mode nearest supports any rank. Mode cubic supports
+    [N, C, H, W]. Mode linear supports [H, W], [N, C, H, W] and [N, C, D, H, W]."""
     if mode == "nearest":
         return d.shape(1, 5, dim=5, zero=0)
     if mode == "cubic":
