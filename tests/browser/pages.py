@@ -1,4 +1,4 @@
-"""Common code of the page tests: starts a browser, fails on errors of a page, takes screenshots."""
+"""Common code of the page tests: starts a browser, checks that pages have no errors, and takes screenshots."""
 
 import atexit
 import functools
@@ -38,7 +38,7 @@ class PageTest(CliTest):
         SHOTS.mkdir(parents=True, exist_ok=True)
 
     def show(self, html, screen):
-        """Opens the file in a browser with this screen. Returns the page when it is ready."""
+        """Opens the file in a browser with the given screen, waits until the page is ready, and returns the page."""
         context = browser().new_context(**screen)
         self.addCleanup(context.close)
         self.page = context.new_page()

@@ -81,7 +81,7 @@ struct Line {
   std::string text;
 };
 
-// A loop `foreach T f32 f16`: a word and the values that replace it.
+// For `foreach T f32 f16`, `name` is "T" and `values` are "f32" and "f16", which replace T.
 struct Loop {
   std::string name;
   std::vector<std::string> values;
@@ -283,8 +283,8 @@ class CaseReader {
   std::string path_, op_, attrs_;
   std::vector<Loop> loops_;  // the loops that enclose the current line
   std::vector<size_t> at_;   // index of the current value of each loop
-  Case now_;                 // what the lines since the last `end` define
-  bool open_ = false;        // whether there are such lines
+  Case now_;                 // the case that the lines since the last `end` define
+  bool open_ = false;        // whether there are lines since the last `end`
   std::vector<Case> cases_;
   int line_ = 0;
 };

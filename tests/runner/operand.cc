@@ -14,7 +14,7 @@ namespace {
 struct Operand {
   DType dtype = DType::kInvalid;
   Dims dims;
-  std::string values;  // "1,2" if the operand is =(1,2)
+  std::string values;  // "1,-1" for the operand i64[2]=(1,-1)
   bool given = false, special = false, positive = false, constant = false;
   int64_t below = 0;
 };
