@@ -3,9 +3,9 @@
     TERN_ZOO=… tests/accuracy/labels.py [--precision bf16] [--tern build/release/bin/tern] [--pictures 500]
 
 Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, where NNNN is the correct label. Prints for each model how many labels
-equal those of fp32, how many labels are correct in each precision, and the largest change of a score (in percent of the
-largest score). A model fails if less than 99 % of its labels equal those of fp32. The last line is `N passed, N failed,
-N skipped`, where N are numbers of models.
+equal those of fp32, and how many labels are correct in each precision. Also prints the largest change of a score, in
+percent of the largest score. A model fails if less than 99 % of its labels equal those of fp32. The last line is
+`N passed, N failed, N skipped`, where N are numbers of models.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""Tests the text that is generated from measurements for the performance report, and that the report in this checkout is
-up to date."""
+"""Tests the text that is generated from measurements for the performance report, and that the report in this checkout
+is up to date."""
 
 import json
 import pathlib

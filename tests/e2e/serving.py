@@ -1,4 +1,4 @@
-"""Starts `tern serve` for tests and speaks HTTP to it."""
+"""Starts `tern serve` for tests and sends HTTP requests to it."""
 
 import http.client
 import json

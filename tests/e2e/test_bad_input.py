@@ -1,5 +1,5 @@
-"""Tests that invalid models and inputs cause a message of one paragraph and exit code 2, and that no files are
-written."""
+"""Tests invalid models and inputs. `tern` must print a message of one paragraph, exit with code 2, and write no
+files."""
 
 import os
 import resource

@@ -22,7 +22,7 @@ def first_item():
 
 
 def along_items(op, **attributes):
-    """Returns a model with one node that works along axis 0."""
+    """Returns a model with one node that computes along axis 0, such as CumSum with axis=0."""
     axis = ["axis"] if op == "CumSum" else []
     ones = ["scale"] if op == "LayerNormalization" else []
     return make_model([helper.make_node(op, ["x"] + axis + ones, ["y"], name="mix", **attributes)], {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])},

@@ -28,8 +28,8 @@ class RunnerTest(CliTest):
             self.assertIn(text, done.stdout)
 
     def check_cases(self, text, passed, *says):
-        """Runs the cases in `text`. `passed` is the expected number of passed cases. The output must contain the texts
-        `says`. If there are any, one case must fail."""
+        """Runs the cases in `text`. `passed` is the expected number of passed cases. If `says` is not empty, one more
+        case must fail, and the output must contain all texts of `says`."""
         (self.dir / "a.case").write_text(text)
         self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
 

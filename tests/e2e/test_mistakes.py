@@ -1,4 +1,5 @@
-"""Tests that nothing is lost, guessed or silently ignored if a user makes a mistake."""
+"""Tests typical mistakes of users. `tern` must report a mistake. It must not guess what the user means, ignore an input
+silently, or lose data."""
 
 import json
 import os

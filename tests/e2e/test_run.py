@@ -76,8 +76,8 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
 
     def test_dims_with_odd_names(self):
-        """Each dim_param is a separate symbol, even if it is not an identifier. Two inputs must agree on its size, and
-        each format stores it."""
+        """The texts "batch-size" and "a b" are names of symbols, although they are no identifiers. Both inputs must
+        have the same size for a symbol. .tern and .onnx files store the names."""
         model = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {n: (FLOAT, ["batch-size", "a b"]) for n in "ab"},
                            {"y": (FLOAT, ["batch-size", "a b"])})
         path = self.save(model)

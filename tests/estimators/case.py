@@ -26,8 +26,8 @@ class Case:
 
 
 def classifier(name, make, data="multi", **rest):
-    """Returns four cases. The labels are integers or strings. The probabilities are a tensor or, with ZipMap, a sequence
-    of maps."""
+    """Returns four cases. The labels are integers or strings. The probabilities are a tensor or, with ZipMap, a
+    sequence of maps."""
     return [Case(f"{name}.{labels}.{'zipmap' if zipmap else 'tensor'}", make, data + suffix, zipmap=zipmap, **rest)
             for labels, suffix in (("int", ""), ("text", "_text")) for zipmap in (False, True)]
 

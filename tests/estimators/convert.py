@@ -74,8 +74,8 @@ def accept_booleans():
 
 
 def use_plain_locale(model):
-    """Sets the locale of StringNormalizer nodes to C.UTF-8. onnxruntime's default is en_US.UTF-8, which is not installed
-    on many machines."""
+    """Sets the locale of StringNormalizer nodes to C.UTF-8. onnxruntime's default is en_US.UTF-8, which is not
+    installed on many machines."""
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and not any(a.name == "locale" for a in node.attribute):
             attribute = node.attribute.add()

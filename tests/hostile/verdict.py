@@ -13,7 +13,8 @@ LEAST_COMPUTED = 0.6
 # MaxUnpool has the smallest share, about 0.2.
 LEAST_OF_AN_OP = 0.1
 
-# A refusal must name a node or a constant. Only "resource exhausted" need not, because it can occur outside of nodes.
+# A refusal must name a node or a constant. An error "resource exhausted" need not, because memory can be exhausted
+# outside of nodes.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")

@@ -36,8 +36,9 @@ std::string ParseError(const std::string& text) {
   return graph.ok() ? "" : graph.status().message();
 }
 
-// Returns a graph with an input and an output for each element of `pairs`, which is (name of the input, its
-// type, name of the output, its type). No node reads the input. The output is an Identity of another input.
+// Returns a graph with an input and an output for each element of `pairs`. An element is (name of the input,
+// type of the input, name of the output, type of the output). No node reads the input. The output is an
+// Identity of another input.
 std::unique_ptr<Graph> Pairs(
     const std::vector<std::tuple<std::string, std::string, std::string, std::string>>& pairs) {
   InitOps();

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares Tern's graph optimizer with those of onnxruntime (extended level), onnxsim and onnxslim.
 
-For every model of --models and of $TERN_ZOO/models, it prints the number of nodes after optimisation and the difference
-between the outputs of the optimised and the original model. With --time, it also prints the time of both models. The
-exit status is 1 if there is a model on which Tern fails, leaves more nodes than a peer, changes the outputs, or makes
-the model slower. The results of peers are stored in the file --cache, so that a second run runs only Tern. The last
-line is `N passed, N failed, N skipped`.
+The models are those of --models and of $TERN_ZOO/models. For each model, it prints the number of nodes after
+optimisation, and the difference between the outputs of the optimised and the original model. With --time, it also
+prints the time of both models. The exit status is 1 if there is a model on which Tern fails, leaves more nodes than a
+peer, changes the outputs, or makes the model slower. The results of peers are stored in the file --cache, so that a
+second run runs only Tern. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse

@@ -14,8 +14,8 @@ from onnx import helper, numpy_helper
 
 TESTS = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-5
-# Larger tolerances for models whose layers round to int8 or float16. The order of a sum decides how an activation near a
-# rounding boundary is rounded. onnxruntime's own optimizer changes the outputs of these models as much.
+# Larger tolerances for models whose layers round to int8 or float16. The order of a sum decides how an activation near
+# a rounding boundary is rounded. onnxruntime's own optimizer changes the outputs of these models as much.
 LOOSER = {"mobilenet_v2_int8_qdq": 0.06, "mobilenetv2-7_fp16": 2e-3}
 OPEN_DIM = 2  # size of an open dim
 

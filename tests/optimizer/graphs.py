@@ -27,8 +27,8 @@ def _name(node):
 
 
 def ops(model):
-    """Returns the number of nodes of each operator, in all graphs and functions. Constant nodes are not counted, because
-    they are data like initializers."""
+    """Returns the number of nodes of each operator, in all graphs and functions. Constant nodes are not counted,
+    because they are data like initializers."""
     found = Counter()
     for body in [*bodies(model.graph), *(b for f in model.functions for b in bodies(f))]:
         found.update(_name(n) for n in body.node if n.op_type != "Constant")

@@ -132,8 +132,8 @@ class Cache:
         fresh.replace(self.path)
 
     def results(self, model, all_feeds):
-        """Returns a dict from peer to result. A result is {nodes, ops, seconds, error}, {nodes, ops, seconds, broken} or
-        {reason}."""
+        """Returns a dict from peer to result. A result is {nodes, ops, seconds, error}, {nodes, ops, seconds, broken}
+        or {reason}."""
         known = self.entries.setdefault(model.sha, {})
         keys = {peer: f"{peer} {version}" for peer, version in self.versions.items()}
         missing = [peer for peer, key in keys.items() if key not in known]

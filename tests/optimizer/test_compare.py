@@ -1,4 +1,5 @@
-"""Tests the comparison: that it counts nodes, measures differences of outputs, and fails if Tern is worse than a peer."""
+"""Tests the comparison: that it counts nodes, measures differences of outputs, and fails if Tern is worse than a
+peer."""
 
 import json
 import os

@@ -2,11 +2,10 @@
 """Times every model in Tern before and after optimization. No model may become slower, and the sum of all times may not
 grow.
 
-`tern optimize --measure` runs the original and the optimised model alternately, in one process with one thread. The best
-run of each counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs
-on the machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum
-grows.
-The last line is `N passed, N failed, N skipped`.
+`tern optimize --measure` runs the original and the optimised model alternately, in one process with one thread. The
+best run of each counts. A model that seems slower is measured again and longer, up to --rounds times, because other
+programs on the machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if
+the sum grows. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -20,7 +19,7 @@ from child import Failure, one_line
 from tern import Tern, save_inputs, shape_options
 
 
-GRAIN = 0.001  # a difference of at most this many milliseconds does not count: the clock is not more accurate
+GRAIN = 0.001  # differences of at most this many milliseconds are ignored, because clock and caches cause them
 
 
 def is_slower(before, after, noise):

@@ -73,7 +73,7 @@ bool MeansCopy(const Value& v, const Tensor& t) {
 
 struct Types {
   bool copies = false;
-  std::string broken;  // the first value whose dims differ from the inferred ones
+  std::string broken;  // a message about the first value whose dims differ from the inferred dims
 };
 
 Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
@@ -90,7 +90,8 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
       for (int k = 0; holds && k < shape.rank(); ++k)
         holds = shape[k].Evaluate(symbols).value_or(t.dim(k)) == t.dim(k);
       if (!holds)
-        types.broken = StrCat(node.Describe(), " gives ", t.Describe(), ", inferred was ", shape.ToString());
+        types.broken = StrCat(node.Describe(), " returns ", t.Describe(), ", but the inferred shape is ",
+                              shape.ToString());
     }
   };
   (void)Guard([&] { return EvaluateGraph(graph, inputs, look); });

@@ -27,7 +27,7 @@ struct CheckOptions {
 //  - Outputs have the same names and types.
 //  - The reference evaluator computes the same values for several sizes of symbols. At level basic it also
 //    computes the same values for infinite and NaN inputs.
-//  - Optimizing the graph twice has the same result, and optimizing the result again changes nothing.
+//  - Two runs of the optimizer have the same result, and optimizing the result again changes nothing.
 //  - The runtime's kernels agree with the reference evaluator.
 // `*runs` becomes the number of sets of input data for which results are compared.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
@@ -35,7 +35,7 @@ Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nu
 // Returns the rules and passes without which the fault does not occur. Each is disabled alone.
 std::vector<std::string> Culprits(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
-// Returns a smaller graph with a fault at the same level.
+// Returns a smaller graph with a fault of the same kind at the same level.
 std::unique_ptr<Graph> ShrinkGraph(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
 }  // namespace tern

@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 struct Strictness {
-  bool infinities = false;  // if false, infinities and NaNs count as equal
+  bool infinities = false;  // if false, all infinities and NaNs are equal to each other
   bool halves = true;       // if false, wide_slack replaces slack
 };
 

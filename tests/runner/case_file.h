@@ -25,9 +25,9 @@
 //
 // Several `foreach` lines in a row repeat the lines for all combinations.
 //
-// A case fails if its op has kernels but the session runs the reference evaluator instead, because the case
-// would compare the reference evaluator with itself. `by_reference` permits this. A case with `by_reference`
-// fails if a kernel runs the node.
+// If an op has kernels, a case fails if the session runs the reference evaluator instead of a kernel. Such a
+// case would compare the reference evaluator with itself. `by_reference` permits this. A case with
+// `by_reference` fails if a kernel runs the node.
 #pragma once
 #include <string>
 #include <vector>

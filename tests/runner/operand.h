@@ -1,4 +1,4 @@
-// Parses a case on one line. Its operands are:
+// Parses a case on one line. An operand of such a case has one of these forms:
 //
 //   f32[5,2]            an input with random numbers
 //   f32[3,4]!           a constant of the graph with random numbers

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-# Each symbolic dimension has two sizes. The first size is used for the export and the first data set. The second size is
-# used for the second data set, which only dynamic models have.
+# Each symbolic dimension has two sizes. The first size is used for the export and the first data set. The second size
+# is used for the second data set, which only dynamic models have.
 SIZES = {"batch": (2, 3), "length": (8, 11), "target": (5, 7)}
 
 

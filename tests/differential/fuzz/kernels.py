@@ -86,8 +86,8 @@ def schema_types(domain, name, opset, param):
 
 @cache
 def types(domain, name, opset, param):
-    """Returns the types to draw from. They are the types of onnxruntime's kernels, and also float16 if the schema
-    permits it, because onnxruntime then casts to float and runs the float kernel."""
+    """Returns the types to draw from: the types of onnxruntime's kernels, and float16 if the schema permits it. For
+    float16, onnxruntime casts to float and runs the float kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
     if not own:  # onnxruntime has no kernel, so that it inlines the operator's function body

@@ -101,7 +101,7 @@ def resize(case):
 
 def stored(case, y):
     """Converts the result to the input's type. Integer results are rounded if `antialias` is set, and otherwise
-    truncated. onnxruntime does the same. The specification does not define it."""
+    truncated. onnxruntime does the same. The specification does not define the rounding."""
     kind = case.args[0].dtype
     if kind.kind not in "iu":
         return y.astype(kind)

@@ -12,8 +12,8 @@ ms = partial(op, domain=CONTRIB)
 
 
 def lengths_mask(d, batch, length):
-    """Returns a mask_index input. It contains for each batch item either the number of valid keys, or a 1 for each
-    valid key and a 0 for each masked key."""
+    """Returns a mask_index input. It is either [batch] with the number of valid keys of each item, or [batch, length]
+    with 1 for valid keys and 0 for masked keys."""
     used = d.tensor("int32", [batch], low=1, high=length)
     return used if d.chance(0.5) else (np.arange(length) < used[:, None]).astype(np.int32)
 

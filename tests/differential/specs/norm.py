@@ -11,7 +11,7 @@ def softmax(d):
     axis = d.axis(len(shape)) if d.since >= 11 else d.int(0, len(shape) - 1)
     x = d.tensor(d.dtype("T"), shape, spread=d.choice([1, 1, 30]))
     if d.op.name == "Hardmax" and d.chance(0.4):
-        x = np.round(x)  # makes ties, of which Hardmax selects the first
+        x = np.round(x)  # makes several equal maxima; Hardmax selects the first
     return d.case([x], {"axis": d.maybe(axis, 0.8)})
 
 

@@ -17,8 +17,8 @@ ANSWERS = {"ModelStreamInfer": "ModelStreamInferResponse"}
 
 
 def keys(value, path=""):
-    """Returns the paths of all keys of a JSON document, such as "outputs.name". If a key occurs only in some elements of
-    an array, its path ends with "?"."""
+    """Returns the paths of all keys of a JSON document, such as "outputs.name". If a key occurs only in some elements
+    of an array, its path ends with "?"."""
     if isinstance(value, dict):
         return {p for k, v in value.items() for p in {f"{path}{k}"} | keys(v, f"{path}{k}.")}
     if not isinstance(value, list):
@@ -90,8 +90,8 @@ def plain_bytes(request):
 
 
 def ask_grpc(case, server):
-    """Calls the server and returns a dict with the facts: status code, error message, keys and number of responses. Adds
-    the values if `case.values` is set and the status is OK."""
+    """Calls the server and returns a dict with the facts: status code, error message, keys and number of responses.
+    Adds the values if `case.values` is set and the status is OK."""
     path = f"/inference.GRPCInferenceService/{case.method}"
     options = {"timeout": TIMEOUT, "metadata": case.metadata or None, "compression": case.compression}
     reader = getattr(pb, ANSWERS.get(case.method, f"{case.method}Response")).FromString if case.method != "ModelUnknown" else bytes

@@ -25,8 +25,8 @@ class Http:
 
 @dataclasses.dataclass
 class Grpc:
-    """One gRPC call. `request` is a message, a list of messages for a stream, or bytes that are sent unchanged. See Http
-    for the other fields."""
+    """One gRPC call. `request` is a message, a list of messages for a stream, or bytes that are sent unchanged. See
+    Http for the other fields."""
     name: str
     method: str
     request: object

@@ -1,4 +1,5 @@
-"""Calls of inference.GRPCInferenceService, with the message classes of tritonclient. The cases must run in this order."""
+"""Calls of inference.GRPCInferenceService, with the message classes of tritonclient. The cases must run in this
+order."""
 
 import struct
 

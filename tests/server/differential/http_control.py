@@ -1,5 +1,5 @@
-"""HTTP requests other than inference: paths, verbs, metadata, repository, shared memory, settings. The cases must run in
-this order."""
+"""HTTP requests other than inference: paths, verbs, metadata, repository, shared memory, settings. The cases must run
+in this order."""
 
 from case import Http, tensor, text
 

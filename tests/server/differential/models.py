@@ -5,8 +5,9 @@ import dataclasses
 
 TYPES = ("BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16").split()
 
-# The model for Triton's python back end. OUTPUTi is a copy of INPUTi. BF16 is copied with DLPack, because numpy does not
-# support it. The process that runs the model ignores PYTHONPATH, so that DIFFERENTIAL_NUMPY names the folder of numpy.
+# The model for Triton's python back end. OUTPUTi is a copy of INPUTi. BF16 is copied with DLPack, because numpy does
+# not support it. The process that runs the model ignores PYTHONPATH, so that DIFFERENTIAL_NUMPY names the folder of
+# numpy.
 MODEL_PY = '''
 import os
 import sys

@@ -58,8 +58,8 @@ def succeeded(facts):
 
 
 def differences(triton, tern):
-    """Returns a list of (fact, value of Triton, value of Tern). If only one of them succeeds, or Triton does not answer,
-    only the status is compared."""
+    """Returns a list of (fact, value of Triton, value of Tern). If only one of them succeeds, or Triton does not
+    answer, only the status is compared."""
     if triton["status"] in ("crash", "closed", "timeout") or succeeded(triton) != succeeded(tern):
         return [("status", triton["status"], tern["status"])]
     result = []

@@ -119,8 +119,8 @@ class Triton(Server):
 
     @staticmethod
     def backends(server, folder):
-        """Copies Triton's back ends to `folder` and returns the copy. Adds the stub (the program that runs Python models)
-        for the Python version TRITON_PYTHON."""
+        """Copies Triton's back ends to `folder` and returns the copy. Adds the stub (the program that runs Python
+        models) for the Python version TRITON_PYTHON."""
         target = folder / "backends"
         if not target.exists():
             shutil.copytree(server / "backends", target)

@@ -14,8 +14,8 @@ LIBTORCH = (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),)
 
 
 def edit(config, *changes, add=""):
-    """Replaces text in a config.pbtxt, as Triton's test.sh files do with sed. `changes` are pairs (pattern, replacement).
-    Appends the text `add`."""
+    """Replaces text in a config.pbtxt, as Triton's test.sh files do with sed. `changes` are pairs (pattern,
+    replacement). Appends the text `add`."""
     text = config.read_text()
     for pattern, new in changes:
         text = re.sub(pattern, new, text, flags=re.M)
@@ -23,8 +23,8 @@ def edit(config, *changes, add=""):
 
 
 def generate(checkout, to, script, *args):
-    """Runs a model generator of qa/common. Sets the IR version of the models to at most 10, because new onnx packages write
-    newer versions. Replaces GPU by CPU in the configurations, as test.sh does with sed."""
+    """Runs a model generator of qa/common. Sets the IR version of the models to at most 10, because new onnx packages
+    write newer versions. Replaces GPU by CPU in the configurations, as test.sh does with sed."""
     to.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, "-B", script, *args, f"--models_dir={to}"], cwd=checkout / "server/qa/common", check=True,
                    stdout=subprocess.DEVNULL)
@@ -102,8 +102,8 @@ def densenet(checkout, to):
 
 
 def delayed_simple(checkout, to):
-    """Writes execute_delayed_model, which returns the sum and the difference of its inputs after 15 s. It is an ensemble
-    of an identity that waits and of the model `simple`."""
+    """Writes execute_delayed_model, which returns the sum and the difference of its inputs after 15 s. It is an
+    ensemble of an identity that waits and of the model `simple`."""
     copy_examples(checkout, to, ["simple"])
     (to / "simple").rename(to / "add_sub")
     edit(to / "add_sub/config.pbtxt", ('name: "simple"', 'name: "add_sub"'))
@@ -135,7 +135,8 @@ def stand_in(source, to, back_end, changes=(), inputs="INPUT", outputs="OUTPUT")
 
 
 def variable(checkout, to):
-    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and PyTorch."""
+    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and
+    PyTorch."""
     generate(checkout, to, "gen_qa_models.py", "--onnx", f"--onnx_opset={OPSET}", "--variable")
     for path in to.glob("onnx_*bf16*"):
         shutil.rmtree(path)  # as test.sh does on a CPU
@@ -245,7 +246,8 @@ def string_io(checkout, to):
 
 
 def infer_zero(checkout, to):
-    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and PyTorch."""
+    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and
+    PyTorch."""
     generate(checkout, to, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
     ensembles = to.parent / "ensembles"
     generate(checkout, ensembles, "gen_qa_identity_models.py", "--ensemble")

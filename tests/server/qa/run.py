@@ -11,8 +11,8 @@ needs tritonclient[http,grpc], numpy, onnx, requests, psutil and sseclient-py.
 
     run.py CHECKOUT --tern build/release/bin/tern [SUITE ...]
 
-"skipped" is the number of tests that suites.py excludes (`without`, `left_out`) or that fail for a reason that suites.py
-states (`known`). The script prints these tests with the reasons.
+"skipped" is the number of tests that suites.py excludes (`without`, `left_out`) or that fail for a reason that
+suites.py states (`known`). The script prints these tests with the reasons.
 """
 
 import argparse

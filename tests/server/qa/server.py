@@ -19,8 +19,8 @@ def port_is_free(port):
 
 
 class Server:
-    """A context manager. Within the context, the server runs and all its models are loaded. Raises AssertionError if the
-    server exits by itself, or does not exit with status 0 after SIGTERM."""
+    """A context manager. Within the context, the server runs and all its models are loaded. Raises AssertionError if
+    the server exits by itself, or does not exit with status 0 after SIGTERM."""
 
     def __init__(self, tern, repository, folder, flags=(), env=None):
         self.ready_file, self.out_file = folder / "ready.json", folder / "serve.out"
