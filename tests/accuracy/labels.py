@@ -72,7 +72,7 @@ def main():
                   flush=True)
             if m["same"] < LEAST * len(pictures):
                 failed += 1
-                print(f"FAIL {name}: {m['same']} of {len(pictures)} labels are those of fp32, fewer than {100 * LEAST:g} %")
+                print(f"FAIL {name}: {m['same']} of {len(pictures)} labels equal those of fp32, fewer than {100 * LEAST:g} %")
     print(f"{len(chosen.models) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -48,7 +48,7 @@ def by_tern(tern, path, feeds, folder, limit, options=()):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"tern did not end within {limit} s") from None
+        raise RuntimeError(f"tern did not exit within {limit} s") from None
     if done.returncode != 0:
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()}")
     return {file.stem: read(json.loads(file.read_text())) for file in (folder / "out").iterdir()}

@@ -130,8 +130,8 @@ def main():
     parser.add_argument("--only", choices=OPS, metavar="OP", help="run only this op")
     parser.add_argument("--case", help="run only the model OP:SEED")
     parser.add_argument("--sample", type=pathlib.Path, help="file with the expected outcome of each model; --cases is ignored")
-    parser.add_argument("--update", action="store_true", help="write the outcomes to the sample")
-    parser.add_argument("--keep", help="folder for the model of --case")
+    parser.add_argument("--update", action="store_true", help="write the outcomes to the file --sample")
+    parser.add_argument("--keep", help="folder in which the model of --case is stored")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     if args.update and (args.only or not args.sample) or args.sample and args.seed:

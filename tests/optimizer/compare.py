@@ -152,7 +152,7 @@ def parse():
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     if not options.cache and not options.models:
-        parser.error("give --models, --cache or both")
+        parser.error("--models or --cache is required")
     options.cache = options.cache or options.models / "peers.json"
     return options
 

@@ -64,7 +64,7 @@ def declare(parser):
     """Declares the options for the tern binary and the models."""
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
-    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    parser.add_argument("--no-zoo", action="store_true", help="do not use the models under $TERN_ZOO/models")
     parser.add_argument("--only", default="", help="use only the models whose names match this regular expression")
 
 

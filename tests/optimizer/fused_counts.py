@@ -113,7 +113,7 @@ def check(tern, folder, expected):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", type=Path, default=Path("build/release/bin/tern"))
-    parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder of exports")
+    parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder that tests/architectures/export.py filled")
     parser.add_argument("--only", nargs="*", default=sorted(EXPECTED), choices=sorted(EXPECTED), metavar="FAMILY")
     parser.add_argument("--limit", type=float, default=120, help="time limit per model, in seconds")
     args = parser.parse_args()

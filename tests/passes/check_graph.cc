@@ -194,16 +194,17 @@ std::string Optimized(const Graph& graph, const OptimizeOptions& options, std::u
   if (auto error = UniqueNames(*after, names); !error.empty()) return error;
   const std::string text = PrintGraphExactly(*after);
   auto twin = NamedCopy(graph);
-  if (!Optimize(*twin, options).ok() || PrintGraphExactly(*twin) != text) return "not deterministic";
+  if (!Optimize(*twin, options).ok() || PrintGraphExactly(*twin) != text)
+    return "not deterministic: two runs differ";
   auto again = after->Clone();
   auto second = Optimize(*again, options);
   if (!second.ok()) return second.status().ToString();
   if (!second->hits.empty()) {
     std::string names;
     for (const auto& [name, hits] : second->hits) names += StrCat(" ", name);
-    return StrCat("not idempotent:", names);
+    return StrCat("not idempotent: a second run fires", names);
   }
-  if (PrintGraphExactly(*again) != text) return "not idempotent: the text changes";
+  if (PrintGraphExactly(*again) != text) return "not idempotent: a second run changes the text";
   if (Status inferred = InferGraph(*again); !inferred.ok()) return "types: " + inferred.ToString();
   return "";
 }

@@ -164,7 +164,7 @@ std::string ExpectFailure(const Case& c) {
   }
   return message.find(c.fails) != std::string::npos
              ? ""
-             : StrCat("should fail with \"", c.fails, "\", but says: ", message);
+             : StrCat("should fail with \"", c.fails, "\", but fails with: ", message);
 }
 
 std::string CheckSession(const Case& c, const Built& built, const DatumList& wanted, int threads) {

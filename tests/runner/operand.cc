@@ -87,9 +87,10 @@ Result<Case> ParseOneLine(const std::string& text) {
   int outputs = 1;
   for (std::string word; rest >> word;) {
     if (word == "->") {
-      if (!(rest >> outputs)) return InvalidArgument("-> NUMBER of outputs");
+      if (!(rest >> outputs)) return InvalidArgument("expected the number of outputs after ->");
     } else if (word[0] == '@') {
-      if (!ParseDouble(word.substr(1), c.tolerance)) return InvalidArgument("@TOLERANCE, got ", word);
+      if (!ParseDouble(word.substr(1), c.tolerance))
+        return InvalidArgument("expected @TOLERANCE, got ", word);
     } else {
       TERN_TRY(TakeOperand(word, random, c));
     }

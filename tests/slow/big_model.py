@@ -61,7 +61,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--gigabytes", type=float, default=3)
-    parser.add_argument("--width", type=int, default=8192, help="a multiple of 64")
+    parser.add_argument("--width", type=int, default=8192, help="rows and columns of each matrix; a multiple of 64 (default: 8192)")
     options = parser.parse_args()
     layer_bytes = options.width * options.width * 4
     layers = max(1, math.ceil(options.gigabytes * 1e9 / layer_bytes))

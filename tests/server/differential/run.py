@@ -92,7 +92,7 @@ class Comparison:
         try:
             return Triton(pathlib.Path(self.options.triton), folder, control)
         except RuntimeError as error:
-            print(f"Triton is started again: {str(error)[-200:]!r}")
+            print(f"Triton is restarted, because it failed: {str(error)[-200:]!r}")
             return Triton(pathlib.Path(self.options.triton), pathlib.Path(tempfile.mkdtemp(dir=self.folder)), control)
 
     def stop(self):
@@ -115,7 +115,7 @@ class Comparison:
         time.sleep(case.wait)
         triton, tern = self.ask_triton(case, control), ask(case, self.servers["tern"])
         if not self.servers["tern"].alive() or (tern["status"] == "closed" and self.servers["tern"].dies(2)):
-            raise RuntimeError(f"{case.name}: Tern died")
+            raise RuntimeError(f"{case.name}: Tern crashed")
         found = differences(triton, tern)
         reasons = [self.deviations.explain(case.name, *each) for each in found]
         outcome = "same" if not found else "explained" if all(reasons) else "not explained"
