@@ -24,7 +24,7 @@ struct Expectation {
   bool used = false;
 };
 
-// Reads lines `skip NAME reason…` and `random NAME reason…`; # starts a comment.
+// Reads lines `skip NAME reason…` and `random NAME reason…`. Lines that begin with # are comments.
 std::map<std::string, Expectation> ReadExpectations(const std::string& path) {
   std::map<std::string, Expectation> out;
   std::ifstream file(path);
