@@ -28,7 +28,7 @@ struct CheckOptions {
 //  - The reference evaluator computes the same values for several sizes of symbols. At level basic it also
 //    computes the same values for infinite and NaN inputs.
 //  - Two runs of the optimizer have the same result, and optimizing the result again changes nothing.
-//  - The runtime's kernels agree with the reference evaluator.
+//  - Above level basic, the runtime's kernels agree with the reference evaluator.
 // `*runs` becomes the number of sets of input data for which results are compared.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
 

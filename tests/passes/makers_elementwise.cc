@@ -29,7 +29,7 @@ void Sums(Grower& g) {
   g.Binary(g.random().Pick(kKinds), x, y);
 }
 
-void CeilDiv(Grower& g) {
+void Division(Grower& g) {
   Value* x = g.Float();
   Value* y = g.Operand(x);
   if (y && (g.Least(y) > 0.05 || g.Greatest(y) < -0.05)) g.Binary("div", x, y);
@@ -44,7 +44,7 @@ void Power(Grower& g) {
   g.Binary("pow", x, g.Scalar(e));
 }
 
-// Adds two operations with constants, such as c * (d * x), c + (d + x) or (x * c) + x.
+// Adds three operations with constants in a row, such as ((x * 2) * 0.5) + 3.
 void Chain(Grower& g) {
   static const std::vector<const char*> kKinds = {"add", "sub", "mul", "min", "max"};
   static const std::vector<double> kNumbers = {0, 1, -1, 2, 0.5, 3};
@@ -91,7 +91,7 @@ void Conversion(Grower& g) {
   g.Op("Cast", {y}, {{"to", DType::kF32}});
 }
 
-void Whole(Grower& g) {
+void IntegerCast(Grower& g) {
   Value* x = g.Exact();
   static const std::vector<DType> kInts = {DType::kI32, DType::kI64, DType::kBool, DType::kI8};
   g.Op("Cast", {g.Op("Cast", {x}, {{"to", g.random().Pick(kInts)}})}, {{"to", DType::kF32}});
@@ -124,8 +124,8 @@ void Activate(Grower& g) {
 }  // namespace
 
 std::vector<Maker> ElementwiseMakers() {
-  return {AnyUnary, BoundedUnary, Sums,   Sums,       CeilDiv, Power,     Chain,
-          Twins,    Select,       Bounds, Conversion, Whole,   Quantized, Activate};
+  return {AnyUnary, BoundedUnary, Sums,   Sums,       Division,    Power,     Chain,
+          Twins,    Select,       Bounds, Conversion, IntegerCast, Quantized, Activate};
 }
 
 }  // namespace tern

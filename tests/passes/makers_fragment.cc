@@ -104,9 +104,9 @@ void Rotary(Grower& g) {
     return g.Op("Slice", {x, g.Ints({from}), g.Ints({to}), g.Ints({-1})});
   };
   Value *a = half(0, 2), *b = half(2, g.random().Chance(0.5) ? 4 : INT64_MAX);
-  Value* transposed =
+  Value* rotated =
       g.Op("Concat", {g.random().Chance(0.9) ? g.Unary("neg", b) : b, a}, {{"axis", int64_t{-1}}});
-  g.Binary("add", g.Binary("mul", x, g.Weights({4})), g.Binary("mul", transposed, g.Weights({4})));
+  g.Binary("add", g.Binary("mul", x, g.Weights({4})), g.Binary("mul", rotated, g.Weights({4})));
 }
 
 }  // namespace

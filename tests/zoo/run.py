@@ -230,7 +230,7 @@ def vector_tolerance(name, vectors):
 
 
 def check_invalid(model, report):
-    """Checks that both engines refuse the file, and that Tern gives the expected reason."""
+    """Checks that both engines refuse the file, and that Tern's message contains the expected text."""
     said = call([model.tern, "inspect", model.path])
     error = "" if said.startswith("exit 2") and INVALID[model.name] in said else f"was not refused with '{INVALID[model.name]}': {said}"
     try:
@@ -253,7 +253,7 @@ def check_fires(model, report):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     rules = json.loads(done.stdout)["rules"] if done.returncode == 0 else {}
     for rule, hits in FIRES[model.name].items():
-        error = "" if rules.get(rule) == hits else f"{rules.get(rule, 0)} times, not {hits}; {done.stderr.strip()}"
+        error = "" if rules.get(rule) == hits else f"fires {rules.get(rule, 0)} times, expected {hits}; {done.stderr.strip()}"
         report.check(f"{rule} fires in {model.name}", error)
 
 
