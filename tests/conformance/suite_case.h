@@ -13,7 +13,7 @@ struct SuiteCase {
   std::string name;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // folders with input_K.pb and output_K.pb
-  std::filesystem::path light_output;            // only for light models: the stored output for LightInputs
+  std::filesystem::path light_output;            // the stored output of a light model; otherwise empty
   data::Tolerance tolerance{1e-3, 1e-7};         // the suite's default
 };
 

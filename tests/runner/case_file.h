@@ -55,10 +55,9 @@ struct Case {
   std::string operands;  // the text of the operands, for a case on one line
   std::vector<CaseInput> inputs;
   std::vector<CaseOutput> outputs;
-  std::string fails;  // expected part of the error message; empty if the case must not fail
-  std::string
-      by_reference;  // why no kernel runs the node; empty if a kernel runs it or the op has no kernels
-  double tolerance = -1;
+  std::string fails;         // expected part of the error message; empty if the case must not fail
+  std::string by_reference;  // why no kernel runs the node; empty if a kernel must run it
+  double tolerance = -1;     // if negative, the type determines the tolerance
 };
 
 Result<std::vector<Case>> ReadCases(const std::string& path);
