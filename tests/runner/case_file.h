@@ -56,7 +56,7 @@ struct Case {
   std::vector<CaseInput> inputs;
   std::vector<CaseOutput> outputs;
   std::string fails;         // expected part of the error message; empty if the case must not fail
-  std::string by_reference;  // why no kernel runs the node; empty if a kernel must run it
+  std::string by_reference;  // why no kernel runs the node; empty if a kernel runs it or the op has none
   double tolerance = -1;     // if negative, the type determines the tolerance
 };
 
