@@ -1,10 +1,11 @@
-"""Counts how often a precision changes the label that a real classifier computes for a picture.
+"""Counts how often a lower precision changes the label that a published classifier computes for a picture.
 
     TERN_ZOO=… tests/accuracy/labels.py [--precision bf16] [--tern build/release/bin/tern] [--pictures 500]
 
-Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, where NNNN is the right label. Prints for each model how many labels
-equal those of fp32, how many labels are right in each precision, and the largest change of a score. A model fails if
-less than 99 % of its labels equal those of fp32. The last line is `N passed, N failed, N skipped` and counts models.
+Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, where NNNN is the correct label. Prints for each model how many labels
+equal those of fp32, and how many labels are correct in each precision. Also prints the largest change of a score, in
+percent of the largest score. A model fails if less than 99 % of its labels equal those of fp32. The last line is
+`N passed, N failed, N skipped`, where N are numbers of models.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def main():
     if not pictures:
         sys.exit(f"no pictures in {zoo / 'data/imagenet'}")
     failed = 0
-    print("| model | labels as in fp32 | right | right in fp32 | largest change of a score |\n|---|---|---|---|---|")
+    print("| model | labels as in fp32 | correct | correct in fp32 | largest change of a score |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.models:
             model = str(pathlib.Path(folder) / f"{name}.tern")
@@ -71,7 +72,7 @@ def main():
                   flush=True)
             if m["same"] < LEAST * len(pictures):
                 failed += 1
-                print(f"FAIL {name}: {m['same']} of {len(pictures)} labels are those of fp32, fewer than {100 * LEAST:g} %")
+                print(f"FAIL {name}: {m['same']} of {len(pictures)} labels equal those of fp32, fewer than {100 * LEAST:g} %")
     print(f"{len(chosen.models) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

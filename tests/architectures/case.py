@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy
 import onnx
 
-# Two engines add in different orders, so that their float32 results differ by about 1e-5 in these tiny networks. The
-# tolerance is larger than this difference and far smaller than the error of a wrong operator.
+# Two engines compute sums in different orders, so that their float32 results differ by about 1e-5 in these tiny
+# networks. The tolerance is larger than this difference and far smaller than the error of a wrong operator.
 RTOL, ATOL = 1e-3, 1e-4
 
 # tern lists unsupported operators, one per line: "  GridSample x2 at 'node', ..."
@@ -36,7 +36,8 @@ def _file_name(output):
 
 
 def _errors(wanted, got):
-    """Returns the largest absolute error and the largest relative error. A relative error divides by at least ATOL."""
+    """Returns the largest absolute error and the largest relative error. To compute a relative error, the absolute
+    error is divided by the wanted value, or by ATOL if that is larger."""
     difference = numpy.abs(wanted.astype("f8") - got.astype("f8"))
     if not difference.size:
         return 0.0, 0.0
@@ -61,7 +62,7 @@ def _command(tern, model, data, names, out):
 
 
 def _refusal(process):
-    """Returns the outcome "unsupported" if tern says that it lacks an operator, and "failed" for any other error."""
+    """Returns the outcome "unsupported" if tern reports an unsupported operator, and "failed" for any other error."""
     text = process.stderr
     ops = sorted({listed or single for listed, single in _MISSING.findall(text)})
     message = f"lacks {', '.join(ops)}" if ops else re.sub(r"\s+", " ", text).strip()[:400]

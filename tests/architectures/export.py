@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Exports the architecture table with both exporters of torch, static and dynamic, into a cache folder.
+"""Exports every network of the architecture table into a cache folder: with both exporters of torch, and with static
+and dynamic shapes.
 
-Each export runs in a child process with a time limit, so that a crash or a hang affects one export only.
-Exports in the index are skipped.
+Each export runs in a child process with a time limit, so that a crash or a hang affects only one export.
+Exports that are in index.json are skipped.
 """
 
 import argparse
@@ -23,7 +24,7 @@ DEFAULT_OUT = Path(__file__).resolve().parents[2] / ".cache" / "architectures"
 
 class Index:
     """The file index.json, which maps the name of an export to its outcome. It is rewritten after each export, so that
-    an interruption loses nothing."""
+    no outcome is lost if the program is interrupted."""
 
     def __init__(self, out):
         self.path = out / "index.json"
@@ -89,7 +90,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     import worker
 
-    os.chdir(options.out)  # a git checkout during the run may replace the current folder, which would break the exports
+    os.chdir(options.out)  # a git checkout during the run may delete the current folder, and then exports would fail
     index = Index(options.out)
     for job in jobs(worker.FAMILIES, options):
         name = ".".join(job)

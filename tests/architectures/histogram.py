@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints for each operator and opset how many nodes and how many exported models use it."""
+"""Prints for each operator and opset the number of nodes, and the number of exported models that contain such nodes."""
 
 import argparse
 import sys

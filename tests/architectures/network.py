@@ -7,7 +7,8 @@ ATTENTION = ("sdpa", "eager")
 
 
 class Network(torch.nn.Module):
-    """Takes positional tensors and returns a tuple of float tensors, so that both exporters see the same signature."""
+    """Wraps a model of transformers. Its inputs are positional tensors and its result is a tuple of float tensors, so
+    that both exporters see the same signature."""
 
     def __init__(self, family, model):
         super().__init__()
@@ -24,8 +25,8 @@ class Network(torch.nn.Module):
 
 
 def _randomize(model):
-    """Sets random weights. They are larger than the default ones, because tiny weights make attention uniform and hide
-    errors."""
+    """Sets random weights that are larger than the default weights. With the default weights, attention is nearly
+    uniform and hides errors."""
     generator = torch.Generator().manual_seed(1)
     noise = lambda t: torch.randn(t.shape, generator=generator)
     for parameter in model.parameters():
@@ -46,7 +47,7 @@ def build(family, attention="sdpa"):
     config = model_class.config_class(**family.config)
     try:
         model = model_class._from_config(config, attn_implementation=attention)
-    except ValueError:  # no scaled dot product attention for this network
+    except ValueError:  # this network does not support scaled_dot_product_attention ("sdpa")
         model = model_class._from_config(config, attn_implementation="eager")
     model = model.float().eval()
     _randomize(model)
@@ -67,7 +68,7 @@ def _tensor(spec, shape, generator):
     if spec.kind == "uniform":
         return torch.rand(shape, generator=generator)
     values = torch.randn(shape, generator=generator)
-    if spec.kind == "positions":  # the first two columns are row and column numbers
+    if spec.kind == "positions":  # the first two elements of the last axis are the row and column of a patch
         values[..., :2] = torch.randint(1, 8, (*shape[:-1], 2), generator=generator).float()
     return values
 

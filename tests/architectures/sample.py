@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Copies a few exported models into tests/data/architectures and removes the exporter's notes from them.
+"""Copies a few exported models into tests/data/architectures and removes metadata of the exporter from them.
 
-The dynamo exporter stores stack traces with paths of the exporting machine, which must not be checked in.
+The dynamo exporter stores stack traces. They contain paths of the exporting machine, which must not be checked in.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs tern on every exported architecture and compares with the stored results of onnxruntime.
+"""Runs tern on every exported architecture and compares the results with the stored results of onnxruntime.
 
-The exit status is 1 on any mismatch, crash or time-out. Models with operators that tern does not support are counted
-and listed; they fail the sweep only with --strict.
+The exit status is 1 if there is any mismatch, crash or time-out. Models with operators that tern does not support are
+counted and listed. They fail the sweep only with --strict.
 """
 
 import argparse
@@ -24,7 +24,8 @@ def run_model(tern, folder, limit):
 
 
 def read_index(models):
-    """Returns the index that export.py wrote. Without an index file, every folder with a model counts as exported."""
+    """Returns the index that export.py wrote. If there is no index file, returns an index that lists every folder with
+    a model as exported."""
     path = models / "index.json"
     if path.exists():
         return json.loads(path.read_text())

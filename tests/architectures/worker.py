@@ -16,13 +16,13 @@ torch.set_num_threads(1)
 transformers.logging.set_verbosity_error()
 warnings.filterwarnings("ignore")
 
-# The levels are in order of preference. Level "none" is needed because some optimisations of onnxruntime are wrong,
-# such as fusing BatchNormalization in training mode into Conv.
+# The optimisation levels of onnxruntime, in order of preference. Level "none" is needed because some optimisations
+# change results. For example, onnxruntime fuses a BatchNormalization in training mode into a Conv.
 OPTIMISATION = {
     "default": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
     "none": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
 }
-LARGE_DIFFERENCE = 1e-3  # the index has a note if torch and onnxruntime differ by more than this
+LARGE_DIFFERENCE = 1e-3  # if torch and onnxruntime differ by more than this, the index entry has a "note"
 
 
 class OnnxruntimeError(Exception):
@@ -64,8 +64,8 @@ def _session(path, level):
 
 
 def _run(session, tensors, family):
-    """Returns the arrays of the graph's inputs in order, and the results. The exporter may have removed unused
-    inputs."""
+    """Runs the model. Returns the arrays that it reads, in the order of the graph's inputs, and the results. The
+    exporter may have removed unused inputs, so that there may be fewer arrays than `tensors`."""
     arrays = {i.name: t.numpy() for i, t in zip(family.inputs, tensors)}
     feeds = {i.name: arrays[i.name] for i in session.get_inputs()}
     try:
@@ -75,7 +75,7 @@ def _run(session, tensors, family):
 
 
 def _difference(net, tensors, results):
-    """Returns the largest absolute difference to torch, or None if shapes differ."""
+    """Returns the largest absolute difference between `results` and the results of torch, or None if shapes differ."""
     with torch.no_grad():
         wanted = [t.numpy() for t in net(*tensors)]
     if [w.shape for w in wanted] != [r.shape for r in results]:
@@ -109,8 +109,8 @@ def _attempt(family, exporter, dynamic, attention, folder):
 
 
 def _store(net, path, folder, dynamic):
-    """Stores data sets from the first optimisation level that agrees with torch, or from the default level if none
-    agrees."""
+    """Runs onnxruntime and stores its inputs and results as data sets. Uses the first optimisation level whose results
+    agree with torch. If none agrees, uses the default level."""
     for level in ("default", "none", "default"):
         session = _session(path, level)
         differences = [_data_set(net, session, 0, folder)]
@@ -132,15 +132,16 @@ def _describe(differences, level):
 
 
 def _attempts(family, shape):
-    """Returns pairs (dynamic dimensions, attention) in the order in which they are tried: first all dynamic dimensions,
-    then only the batch, then the same with eager attention."""
+    """Returns pairs (dynamic dimensions, attention implementation) in the order in which they are tried. For dynamic
+    shapes, the order is: all dimensions, only the batch, all dimensions with eager attention, only the batch with eager
+    attention."""
     everything = tuple(family.symbols())
     wishes = [()] if shape == "static" else list(dict.fromkeys([everything, ("batch",)]))
     return [(dynamic, attention) for attention in network.ATTENTION for dynamic in wishes]
 
 
 def _restricted(family, dynamic):
-    """Returns the family with equal sizes in both data sets for all dimensions that are not dynamic."""
+    """Returns a copy of the family in which each dimension that is not dynamic has the same size in both data sets."""
     fixed = {d: (family.size(d, 0),) * 2 for d in family.symbols() if d not in dynamic}
     return type(family)(**{**vars(family), "sizes": {**family.sizes, **fixed}})
 
@@ -150,8 +151,8 @@ def _class(error):
 
 
 def export(name, exporter, shape, out):
-    """Stores the first attempt that onnxruntime runs and that agrees with torch, or else the first that onnxruntime
-    runs. Returns the outcome for the index."""
+    """Tries the exports of _attempts until the results of onnxruntime agree with torch. Stores that export. If none
+    agrees, stores the first export that onnxruntime can run. Returns the outcome for the index."""
     family, folder = FAMILIES[name], out / f"{name}.{exporter}.{shape}"
     failure, noted = None, None
     for dynamic, attention in _attempts(family, shape):
@@ -169,7 +170,8 @@ def export(name, exporter, shape, out):
 
 
 def _reason(error):
-    """Returns the innermost cause in one line, because it is more specific than the exporter's exception."""
+    """Returns the message of the innermost exception in one line. That exception is more specific than the exporter's
+    own exception, which wraps it."""
     root = error
     while root.__cause__ is not None and not isinstance(error, OnnxruntimeError):
         root = root.__cause__

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Imitates tern for tests of the benchmark.
 
-FAKE_MS lists the latencies of each round, separated by semicolons; the last round repeats. FAKE_SINGLE_MS, if set,
-replaces FAKE_MS on one thread. The output is twice the input. With FAKE_ROUGH, the output in bf16 is three times the
-input. With FAKE_CHAOS, the output of a model with rounded weights is three times the input. FAKE_STARTS names a file
-with one line per start: the load_ms of this start, or an error message with which this start fails."""
+The output is twice the input. Environment variables control the other results:
+FAKE_MS         the latencies of each round in ms. Semicolons separate rounds. Later rounds repeat the last one.
+FAKE_SINGLE_MS  replaces FAKE_MS in runs with one thread.
+FAKE_ROUGH      if set, the output in bf16 is three times the input.
+FAKE_CHAOS      if set, the output of a model with rounded weights is three times the input.
+FAKE_STARTS     names a file with one line per start. The line is the load_ms of this start, or the error message with
+                which this start fails.
+FAKE_DIES       if set, every run fails."""
 
 import json
 import os

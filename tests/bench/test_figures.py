@@ -127,7 +127,8 @@ class Timing(unittest.TestCase):
     def test_best_median_spread(self):
         found = figures.timing([[3, 2, 9], [4, 5, 6], [2.5, 7, 8]])
         self.assertEqual((found["ms"], found["median_ms"], found["runs"]), (2, 5, 9))
-        self.assertAlmostEqual(found["spread"], 0.25)  # the best times of the rounds are 2, 4 and 2.5; their median, 2.5, is 0.25 above the best one
+        # The best times of the rounds are 2, 4 and 2.5. Their median is 2.5, which is 25 % more than the best time 2.
+        self.assertAlmostEqual(found["spread"], 0.25)
 
     def test_a_run_that_the_clock_does_not_see_has_no_spread(self):
         self.assertEqual(figures.timing([[0, 0], [0, 1]])["spread"], 0)

@@ -1,4 +1,5 @@
-"""Tests bench/fit_costs.py: it recovers known rates from samples, and rates without samples stay unchanged."""
+"""Tests bench/fit_costs.py: it computes the rates from which samples were generated, and does not change rates without
+samples."""
 
 import json
 import pathlib
@@ -22,7 +23,7 @@ def work(algorithm, products=0.0, weights=0.0, moved=0.0, transformed=0.0):
 
 
 def measured(works, rates):
-    """Returns samples in the format of `fit_costs.py measure`. `rates` has the rates of each algorithm."""
+    """Returns samples in the format that `fit_costs.py measure` writes. `rates` are the rates of each algorithm."""
     samples = []
     for i, w in enumerate(works):
         product, weight, moved, transformed, start = rates[w["algorithm"]]

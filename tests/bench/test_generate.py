@@ -20,7 +20,8 @@ class Generate(unittest.TestCase):
         self.assertEqual(generate.rate([500]), 0)
 
     def test_time_at_a_past_is_the_median_around_it(self):
-        spent = [float(i) for i in range(1, 201)]  # the prompt has one token, so that token i has a past of i tokens and takes i ms
+        # The prompt has one token. Token i therefore has a past of i tokens, and it takes i ms.
+        spent = [float(i) for i in range(1, 201)]
         self.assertEqual(generate.at_past(spent, 1, 100), 100)
         self.assertIsNone(generate.at_past(spent, 1, 1000))
 

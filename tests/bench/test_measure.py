@@ -1,4 +1,4 @@
-"""Tests how the benchmark runs its processes, with a fake tern and no peer."""
+"""Tests how the benchmark runs its processes. fake_tern.py replaces tern, and there is no peer."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Compare(unittest.TestCase):
         self.dir = pathlib.Path(holder.name)
         empty.save(self.dir / ENTRY["file"])
         (self.dir / "index.json").write_text(json.dumps({"small": ENTRY, "small.dynamic": ENTRY}))
-        # The fake tern needs numpy, which this interpreter has and python3 in PATH may not have.
+        # The fake tern must run with this interpreter, because it needs numpy, which python3 in PATH may not have.
         self.tern = self.dir / "tern"
         self.tern.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "fake_tern.py"}" "$@"\n')
         self.tern.chmod(0o755)
@@ -105,8 +105,8 @@ class Compare(unittest.TestCase):
         self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
 
     def rounds(self, times):
-        """Returns the best time, the spread and the number of rounds, when two rounds are requested. The first entry of
-        `times` is the warm-up."""
+        """Runs the benchmark with two requested rounds. Returns the best time, the spread, and the numbers of rounds
+        and runs. `times` is FAKE_MS; its first round is the warm-up."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--json", out, FAKE_MS=times)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -119,8 +119,8 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.rounds("9; 3; 2; 6; 4; 5; 7; 1"), (2, 1.25, 6, 6))
 
     def started(self, *starts):
-        """Returns Tern's results and the output. Each argument is the load time of one start in ms, or the message with
-        which it fails."""
+        """Runs the benchmark. Returns Tern's results and the printed text. Each argument is the load time of one start
+        in ms, or the error message with which this start fails."""
         out, file = self.dir / "out.json", self.dir / "starts"
         file.write_text("\n".join(starts))
         done = self.compare("--threads", "1", "--json", out, FAKE_MS="3", FAKE_STARTS=str(file))
@@ -137,7 +137,7 @@ class Compare(unittest.TestCase):
         self.assertIn("tern's second start failed: tern: lost", printed)
 
     def in_bf16(self, **env):
-        """Returns Tern's result, the exit status, and the output."""
+        """Runs the benchmark in bf16. Returns Tern's result, the exit status, and the printed text."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--precision", "bf16", "--json", out, FAKE_MS="1", **env)
         return json.loads(out.read_text())["rows"][0]["engines"]["tern"], done.returncode, done.stdout + done.stderr
@@ -163,9 +163,9 @@ class Compare(unittest.TestCase):
     def test_what_rounding_does_is_found_once_for_each_network_and_engine(self):
         self.in_bf16()
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
-        os.utime(self.dir / ENTRY["file"], (1, 1))  # changes the time of the file, not its bytes
+        os.utime(self.dir / ENTRY["file"], (1, 1))  # changes the modification time of the file, not its bytes
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
-        os.utime(self.tern, (1, 1))  # another time of the binary counts as another build
+        os.utime(self.tern, (1, 1))  # a binary with another modification time counts as another build
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "untold")
         self.assertEqual(self.in_bf16()[0]["status"], "untold")  # from the cache
         model = onnx.load(self.dir / ENTRY["file"])

@@ -1,5 +1,5 @@
-"""Tests that the text of the performance report follows from the measurements, and that the report in this checkout is
-up to date."""
+"""Tests the text that is generated from measurements for the performance report, and that the report in this checkout
+is up to date."""
 
 import json
 import pathlib
@@ -47,7 +47,7 @@ class Report(unittest.TestCase):
         self.assertTrue((self.docs / "performance_fp32.svg").read_text().startswith("<svg"))
 
     def told(self, **changes):
-        """Returns the document for the measurement MEASURED with these changes."""
+        """Returns the generated report for the measurement MEASURED, in which `changes` replace some fields."""
         (self.docs / "performance.md").write_text(MORE)
         (self.docs / "changed.json").write_text(json.dumps({**MEASURED, **changes}))
         done = self.report("--fp32", self.docs / "changed.json")

@@ -35,7 +35,8 @@ class Spent(unittest.TestCase):
         profile = {"peak_gflops": 100, "read_gb_per_s": 40, "nodes": [reads, *others]}
         self.assertAlmostEqual(spent.waiting(profile), 0.2)
         self.assertEqual(spent.waiting({**profile, "nodes": []}), 0)
-        fast = {**step(1, 2e9, 6.4e8), "kernel": "cpu.x.bf16"}  # reading takes 16 ms; computing takes 20 ms at the f32 peak, 10 ms at the bf16 peak
+        # Reading takes 16 ms. Computing takes 20 ms at the f32 peak, and 10 ms at the bf16 peak.
+        fast = {**step(1, 2e9, 6.4e8), "kernel": "cpu.x.bf16"}
         self.assertEqual([spent.waiting({**profile, "nodes": [fast], **more}) for more in ({}, {"peak_gflops_bf16": 200})], [0, 1])
 
 

@@ -19,7 +19,7 @@ def model(nodes, inputs, outputs, constants=()):
 
 
 def deep(count):
-    """Returns a model of `count` nodes: residual blocks, of which no rule removes all nodes."""
+    """Returns a model of `count` nodes in blocks of four. The optimizer cannot remove a whole block."""
     nodes, last = [], "x"
     for i in range(count // 4):
         nodes.append(helper.make_node("MatMul", [last, "w"], [f"p{i}"], name=f"block{i}/project"))
@@ -31,8 +31,8 @@ def deep(count):
 
 
 def hostile():
-    """Returns a model whose names would end a script, close a quote or load a picture if the page did not escape
-    them."""
+    """Returns a model with names that contain HTML. If the page did not escape a name, the name would end a script,
+    close a quote or load a picture."""
     nodes = [helper.make_node("Sin", ["x"], [HOSTILE], name=HOSTILE),
              helper.make_node("Cos", [HOSTILE], [QUOTED], name=QUOTED),
              helper.make_node("Identity", [QUOTED], ["through"], name="idle"),
@@ -50,8 +50,7 @@ def nested():
 
 
 def loop_in_branch():
-    """Returns an If with a Loop in one branch and a captured value in the other. Both branches read x of the enclosing
-    graph."""
+    """Returns an If with a Loop in one branch and a Cos in the other. Both branches read x of the enclosing graph."""
     bool_type, int_type = TensorProto.BOOL, TensorProto.INT64
     scalar = helper.make_tensor_value_info
     steps = [helper.make_node("Add", ["state", "x"], ["added"], name="loop/add"), helper.make_node("Sin", ["added"], ["next"], name="loop/sin"),
@@ -65,7 +64,7 @@ def loop_in_branch():
 
 
 def clipped():
-    """Returns an Identity, then Conv and Clip, which are fused, then two equal nodes and a Shape."""
+    """Returns a model with an Identity, a Conv and a Clip that are fused, two equal nodes, and a Shape."""
     nodes = [helper.make_node("Identity", ["x"], ["same"], name="idle"),
              helper.make_node("Conv", ["same", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
              helper.make_node("Clip", ["c", "low", "high"], ["y"], name="clip"),
@@ -85,8 +84,8 @@ def slices():
 
 
 def leaning(count):
-    """Returns a chain whose values are all read again by the last node. The long edges push the chain far from the
-    centre of the drawing."""
+    """Returns a chain of `count` nodes. One more node reads the values of all of them. The long edges to this node move
+    the chain far from the centre of the drawing."""
     names = [f"y{i}" for i in range(count)]
     nodes = [helper.make_node("Sin", [before], [after], name=f"step{i}") for i, (before, after) in enumerate(zip(["x", *names], names))]
     nodes.append(helper.make_node("Concat", ["x", *names], ["all"], name="all", axis=0))

@@ -1,4 +1,4 @@
-"""Common code of the page tests: starts a browser, fails on errors of a page, takes screenshots."""
+"""Common code of the page tests: starts a browser, checks that pages have no errors, and takes screenshots."""
 
 import atexit
 import functools
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests/e2e"))
 from support import CliTest  # noqa: E402
 
 SHOTS = ROOT / "build/browser"
-PATIENCE = 120_000  # milliseconds; the limit is long because the machine may be busy
+PATIENCE = 120_000  # the time limit of browser operations in ms; it is long because the machine may be busy
 DESKTOP = {"viewport": {"width": 1500, "height": 900}}
 DARK = {**DESKTOP, "color_scheme": "dark"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -38,7 +38,7 @@ class PageTest(CliTest):
         SHOTS.mkdir(parents=True, exist_ok=True)
 
     def show(self, html, screen):
-        """Opens the file in a browser with this screen. Returns the page when it is ready."""
+        """Opens the file in a browser with the given screen, waits until the page is ready, and returns the page."""
         context = browser().new_context(**screen)
         self.addCleanup(context.close)
         self.page = context.new_page()
@@ -48,7 +48,7 @@ class PageTest(CliTest):
         self.page.on("pageerror", lambda error: errors.append(str(error)))
         self.page.on("request", lambda request: asked.append(request.url))
         self.addCleanup(lambda: self.assertEqual(errors, []))
-        self.addCleanup(lambda: self.assertEqual(asked, [html.as_uri()], "the page loads something"))
+        self.addCleanup(lambda: self.assertEqual(asked, [html.as_uri()], "the page loads other files"))
         self.page.goto(html.as_uri())
         self.page.wait_for_selector("body[data-ready='1']")
         return self.page

@@ -51,7 +51,7 @@ class RealModel(PageTest):
         near = self.transform(0)
         self.assertGreater(near[2], before[2] * 1.3)
         self.assertNotEqual(near[3], before[3])
-        for axis, at in ((0, 200), (1, 150)):  # the point under the pointer stays there
+        for axis, at in ((0, 200), (1, 150)):  # the point of the graph under the pointer does not move
             self.assertAlmostEqual((at - before[axis]) / before[2], (at - near[axis]) / near[2], delta=1)
         self.page.mouse.down()
         self.page.mouse.move(x + 60, y + 40, steps=4)
@@ -179,7 +179,8 @@ class OtherModels(PageTest):
         self.assertEqual(set(self.names("#side-0 .node")), {models.HOSTILE, models.QUOTED, models.FOREIGN, "idle"})
         for name in (models.HOSTILE, models.QUOTED, models.FOREIGN):
             _, results = self.search(name)
-            self.assertEqual(results.count(), 2 if name != models.FOREIGN else 4, name)  # one hit per side; FOREIGN is also the name of the graph's output
+            # The search finds one node in each of the two graphs. FOREIGN is also the name of the graph's output.
+            self.assertEqual(results.count(), 2 if name != models.FOREIGN else 4, name)
             results.first.click()
             self.assertEqual(self.details()["name"], name)
             self.assertIn(name, results.first.text_content())

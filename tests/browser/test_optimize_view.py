@@ -1,5 +1,5 @@
-"""Tests what the page of `tern optimize --html` shows: entire graphs, nested bodies and counterparts of nodes, also on
-phones and in dark mode."""
+"""Tests that the page of `tern optimize --html` shows entire graphs, nested graphs and the counterparts of nodes, also
+on phones and in dark mode."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ ZOO_BERT = pathlib.Path(os.environ.get("TERN_ZOO", "")) / "models/onnx/tiny_rand
 
 class Views(PageTest):
     def readable(self, side):
-        """Returns the number of fully visible nodes; fails if the zoom is so small that texts are hidden."""
+        """Returns the number of fully visible nodes. Fails if the zoom is so small that the page hides texts."""
         pane, = self.boxes(f"#side-{side}")
         self.assertFalse(self.page.eval_on_selector(f"#side-{side}", "e => e.classList.contains('far')"))
         return sum(inside(box, pane) for box in self.boxes(f"#side-{side} [data-index]"))
@@ -88,7 +88,7 @@ class Views(PageTest):
     def test_a_captured_value_leads_to_its_node(self):
         self.open(self.save(models.loop_in_branch()))
         _, results = self.search("captured x")
-        self.assertEqual(results.count(), 0)  # a hit must lie in the name or in the op, not across both
+        self.assertEqual(results.count(), 0)  # the text must occur in the name or in the op, not in the two joined
         _, results = self.search("captured")
         results.filter(has_text="before: captured x").first.click()
         self.page.click("#detail tr:has(td:text-is('captured')) .link")
@@ -219,7 +219,7 @@ class Phone(PageTest):
         self.after_frame()
         pinched = self.transform(0)
         self.assertAlmostEqual(pinched[2] / panned[2], 3, delta=0.05)
-        for axis, at in ((0, 200 - left), (1, 300)):  # the point between the fingers stays there
+        for axis, at in ((0, 200 - left), (1, 300)):  # the point of the graph between the fingers does not move
             self.assertAlmostEqual((at - panned[axis]) / panned[2], (at - pinched[axis]) / pinched[2], delta=2)
         self.assertEqual(self.page.locator(".chosen").count(), 0, "a pinch is no tap")
         self.assertEqual(self.page.evaluate("[window.visualViewport.scale, window.scrollY]"), [1, 0], "the page itself stays")

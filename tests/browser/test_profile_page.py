@@ -107,7 +107,7 @@ class Tables(ProfileTest):
     def test_an_op_is_picked(self):
         self.page.click("#ops .pick:text-is('MatMul')")
         self.assertEqual(set(self.column("nodes", "op")), {"MatMul"})
-        self.assertEqual(len(self.column("ops", "op")), len({n["op"] for n in self.report["nodes"]}), "others can be picked")
+        self.assertEqual(len(self.column("ops", "op")), len({n["op"] for n in self.report["nodes"]}), "all ops are still listed")
         self.assertEqual(set(self.column("kernels", "kernel")), {n["kernel"] for n in self.report["nodes"] if n["op"] == "MatMul"})
         self.assertEqual(self.page.get_attribute("#ops .pick:text-is('MatMul')", "aria-pressed"), "true")
         self.page.click("#ops .pick:text-is('MatMul')")
@@ -131,7 +131,7 @@ class Screens(ProfileTest):
     def test_a_phone_scrolls_no_page_sideways(self):
         self.profile(self.save(models.deep(40)), PHONE)
         self.assert_no_page_scroll()
-        for selector in ("#filter", "#ops th:nth-child(4)", "#nodes th:nth-child(4)"):  # the columns up to the share of the time
+        for selector in ("#filter", "#ops th:nth-child(4)", "#nodes th:nth-child(4)"):  # columns 1 to 4 are visible
             for box in self.boxes(selector):
                 self.assertLessEqual(box[2], 390, selector)
         self.keep_picture("profile_phone")

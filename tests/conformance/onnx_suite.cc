@@ -1,9 +1,9 @@
 // Runs the ONNX backend test data.
 //   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]
-// Cases run in a session. With --reference, they run on the reference evaluator. With --through-onnx, a case
-// is first exported to ONNX and imported again. The expectations file lists cases that are skipped or have
-// random results, each with a reason. A skipped case that passes fails the run, and so does an entry without
-// a case.
+// By default, cases run in a session. With --reference, they run on the reference evaluator. With
+// --through-onnx, each model is first exported to ONNX and imported again. The expectations file lists cases
+// that are skipped or have random results, each with a reason. The run fails if a skipped case passes, or if
+// the file names a case that does not exist.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -19,12 +19,12 @@ using namespace tern;
 namespace {
 
 struct Expectation {
-  std::string verdict;  // skip, random
+  std::string verdict;  // "skip" or "random"
   std::string reason;
   bool used = false;
 };
 
-// Reads lines `skip NAME reason…` and `random NAME reason…`; # starts a comment.
+// Reads lines `skip NAME reason…` and `random NAME reason…`. Lines that begin with # are comments.
 std::map<std::string, Expectation> ReadExpectations(const std::string& path) {
   std::map<std::string, Expectation> out;
   std::ifstream file(path);

@@ -32,8 +32,7 @@ Result<DatumList> ReadData(const fs::path& folder, const char* prefix, const std
   return data;
 }
 
-// Returns inputs with the elements 0/n, 1/n, … (n-1)/n, which the suite feeds to its light models. n is the
-// number of elements.
+// Returns the inputs for a light model of the suite. An input of n elements is 0/n, 1/n, … (n-1)/n.
 Result<DatumList> LightInputs(const Graph& graph) {
   DatumList data;
   for (const Value* v : graph.inputs()) {

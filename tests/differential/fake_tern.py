@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Imitates Tern's command line with onnxruntime, to test the fuzzer itself.
 
-FAKE_TERN_FAULT=value|shape|type|refuse|crash injects that fault into every answer."""
+The environment variable FAKE_TERN_FAULT (value, shape, type, refuse or crash) injects a fault into every answer."""
 
 import argparse
 import os
@@ -23,7 +23,8 @@ FAULT = os.environ.get("FAKE_TERN_FAULT", "")
 
 
 def spoil(outputs):
-    """Returns the outputs with the fault. Only non-empty tensors of numpy's own numeric types are changed."""
+    """Returns the outputs with the fault of FAKE_TERN_FAULT. Only non-empty tensors of numpy's own numeric types are
+    changed."""
     def change(a):
         if not isinstance(a, np.ndarray) or a.dtype.kind not in "biuf" or not a.size:
             return a
@@ -51,8 +52,8 @@ def run(options):
 
 
 def read_value(path, kind):
-    """Reads a data file. The file does not name its message type, so that `kind`, the type in the model, determines
-    it."""
+    """Reads a data file. `kind` is the value's type in the model. It selects the message to parse, because the file
+    does not name its message."""
     data = path.read_bytes()
     if kind == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(data))
@@ -60,7 +61,7 @@ def read_value(path, kind):
         return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
     array = numpy_helper.to_array(onnx.TensorProto.FromString(data))
     if array.dtype.kind not in "biufOUS":
-        sys.exit("this fake cannot feed the types onnxruntime's binding lacks")
+        sys.exit("fake_tern.py cannot feed types that onnxruntime's Python binding does not support")
     return array.astype(object) if array.dtype.kind in "OUS" else array
 
 

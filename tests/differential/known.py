@@ -1,9 +1,9 @@
-"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result
-open.
+"""Lists cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification does not define the
+result.
 
 The evidence for an entry is a numpy model of the specification, or the specification's text. The reason says which
 engine is right. In these cases, an engine that follows the specification differs from onnxruntime. If Tern agrees with
-onnxruntime, the entry is stale and must be removed, or moved to reference_faults.py if only onnx.reference differs."""
+onnxruntime, the entry is stale. Remove it, or move it to reference_faults.py if only onnx.reference differs."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def col2im_dilated(case):
 
 
 def resize_scales(case):
-    """Returns a dict from each axis that a Resize names to (input size, scale or None, target size or None)."""
+    """Returns a dict from axis to (input size, scale or None, target size or None), for the axes that a Resize names."""
     x, _, scales, sizes = [*case.args, None, None, None][:4]
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     pick = lambda v, i: None if v is None or not v.size else v[i]  # noqa: E731
@@ -75,7 +75,7 @@ def resize_noop_10(case):
 def resize_axis_ignored(case):
     if case.attrs.get("coordinate_transformation_mode") not in ("tf_crop_and_resize", "tf_half_pixel_for_nn"):
         return False
-    # A policy other than stretch computes its own scale, which may be 1 too.
+    # A policy other than stretch computes the scale itself. That scale may be 1.
     return case.attrs.get("keep_aspect_ratio_policy", "stretch") != "stretch" or any(
         s == 1 or t == n for n, s, t in resize_scales(case).values())
 
@@ -87,8 +87,8 @@ def resize_fraction(case):
 
 
 def resize_on_edge(case):
-    """Returns whether a nearest sample is so close to the boundary between two pixels that rounding decides between
-    them."""
+    """Returns whether mode nearest samples a point so close to the boundary between two pixels that rounding errors
+    decide which pixel it reads."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")
@@ -160,7 +160,7 @@ def is_empty(case):
 
 
 def no_spread(case):
-    """Returns whether the variance over the axes is 0 for some slice."""
+    """Returns whether the variance over the attribute `axes` is 0 somewhere."""
     x = case.args[0].astype(np.float64)
     axes = tuple(case.attrs.get("axes") or (0, 2, 3))
     return bool(np.any(x.var(axis=axes) < 1e-9))
@@ -188,49 +188,49 @@ def transposed_by_vector(case):
 
 ENTRIES = [
     Known(POOLS, "onnxruntime bug: auto_pad SAME ignores dilations when it computes the pads", pool_dilated),
-    Known(POOLS, "onnxruntime bug: auto_pad SAME with a kernel smaller than the stride crops the image instead of padding by 0",
+    Known(POOLS, "onnxruntime bug: with auto_pad SAME and a kernel smaller than the stride, it crops the image; the pads should be 0",
           pool_crops),
-    Known(["ConvTranspose"], "onnxruntime bug: with auto_pad SAME, the output is smaller than input * stride if the kernel is "
-          "smaller than the stride", transpose_short),
-    Known(["Col2Im"], "onnxruntime bug: dilations other than 1 write to wrong positions unless the image has two axes",
+    Known(["ConvTranspose"], "onnxruntime bug: with auto_pad SAME and a kernel smaller than the stride, the output is smaller "
+          "than input * stride", transpose_short),
+    Known(["Col2Im"], "onnxruntime bug: if the image does not have two axes, dilations other than 1 write to wrong positions",
           col2im_dilated),
     Known(["Resize"], "onnxruntime shortcut: copies the input if no size changes, even if scales or coordinates would change values",
           lambda c: resize_noop(c) or resize_noop_10(c)),
     Known(["Resize"], "onnxruntime shortcut: does not resample an axis whose scale is 1, although tf_crop_and_resize crops it and "
           "tf_half_pixel_for_nn shifts it", resize_axis_ignored),
-    Known(["Resize"], "onnxruntime rounds n * scale down to an integer size before it maps coordinates; ONNX's tests and "
-          "reference keep the fraction", resize_fraction),
-    Known(["Resize"], "a nearest sample lies on the boundary of two pixels, so that the precision of the coordinates decides which pixel is chosen",
+    Known(["Resize"], "onnxruntime rounds input size * scale down to an integer before it computes coordinates; ONNX's "
+          "tests and reference do not round it", resize_fraction),
+    Known(["Resize"], "in mode nearest, a point lies on the boundary of two pixels, so that rounding errors decide which pixel is read",
           resize_on_edge),
     Known(["Resize"], "onnxruntime bug: keep_aspect_ratio_policy skips axes given as negative numbers", resize_negative_axes),
     Known(["Resize"], "onnxruntime shortcut: antialias skips an axis whose size does not change, although its scale is not 1",
           resize_antialias_kept),
-    Known(["Resize"], "onnxruntime bug: antialias of int8 clips as if it were uint8",
+    Known(["Resize"], "onnxruntime bug: with antialias, int8 results are clipped to the range of uint8",
           lambda c: c.attrs.get("antialias") and c.dtypes[0] == "int8"),
-    Known(["Resize"], "onnxruntime wraps an extrapolation_value outside the range of the type; ONNX's reference clips it",
+    Known(["Resize"], "if extrapolation_value is outside the range of the type, onnxruntime wraps it and ONNX's reference clips it",
           lambda c: c.dtypes[0] == "uint8" and c.attrs.get("extrapolation_value", 0) < 0
           and c.attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"),
-    Known(["Attention"], "onnxruntime bug: applies no causal mask to a single query with a past, although there are several new keys",
+    Known(["Attention"], "onnxruntime bug: with a past, one query and several new keys, it applies no causal mask",
           attention_one_query),
-    Known(["Attention"], "onnxruntime masks with the lowest float instead of -inf, which qk_matmul_output mode 2 shows",
+    Known(["Attention"], "onnxruntime masks with the lowest float instead of -inf; the output qk_matmul_output (mode 2) contains it",
           lambda c: c.attrs.get("qk_matmul_output_mode") == 2),
     Known(["Gather"], "onnxruntime bug: copies only the first string of a slice of strings", gather_string_slices),
-    Known(["Slice"], "onnxruntime reads an end of INT_MAX with a negative step as the beginning; the specification clamps it",
+    Known(["Slice"], "for a negative step, onnxruntime treats the end INT_MAX as the beginning of the axis; the specification clamps it",
           slice_back_from_max),
     Known(["Clip"], "onnxruntime bug: without min or max, infinities are clipped to the largest float", clip_unbounded),
-    Known([*REDUCTIONS, "ArgMax", "ArgMin"], "onnxruntime bug: the reduction of an empty tensor has the shape of its input",
+    Known([*REDUCTIONS, "ArgMax", "ArgMin"], "onnxruntime bug: the result of reducing an empty tensor has the shape of the input",
           is_empty),
-    Known(["Sign"], "NaN: onnxruntime gives NaN for float and double but 0 for the 16-bit floats; the specification is silent",
+    Known(["Sign"], "for NaN, onnxruntime returns NaN in float and double, but 0 in float16 and bfloat16; the specification does not define it",
           lambda c: c.dtypes[0] in ("float16", "bfloat16") and bool(np.isnan(c.args[0].astype(np.float64)).any())),
-    Known(["ReduceMax", "ReduceMin"], "NaN: in onnxruntime, the position of a NaN decides whether the result is NaN; the specification is silent",
+    Known(["ReduceMax", "ReduceMin"], "in onnxruntime, the position of a NaN decides whether the result is NaN; the specification does not define it",
           lambda c: has_infinity(c.args[0])),
-    Known(["QuantizeLinear"], "onnxruntime bug: values beyond 32 bits are converted to integers before they saturate", quantize_huge),
-    Known(["Cast"], "onnxruntime rounds floats in a cast to 4- and 2-bit integers but truncates them in a cast to wider ones; the "
-          "specification does not say", cast_rounds),
-    Known(["Cast"], "onnxruntime shortcut: a cast to the same float8 type does not saturate infinities", cast_to_itself),
+    Known(["QuantizeLinear"], "onnxruntime bug: converts a value beyond 32 bits to an integer before it saturates the value", quantize_huge),
+    Known(["Cast"], "onnxruntime rounds floats in a cast to 4- and 2-bit integers, but truncates them in a cast to wider integers; "
+          "the specification does not define it", cast_rounds),
+    Known(["Cast"], "onnxruntime shortcut: a cast from a float8 type to the same type does not saturate infinities", cast_to_itself),
     Known(["Cast"], "onnxruntime bug: casts a float8 with the value -0 to true", cast_minus_zero),
     Known(["Cast", "CastLike"], "onnxruntime prints an integral float as 2, NaN as NaN and true as 1; ONNX's reference prints 2.0, "
-          "nan and True; the specification is silent", prints_value),
+          "nan and True; the specification does not define it", prints_value),
     Known(["RNN", "GRU", "LSTM"], "onnxruntime bug: Softplus inside a recurrent layer overflows",
           lambda c: "Softplus" in (c.attrs.get("activations") or [])),
     Known(["Loop"], "the scan outputs of a loop without iterations have length 0; the specification does not define their other dims",
@@ -241,17 +241,17 @@ ENTRIES = [
           "specification, 1 is SOFTMAX and 2 is LOGISTIC", lambda c: c.attrs.get("post_transform") in (1, 2)),
     Known(["Bernoulli"], "bug of the ONNX function body that onnxruntime runs: the result is 1 with probability 1 - p",
           lambda c: True),
-    Known(["StringSplit"], "an empty string has no parts in onnxruntime and one empty part in Python's split, which the "
-          "reference uses; the specification is silent", lambda c: "" in c.args[0].reshape(-1).tolist()),
-    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of a variance that rounding can make negative",
+    Known(["StringSplit"], "an empty string has no parts in onnxruntime, but one empty part in ONNX's reference, which uses "
+          "Python's split; the specification does not define it", lambda c: "" in c.args[0].reshape(-1).tolist()),
+    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of the variance, which may be negative because of rounding errors",
           no_spread),
     Known(["com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul"],
           "onnxruntime bug: ignores transA if B is a vector", transposed_by_vector),
-    Known(["com.microsoft.QLinearAveragePool"], "onnxruntime bug: count_include_pad counts positions that ceil_mode adds beyond the pads",
+    Known(["com.microsoft.QLinearAveragePool"], "onnxruntime bug: count_include_pad also counts the positions beyond the pads, which ceil_mode adds",
           lambda c: c.attrs.get("count_include_pad") and c.attrs.get("ceil_mode")),
     Known(["com.microsoft.QLinearSoftmax"], "onnxruntime bug: the softmax of one element overflows to 0", softmax_of_one),
-    Known(["AffineGrid"], "align_corners of a single point divides by zero; the specification is silent",
+    Known(["AffineGrid"], "with align_corners, a size of 1 divides by zero; the specification does not define the result",
           lambda c: c.attrs.get("align_corners") and 1 in c.args[1][2:]),
-    Known(["Dropout"], "before opset 12 the mask of an inference is unspecified; in onnxruntime it is all false",
+    Known(["Dropout"], "before opset 12, the specification does not define the mask in inference; in onnxruntime it is all false",
           lambda c: c.opset < 12 and len(c.outputs) == 2),
 ]

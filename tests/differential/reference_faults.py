@@ -1,6 +1,6 @@
 """Lists faults of onnx.reference 1.22 that `--engine reference` shows for operators without a numpy model.
 
-onnxruntime is right in all these cases, so that the list is not used when Tern is tested. Cases that onnx.reference
+onnxruntime is right in all these cases. The list is therefore not used when Tern is tested. Cases that onnx.reference
 cannot run count as unsupported and are not listed."""
 
 import numpy as np
@@ -25,9 +25,9 @@ ENTRIES = [
     fault("Cast", "casts any string to true", lambda c: c.dtypes[0] == "string" and c.attrs["to"] == 9),
     fault("CastLike", "casts any string to true", lambda c: c.dtypes[:2] == ["string", "bool"]),
     fault(["ai.onnx.ml.DictVectorizer", "ai.onnx.ml.FeatureVectorizer", "ai.onnx.ml.Normalizer", "ai.onnx.ml.Scaler"],
-          "the output has the input's type instead of float, which the specification requires"),
+          "the output has the input's type; the specification requires float"),
     fault(["ai.onnx.ml.LinearClassifier", "ai.onnx.ml.SVMClassifier", "ai.onnx.ml.TreeEnsembleClassifier"],
-          "differs in binary scores, post transforms and output types"),
+          "computes wrong binary scores, post transforms and output types"),
     fault("ai.onnx.ml.LinearRegressor", "adds NaN when there are no intercepts", lambda c: "intercepts" not in c.attrs),
     fault(["ai.onnx.ml.TreeEnsembleRegressor", "ai.onnx.ml.TreeEnsemble"], "skips post transforms"),
 ]

@@ -13,8 +13,8 @@ sys.path.insert(0, str(HERE))
 from fuzz import pool, registry  # noqa: E402
 from fuzz.report import Report  # noqa: E402
 
-CHUNK = 25            # maximum number of cases per task, so that slow operators are spread over workers
-SEED_STRIDE = 10_000  # number of seeds that are reserved for one task
+CHUNK = 25            # the maximum number of cases per task; small tasks let several workers share a slow operator
+SEED_STRIDE = 10_000  # the difference between the first seeds of two tasks of the same operator
 
 
 def arguments():
@@ -22,12 +22,12 @@ def arguments():
     parser.add_argument("--tern", default="tern", help="the command to test (default: tern)")
     parser.add_argument("--engine", choices=["tern", "reference"], default="tern",
                         help="`reference` tests the numpy models and onnx.reference instead of tern")
-    parser.add_argument("--cases", type=int, default=1000, help="number of cases, without those that onnxruntime refuses")
+    parser.add_argument("--cases", type=int, default=1000, help="number of cases that onnxruntime runs (default: 1000)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", default=[], metavar="OP",
-                        help="test only this operator, or only the operators that begin with a prefix (PREFIX*)")
+                        help="test only this operator, or only the operators whose names begin with PREFIX (PREFIX*)")
     parser.add_argument("--sample", metavar="FILE", help="run the cases of a file with one case id per line")
-    parser.add_argument("--case", action="append", default=[], metavar="OP:SEED", help="run one case")
+    parser.add_argument("--case", action="append", default=[], metavar="OP:SEED", help="run this case; may be repeated")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default=str(HERE / "out"), metavar="DIR", help="folder for mismatched cases")
     parser.add_argument("--report", metavar="FILE.json")
@@ -46,8 +46,8 @@ def select(patterns):
 
 
 def share_out(ops, cases):
-    """Returns the number of cases of each operator: proportional to its weight, but at least one. The total is `cases`
-    if that is at least the number of operators."""
+    """Returns the number of cases of each operator. It is proportional to the operator's weight, but at least 1. The
+    sum is `cases`, or more if the minimum of 1 requires it."""
     total = sum(o.weight for o in ops)
     exact = {o.key: cases * o.weight / total for o in ops}
     quota = {k: max(1, int(v)) for k, v in exact.items()}

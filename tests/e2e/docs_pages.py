@@ -17,7 +17,7 @@ def pages():
 
 
 def written_pages():
-    """Returns the pages that are written by hand, not generated."""
+    """Returns the pages that no script generates."""
     return [page for page in pages() if page not in GENERATED]
 
 
@@ -27,7 +27,7 @@ class Block:
     line: int
     language: str
     text: str
-    intro: str  # the last line of text before the block
+    intro: str  # the last non-empty line before the block
 
     @property
     def place(self):

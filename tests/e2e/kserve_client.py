@@ -1,4 +1,6 @@
-"""Talks to a server with kserve's REST and gRPC clients: kserve_client.py HTTP GRPC. Fails with an exception."""
+"""Tests a running server with kserve's REST and gRPC clients. An error raises an exception.
+
+usage: kserve_client.py HTTP GRPC, where both arguments are addresses such as 127.0.0.1:8000"""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Starts `tern serve` for tests and speaks HTTP to it."""
+"""Starts `tern serve` for tests and sends HTTP requests to it."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Server:
-    """A server on ports that the system chooses. `start` waits until all models are loaded."""
+    """A `tern serve` process. The operating system chooses its ports. `start` waits until all models are loaded."""
 
     def __init__(self, folder, *args, env=None):
         self.folder = pathlib.Path(folder)
@@ -55,7 +55,7 @@ class Server:
         return (self.folder / "serve.out").read_text(errors="replace")
 
     def call(self, method, path, body=None, headers=None, port="http"):
-        """Status, headers and body of one request."""
+        """Sends one request. Returns the status, headers and body of the response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.ports[port], timeout=30)
         try:
             connection.request(method, path, body, headers or {})
@@ -91,7 +91,8 @@ class ServeTest(CliTest):
         return server.start()
 
     def repository(self, models):
-        """A folder in Triton's layout from {name: (model, config text or None)}."""
+        """Creates a model repository in Triton's layout and returns its folder. `models` is a dict from name to (model,
+        text of config.pbtxt or None)."""
         root = self.dir / "models"
         for name, (model, config) in models.items():
             (root / name / "1").mkdir(parents=True)
@@ -102,7 +103,7 @@ class ServeTest(CliTest):
 
 
 def simple():
-    """Triton's sample model: sum and difference of two INT32[N,16]."""
+    """Returns Triton's sample model `simple`: the sum and the difference of two INT32[N,16]."""
     integer = onnx.TensorProto.INT32
     nodes = [helper.make_node("Add", ["INPUT0", "INPUT1"], ["OUTPUT0"]), helper.make_node("Sub", ["INPUT0", "INPUT1"], ["OUTPUT1"])]
     return make_model(nodes, {"INPUT0": (integer, ["N", 16]), "INPUT1": (integer, ["N", 16])},
@@ -122,7 +123,7 @@ def identity(dims=("N", "M")):
 
 
 def slow():
-    """A model that takes a few milliseconds: a chain of products."""
+    """Returns a model of eight matrix products, which runs for a few milliseconds."""
     rng = np.random.default_rng(0)
     size, depth = 512, 8
     weights = {f"w{i}": (rng.standard_normal((size, size)) / size**0.5).astype(np.float32) for i in range(depth)}

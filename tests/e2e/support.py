@@ -15,12 +15,12 @@ TERN = os.environ.get("TERN_BIN", str(pathlib.Path(__file__).resolve().parents[2
 
 
 def run(*args, timeout=120, **kwargs):
-    """Runs the command; returns the finished process with text in stdout and stderr."""
+    """Runs `tern` with these arguments. Returns the finished process, whose stdout and stderr are strings."""
     return subprocess.run([TERN, *map(str, args)], capture_output=True, text=True, timeout=timeout, check=False, **kwargs)
 
 
 class CliTest(unittest.TestCase):
-    """Base class of tests: creates a scratch folder and checks exit codes."""
+    """Base class of tests that run `tern`. Each test has its own scratch folder `dir`."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="tern_e2e_")
@@ -37,7 +37,8 @@ class CliTest(unittest.TestCase):
         return json.loads(self.ok(*args, code=code, **kwargs).stdout)
 
     def refused(self, *args, says=(), **kwargs):
-        """Checks for exit code 2, an empty stdout, and one paragraph on stderr that contains the given texts."""
+        """Runs `tern`, which must exit with code 2, print nothing on stdout, and print one paragraph on stderr. The
+        paragraph must contain the texts `says`."""
         done = run(*args, **kwargs)
         self.assertEqual(done.returncode, 2, f"tern {args}\n{done.stdout}\n{done.stderr}")
         self.assertEqual(done.stdout, "")
@@ -50,7 +51,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def commands(self):
-        """Returns the names of all commands, which the binary lists."""
+        """Returns the names of all commands that `tern --commands` lists."""
         return self.ok("--commands").stdout.split()
 
     def files(self):
@@ -79,7 +80,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
 def mlp():
-    """Returns a model of y = relu(x · w + b), with x [N, 4] and y [N, 3], and its weights."""
+    """Returns (model, w, b). The model computes y = relu(x · w + b), with x [N, 4] and y [N, 3]."""
     rng = np.random.default_rng(0)
     w, b = rng.standard_normal((4, 3)).astype(np.float32), rng.standard_normal(3).astype(np.float32)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="mul"), helper.make_node("Add", ["h", "b"], ["s"], name="add"),
@@ -94,6 +95,6 @@ def add(name_a="a", name_b="b", name_y="y", dtype=FLOAT, dims=("N", 2)):
 
 
 def picture_model(size=8):
-    """Returns a model of the mean over height and width of a picture: y [1, 3, 1, 1]."""
+    """Returns a model that computes the mean over height and width of a picture. Its output is y [1, 3, 1, 1]."""
     node = helper.make_node("GlobalAveragePool", ["image"], ["y"], name="mean")
     return make_model([node], {"image": (FLOAT, [1, 3, size, size])}, {"y": (FLOAT, [1, 3, 1, 1])})

@@ -1,5 +1,5 @@
-"""Tests that invalid models and inputs cause a message of one paragraph and exit code 2, and that no files are
-written."""
+"""Tests invalid models and inputs. `tern` must print a message of one paragraph, exit with code 2, and write no
+files."""
 
 import os
 import resource
@@ -37,8 +37,8 @@ class BadInputs(CliTest):
         self.refuse("--input", f"a={self.good}", "--input", f"b={self.npy('b.npy', np.ones((1, 3), np.float32))}", says=["'b'", "3"])
 
     def test_one_symbol_two_sizes(self):
-        """Two sizes of one symbol are refused if a node needs equal sizes, as in onnxruntime. A size of 1
-        broadcasts."""
+        """Two inputs have the symbol N with different sizes. As in onnxruntime, this is an error only if a node needs
+        equal sizes. Add accepts the sizes 1 and 2, because 1 broadcasts."""
         two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
         self.refuse("--input", f"a={two}", "--input", f"b={three}", says=["'b'", "is 3", "has 2"])
         self.ok("run", self.model, "--input", f"a={self.good}", "--input", f"b={two}")
@@ -145,7 +145,7 @@ class BadModels(CliTest):
         self.ok("convert", source, "-o", path)
         data = path.read_bytes()
         bad = self.dir / "bad.tern"
-        for n in range(8, len(data) - 64, 97):  # the last bytes may be padding
+        for n in range(8, len(data) - 64, 97):  # a file without its last 64 bytes may be valid, if they are padding
             bad.write_bytes(data[:n])
             self.refused("run", bad, "--random", 1, says="bad.tern")
         for i in range(8, len(data), 61):

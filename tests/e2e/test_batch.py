@@ -1,5 +1,5 @@
-"""Tests --batch, which overrides a fixed batch size: results per item do not change, or an error names the node that
-prevents it."""
+"""Tests --batch, which overrides a fixed batch size. Each item must have the same result as in a batch of 1. If this is
+not possible, an error must name the node that prevents it."""
 
 import numpy as np
 import onnx
@@ -22,7 +22,7 @@ def first_item():
 
 
 def along_items(op, **attributes):
-    """Returns a model with one node that works along axis 0."""
+    """Returns a model with one node that computes along axis 0, such as CumSum with axis=0."""
     axis = ["axis"] if op == "CumSum" else []
     ones = ["scale"] if op == "LayerNormalization" else []
     return make_model([helper.make_node(op, ["x"] + axis + ones, ["y"], name="mix", **attributes)], {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])},
@@ -30,7 +30,8 @@ def along_items(op, **attributes):
 
 
 def merged_softmax():
-    """Returns a model with a Softmax over the rows of all items, which a Reshape merges into one axis."""
+    """Returns a model that reshapes [1, 3, 4] to [3, 4] and then computes Softmax along axis 0. With a larger batch,
+    axis 0 would contain the rows of all items."""
     nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]), helper.make_node("Softmax", ["r"], ["s"], axis=0, name="mix"),
              helper.make_node("Reshape", ["s", "back"], ["y"])]
     return make_model(nodes, {"x": (FLOAT, [1, 3, 4])}, {"y": (FLOAT, [1, 3, 4])}, {"rows": np.array([3, 4]), "back": np.array([1, 3, 4])})

@@ -1,5 +1,5 @@
-"""Tests the runner of .case files: what --only selects, how results are reported, and that a case fails if no kernel
-runs it."""
+"""Tests tern_cases, which runs .case files: which cases --only selects, how results are reported, and that a case fails
+if no kernel runs it."""
 
 import os
 import pathlib
@@ -28,7 +28,8 @@ class RunnerTest(CliTest):
             self.assertIn(text, done.stdout)
 
     def check_cases(self, text, passed, *says):
-        """Runs the cases in `text`. `says` lists parts of the output; if it is not empty, one case must fail."""
+        """Runs the cases in `text`. `passed` is the expected number of passed cases. If `says` is not empty, one more
+        case must fail, and the output must contain all texts of `says`."""
         (self.dir / "a.case").write_text(text)
         self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
 
@@ -56,7 +57,7 @@ GELU = "op Gelu\n{loop}in x {type}[2] = 0 0\nout y {type}[2] = 0 0\n{more}end\n"
 
 
 class KernelsRun(RunnerTest):
-    """These tests use Gelu because it has kernels for f32 and half precision, but none for f64."""
+    """These tests use Gelu because it has kernels for f32, f16 and bf16, but none for f64."""
 
     def test_the_reference_is_not_compared_with_itself(self):
         self.check_cases(GELU.format(loop="", type="f64", more=""), 0,

@@ -36,7 +36,7 @@ class Usage(CliTest):
                 text = self.ok(command, "--help").stdout
                 self.assertIn("examples:", text)
                 self.assertIn(f"tern {command}", text)
-                if command != "serve":  # its JSON is the ready file and the access log
+                if command != "serve":  # serve writes JSON only to the ready file and the access log
                     self.assertIn("--json", text)
 
     def test_version(self):
@@ -117,8 +117,8 @@ class Convert(CliTest):
         self.ok("verify", out, "--against", source)
 
     def test_files_are_replaced_never_written_into(self):
-        """A process may have mapped the weights of the old file. It must keep seeing the old file after the file is
-        replaced."""
+        """Another process may have mapped the old file. The mapped bytes must not change when a command writes a file
+        of the same name."""
         def weights(seed):
             return make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": (FLOAT, [1000])}, {"y": (FLOAT, [1000])},
                               {"w": np.random.default_rng(seed).random(1000, np.float32)})

@@ -1,4 +1,4 @@
-"""Builds the examples of docs/extending into Tern, as a contributor would, and runs them.
+"""Builds Tern with the examples of docs/extending, as a contributor would, and runs the result.
 
 The sources of the checkout are linked into a scratch folder, and the examples are added to them. Only the new files and the generated
 tables (cmake/collect.cmake) are compiled. All other objects come from the tested build.
@@ -23,8 +23,8 @@ from support import FLOAT, TERN, CliTest, make_model
 
 BUILD = pathlib.Path(TERN).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
-# Maps a module to the target that lists its sources, the macro that the build collects, the kind of the table, and a
-# file whose compiler flags the new files use.
+# Maps a module to (the target that lists its sources, the macro that cmake/collect.cmake searches for, the kind of the
+# generated table, a file whose compiler flags are used for new files).
 TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
           "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
           "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
@@ -56,7 +56,8 @@ def compile_commands():
 
 
 def module_of(name):
-    """Returns the module that compiles a new file. A format.cc is part of libtern, and a test is a program."""
+    """Returns the module of TABLES or PROGRAMS to which a new file belongs. A format.cc of an importer belongs to
+    src/load. All tests belong to the module "tests"."""
     parts = name.split("/")
     if name.endswith("_test.cc"):
         return "tests"
@@ -124,11 +125,12 @@ class Extending(CliTest):
             self.compile(module, output, compile_commands()[like][0])
 
     def link(self, name):
-        """Links a program of the build with the new objects, which take precedence over those of the libraries."""
+        """Links a program or library of the build with the new objects. If a library defines the same symbol, the new
+        object takes precedence."""
         made = os.path.relpath((BUILD / name).resolve(), BUILD)
         commands = [line for line in self.call("ninja", "-C", BUILD, "-t", "commands", name).splitlines() if f" -o {made} " in line]
         words = shlex.split(commands[-1])
-        words = words[words.index("&&") + 1:]  # ": && c++ … && :"
+        words = words[words.index("&&") + 1:]  # ninja prints the command as ": && c++ … && :"
         words = [word for word in words[:words.index("&&")] if not word.endswith("tern_tools.generated.cc.o")]
         at, program = words.index("-o"), self.dir / made
         program.parent.mkdir(exist_ok=True)
@@ -138,8 +140,8 @@ class Extending(CliTest):
         return program
 
     def in_place_of(self, word):
-        """Returns an argument of a linker command. A library of the build is replaced by the library of the scratch
-        folder."""
+        """Returns the linker argument `word`. If it names a library of the build, returns the library of the scratch
+        folder instead."""
         if word.startswith("-Wl,-rpath,"):
             return word.replace(str(BUILD), str(self.dir))
         return str(self.dir / word) if re.fullmatch(r"lib/libtern\w*\.so[.0-9]*", word) else word

@@ -92,7 +92,7 @@ class Names(unittest.TestCase):
         self.check(wrong)
 
     def test_named_code_is_there(self):
-        """`Config::threads`, `kInPlace`, `TERN_ISA`: each part is an identifier of the sources."""
+        """Each part of a name such as `Config::threads`, `kInPlace` or `TERN_ISA` is an identifier in the sources."""
         wrong = []
         for page in written_pages():
             if page == ROADMAP:
@@ -105,7 +105,7 @@ class Names(unittest.TestCase):
         self.check(wrong)
 
     def test_named_commands_are_there(self):
-        """`tern WORD` is an existing command, except in the roadmap, where it must not exist yet."""
+        """Each command that a page writes as `tern WORD` exists. Commands in the roadmap do not exist yet."""
         wrong = []
         for page in pages():
             for word in re.findall(r"(?:`|\./|^\$ |bin/)tern ([a-z][\w-]*)", page.read_text(), re.M):

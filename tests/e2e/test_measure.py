@@ -7,8 +7,8 @@ from support import FLOAT, CliTest, make_model
 
 
 def convolutions():
-    """Returns a model with two convolutions, which level layout converts to channels last. It then has two more
-    Transposes than at level extended."""
+    """Returns a model with two convolutions. Level layout converts them to channels last. The optimized graph therefore
+    has two more Transposes than at level extended."""
     rng = np.random.default_rng(0)
     weights = {"w": rng.standard_normal((32, 32, 3, 3)).astype(np.float32), "v": rng.standard_normal((32, 32, 3, 3)).astype(np.float32)}
     nodes = [helper.make_node("Conv", ["x", "w"], ["h"], pads=[1] * 4), helper.make_node("Conv", ["h", "v"], ["y"], pads=[1] * 4)]

@@ -1,4 +1,5 @@
-"""Tests that nothing is lost, guessed or silently ignored if a user makes a mistake."""
+"""Tests typical mistakes of users. `tern` must report a mistake. It must not guess what the user means, ignore an input
+silently, or lose data."""
 
 import json
 import os
@@ -17,13 +18,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def identities(names, dims=(2,)):
-    """Returns a model with one input x and an output for each of these names, which equals x."""
+    """Returns a model with one input x and one output for each of `names`. Every output equals x."""
     nodes = [helper.make_node("Identity", ["x"], [name]) for name in names]
     return make_model(nodes, {"x": (FLOAT, list(dims))}, {name: (FLOAT, list(dims)) for name in names})
 
 
 def with_sequence():
-    """Returns a model with two outputs: y, which equals x [1, 3], and a sequence of one tensor, x."""
+    """Returns a model with the input x [1, 3] and two outputs. The output y equals x. The other output is a sequence
+    that contains only x."""
     nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]), helper.make_node("Identity", ["x"], ["y"])]
     model = make_model(nodes, {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])})
     model.graph.output.insert(0, helper.make_tensor_sequence_value_info("s", FLOAT, None))
@@ -31,7 +33,7 @@ def with_sequence():
 
 
 class GivenDims(CliTest):
-    """The dims of given inputs determine the open dims of random inputs."""
+    """If a user provides only some inputs, their dims determine the open dims of the random inputs."""
 
     def test_bench_takes_the_batch_of_its_input(self):
         x = self.npy("x.npy", np.ones((7, 4), np.float32))

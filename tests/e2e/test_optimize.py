@@ -1,4 +1,5 @@
-"""Tests tern optimize and tern passes: the report, the files, the options, and that a second run changes nothing."""
+"""Tests tern optimize and tern passes: the report, the files, the options, and that optimizing an optimized model
+changes nothing."""
 
 import collections
 import contextlib
@@ -137,12 +138,12 @@ class Optimize(CliTest):
             for process in processes:
                 process.stdin.write(b"1 0\n")
                 process.stdin.flush()
-                for _ in range(2):  # one line when the process is ready, and one for the round
+                for _ in range(2):  # the process prints a line when it is ready, and a line for each round
                     self.assertTrue(process.stdout.readline())
             for process in processes:
                 held = mapped(process.pid, packed)
                 self.assertGreaterEqual(held["Rss"], 8 * 1024)  # kB; both weights are mapped
-                self.assertLessEqual(held["Pss"], 0.55 * held["Rss"])  # Pss counts half of a page that two processes share
+                self.assertLessEqual(held["Pss"], 0.55 * held["Rss"])  # Pss counts half of a page that both processes map
                 self.assertEqual(held["Anonymous"], 0)
             for process in processes:
                 process.stdin.close()

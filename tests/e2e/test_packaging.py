@@ -17,8 +17,8 @@ class Packaging(CliTest):
         return done.stdout.strip()
 
     def pkg_config(self, prefix, lib, include="include"):
-        """Writes tern.pc to the folder that CMake would install it to. Returns the normalized folders that pkg-config
-        prints."""
+        """Writes tern.pc to the folder in which CMake would install it. Returns the folders that pkg-config prints,
+        without "." and ".."."""
         folder = prefix / lib / "pkgconfig"  # lib may be absolute
         script = self.dir / "write.cmake"
         script.write_text(f"""

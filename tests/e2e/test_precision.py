@@ -1,4 +1,4 @@
-"""Tests --precision: what is rounded, and what is reported."""
+"""Tests --precision: which numbers are rounded, and what commands report about it."""
 
 import json
 
@@ -27,10 +27,12 @@ class Precision(CliTest):
         out = self.dir / "out"
         both = self.npy("x.npy", np.concatenate([np.eye(128, dtype=np.float32), x]))
         self.ok("run", self.save(model), "--input", f"x={both}", "--precision", "bf16", "--output-dir", out)
-        used, got = np.split(np.load(out / "y.npy"), [128])  # `used` is the identity times the weights, which are rounded
+        # The first 128 rows of the input are the identity, so that `used` are the weights after rounding to bf16.
+        used, got = np.split(np.load(out / "y.npy"), [128])
         np.testing.assert_array_equal(used, rounded(used))
         self.assertTrue((np.abs(used - weight) < np.spacing(np.abs(weight)) * 2**16).all(), "not a neighbour in bf16")
-        np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)  # the error would be 5e-2 if every weight were rounded to nearest even
+        # If every weight were rounded to the nearest bf16, the error of the sums would be 5e-2.
+        np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)
         np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ used, atol=2e-5)
         self.assertGreater(np.abs(got - x @ weight).max(), 1e-3)
 

@@ -28,7 +28,7 @@ class Profile(CliTest):
         product = by_name["second"]
         self.assertEqual((product["op"], product["calls"], product["flops"]), ("MatMul", 1, 2 * 32 * 64 * 64))
         self.assertTrue(product["kernel"].startswith("cpu."))
-        rounding = 1e-4 / product["ms"]  # the relative rounding error of the printed milliseconds
+        rounding = 1e-4 / product["ms"]  # "ms" is rounded, and this is its relative error
         self.assertAlmostEqual(product["gflops"], product["flops"] / product["ms"] / 1e6, delta=(rounding + 0.01) * product["gflops"])
         self.assertAlmostEqual(product["percent_of_peak"], 100 * product["gflops"] / found["peak_gflops"], delta=0.5)
         self.assertAlmostEqual(sum(node["ms"] for node in found["nodes"]), found["ms"], delta=0.001)
@@ -75,7 +75,7 @@ class Profile(CliTest):
         self.assertIn("bf16", page.read_text())
         product, soft = sorted(found["nodes"], key=lambda node: node["name"])
         self.assertTrue(product["kernel"].endswith(".bf16"), product)
-        # Packed weights have two bytes per element; values between the nodes have four.
+        # An element of the packed weights has two bytes. An element of a node's input or output has four bytes.
         self.assertEqual(product["bytes"], 2 * 256 * 256 + 2 * 4 * 64 * 256)
         self.assertEqual(soft["bytes"], 2 * 4 * 64 * 256)
         for node, peak in ((soft, found["peak_gflops"]), (product, found.get("peak_gflops_bf16", found["peak_gflops"]))):
@@ -89,7 +89,7 @@ class Profile(CliTest):
         nodes = [helper.make_node("Conv", ["x", "v"], ["g"], "first", **shape), helper.make_node("Relu", ["g"], ["h"], "relu"),
                  helper.make_node("Conv", ["h", "w"], ["y"], "second", **shape)]
         weights = {name: np.ones((64, 64, 1, 1), np.float32) for name in "vw"}
-        for batch, cut in ((1, False), (64, True)):  # a large batch is split into slices, each of which reads the weights
+        for batch, cut in ((1, False), (64, True)):  # a batch of 64 is split into slices
             dims = [batch, 64, 28, 28]
             model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"y": (FLOAT, dims)}, weights))
             found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json")

@@ -29,7 +29,7 @@ class Run(CliTest):
         np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), np.maximum(x @ w + b, 0), rtol=1e-5)
 
     def test_activation_of_a_fused_matmul_has_its_parameters(self):
-        """No engine on CPUs runs this operator, so no other test compares it."""
+        """No other CPU engine implements this operator, so that no other test compares its results."""
         x = np.array([[-2, 1], [3, -4]], np.float32)
         expected = {"LeakyRelu": (dict(activation_alpha=0.5), lambda v: np.where(v > 0, v, 0.5 * v)),
                     "HardSigmoid": (dict(activation_beta=0.25), lambda v: np.clip(0.2 * v + 0.25, 0, 1)),
@@ -66,8 +66,8 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["shape"], [6, 2])
 
     def test_one_name_for_sizes_that_differ(self):
-        """The symbol H names two dims with different sizes. If H were one size, the convolution would have one row,
-        which does not match the four rows of `four`. With the sizes of the inputs it has four rows."""
+        """The model uses the symbol H for the height of x and for the height of w. With the fed heights 5 and 2, the
+        convolution has 4 rows, as `four` has. If both heights were H, it would have 1 row, and Concat would fail."""
         nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Concat", ["c", "four"], ["y"], axis=3)]
         path = self.save(make_model(nodes, {"x": (FLOAT, [1, 1, "H", 4]), "w": (FLOAT, [1, 1, "H", 1])}, {"y": (FLOAT, None)},
                                     {"four": np.zeros((1, 1, 4, 1), np.float32)}))
@@ -76,8 +76,8 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
 
     def test_dims_with_odd_names(self):
-        """Each dim_param is a separate symbol, even if it is not an identifier. Two inputs must agree on its size, and
-        each format stores it."""
+        """The texts "batch-size" and "a b" are names of symbols, although they are no identifiers. Both inputs must
+        have the same size for a symbol. .tern and .onnx files store the names."""
         model = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {n: (FLOAT, ["batch-size", "a b"]) for n in "ab"},
                            {"y": (FLOAT, ["batch-size", "a b"])})
         path = self.save(model)

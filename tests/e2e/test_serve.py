@@ -1,4 +1,4 @@
-"""tern serve, tern load and tern top, with curl's requests."""
+"""Tests tern serve, tern load and tern top with HTTP requests."""
 
 import http.client
 import http.server
@@ -117,7 +117,7 @@ class Serve(ServeTest):
         outcomes, lock = [], threading.Lock()
 
         def client():
-            """Sends until the server says that the connection ends, as a proxy does."""
+            """Sends requests on one connection until the server announces that it closes the connection."""
             connection = http.client.HTTPConnection("127.0.0.1", server.ports["http"], timeout=60)
             outcome, more = None, True
             while more:

@@ -1,4 +1,5 @@
-"""The real clients of the v2 protocol: tritonclient over HTTP and gRPC, sync, async and aio; kserve if it is installed."""
+"""Tests tern serve with the official clients of the v2 protocol: tritonclient over HTTP and gRPC (sync, async and aio),
+and kserve."""
 
 import asyncio
 import importlib.util
@@ -36,7 +37,7 @@ class Clients(ServeTest):
         np.testing.assert_array_equal(result.as_numpy("OUTPUT1"), A - B)
 
     def manage(self, client, as_json):
-        """Every operation that is not inference. as_json: converts an answer to plain data."""
+        """Calls every method of the client except inference. `as_json` converts a response to plain Python data."""
         self.assertTrue(client.is_server_live())
         self.assertTrue(client.is_server_ready())
         self.assertTrue(client.is_model_ready("simple"))
@@ -156,7 +157,7 @@ class Clients(ServeTest):
 
     @unittest.skipIf(missing("kserve"), "kserve is not installed")
     def test_kserve(self):
-        """In a process of its own: kserve and tritonclient register the same messages."""
+        """Runs the client in another process, because kserve and tritonclient register the same protobuf messages."""
         server = self.start()
         script = pathlib.Path(__file__).with_name("kserve_client.py")
         done = subprocess.run([sys.executable, script, server.http, server.grpc], capture_output=True, text=True, check=False, timeout=120)

@@ -1,4 +1,4 @@
-"""Tests tern run with tables: rows are lines, no cell is lost, and a header names the columns."""
+"""Tests tern run with CSV inputs: each line is a row, no cell is lost, and a header names the columns."""
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -13,8 +13,8 @@ def identity(dtype, dims):
 
 
 def data_frame():
-    """Returns a model with one input per column, like models that are converted from scikit-learn: y = age + income, z
-    = name."""
+    """Returns a model with one input per column, as scikit-learn's converter produces. It computes y = age + income and
+    z = name."""
     nodes = [helper.make_node("Add", ["age", "net income"], ["y"]), helper.make_node("Identity", ["name"], ["z"])]
     return make_model(nodes, {"age": (FLOAT, [None, 1]), "net income": (FLOAT, [None, 1]), "name": (STRING, [None, 1])},
                       {"y": (FLOAT, [None, 1]), "z": (STRING, [None, 1])})
@@ -27,7 +27,7 @@ class Tables(CliTest):
         return path
 
     def given(self, dtype, dims, text):
-        """Returns the values that an input of this type receives."""
+        """Writes `text` to a CSV file and returns the values that an input of this type and shape reads from it."""
         done = self.json("run", self.save(identity(dtype, dims)), "--input", f"x={self.csv(text)}", "--json")
         return done["outputs"]["y"]["data"]
 

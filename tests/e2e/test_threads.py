@@ -1,4 +1,4 @@
-"""Tests the number of threads of a process, and a system that refuses to create threads."""
+"""Tests how many threads a process has, and that it works if the system refuses to create threads."""
 
 import os
 import pathlib
@@ -41,8 +41,8 @@ class Threads(CliTest):
         self.model = self.save(model())
 
     def most_threads(self, *args, cores=None, under=(), env=None, tern=TERN, **kwargs):
-        """Returns the largest number of threads of a benchmark run. Threads of the pool live until the end of the
-        run."""
+        """Runs a benchmark and returns the largest number of threads that it has. Polling every 10 ms is enough,
+        because the threads of the pool live until the end of the run."""
         env = env or {**os.environ, "TERN_CORES": str(cores)}
         with subprocess.Popen([*under, tern, "bench", self.model, "--seconds", "0.5", *args], stdout=subprocess.DEVNULL,
                               env=env, **kwargs) as process:
@@ -77,9 +77,8 @@ class Threads(CliTest):
         def none():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
-        # The limit does not apply to root. If root runs this test, the program therefore runs as another
-        # user. That user may have no access to the build, which may be in root's home, so the test copies the
-        # program.
+        # The limit does not apply to root. If root runs this test, the program therefore runs as the user nobody. The
+        # test copies the program, because nobody may have no access to the build folder.
         nobody = {"user": 65534, "extra_groups": [], "cwd": self.dir} if os.getuid() == 0 else {}
         tern = shutil.copy(TERN, self.dir / "tern")
         self.assertEqual(self.most_threads("--threads", "3", cores=4, tern=tern, **nobody), 3)

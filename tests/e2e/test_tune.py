@@ -60,7 +60,7 @@ class Tune(CliTest):
                                   "--precision", precision, "--json")
                 (node,) = found["explain"]
                 times = {c["kernel"]: c["measured_us"] for c in node["candidates"] if c.get("measured_us")}
-                if len(times) < 2:  # bf16 is not tuned on a machine without bf16 instructions
+                if len(times) < 2:  # bf16 kernels are not measured on a machine without bf16 instructions
                     continue
                 least = "least measured time" if times[node["kernel"]] == min(times.values()) else "least estimated time, within 5 % of the least measured"
                 expected = (least,) if rows != "N" else (least, "best of the kernels with the node's pack layout")
@@ -95,7 +95,7 @@ class Tune(CliTest):
         noted = self.ok(*command, "--tune", "300", env=bare).stderr
         for words in ("measurements are not stored", "TERN_CACHE_DIR", "HOME"):
             self.assertIn(words, noted)
-        for quiet in (["--tune", "300", "--cache-dir", ""], []):  # no note, because nothing was to be stored
+        for quiet in (["--tune", "300", "--cache-dir", ""], []):  # these options store nothing, so that there is no note
             self.assertNotIn("measurements", self.ok(*command, *quiet, env=bare).stderr)
 
     def test_refuses_what_is_no_budget(self):

@@ -14,11 +14,11 @@ class Case:
     make: Callable[[], object]    # the estimator, not fitted yet
     data: str                     # a key of datasets.DATA
     converter: str = "sklearn"    # a key of convert.CONVERTERS
-    zipmap: bool | None = None    # None if the estimator is not a classifier, or to use the converter's default
+    zipmap: bool | None = None    # the converter's option zipmap; if None, the option is not set
     options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
-    f64: bool = False             # inputs and the converted model have double precision
+    f64: bool = False             # whether the inputs and the converted model have double precision
     rtol: float = RTOL
-    atol: float = ATOL            # multiplied by the largest magnitude of a result if this magnitude exceeds 1
+    atol: float = ATOL            # multiplied by max(1, largest magnitude of the result)
     why: str = ""                 # the reason for a larger tolerance
 
     def __post_init__(self):
@@ -26,7 +26,8 @@ class Case:
 
 
 def classifier(name, make, data="multi", **rest):
-    """Returns four cases: with integer and string labels, each with probabilities as a tensor and as ZipMap's maps."""
+    """Returns four cases. The labels are integers or strings. The probabilities are a tensor or, with ZipMap, a
+    sequence of maps."""
     return [Case(f"{name}.{labels}.{'zipmap' if zipmap else 'tensor'}", make, data + suffix, zipmap=zipmap, **rest)
             for labels, suffix in (("int", ""), ("text", "_text")) for zipmap in (False, True)]
 
@@ -36,8 +37,8 @@ def one(name, make, data, **rest):
 
 
 def compare(case, wanted, got, where=""):
-    """Returns None, or a sentence about the first difference. Lists are sequences, dicts are maps, arrays are
-    tensors."""
+    """Returns None if the results agree, and otherwise a message about the first difference. A list is a sequence, a
+    dict is a map, and an array is a tensor."""
     if isinstance(wanted, list):
         if not isinstance(got, list) or len(got) != len(wanted):
             return f"{where}: {len(wanted)} items wanted, got {len(got) if isinstance(got, list) else type(got).__name__}"

@@ -35,7 +35,8 @@ def boosted(which):
 
 
 def registered(case, model, data):
-    """Converts a scikit-learn pipeline with LightGBM or XGBoost. Registers their converters with skl2onnx first."""
+    """Converts a scikit-learn pipeline that contains estimators of LightGBM or XGBoost. First registers the converters
+    of these estimators with skl2onnx."""
     import lightgbm
     import xgboost
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
@@ -57,8 +58,8 @@ CONVERTERS = {"sklearn": sklearn, "lightgbm": boosted("lightgbm"), "xgboost": bo
 
 
 def accept_booleans():
-    """Works around a bug of skl2onnx 1.20: it writes booleans into lists of integers for HistGradientBoosting, which
-    protobuf 7 refuses."""
+    """Works around a bug of skl2onnx 1.20. For HistGradientBoosting, it stores booleans in attributes that are lists of
+    integers. protobuf 7 refuses such lists."""
     from onnx import helper
     make = helper.make_attribute
     if make.__name__ == "with_integers":
@@ -73,8 +74,8 @@ def accept_booleans():
 
 
 def use_plain_locale(model):
-    """Sets the locale of StringNormalizer nodes, because onnxruntime's default is en_US.UTF-8, which few machines
-    have."""
+    """Sets the locale of StringNormalizer nodes to C.UTF-8. onnxruntime's default is en_US.UTF-8, which is not
+    installed on many machines."""
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and not any(a.name == "locale" for a in node.attribute):
             attribute = node.attribute.add()
@@ -96,7 +97,7 @@ def to_onnx(case, data):
 
 
 def feeds(case, data):
-    """Returns the test rows with the types of the model's inputs."""
+    """Returns a dict from input name to test rows. Float rows are double if the model is double."""
     out = {}
     for name, x in data.test.items():
         out[name] = x.astype(np.float64) if case.f64 and x.dtype.kind == "f" else x

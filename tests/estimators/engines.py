@@ -1,5 +1,5 @@
-"""Runs a model in onnxruntime and in tern on the same inputs. A result is an array, a list for a sequence, or a dict
-for a map."""
+"""Runs a model in onnxruntime and in tern on the same inputs. A tensor is returned as an array, a sequence as a list,
+and a map as a dict."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def write_input(path, x):
 
 
 def read(value):
-    """Parses tern's JSON of a value."""
+    """Converts a value in tern's JSON output to an array, list or dict."""
     if isinstance(value, list):
         return [read(item) for item in value]
     if "type" not in value:
@@ -48,7 +48,7 @@ def by_tern(tern, path, feeds, folder, limit, options=()):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"tern did not end within {limit} s") from None
+        raise RuntimeError(f"tern did not exit within {limit} s") from None
     if done.returncode != 0:
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()}")
     return {file.stem: read(json.loads(file.read_text())) for file in (folder / "out").iterdir()}

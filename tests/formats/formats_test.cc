@@ -1,5 +1,5 @@
-// Tests importers, which are separate libraries: Tern finds them in the folder of libtern, opens them once,
-// and refuses them if their version or build differs.
+// Tests importers, which are separate libraries. Tern must find them in the folder of libtern, open each of
+// them once, and refuse a library of another version or build.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Heads, targets, chunked and compressed bodies of HTTP requests.
+// Parses the heads, chunked bodies and compressed bodies of HTTP requests.
 #include <cstdlib>
 #include <string_view>
 
@@ -13,7 +13,7 @@ using namespace tern::server;
 
 namespace {
 
-// The result must not depend on how the bytes arrive.
+// Decodes a chunked body at once and byte by byte. Both must have the same result.
 void CheckChunks(std::string_view text) {
   ChunkDecoder one(4096), two(4096);
   std::string body, again;

@@ -1,4 +1,5 @@
-// Bodies of infer and generate requests. The first two bytes are the length of the JSON, 65535: all of it.
+// Parses the bodies of infer and generate requests. The first two bytes of the input are the length of the
+// JSON part of the body, little endian. If they are 65535, the entire body is JSON.
 #include <cstdlib>
 #include <cstring>
 #include <string_view>

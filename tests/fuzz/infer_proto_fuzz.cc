@@ -1,4 +1,4 @@
-// ModelInferRequest of gRPC, as the server parses it.
+// Parses ModelInferRequest messages with the parser of the gRPC server.
 #include <cstdlib>
 #include <memory>
 
@@ -9,7 +9,7 @@ using namespace tern;
 
 namespace {
 
-// One region, "r", of 64 bytes.
+// Has a single shared memory region: "r", of 64 bytes.
 class OneRegion : public server::SharedMemoryControl {
  public:
   Status Register(const std::string&, const std::string&, uint64_t, uint64_t) override { return {}; }
@@ -30,7 +30,7 @@ class OneRegion : public server::SharedMemoryControl {
 }  // namespace
 
 int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
-  // A copy of the exact size, so that a read beyond it is noticed.
+  // The message is copied to the heap, so that AddressSanitizer reports a read beyond its end.
   const std::shared_ptr<uint8_t[]> copy(new uint8_t[size]);
   std::copy(data, data + size, copy.get());
   const Buffer message = Buffer::Borrow(copy.get(), size, copy);

@@ -1,4 +1,5 @@
-// Configurations of models: config.pbtxt, config.yaml and the JSON of load requests. The first byte chooses.
+// Parses model configurations. The first byte selects the format: 'y' is config.yaml, 'j' is the JSON of a
+// load request, and any other byte is config.pbtxt.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ int TERN_FUZZ_ENTRY(const uint8_t* bytes, size_t size) {
   if (!checked.ok()) return 0;
   const auto config = server::ConvertConfig(message, "");
   if (config.status().code() == Code::kInternal) std::abort();
-  // What clients get must be readable: JSON as JSON, the message as a message.
+  // The JSON and the protobuf message that the server sends to clients must be parseable.
   if (config.ok() && !server::ParseConfigJson(config->json, again).ok()) std::abort();
   if (config.ok() && !again.ParseFromString(config->proto)) std::abort();
   return 0;

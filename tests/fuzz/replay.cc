@@ -1,4 +1,5 @@
-// tern_fuzz_replay CORPUS: replays the inputs of the targets *_fuzz.cc, except models (replay_models.cc).
+// tern_fuzz_replay CORPUS runs all fuzz targets on their stored inputs, except model_fuzz.cc, for which see
+// replay_models.cc.
 #include "replay.h"
 
 #define TERN_FUZZ_TARGET(name) int Fuzz_##name(const uint8_t*, size_t);

@@ -10,8 +10,8 @@
 
 using Target = std::function<void(const uint8_t*, size_t)>;
 
-// Runs the target on each file of `folder`. Returns the number of files, or 0 if the folder does not exist. A
-// finding aborts the program.
+// Runs the target on each file of `folder`. Returns the number of files, or 0 if the folder does not exist.
+// If the target finds an error, it aborts the program.
 inline int ReplayFolder(const std::filesystem::path& folder, const Target& target) {
   if (!std::filesystem::is_directory(folder)) return 0;
   int count = 0;

@@ -1,5 +1,5 @@
-// tern_replay_models CORPUS: replays the stored models of each format, in the folder <library>_fuzz, with the
-// library that reads the format.
+// tern_replay_models CORPUS reads the stored models of each format. The models are in CORPUS/<library>_fuzz,
+// where <library> is the name of the library that reads the format, such as "onnx".
 #include "check_model.h"
 #include "load/load.h"
 #include "ops/ops.h"

@@ -1,5 +1,5 @@
-// Reads .tern files from hostile bytes. The target corrects the checksum, so that the reader continues after
-// checking it.
+// Reads .tern files from hostile bytes. The target replaces the checksum of the header by the correct one,
+// because otherwise the reader would reject nearly all inputs at once.
 #include <cstdlib>
 #include <cstring>
 

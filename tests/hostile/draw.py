@@ -1,4 +1,4 @@
-"""Draws random values for hostile models, such as numbers at the limits of integers and of memory."""
+"""Draws random values for hostile models, such as numbers close to the limits of int32 and int64."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -9,7 +9,7 @@ BEYOND = [0, -1, -7, 2**31, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -(2**31), -(2**6
 
 
 def _held(value):
-    """Returns the nearest value that an attribute can represent."""
+    """Returns the value. Clamps integers to the range of int64, because attributes are int64."""
     if isinstance(value, list):
         return [_held(v) for v in value]
     return min(max(value, -(2**63)), 2**63 - 1) if isinstance(value, int) else value
@@ -30,7 +30,8 @@ class Draw:
         return int(self.rng.integers(low, high + 1))
 
     def number(self, wild=0.1, small=0.6):
-        """Returns a number that is mostly small, often large and sometimes invalid."""
+        """Returns a number of BEYOND with probability `wild`, and otherwise a number of SMALL (with probability
+        `small`) or LARGE."""
         if self.chance(wild):
             return self.pick(BEYOND)
         return self.pick(SMALL) if self.chance(small) else self.pick(LARGE)
@@ -54,7 +55,7 @@ class Draw:
         return name
 
     def floats(self, dims):
-        if 0 in dims:  # numpy refuses empty arrays whose other dims are huge
+        if 0 in dims:  # numpy cannot represent dims such as [0, 2**62]
             self.constants.append(TensorProto(name=f"c{len(self.constants)}", data_type=TensorProto.FLOAT, dims=dims, raw_data=b""))
             return self.constants[-1].name
         return self.constant(self.rng.uniform(-1, 1, dims).astype(np.float32))
@@ -69,7 +70,8 @@ class Draw:
         return names[0] if outputs == 1 else names
 
     def image(self, channels, sizes):
-        """Returns an image. It is mostly the output of a convolution, so that the following ops run channels-last."""
+        """Returns the name of an image value. It is mostly the output of a convolution, so that the following ops run
+        channels-last."""
         batch = self.pick([0, 1, 1, 1, 2, 3])
         if self.chance(0.2):
             return self.input([batch, channels, *sizes])
@@ -79,7 +81,7 @@ class Draw:
         return self.node("Conv", [x, self.floats([channels, 20] + [width] * rank)], pads=[width // 2] * (2 * rank))
 
     def after(self, x, channels, rank):
-        """Returns the output of a convolution of x, or sometimes x itself."""
+        """Mostly adds a convolution of x and returns its output. Otherwise returns x."""
         if self.chance(0.3):
             return x
         return self.node("Conv", [x, self.floats([40, channels] + [1] * rank)])

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs tern on models with extreme attributes. tern must not crash, hang or use more than 1 GB of memory. If it refuses
-a model, it must give a reason. It must compute enough models, and results must equal those of the reference evaluator.
+a model, it must state a reason. It must compute a minimum share of the models (verdict.py). Results must equal those of
+the reference evaluator.
 
     run.py --tern build/release/bin/tern --cases 60            # 60 models of each op, with seeds from 0
     run.py --tern build/release/bin/tern --case Conv:12        # prints everything about one model; --keep FOLDER saves it
-    run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # the models of the sample; --update rewrites it
+    run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # the models of the sample file
 
-The sample states for each model whether it is computed or refused. A model whose outcome differs fails.
+The sample file states for each model whether tern computes or refuses it. A model with a different outcome fails.
+--update writes the outcomes to the sample file.
 """
 
 import argparse
@@ -31,7 +33,7 @@ from verdict import Answer
 
 OPS = windows.OPS | others.OPS
 CPU_S, WALL_S = 20, 300
-MEMORY = 1 << 30  # limit in bytes; tern must refuse a model that needs more
+MEMORY = 1 << 30  # the address space of a tern process, in bytes; tern must refuse a model that needs more
 
 
 def one_run(command, folder, *options):
@@ -56,7 +58,7 @@ def set_limits():
 
 
 def judge(command, name, keep=None):
-    """Returns the name of the case, the error or None, and all answers."""
+    """Returns the name of the case, the error (None if there is no error), and all answers."""
     op, seed = name.split(":")
     with np.errstate(all="ignore"):
         model = OPS[op](Draw(op, int(seed)))
@@ -82,8 +84,8 @@ def judge_one(args):
 
 
 def read_sample(path):
-    """Returns a dict from op to a string with + (computed) or - (refused) for each seed from 0, and the comment lines
-    of the file."""
+    """Returns the outcomes and the comment lines of a sample file. The outcomes are a dict from op to a string such as
+    "++-", which means that tern computes the models with seeds 0 and 1 and refuses the model with seed 2."""
     lines = path.read_text().splitlines()
     return dict(line.split() for line in lines if line[0] != "#"), [line for line in lines if line[0] == "#"]
 
@@ -127,13 +129,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="seed of the first model of each op")
     parser.add_argument("--only", choices=OPS, metavar="OP", help="run only this op")
     parser.add_argument("--case", help="run only the model OP:SEED")
-    parser.add_argument("--sample", type=pathlib.Path, help="file with the expected outcome of each model; replaces --cases and --seed")
-    parser.add_argument("--update", action="store_true", help="write the outcomes to the sample")
-    parser.add_argument("--keep", help="folder for the model of --case")
+    parser.add_argument("--sample", type=pathlib.Path, help="file with the expected outcome of each model; --cases is ignored")
+    parser.add_argument("--update", action="store_true", help="write the outcomes to the file --sample")
+    parser.add_argument("--keep", help="folder in which the model of --case is stored")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     if args.update and (args.only or not args.sample) or args.sample and args.seed:
-        parser.error("--update needs --sample without --only; --sample excludes --seed")
+        parser.error("--update needs --sample and excludes --only; --sample excludes --seed")
     return judge_one(args) if args.case else judge_all(args)
 
 

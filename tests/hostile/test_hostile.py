@@ -1,4 +1,4 @@
-"""Tests the verdicts of run.py with scripts instead of tern."""
+"""Tests run.py and verdict.py. Shell scripts replace tern."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ from testlib import suites  # noqa: E402
 from verdict import Answer  # noqa: E402
 
 SAMPLE = HERE / "sample.txt"
-# The arguments of a script are: run MODEL --random 3 --output-dir OUT …
+# A script is called like tern: SCRIPT run MODEL --random 3 --output-dir OUT …
 REFUSE = "echo \"tern: invalid model: node 'y0_0' (Tile, onnx node #0): no while: loading '$2'\" >&2; exit 2"
 
 

@@ -7,10 +7,14 @@ import re
 import numpy as np
 
 COMPUTED, REFUSED = 0, 2  # exit codes
-LEAST_COMPUTED = 0.6  # minimum share of computed models over all ops; the actual share is about 0.7
-LEAST_OF_AN_OP = 0.1  # minimum share per op, as a count rounded down; MaxUnpool has the smallest share, about 0.2
+# At least this share of all models must be computed. The actual share is about 0.7.
+LEAST_COMPUTED = 0.6
+# At least this share of the models of each op must be computed. The product with the number of models is rounded down.
+# MaxUnpool has the smallest share, about 0.2.
+LEAST_OF_AN_OP = 0.1
 
-# A refusal must name a node or a constant, except a lack of memory, which can occur outside of nodes.
+# A refusal must name a node or a constant. An error "resource exhausted" need not, because memory can be exhausted
+# outside of nodes.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")
@@ -25,8 +29,8 @@ class Answer:
 
 
 def bad_refusal(said, model, path):
-    """Returns the error in the message of a refusal, or None. The message must state the reason, the node and the
-    model."""
+    """Returns None if the message `said` of a refusal states the reason, the node and the model. Otherwise returns what
+    is wrong with the message."""
     match = REFUSAL.fullmatch(said)
     if not match:
         return f"refused without a well-formed error: '{said}'"
@@ -34,7 +38,7 @@ def bad_refusal(said, model, path):
         return f"refused without the model's name: {said}"
     if match["node"]:
         names = {name for node in model.graph.node for name in node.output}
-        known = match["node"].split("/")[0] in names  # a node that the optimizer made is named OUTPUT/OP
+        known = match["node"].split("/")[0] in names  # the optimizer names new nodes OUTPUT/OP
     else:
         known = match["kind"] == "resource exhausted" or any(f"tensor '{t.name}'" in match["why"] for t in model.graph.initializer)
     return None if known else f"refused without a node of the model: {said}"
@@ -61,7 +65,8 @@ def differs(a, b, exact):
 
 
 def fault(answers, model, path):
-    """Returns the error in the answers of the reference evaluator, of one thread and of two threads, or None."""
+    """Returns None if the answers are correct and agree. Otherwise returns an error. `answers` has the answers of the
+    reference evaluator, of one thread and of two threads, in this order."""
     for who, answer in answers.items():
         if words := bad_answer(answer, model, path):
             return f"{who}: {words}"
@@ -76,8 +81,8 @@ def fault(answers, model, path):
 
 
 def unexpected(name, marks, expected):
-    """Returns an error if the last of an op's marks differs from the expected mark, and otherwise None. `expected` maps
-    ops to their marks, or is None if there is no sample."""
+    """Returns an error if the last mark of `marks` differs from the expected mark of the same seed, and otherwise None.
+    `expected` maps ops to their marks, such as "++-". It is None if there is no sample."""
     if expected is None:
         return None
     op = name.split(":")[0]
@@ -87,8 +92,8 @@ def unexpected(name, marks, expected):
 
 
 def too_few(computed, cases, every_op):
-    """Returns a message for each minimum share that was not reached. `computed` has the number of computed models by
-    op. `cases` is the number of models per op."""
+    """Returns a message for each minimum share that was not reached. `computed` is a dict from op to the number of
+    computed models. `cases` is the number of models per op. If `every_op`, also checks the share over all ops."""
     found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
              if n < (least := math.floor(LEAST_OF_AN_OP * cases))]
     if every_op and (n := sum(computed.values())) < (least := math.ceil(LEAST_COMPUTED * cases * len(computed))):

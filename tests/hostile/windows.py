@@ -4,8 +4,8 @@ import numpy as np
 
 
 def fitting_pads(d, sizes, kernel, dilations, strides, below):
-    """Returns pads with which a few windows fit along each axis. If `below`, pads are smaller than a window, as pooling
-    requires."""
+    """Returns pads with which mostly one to four windows fit along each axis. If `below`, each pad is smaller than the
+    dilated kernel, as pooling requires."""
     begins, ends = [], []
     for n, k, q, s in zip(sizes, kernel, dilations, strides):
         extent = (k - 1) * q + 1
@@ -15,7 +15,7 @@ def fitting_pads(d, sizes, kernel, dilations, strides, below):
         begins.append(begin)
         ends.append(min(max(0, missing - begin), most))
         if not below and d.chance(0.1):
-            ends[-1] = missing - begin  # may be negative, which crops
+            ends[-1] = missing - begin  # may be negative, and then crops the input
     return begins + ends
 
 

@@ -1,4 +1,4 @@
-// Tests bodies that do not match their ops, and limits of loops.
+// Tests nested graphs with a wrong number of inputs or outputs, and limits of loops.
 #include <gtest/gtest.h>
 
 #include "ir/evaluate.h"

@@ -1,4 +1,5 @@
-// Tests weights in external files that change, or that links replace, between loads and during a load.
+// Tests weights in external files. A test changes the file, or replaces it by a link, between two loads or
+// during a load.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -90,8 +91,8 @@ TEST_F(ExternalData, LinksMayPointInsideTheFolderOnly) {
   EXPECT_NE(graph.status().message().find("leaves the model's folder"), std::string::npos);
 }
 
-// One thread alternately replaces the file by a link to a file outside of the model's folder, and by a link
-// to a file inside. A load that succeeds must have read the file inside the folder.
+// A thread repeatedly replaces w.bin: by a symbolic link to a file outside the model's folder, and then by a
+// hard link to a file inside the folder. A load that succeeds must have read the file inside the folder.
 TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
   Write(outside_ / "secret.bin", {42, 42});
   Write(folder_ / "good.bin", {1, 2});

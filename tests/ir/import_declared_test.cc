@@ -1,4 +1,4 @@
-// Tests how the importer uses declarations of a model: names of dims, value_info, kinds of attributes,
+// Tests how the importer uses what a model declares: names of dims, value_info, types of attributes, and
 // initializers.
 #include <gtest/gtest.h>
 
@@ -38,7 +38,9 @@ struct Declared : Model {
     Describe(info, name);
     SetDims(info, dims);
   }
-  // Returns how many attempts the import makes, and stores its message in `error`.
+  // Imports the model and returns the number of attempts. If a first attempt finds contradictory dims, the
+  // importer drops the declared dims and tries again. `error` is the message, or empty if the import
+  // succeeds.
   int Attempts(std::string& error) const {
     int attempts = 0;
     auto graph = onnx::ImportModel(std::make_shared<pb::ModelProto>(proto), "", &attempts);
@@ -48,7 +50,8 @@ struct Declared : Model {
 };
 
 TEST(Declared, NamesThatContradictEachOtherAreDropped) {
-  Declared model;  // if H were one size, the convolution would have one row, which does not match four
+  // If the two dims H were equal, the convolution would have 1 row, but the Concat requires 4 rows.
+  Declared model;
   model.Input("i", {"1", "1", "H", "4"});
   model.Input("k", {"1", "1", "H", "1"});
   model.Input("four", {"1", "1", "4", "1"});
@@ -86,7 +89,7 @@ TEST(Declared, OtherErrorsAreFoundOnce) {
   Declared rank;
   rank.Input("a", {"N"});
   rank.Add("Conv", {"a", "a"}, {"y"});
-  Declared plain;  // a contradiction that dropping declarations cannot remove
+  Declared plain;  // x and w do not broadcast; neither has a declaration that could be dropped
   plain.Weight("w", {3}, {1, 2, 3});
   plain.Add("Add", {"x", "w"}, {"y"});
   for (const Declared* model : {&attribute, &type, &unmade, &rank, &plain}) {
@@ -154,7 +157,8 @@ TEST(Declared, NamesOfDimsSurviveTextAndExport) {
     }
 }
 
-// The export adds a tensor of zeros for an absent zero point only if the operator itself can be exported.
+// ONNX needs a tensor of zeros in place of an absent zero point. The export must not add this tensor if it
+// cannot export the operator.
 TEST(Declared, ExportWritesNoUnusedInitializers) {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%a: u8[2,3], %b: u8[3,4], %s: f32[S]) -> (%y) {
@@ -191,7 +195,8 @@ TEST(Declared, OldCastsGiveTheirTypeAsTextOrNumber) {
 }
 
 TEST(Declared, NumbersOfTheOtherKindAreReadWhereExact) {
-  Model whole;  // has attributes that converters read with Float and Int, and some that Direct copies
+  // Converters read some of these attributes with Float and Int. Direct copies the others.
+  Model whole;
   AddAttr(whole.Add("Elu", {"x"}, {"e"}), "alpha", pb::AttributeProto::INT)->set_i(2);
   AddAttr(whole.Add("LeakyRelu", {"e"}, {"l"}), "alpha", pb::AttributeProto::INT)->set_i(3);
   AddAttr(whole.Add("Softmax", {"l"}, {"s"}), "axis", pb::AttributeProto::FLOAT)->set_f(-1);

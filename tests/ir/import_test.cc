@@ -86,7 +86,7 @@ TEST(Import, StopsFunctionsThatMultiply) {
   EXPECT_ERROR(model, "unsupported", "nodes once its functions are inlined");
 }
 
-// Adds a loop that contains a loop, and so on for `depth` levels. The states grow in each iteration.
+// Adds `depth` nested loops. Each iteration of a loop enlarges its state.
 void AddLoop(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, int depth) {
   const std::string d = StrCat(depth);
   auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)
@@ -159,7 +159,7 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
   EXPECT_ERROR(model, "invalid model", "impossible dims [-3,0]");
 }
 
-// The tensor is empty, but products of some of its dims overflow.
+// The dims are [0, 2^31, 2^30]. The tensor is empty, but the product of the other dims overflows.
 TEST(Import, RefusesEmptyTensorsBeyondMemory) {
   Model model;
   auto* w = model.proto.mutable_graph()->add_initializer();

@@ -36,8 +36,9 @@ std::string ParseError(const std::string& text) {
   return graph.ok() ? "" : graph.status().message();
 }
 
-// Returns a graph with an input and an output per pair. A pair is (input, its type, output, its type). No
-// node reads the input; the output is an Identity of a further input.
+// Returns a graph with an input and an output for each element of `pairs`. An element is (name of the input,
+// type of the input, name of the output, type of the output). No node reads the input. The output is an
+// Identity of another input.
 std::unique_ptr<Graph> Pairs(
     const std::vector<std::tuple<std::string, std::string, std::string, std::string>>& pairs) {
   InitOps();
@@ -191,20 +192,21 @@ TEST(FindStates, KnowsStatesOfFixedSize) {
 }
 
 TEST(FindStates, TakesTheAxisFromTheDims) {
-  // Type of the past, type of the present, and the axis, or "" if the two are not a state.
+  // The type of the past, the type of the present, and ":" with the axis, or "" if the two are not a state.
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"f32[2,B,2,P,4]", "f32[2,B,2,P+1,4]", ":3"},
-      {"f32[B,P,2,4]", "f32[?,P+S,2,4]", ":1"},       // the present's batch is unknown
-      {"f32[B,2,P,4]", "f32[B,2,total,4]", ":2"},     // only one dim differs
-      {"f32[B,2,past_seq,4]", "f32[?,2,?,4]", ":2"},  // the name past_seq decides between two unknown dims
-      {"f32[B,2,16,4]", "f32[B,2,16,4]", ":-1"},      // a cache of fixed size
-      {"f32[1,2,3,4]", "f32[1,2,4,4]", ":2"},         // a model that was exported for one length
-      {"f32[B,2,P,4]", "f32[B+1,2,P+S,4]", ""},       // two dims grow
-      {"f32[B,2,5,4]", "f32[B,2,4,4]", ""},           // a dim shrinks
-      {"f32[B,2,P,4]", "f16[B,2,P+S,4]", ""},         // another element type
-      {"f32[B,2,P,4]", "f32[2,P+S,4]", ""},           // another rank
-      {"f32[B,2,P,4]", "f32[*]", ""},                 // the present's rank is unknown
-      {"f32[B,2,P,4]", "f32[X,2,Y,4]", ""},           // two dims differ, and no name decides
+      {"f32[B,P,2,4]", "f32[?,P+S,2,4]", ":1"},    // the batch of the present is unknown
+      {"f32[B,2,P,4]", "f32[B,2,total,4]", ":2"},  // only one dim differs
+      {"f32[B,2,past_seq,4]", "f32[?,2,?,4]",
+       ":2"},                                     // the name past_seq says which of two unknown dims grows
+      {"f32[B,2,16,4]", "f32[B,2,16,4]", ":-1"},  // a cache of fixed size
+      {"f32[1,2,3,4]", "f32[1,2,4,4]", ":2"},     // a model that was exported for one length
+      {"f32[B,2,P,4]", "f32[B+1,2,P+S,4]", ""},   // two dims grow
+      {"f32[B,2,5,4]", "f32[B,2,4,4]", ""},       // a dim shrinks
+      {"f32[B,2,P,4]", "f16[B,2,P+S,4]", ""},     // another element type
+      {"f32[B,2,P,4]", "f32[2,P+S,4]", ""},       // another rank
+      {"f32[B,2,P,4]", "f32[*]", ""},             // the present's rank is unknown
+      {"f32[B,2,P,4]", "f32[X,2,Y,4]", ""},       // two dims differ, and no name says which one grows
   };
   for (const auto& [past, present, axis] : cases) {
     auto graph = Pairs({{"past_0", past, "present_0", present}});

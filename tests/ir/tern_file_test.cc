@@ -46,7 +46,8 @@ TEST(TernFile, RoundTripIsExact) {
   EXPECT_TRUE(*again == *bytes) << "saving again changes the file";
 }
 
-// The file depends only on the graph, not on the order in which nodes and constants were added or removed.
+// The bytes of the file depend only on the graph, not on the order in which nodes and constants were added
+// and removed.
 TEST(TernFile, DoesNotTellHowTheGraphCameAbout) {
   InitOps();
   Graph graph("g");
@@ -127,7 +128,8 @@ TEST(TernFile, RefusesToSaveTypesItCannotLoad) {
   }
 }
 
-// If any bit of the file flips, the loader must return an error, or, if the bit is padding, the same graph.
+// Flips one bit in each byte of the file. The loader must return an error or, if the bit is padding, the same
+// graph.
 TEST(TernFile, EveryFlippedBitIsNoticed) {
   auto graph = Model();
   const std::string bytes = *SaveTernBytes(*graph);
@@ -144,7 +146,7 @@ TEST(TernFile, EveryFlippedBitIsNoticed) {
 
 TEST(TernFile, EveryTruncationIsNoticed) {
   const std::string bytes = *SaveTernBytes(*Model());
-  size_t data_end = bytes.size() - 64;  // the last blob's padding may be missing
+  size_t data_end = bytes.size() - 64;  // a file without the padding of its last blob is valid
   for (size_t n = 0; n < data_end; ++n) EXPECT_FALSE(LoadTernBytes(BufferOf(bytes.substr(0, n))).ok()) << n;
 }
 

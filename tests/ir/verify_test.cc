@@ -65,7 +65,7 @@ TEST(Verify, NoticesAUseThatIsNoRead) {
   EXPECT_NE(VerifyGraph(g).message().find("the use list of 'x'"), std::string::npos);
 }
 
-// This test takes minutes if an edit searches all values or uses.
+// If an edit searched all values or uses, this test would take minutes.
 TEST(Verify, EditsALargeGraphInLinearTime) {
   InitOps();
   Graph g;

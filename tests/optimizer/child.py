@@ -1,4 +1,4 @@
-"""Calls a function in a forked child with a time limit, so that a crash or a hang affects one result only."""
+"""Calls a function in a forked child with a time limit, so that a crash or a hang affects only one result."""
 
 import multiprocessing
 import os
@@ -7,12 +7,12 @@ import signal
 
 
 class Failure(Exception):
-    """There is no result. The message is the reason, in one line."""
+    """The call has no result. The message of the exception is the reason, in one line."""
 
 
 def one_line(text, limit=240):
-    """Returns the text in one line, without the folders of paths. The folders are temporary, so that they would differ
-    in every run."""
+    """Returns the text in one line. Paths are replaced by their file names, because their folders are temporary and
+    would differ in every run."""
     return re.sub(r"\s+", " ", re.sub(r"(?<![\w.])/(?:[\w.-]+/)+", "", str(text))).strip()[:limit]
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares Tern's graph optimizer with those of onnxruntime (extended level), onnxsim and onnxslim.
 
-For every model of --models and of $TERN_ZOO/models, it prints the number of nodes after optimisation and the difference
-between the outputs of the optimised and the original model. With --time, it also prints the time of both models. The
-exit status is 1 if, on any model, Tern leaves more nodes than a peer, fails, changes the outputs, or makes the model
-slower. The results of peers are stored in --cache, so that a second run needs only Tern. The last line is `N passed, N
-failed, N skipped`.
+The models are those of --models and of $TERN_ZOO/models. For each model, it prints the number of nodes after
+optimisation, and the difference between the outputs of the optimised and the original model. With --time, it also
+prints the time of both models. The exit status is 1 if there is a model on which Tern fails, leaves more nodes than a
+peer, changes the outputs, or makes the model slower. The results of peers are stored in the file --cache, so that a
+second run runs only Tern. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def number(value, form=""):
 
 
 def peer_cell(result, model):
-    """Returns the number of nodes, followed by `!` if the peer's model is wrong."""
+    """Returns the peer's number of nodes as text: "12", "12!" if its model is wrong, or "-" if it failed."""
     return str(result["nodes"]) + "!" * peers.is_wrong(result, model) if "nodes" in result else "-"
 
 
@@ -44,7 +44,7 @@ def line(row, model):
 
 
 def against(peer, rows, models):
-    """Compares Tern with one peer, over the models that both optimised."""
+    """Returns a comparison of Tern with one peer. The node counts cover only the models that both optimised."""
     both = [(r["tern"]["nodes_after"], r["exported"], r["peers"][peer]["nodes"]) for r in rows
             if "tern" in r and "nodes" in r["peers"][peer]]
     sign = Counter("fewer" if tern < other else "equal" if tern == other else "more" for tern, _, other in both)
@@ -84,8 +84,8 @@ def losses(row):
 def print_summary(summary, rows, models):
     for peer, c in summary["peers"].items():
         print(f"{peer:12} {c['models']} models: tern fewer {c['fewer']}, equal {c['equal']}, more {c['more']}; "
-              f"nodes in all: tern {c['nodes_tern']}, exported {c['nodes_exported']}, {peer} {c['nodes_peer']}; "
-              f"the exported file has more on {c['exported_more']}; {peer} failed on {c['failed']}, wrong on {c['wrong']}")
+              f"total nodes: tern {c['nodes_tern']}, exported {c['nodes_exported']}, {peer} {c['nodes_peer']}; "
+              f"models whose exported file has more nodes: {c['exported_more']}; {peer} failed on {c['failed']}, wrong on {c['wrong']}")
     for row, model in zip(rows, models):
         for peer, result in row["peers"].items():
             if peers.is_wrong(result, model):
@@ -93,9 +93,9 @@ def print_summary(summary, rows, models):
                 print(f"wrong {peer} {row['model']}: {why}")
     if "time" in summary:
         time = summary["time"]
-        print(f"time in all: original {time['original_ms']:.2f} ms, optimised {time['optimised_ms']:.2f} ms")
+        print(f"total time: original {time['original_ms']:.2f} ms, optimised {time['optimised_ms']:.2f} ms")
         if is_slower(summary):
-            print("FAIL time in all: the optimised models take longer")
+            print("FAIL total time: the optimised models take longer")
     print(f"tern has no more nodes than any peer on {summary['no_more_nodes_than_any_peer']} of {summary['models']} models")
     for row in rows:
         if row["problems"]:
@@ -104,7 +104,7 @@ def print_summary(summary, rows, models):
 
 
 def printable(value):
-    """Converts infinities and NaNs to text, because JSON has none."""
+    """Converts infinities and NaNs to text, because JSON cannot represent them."""
     if isinstance(value, dict):
         return {key: printable(item) for key, item in value.items()}
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
@@ -141,18 +141,18 @@ def compare(models, cache, options):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
-    parser.add_argument("--cache", type=Path, help="the file of the peers' results (default: peers.json in --models)")
-    parser.add_argument("--peers-only", action="store_true", help="fill the cache and exit; needs no tern")
+    parser.add_argument("--cache", type=Path, help="the file with the results of the peers (default: peers.json in --models)")
+    parser.add_argument("--peers-only", action="store_true", help="write the results of the peers to --cache and exit; tern is not needed")
     parser.add_argument("--limit", type=int, default=60, help="time limit of one optimizer on one model, in seconds")
-    parser.add_argument("--run", action="store_true", help="also run both models in tern and compare")
-    parser.add_argument("--time", action="store_true", help="also time both models in tern, with one thread")
-    parser.add_argument("--rounds", type=int, default=3, help="number of rounds that time both models")
+    parser.add_argument("--run", action="store_true", help="also run the original and the optimised models in tern and compare their outputs")
+    parser.add_argument("--time", action="store_true", help="also measure the time of the original and the optimised model in tern, with one thread")
+    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of both models for --time")
     parser.add_argument("--seconds", type=float, default=0.3, help="seconds for one measurement")
-    parser.add_argument("--noise", type=float, default=0.05, help="a model may be slower by this share of its time")
+    parser.add_argument("--noise", type=float, default=0.05, help="an optimised model may be slower by this fraction of the original's time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     if not options.cache and not options.models:
-        parser.error("give --models, --cache or both")
+        parser.error("--models or --cache is required")
     options.cache = options.cache or options.models / "peers.json"
     return options
 

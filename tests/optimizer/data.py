@@ -14,8 +14,8 @@ from onnx import helper, numpy_helper
 
 TESTS = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-5
-# Larger tolerances of models whose layers round to 8 or 11 bits. The order of a sum decides how an activation near a
-# rounding boundary is rounded. onnxruntime with its optimizer differs as much from onnxruntime without it.
+# Larger tolerances for models whose layers round to int8 or float16. The order of a sum decides how an activation near
+# a rounding boundary is rounded. onnxruntime's own optimizer changes the outputs of these models as much.
 LOOSER = {"mobilenet_v2_int8_qdq": 0.06, "mobilenetv2-7_fp16": 2e-3}
 OPEN_DIM = 2  # size of an open dim
 
@@ -35,7 +35,7 @@ ZOO = _zoo_tables()
 class Model:
     name: str
     path: Path
-    published: bool  # a model of the zoo; its inputs are random if none are stored
+    published: bool  # whether it is a model of the zoo; its inputs are random if none are stored
 
     @property
     def sha(self):
@@ -47,7 +47,7 @@ class Model:
 
     @property
     def invalid(self):
-        """Whether the file violates ONNX, so that every engine must refuse it."""
+        """Returns whether the file violates ONNX, so that every engine must refuse it."""
         return self.published and self.name in ZOO.INVALID
 
 
@@ -64,7 +64,7 @@ def declare(parser):
     """Declares the options for the tern binary and the models."""
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
-    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    parser.add_argument("--no-zoo", action="store_true", help="do not use the models under $TERN_ZOO/models")
     parser.add_argument("--only", default="", help="use only the models whose names match this regular expression")
 
 

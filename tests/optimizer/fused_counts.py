@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the number of fused ops that Tern finds in exports of known architectures with the number that the
-architecture has.
+"""Counts the fused ops (such as Attention and LayerNorm) after Tern has optimized an exported model. The counts must
+equal the numbers of these layers in the architecture.
 
     fused_counts.py --tern build/release/bin/tern --models .cache/architectures
 
@@ -26,7 +26,7 @@ SHAPES = ("static", "dynamic")
 
 @dataclass(frozen=True)
 class Expected:
-    config: str  # the configuration in tests/architectures/families, which determines the counts
+    config: str  # a description of the configuration in tests/architectures/families, which determines the counts
     counts: dict = field(default_factory=dict)
 
 
@@ -49,8 +49,8 @@ def t5(encoder_layers, decoder_layers, config):
 
 
 def whisper(encoder_layers, decoder_layers, config):
-    """Returns the counts of Whisper, which has the layers of T5, a GELU in each layer, and a GELU after each of two
-    convolutions."""
+    """Returns the counts of Whisper. It has the attentions and norms of T5, one GELU in each layer, and a GELU after
+    each of its two convolutions."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "LayerNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1,
                              "Gelu": encoder_layers + decoder_layers + 2})
@@ -113,7 +113,7 @@ def check(tern, folder, expected):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", type=Path, default=Path("build/release/bin/tern"))
-    parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder of exports")
+    parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder that tests/architectures/export.py filled")
     parser.add_argument("--only", nargs="*", default=sorted(EXPECTED), choices=sorted(EXPECTED), metavar="FAMILY")
     parser.add_argument("--limit", type=float, default=120, help="time limit per model, in seconds")
     args = parser.parse_args()

@@ -7,8 +7,8 @@ import onnx.inliner
 
 
 def load(path):
-    """Returns the model with its local functions inlined, because nodes in functions would not be counted and some
-    optimizers do not optimize across functions."""
+    """Returns the model with its local functions inlined. A node in a function would be counted once instead of once
+    per call, and some optimizers do not optimize across functions."""
     model = onnx.load(path)
     return onnx.inliner.inline_local_functions(model) if model.functions else model
 
@@ -27,8 +27,8 @@ def _name(node):
 
 
 def ops(model):
-    """Returns the number of nodes by operator, over all graphs and functions. Constant nodes are data like initializers
-    and are not counted."""
+    """Returns the number of nodes of each operator, in all graphs and functions. Constant nodes are not counted,
+    because they are data like initializers."""
     found = Counter()
     for body in [*bodies(model.graph), *(b for f in model.functions for b in bodies(f))]:
         found.update(_name(n) for n in body.node if n.op_type != "Constant")
@@ -36,5 +36,5 @@ def ops(model):
 
 
 def is_random(model):
-    """Returns whether two runs may differ."""
+    """Returns whether the results of two runs may differ."""
     return any(op.startswith("Random") or op in ("Multinomial", "Bernoulli") for op in ops(model))

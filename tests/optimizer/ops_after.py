@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints which operators a peer leaves in models, and which it removes or adds, from the cache of compare.py."""
+"""Prints which operators a peer leaves in models, and which operators it removes or adds. Reads the cache file of
+compare.py."""
 
 import argparse
 import os

@@ -17,8 +17,8 @@ def session(path, level=LEVELS.ORT_DISABLE_ALL, save_to=None):
 
 
 def load(path):
-    """Returns a session without onnxruntime's optimizer, or with its basic level if the model does not run
-    otherwise."""
+    """Returns a session without onnxruntime's optimizer. If the model cannot run without it, the session uses the basic
+    level."""
     try:
         return session(path)
     except Exception:  # some operators have no kernel before the optimizer replaces them
@@ -57,8 +57,8 @@ def _error(wanted, got):
 
 
 def distance(wanted, got):
-    """Returns the largest difference, relative to the largest magnitude of the output. Returns inf if shapes, types or
-    NaNs differ."""
+    """Returns the largest difference, divided by the largest magnitude of the output. Returns inf if shapes, types or
+    the positions of NaNs differ."""
     if set(wanted) != set(got):
         return float("inf")
     pairs = [(_arrays(wanted[name]), _arrays(got[name])) for name in wanted]

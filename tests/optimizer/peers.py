@@ -20,8 +20,8 @@ WRONG = 1e-2  # an optimised model with a larger error counts as wrong
 
 
 def _onnxruntime(model, folder):
-    """Optimises with onnxruntime's extended level, which fuses but does not change layouts or use machine-specific
-    operators."""
+    """Optimises with onnxruntime's extended level. This level fuses nodes, but does not change layouts and does not use
+    operators for a specific machine."""
     given, out = folder / "given.onnx", folder / "optimised.onnx"
     onnx.save(model, given)
     outputs.session(given, outputs.LEVELS.ORT_ENABLE_EXTENDED, save_to=out)
@@ -44,7 +44,8 @@ OPTIMIZERS = {"onnxruntime": _onnxruntime, "onnxsim": _onnxsim, "onnxslim": _onn
 
 
 def versions():
-    """Returns the pinned version of each peer. A peer need not be installed if the file has all results."""
+    """Returns the version of each peer that scripts/requirements-*.txt pins. A peer need not be installed if the cache
+    has all its results."""
     pins = dict(line.strip().split("==") for file in PINS for line in file.read_text().splitlines() if "==" in line)
     return {peer: pins[peer] for peer in OPTIMIZERS}
 
@@ -55,7 +56,7 @@ def _require(peer, version):
     except importlib.metadata.PackageNotFoundError:
         found = "none"
     if found != version:
-        raise SystemExit(f"{peer} {version} is needed because the cache lacks a result of it, but {found} is installed; "
+        raise SystemExit(f"the cache lacks a result of {peer} {version}, but the installed version is {found}; "
                          "run scripts/deps optimizer")
     importlib.import_module(peer)  # imported once here, because forked children inherit the module
 
@@ -89,8 +90,8 @@ def _distance(peer, model, optimised, all_feeds):
 
 
 def _judge(peer, model, optimised, all_feeds, limit):
-    """Returns the error of the peer's model, or why it is broken. Returns {} if the original is random or does not
-    run."""
+    """Returns {"error": largest difference of outputs}, or {"broken": reason} if the peer's model does not run. Returns
+    {} if the original is random or does not run."""
     if graphs.is_random(graphs.load(model.path)):
         return {}
     try:
@@ -117,8 +118,8 @@ def _measure(peer, model, all_feeds, limit):
 
 
 class Cache:
-    """The file with results by hash of the model file and by "peer version". It is rewritten after each model, so that
-    an interruption loses nothing."""
+    """The file with the results of the peers. It maps the hash of a model file to a dict from "PEER VERSION" to the
+    result. It is rewritten after each model, so that no result is lost if the program is interrupted."""
 
     def __init__(self, path, limit):
         self.path, self.limit = path, limit
@@ -131,7 +132,8 @@ class Cache:
         fresh.replace(self.path)
 
     def results(self, model, all_feeds):
-        """Returns the result of each peer: {nodes, ops, seconds, error | broken} or {reason}."""
+        """Returns a dict from peer to result. A result is {nodes, ops, seconds, error}, {nodes, ops, seconds, broken}
+        or {reason}."""
         known = self.entries.setdefault(model.sha, {})
         keys = {peer: f"{peer} {version}" for peer, version in self.versions.items()}
         missing = [peer for peer, key in keys.items() if key not in known]

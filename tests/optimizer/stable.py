@@ -2,9 +2,9 @@
 """Checks guarantees of the optimizer on real models.
 
 For every model of --models and of $TERN_ZOO/models, two runs of `tern optimize` must write the same bytes, as .tern and
-as .onnx. Optimising the result again must fire no rule and change no byte. The result must compute the stored outputs,
-or those of the original if none are stored. The exit status is 1 if anything differs. The last line is `N passed, N
-failed, N skipped`.
+as .onnx. When the result is optimised again, no rule may fire and no byte may change. The result must compute the
+stored outputs. If none are stored, it must compute the outputs of the original. The exit status is 1 if anything
+differs. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse

@@ -12,7 +12,8 @@ from child import Failure, one_line
 
 @dataclass(frozen=True)
 class Times:
-    """The milliseconds per run of both models in their best rounds, and the spread between rounds."""
+    """The milliseconds per run of the original and the optimised model, each in its best round, and the spread between
+    rounds."""
 
     original: float
     optimised: float
@@ -55,7 +56,7 @@ class Tern:
         return report
 
     def report(self, model, *options, level="extended"):
-        """Returns the report of optimise() without writing a file."""
+        """Returns the same report as optimise(), but writes no file."""
         return self._object("optimize", model, "--level", level, *options)
 
     def run(self, model, inputs, out):
@@ -69,7 +70,7 @@ class Tern:
         self._call("verify", model, "--data", stored, "--level", "none", "--threads", 1)
 
     def times(self, original, optimised, inputs, rounds, seconds):
-        """Measures both models alternately, so that noise affects them equally."""
+        """Measures both models alternately, so that other load on the machine affects both equally."""
         def bench(model):
             report = self._object("bench", model, *inputs, "--threads", 1, "--level", "none", "--seconds", seconds)
             return report["latency_ms"]["p50"]

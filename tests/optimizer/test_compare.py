@@ -1,4 +1,5 @@
-"""Tests the comparison: node counts, differences of outputs, and detection of a worse optimizer."""
+"""Tests the comparison: that it counts nodes, measures differences of outputs, and fails if Tern is worse than a
+peer."""
 
 import json
 import os
@@ -23,7 +24,7 @@ import outputs  # noqa: E402
 import peers  # noqa: E402
 from data import Model  # noqa: E402
 
-# A fake tern, which copies the model and reports the number of nodes that the test sets.
+# A fake tern. It copies the model, and reports the number of nodes that the test chooses.
 FAKE = """#!{python}
 import json, shutil, sys
 assert sys.argv[1] == "optimize" and sys.argv[5:7] == ["--level", "extended"], sys.argv
@@ -99,7 +100,7 @@ class Children(unittest.TestCase):
 
 
 class WholeScript(unittest.TestCase):
-    """The tests write the results of peers to the cache, so that no peer needs to be installed."""
+    """These tests write made-up results of peers to the cache, so that no peer needs to be installed."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

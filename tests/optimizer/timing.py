@@ -2,10 +2,10 @@
 """Times every model in Tern before and after optimization. No model may become slower, and the sum of all times may not
 grow.
 
-`tern optimize --measure` runs both forms of a model alternately, in one process with one thread. The best run of each
-form counts. A model that seems slower is measured again and longer, up to --rounds times, because other programs on the
-machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if the sum grows.
-The last line is `N passed, N failed, N skipped`.
+`tern optimize --measure` runs the original and the optimised model alternately, in one process with one thread. The
+best run of each counts. A model that seems slower is measured again and longer, up to --rounds times, because other
+programs on the machine can only increase a time. The exit status is 1 if a model is slower by more than --noise, or if
+the sum grows. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from child import Failure, one_line
 from tern import Tern, save_inputs, shape_options
 
 
-GRAIN = 0.001  # milliseconds; smaller differences may be due to the clock and the caches
+GRAIN = 0.001  # differences of at most this many milliseconds are ignored, because clock and caches cause them
 
 
 def is_slower(before, after, noise):
@@ -42,7 +42,7 @@ def with_inputs(tern, model, feeds, seconds, level):
 
 
 def measure(tern, model, options):
-    """Returns the best runs before and after optimization, in milliseconds."""
+    """Returns the times of the best run before and of the best run after optimization, in milliseconds."""
     feeds = data.feeds(model)[0]
     before = after = float("inf")
     for turn in range(options.rounds):
@@ -61,9 +61,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
-    parser.add_argument("--seconds", type=float, default=0.4, help="seconds for one measurement of both forms")
+    parser.add_argument("--seconds", type=float, default=0.4, help="seconds for one measurement of both models")
     parser.add_argument("--rounds", type=int, default=5, help="maximum number of measurements of a model that seems slower")
-    parser.add_argument("--noise", type=float, default=0.05, help="a model may be slower by this share of its time")
+    parser.add_argument("--noise", type=float, default=0.05, help="an optimised model may be slower by this fraction of the original's time")
     parser.add_argument("--limit", type=int, default=120, help="time limit of one call of tern, in seconds")
     parser.add_argument("--json", type=Path, help="write the measured times to this file")
     return parser.parse_args()

@@ -13,7 +13,8 @@ from tern import save_inputs, shape_options
 
 
 def node_problems(nodes, found, model):
-    """Returns a line for each peer with fewer nodes. Peers that failed or are wrong do not count."""
+    """Returns a message for each peer whose model has fewer nodes than Tern's. Ignores peers that failed or whose model
+    is wrong."""
     fair = {p: r["nodes"] for p, r in found.items() if "nodes" in r and not peers.is_wrong(r, model)}
     return [f"{nodes - count} nodes more than {peer}" for peer, count in fair.items() if nodes > count]
 
@@ -27,21 +28,21 @@ def _onnx_error(model, optimised, all_feeds):
         original = outputs.load(model.path)
         wanted = [outputs.results(original, feeds) for feeds in all_feeds]
     except Exception:
-        return None  # onnxruntime lacks the original's operators; --run compares Tern with itself
+        return None  # onnxruntime does not support an operator of the original
     rewritten = outputs.load(optimised)
     got = [outputs.results(rewritten, feeds) for feeds in all_feeds]
     return max(outputs.distance(a, b) for a, b in zip(wanted, got))
 
 
 def _usual(row):
-    """Returns text with the error of onnxruntime's optimizer, which shows the effect of reordered sums in this
-    network."""
+    """Returns a text with the error of onnxruntime's optimizer for the same model. It shows how much the order of sums
+    affects the outputs."""
     error = row["peers"]["onnxruntime"].get("error")
     return "" if error is None else f" (onnxruntime's optimizer: {error:.2g})"
 
 
 class Judge:
-    """Judges models. `row` returns all results of one model as plain values."""
+    """Runs Tern's optimizer on models. `row` returns all results of one model as a dict of plain values."""
 
     def __init__(self, tern, options):
         self.tern, self.options = tern, options

@@ -27,7 +27,8 @@ std::set<std::string> SymbolsOf(const Graph& graph) {
   return {names.begin(), names.end()};
 }
 
-// Returns several sizes for the symbols: the given ones, random ones, and random ones with many 1s or 0s.
+// Returns several sets of sizes for the symbols: the given sizes, random sizes, and random sizes with many 1s
+// or many 0s.
 std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
   std::vector<Sizes> all = {options.symbols};
   const auto symbols = SymbolsOf(graph);
@@ -55,11 +56,12 @@ DatumList WithoutNumbers(DatumList inputs) {
 struct Wanted {
   std::vector<Outcome> plain;
   std::string broken;        // why the graph's declared types are wrong; empty if they are right
-  std::vector<Outcome> odd;  // outcomes for inputs with infinities and NaNs
+  std::vector<Outcome> odd;  // outcomes for inputs that contain infinities and NaNs
 };
 
-// Returns whether `v` is the shape of a Reshape and contains a 0, which copies a dim of the input. Inference
-// cannot know that a computed size is 0.
+// Returns whether `v` is the shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of the
+// input. If the shape is computed, inference does not know that it contains a 0, so that the inferred dims
+// are wrong.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
@@ -71,7 +73,7 @@ bool MeansCopy(const Value& v, const Tensor& t) {
 
 struct Types {
   bool copies = false;
-  std::string broken;  // the first value whose dims differ from the inferred ones
+  std::string broken;  // a message about the first value whose dims differ from the inferred dims
 };
 
 Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
@@ -88,14 +90,15 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
       for (int k = 0; holds && k < shape.rank(); ++k)
         holds = shape[k].Evaluate(symbols).value_or(t.dim(k)) == t.dim(k);
       if (!holds)
-        types.broken = StrCat(node.Describe(), " gives ", t.Describe(), ", inferred was ", shape.ToString());
+        types.broken = StrCat(node.Describe(), " returns ", t.Describe(), ", but the inferred shape is ",
+                              shape.ToString());
     }
   };
   (void)Guard([&] { return EvaluateGraph(graph, inputs, look); });
   return types;
 }
 
-// Appends the outcome of the graph to `into`. Skips sizes with which the graph cannot run.
+// Appends the outcome of the graph to `into`, unless the graph cannot run with these sizes.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
   const Types types = CheckTypes(graph, sizes, inputs);
@@ -191,16 +194,17 @@ std::string Optimized(const Graph& graph, const OptimizeOptions& options, std::u
   if (auto error = UniqueNames(*after, names); !error.empty()) return error;
   const std::string text = PrintGraphExactly(*after);
   auto twin = NamedCopy(graph);
-  if (!Optimize(*twin, options).ok() || PrintGraphExactly(*twin) != text) return "not deterministic";
+  if (!Optimize(*twin, options).ok() || PrintGraphExactly(*twin) != text)
+    return "not deterministic: two runs differ";
   auto again = after->Clone();
   auto second = Optimize(*again, options);
   if (!second.ok()) return second.status().ToString();
   if (!second->hits.empty()) {
     std::string names;
     for (const auto& [name, hits] : second->hits) names += StrCat(" ", name);
-    return StrCat("not idempotent:", names);
+    return StrCat("not idempotent: a second run fires", names);
   }
-  if (PrintGraphExactly(*again) != text) return "not idempotent: the text changes";
+  if (PrintGraphExactly(*again) != text) return "not idempotent: a second run changes the text";
   if (Status inferred = InferGraph(*again); !inferred.ok()) return "types: " + inferred.ToString();
   return "";
 }
@@ -215,8 +219,8 @@ std::string CheckLevel(const Graph& graph, const Wanted& wanted, const OptimizeO
   last = text;
   const Strictness strict{.infinities = options.level == Level::kBasic,
                           .halves = options.level != Level::kLayout};
-  if (auto error = SameResults(*after, wanted.plain, "numbers", strict); !error.empty()) return error;
-  if (options.level == Level::kBasic) return SameResults(*after, wanted.odd, "odd numbers", strict);
+  if (auto error = SameResults(*after, wanted.plain, "finite inputs", strict); !error.empty()) return error;
+  if (options.level == Level::kBasic) return SameResults(*after, wanted.odd, "inputs with infinities and NaNs", strict);
   return SameKernels(*after, wanted.plain, strict);
 }
 
@@ -234,7 +238,7 @@ Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs) {
     optimize.level = fault.level = level;
     optimize.disable = options.disable;
     optimize.eager =
-        level == Level::kLayout;  // random graphs are too small for layout changes to be profitable
+        level == Level::kLayout;  // without `eager`, layout changes need larger graphs to be profitable
     fault.what = CheckLevel(graph, wanted, optimize, last, fault.fired);
     if (fault) break;
   }

@@ -12,7 +12,7 @@ namespace tern {
 struct Fault {
   std::string what;  // empty if there is no fault
   Level level = Level::kNone;
-  std::vector<std::string> fired;  // rules and passes that changed the graph, also without a fault
+  std::vector<std::string> fired;  // rules and passes that changed the graph; set even if there is no fault
   explicit operator bool() const { return !what.empty(); }
 };
 
@@ -27,15 +27,15 @@ struct CheckOptions {
 //  - Outputs have the same names and types.
 //  - The reference evaluator computes the same values for several sizes of symbols. At level basic it also
 //    computes the same values for infinite and NaN inputs.
-//  - Two optimizations give the same text, and optimizing the result again changes nothing.
-//  - The runtime's kernels agree with the reference evaluator.
-// `runs` receives the number of compared data sets.
+//  - Two runs of the optimizer have the same result, and optimizing the result again changes nothing.
+//  - Above level basic, the runtime's kernels agree with the reference evaluator.
+// `*runs` becomes the number of sets of input data for which results are compared.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
 
-// Returns each rule that, if disabled, makes the fault disappear.
+// Returns the rules and passes without which the fault does not occur. Each is disabled alone.
 std::vector<std::string> Culprits(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
-// Returns a smaller graph with a fault at the same level.
+// Returns a smaller graph with a fault of the same kind at the same level.
 std::unique_ptr<Graph> ShrinkGraph(const Graph& graph, const CheckOptions& options, const Fault& fault);
 
 }  // namespace tern

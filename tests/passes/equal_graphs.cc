@@ -30,7 +30,7 @@ double Tolerance(DType dtype) {
 std::string CompareTensors(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.dims() != b.dims())
     return StrCat("is ", b.Describe(), ", was ", a.Describe());
-  if (a.dtype() == DType::kString) return ToStrings(a) == ToStrings(b) ? "" : "has other texts";
+  if (a.dtype() == DType::kString) return ToStrings(a) == ToStrings(b) ? "" : "has different strings";
   const auto x = ToDoubles(a), y = ToDoubles(b);
   double largest = 1;
   for (double v : x)
@@ -45,10 +45,10 @@ std::string CompareTensors(const Tensor& a, const Tensor& b) {
 }
 
 std::string CompareData(const Datum& a, const Datum& b) {
-  if (a.kind != b.kind) return "is of another kind";
+  if (a.kind != b.kind) return "has a different kind (tensor, sequence, optional or map)";
   if (a.is_tensor()) return CompareTensors(a.tensor, b.tensor);
   if (!a.is_sequence()) return "";
-  if (a.sequence->size() != b.sequence->size()) return "has another length";
+  if (a.sequence->size() != b.sequence->size()) return "is a sequence of a different length";
   for (size_t i = 0; i < a.sequence->size(); ++i)
     if (auto error = CompareData((*a.sequence)[i], (*b.sequence)[i]); !error.empty()) return error;
   return "";

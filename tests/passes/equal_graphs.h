@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// Returns random inputs for the graph, with sizes for symbols and unknown dims. Integers are small and not
-// negative.
+// Returns random inputs for the graph. `symbols` are the sizes of symbols. Other open dims have the size 3.
+// Integers are small and not negative.
 DatumList RandomInputs(const Graph& graph, const std::map<std::string, int64_t>& symbols, unsigned seed);
 // Returns an empty string if the outputs have the same names and types, and equal elements up to rounding.
 // Otherwise returns a description of the first difference.

@@ -155,10 +155,10 @@ Value* Grower::Operand(Value* x) {
       return Scalar(random_.Pick(kNumbers));
     case 2:
       return x;
-    case 3:  // a vector along the last axis; in case 4, the vector is along the channels
+    case 3:  // a constant vector along the last axis
       if (rank >= 1 && SizeOf(x, -1) > 0) return Weights({SizeOf(x, -1)}, 0.5, 2);
       break;
-    case 4:
+    case 4:  // a constant vector along the channels (axis 1)
       if (rank >= 3 && SizeOf(x, 1) > 0) {
         Dims dims(static_cast<size_t>(rank - 1), 1);
         dims[0] = SizeOf(x, 1);

@@ -1,5 +1,5 @@
-// Adds random valid nodes to a graph. Each new node runs on sample data and is removed if its results are
-// huge or NaN.
+// Adds random valid nodes to a graph. Each new node is run on sample data, and is removed if a result is huge
+// or NaN.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -19,8 +19,8 @@ class Grower {
   // Returns results of nodes that no node reads. They may become outputs of the graph.
   std::vector<Value*> Leaves() const;
 
-  // Adds a node and returns its output. Returns null if the node is not valid or an input is null. Ops
-  // returns several outputs.
+  // Op adds a node and returns its output. Returns null if the node is not valid or an input is null. Ops
+  // adds a node with several outputs.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
@@ -37,11 +37,11 @@ class Grower {
   Node* Open(const char* op, const std::vector<Value*>& inputs, int outputs);
   Value* Close(Node* node);
 
-  // Returns a random f32 value with a rank from low to high, or null if there is none. Later values are more
-  // probable.
+  // Returns a random f32 value of the graph with a rank from low to high, or null if there is none. Values
+  // that were added later are more probable.
   Value* Float(int low = 0, int high = 5);
-  // Returns a value that is computed without rounding, so that discontinuous ops (comparisons, quantization)
-  // may read it.
+  // Like Float, but returns only values that are computed without rounding. Discontinuous ops (comparisons,
+  // quantization) may read them.
   Value* Exact(int low = 0, int high = 5);
   // Returns a value that broadcasts against x: a number, a vector, a value of the same type, or x itself.
   Value* Operand(Value* x);

@@ -38,8 +38,8 @@ void Branch(Grower& g) {
 void Repeat(Grower& g) {
   Value* x = g.Float();
   if (!x) return;
-  // If the dims of x are not known before the run, the loop has at least one iteration, because the dims of a
-  // scan output without iterations are known only statically.
+  // If the dims of x are not known before the run, the loop has at least one iteration. Without an iteration,
+  // nothing would determine the dims of the scan output.
   const int least = x->type.shape.fully_known() ? 0 : 1;
   Node* node = g.Open("Loop",
                       {g.Const(Tensor::Scalar(DType::kI64, g.random().Between(least, 3))),

@@ -1,5 +1,5 @@
-// The building blocks of random graphs. A maker adds nodes. It adds none if the graph has no suitable
-// operands.
+// The building blocks of random graphs. A maker is a function that adds nodes to a graph. It adds none if the
+// graph has no suitable operands.
 #pragma once
 #include <vector>
 

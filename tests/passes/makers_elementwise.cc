@@ -29,7 +29,7 @@ void Sums(Grower& g) {
   g.Binary(g.random().Pick(kKinds), x, y);
 }
 
-void CeilDiv(Grower& g) {
+void Division(Grower& g) {
   Value* x = g.Float();
   Value* y = g.Operand(x);
   if (y && (g.Least(y) > 0.05 || g.Greatest(y) < -0.05)) g.Binary("div", x, y);
@@ -44,7 +44,7 @@ void Power(Grower& g) {
   g.Binary("pow", x, g.Scalar(e));
 }
 
-// Adds two operations with constants, such as c * (d * x), c + (d + x) or (x * c) + x.
+// Adds three operations with constants in a row, such as ((x * 2) * 0.5) + 3.
 void Chain(Grower& g) {
   static const std::vector<const char*> kKinds = {"add", "sub", "mul", "min", "max"};
   static const std::vector<double> kNumbers = {0, 1, -1, 2, 0.5, 3};
@@ -57,7 +57,8 @@ void Chain(Grower& g) {
   }
 }
 
-// Adds the same node twice, as a common subexpression, and then a further reader of one of the two.
+// Adds two equal nodes, which are a common subexpression, and a node that combines their results. With
+// probability 0.5, a Neg precedes the second operand.
 void Twins(Grower& g) {
   Value* x = g.Float();
   Value *a = g.Unary("sigmoid", x), *b = g.Unary("sigmoid", x);
@@ -90,7 +91,7 @@ void Conversion(Grower& g) {
   g.Op("Cast", {y}, {{"to", DType::kF32}});
 }
 
-void Whole(Grower& g) {
+void IntegerCast(Grower& g) {
   Value* x = g.Exact();
   static const std::vector<DType> kInts = {DType::kI32, DType::kI64, DType::kBool, DType::kI8};
   g.Op("Cast", {g.Op("Cast", {x}, {{"to", g.random().Pick(kInts)}})}, {{"to", DType::kF32}});
@@ -123,8 +124,8 @@ void Activate(Grower& g) {
 }  // namespace
 
 std::vector<Maker> ElementwiseMakers() {
-  return {AnyUnary, BoundedUnary, Sums,   Sums,       CeilDiv, Power,     Chain,
-          Twins,    Select,       Bounds, Conversion, Whole,   Quantized, Activate};
+  return {AnyUnary, BoundedUnary, Sums,   Sums,       Division,    Power,     Chain,
+          Twins,    Select,       Bounds, Conversion, IntegerCast, Quantized, Activate};
 }
 
 }  // namespace tern

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Returns a constant v, or sometimes a slightly different one, so that a pattern does not match.
+// Returns the constant v, or with probability 0.1 the constant 1.01 * v, with which a pattern must not match.
 Value* Near(Grower& g, double v) { return g.Scalar(g.random().Chance(0.1) ? v * 1.01 : v); }
 
 void GeluErf(Grower& g) {
@@ -74,7 +74,7 @@ void SoftmaxByHand(Grower& g) {
   g.Binary("div", e, g.Op("Reduce", {e, g.Ints({g.random().Chance(0.8) ? -1 : 0})}, sum));
 }
 
-// Returns a projection of x, [batch, length, heads * size], split into heads: [batch, heads, length, size].
+// Projects x to [batch, length, heads * size] and returns the projection as [batch, heads, length, size].
 Value* Heads(Grower& g, Value* x, int64_t features) {
   Value* y = g.Op("MatMul", {x, g.Weights({features, 4}, -0.7, 0.7)});
   if (g.random().Chance(0.5)) y = g.Binary("add", y, g.Weights({4}));
@@ -104,9 +104,9 @@ void Rotary(Grower& g) {
     return g.Op("Slice", {x, g.Ints({from}), g.Ints({to}), g.Ints({-1})});
   };
   Value *a = half(0, 2), *b = half(2, g.random().Chance(0.5) ? 4 : INT64_MAX);
-  Value* transposed =
+  Value* rotated =
       g.Op("Concat", {g.random().Chance(0.9) ? g.Unary("neg", b) : b, a}, {{"axis", int64_t{-1}}});
-  g.Binary("add", g.Binary("mul", x, g.Weights({4})), g.Binary("mul", transposed, g.Weights({4})));
+  g.Binary("add", g.Binary("mul", x, g.Weights({4})), g.Binary("mul", rotated, g.Weights({4})));
 }
 
 }  // namespace

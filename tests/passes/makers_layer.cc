@@ -61,7 +61,7 @@ void Convolution(Grower& g) {
   if (y && g.random().Chance(0.5)) g.Unary(g.random().Chance(0.7) ? "relu" : "hard_swish", y);
 }
 
-void Normalised(Grower& g) {
+void BatchNorms(Grower& g) {
   Value* x = g.Float(3, 4);
   if (!x || g.SizeOf(x, 1) < 1) return;
   const int64_t c = g.SizeOf(x, 1);
@@ -94,7 +94,7 @@ void Reductions(Grower& g) {
          {{"kind", std::string(g.random().Pick(kKinds))}});
 }
 
-void Shares(Grower& g) {
+void Softmaxes(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   const int64_t axis = g.random().Chance(0.6) ? -1 : g.random().Below(RankOf(x));
@@ -104,7 +104,7 @@ void Shares(Grower& g) {
   if (y && g.random().Chance(0.2)) g.Op("Reduce", {y, g.Ints({axis})}, {{"kind", std::string("sum")}});
 }
 
-void LargestPlace(Grower& g) {
+void ArgMax(Grower& g) {
   Value* x = g.Exact(1, 4);
   if (!x) return;
   Value* y =
@@ -116,7 +116,7 @@ void LargestPlace(Grower& g) {
 
 std::vector<Maker> LayerMakers() {
   return {Product,    Product, Projections, Pairwise,   Convolution, Convolution,
-          Normalised, Pools,   Reductions,  Reductions, Shares,      LargestPlace};
+          BatchNorms, Pools,   Reductions,  Reductions, Softmaxes,   ArgMax};
 }
 
 }  // namespace tern

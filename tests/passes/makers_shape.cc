@@ -56,7 +56,7 @@ void View(Grower& g) {
   }
 }
 
-void Cut(Grower& g) {
+void Slices(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   static const std::vector<int64_t> kStarts = {0, 0, 1, -2, -1}, kEnds = {1, 2, -1, INT64_MAX, 4, INT64_MAX};
@@ -66,7 +66,7 @@ void Cut(Grower& g) {
                        g.Ints({g.random().Below(RankOf(x))}), g.Ints({g.random().Chance(0.8) ? 1 : 2})});
 }
 
-void Join(Grower& g) {
+void Concats(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   Value* y = g.Operand(x);
@@ -76,8 +76,8 @@ void Join(Grower& g) {
   if (joined && g.random().Chance(0.3)) g.Op("Slice", {joined, g.Ints({0}), g.Ints({2}), g.Ints({0})});
 }
 
-// Adds a Split and a Concat of all or some of its results, in the same or another order.
-void Pieces(Grower& g) {
+// Adds a Split, and mostly a Concat of its two results, in any order. One result may be negated before.
+void SplitsAndConcats(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   const int axis = g.random().Below(RankOf(x));
@@ -89,7 +89,7 @@ void Pieces(Grower& g) {
   if (g.random().Chance(0.8)) g.Op("Concat", parts, {{"axis", int64_t{axis}}});
 }
 
-void Pick(Grower& g) {
+void Gathers(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   static const std::vector<std::vector<int64_t>> kPlaces = {{0}, {0, 1}, {1, 0}, {-1}, {0, 0}, {0, 1, 2}};
@@ -98,7 +98,7 @@ void Pick(Grower& g) {
   g.Op("Gather", {x, places}, {{"axis", int64_t{g.random().Below(RankOf(x))}}});
 }
 
-void Border(Grower& g) {
+void Pads(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
   std::vector<int64_t> pads(static_cast<size_t>(2 * RankOf(x)), 0);
@@ -107,7 +107,7 @@ void Border(Grower& g) {
   g.Op("Pad", {x, g.Ints(pads)});
 }
 
-void Wider(Grower& g) {
+void Expands(Grower& g) {
   Value* x = g.Float(1, 3);
   if (!x) return;
   std::vector<int64_t> ones(static_cast<size_t>(RankOf(x)), 1);
@@ -117,7 +117,7 @@ void Wider(Grower& g) {
   if (y && g.random().Chance(0.5)) g.Binary("mul", y, g.Operand(y));
 }
 
-void Again(Grower& g) {
+void Tiles(Grower& g) {
   Value* x = g.Float(1, 3);
   if (!x) return;
   std::vector<int64_t> repeats(static_cast<size_t>(RankOf(x)), 1);
@@ -152,12 +152,13 @@ void ByShape(Grower& g) {
   }
 }
 
-void Same(Grower& g) { g.Op("Identity", {g.Float()}); }
+void Identities(Grower& g) { g.Op("Identity", {g.Float()}); }
 
 }  // namespace
 
 std::vector<Maker> ShapeMakers() {
-  return {Transposes, Transposes, View, View, Cut, Join, Pieces, Pick, Border, Wider, Again, ByShape, Same};
+  return {Transposes, Transposes, View,    View,  Slices,  Concats,   SplitsAndConcats,
+          Gathers,    Pads,       Expands, Tiles, ByShape, Identities};
 }
 
 }  // namespace tern

@@ -31,7 +31,7 @@ void OpenConstant(Graph& graph, Random& random) {
   if (!constants.empty()) graph.ConstantToInput(random.Pick(constants));
 }
 
-// Inserts an identity or another op before one operand.
+// Inserts an identity or another op between a node and one of its operands.
 void Between(Graph& graph, Random& random) {
   std::vector<std::pair<Node*, int>> places;
   for (const auto& node : graph.nodes())

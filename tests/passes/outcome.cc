@@ -13,7 +13,8 @@
 namespace tern {
 namespace {
 
-// Returns whether the node rounds its results and stores them in memory that no other value shares.
+// Returns whether the node rounds its results. Such a node also stores them in memory that no other value
+// shares, so that Disturb may overwrite them.
 bool Rounds(const Node& node) {
   static const std::set<std::string> kOps = {
       "Binary",    "Unary",   "MatMul",     "Conv",    "ConvTranspose", "Reduce",
@@ -32,8 +33,8 @@ double Largest(const Tensor& t) {
   return largest;
 }
 
-// Adds a random rounding error to each element. Terms of a sum of products may cancel, so that its error is
-// relative to the largest element: twice the rounding error of a single operation (docs/reports/accuracy.md).
+// Adds a random rounding error to each element, in place. In a sum of products, terms may cancel. Its error
+// is therefore at least twice the rounding error of the largest element (docs/reports/accuracy.md).
 void Disturb(const Node& node, const Tensor& t, Random& random) {
   if (!IsFloat(t.dtype()) || !t.contiguous()) return;
   const double error = node.op->macs ? 2 * Rounding(t.dtype()) * Largest(t) : 0;
@@ -74,8 +75,9 @@ void Widen(const Datum& plain, const Datum& disturbed, std::vector<double>& slac
   for (double& s : slack) s += 8 * most;
 }
 
-// Increases `slack` to the change of the outputs when a random rounding error is added to the results of the
-// nodes for which `rounds` is true.
+// Runs the graph with random rounding errors in the results of the nodes for which `rounds` is true.
+// Increases `slack` by a multiple of the differences between these outputs and the outputs `plain` without
+// rounding errors.
 Status AddSlack(const Graph& graph, const DatumList& inputs, const DatumList& plain,
                 const std::function<bool(const Node&)>& rounds, std::vector<std::vector<double>>& slack) {
   for (uint64_t seed : {1, 2, 3}) {

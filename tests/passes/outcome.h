@@ -14,18 +14,18 @@ struct Outcome {
   DatumList inputs, outputs;
   // The tolerance per output and element. If it is infinite, any value is accepted.
   std::vector<std::vector<double>> slack;
-  // The tolerance if the optimizer may compute f16 and bf16 in f32 (WidenHalf), so that Casts to them need
-  // not round.
+  // The tolerance if the optimizer may compute f16 and bf16 in f32 (WidenHalf). Casts to f16 and bf16 then
+  // need not round.
   std::vector<std::vector<double>> wide_slack;
 };
 
 struct Strictness {
-  bool infinities = false;  // if false, infinities and NaNs count as equal
+  bool infinities = false;  // if false, all infinities and NaNs are equal to each other
   bool halves = true;       // if false, wide_slack replaces slack
 };
 
 Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs);
-// Returns an empty string if `got` equals the outputs of `wanted` within their slack, and otherwise a
+// Returns an empty string if `got` equals the outputs of `wanted` within their slack. Otherwise returns a
 // message.
 std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got,
                     const Strictness& strict);

@@ -33,7 +33,7 @@ std::unique_ptr<Graph> OnlyInputs(Random& random) {
   return graph;
 }
 
-// Values have at most this many elements, so that a product of two of them fits into memory.
+// The maximum number of elements of a value. With this limit, the product of two values fits into memory.
 constexpr int64_t kMaxElements = 1 << 14;
 
 void LimitSize(const Node&, const DatumList& outputs) {
@@ -45,8 +45,8 @@ bool Runs(const Graph& graph, const std::map<std::string, int64_t>& symbols) {
   return Guard([&] { return EvaluateGraph(graph, RandomInputs(graph, symbols, 1), LimitSize); }).ok();
 }
 
-// Returns a graph of the rules' cases with up to three changes. Stops before the first change that makes the
-// graph invalid.
+// Returns the graph of `seed`, which comes from a .rule file, after up to three random changes. Skips changes
+// after which the graph is invalid or does not run. Returns null if the graph of `seed` does not run.
 std::unique_ptr<Graph> Changed(const SeedGraph& seed, Random& random) {
   auto parsed = ParseGraph(seed.text);
   if (!parsed.ok() || !InferGraph(**parsed).ok() || !Runs(**parsed, seed.symbols)) return nullptr;

@@ -1,5 +1,5 @@
-// Makes valid random graphs from a seed. A graph is built from random nodes, or it is a graph of the rules'
-// cases with small changes. Rules thus see their patterns and graphs that almost match.
+// Makes valid random graphs. A graph is built from random nodes, or it is a graph of a .rule file with small
+// changes. The changed graphs match the patterns of rules or almost match them.
 #pragma once
 #include <map>
 #include <memory>
@@ -26,7 +26,7 @@ RandomGraph MakeRandomGraph(uint64_t seed, const std::vector<SeedGraph>& seeds);
 // Makes one small change: changes a number, an attribute or an operand, inserts a node, makes a dim open, or
 // replaces a constant by an input. The graph may be invalid afterwards.
 void MutateGraph(Graph& graph, Random& random);
-// Clears inferred types, so that inference starts again.
+// Clears the inferred types, so that the next inference does not use them.
 void ForgetTypes(Graph& graph);
 
 }  // namespace tern

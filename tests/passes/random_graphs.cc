@@ -1,6 +1,6 @@
 // tern_random_graphs FOLDER [--seed S] [--count N] [--print] optimises random graphs and checks the
-// optimizer's guarantees. Some graphs are derived from the cases in the folder. For a graph that fails, it
-// prints the seed, the graph, a reduced graph that still fails, and the responsible rules.
+// optimizer's guarantees. Some graphs are derived from the .rule files in FOLDER. If a graph fails, the
+// program prints the seed, the graph, a reduced graph that still fails, and the responsible rules.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +65,7 @@ void Explain(uint64_t seed, const RandomGraph& made, const CheckOptions& options
               static_cast<unsigned long long>(seed), LevelName(fault.level), fault.what.c_str(),
               culprits.empty() ? " (no single rule)" : culprits.c_str());
   const auto small = ShrinkGraph(*made.graph, options, fault);
-  std::printf("smallest: %s\n%s\nwhole:\n%s\n", CheckGraph(*small, options).what.c_str(),
+  std::printf("reduced graph: %s\n%s\nfull graph:\n%s\n", CheckGraph(*small, options).what.c_str(),
               PrintGraph(*small).c_str(), PrintGraph(*made.graph).c_str());
   std::fflush(stdout);
 }

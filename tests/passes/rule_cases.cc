@@ -49,7 +49,7 @@ std::string CheckFires(const RuleCase& c, const Graph& before, Graph& after, int
   after.RemoveUnusedConstants();
   std::string ops;
   AppendOps(after, ops);
-  if (ops != c.ops) return StrCat("left are: ", ops, "\n", PrintGraph(after));
+  if (ops != c.ops) return StrCat("the rewritten graph has the ops ", ops, "\n", PrintGraph(after));
   for (unsigned seed : {1u, 2u})
     if (auto error = CompareGraphs(before, after, c.symbols, seed); !error.empty())
       return StrCat(error, "\n", PrintGraph(after));
@@ -63,7 +63,7 @@ std::string CheckMisses(const RuleCase& c, int hits, const PassContext& context)
   if (c.is_pass) return "";
   std::string heard;
   for (const WhyNot& answer : context.answers()) heard += StrCat("\n  ", answer.node, ": ", answer.reason);
-  return StrCat("the reason \"", c.reason, "\" was not given; heard:", heard);
+  return StrCat("no reason contains \"", c.reason, "\"; the reasons are:", heard);
 }
 
 std::string Run(const RuleCase& c) {
@@ -79,15 +79,14 @@ std::string Run(const RuleCase& c) {
   return c.fires ? CheckFires(c, **before, *after, *hits) : CheckMisses(c, *hits, context);
 }
 
-// Checks the example in the documentation of a rule that is written in code: the rule must fire and must not
-// change the results.
+// Checks the example in the documentation of a rule that is written in C++ instead of as a pattern. The rule
+// must fire on the example, and the results must not change.
 std::string CheckExample(const Rule& rule) {
   const auto example = RunExample(rule);
   return example.ok() ? CompareGraphs(*example->before, *example->after, {}, 1) : example.status().ToString();
 }
 
-// Returns messages for rules without a graph in which they fire, or without a graph in which they do not
-// fire.
+// Returns a message for each rule that has no case in which it fires or no case in which it misses.
 std::vector<std::string> Untested(const std::vector<RuleCase>& cases) {
   std::set<std::pair<std::string, bool>> seen;
   for (const RuleCase& c : cases) seen.insert({c.rule, c.fires});

@@ -46,7 +46,8 @@ std::string FillConstants(std::string text) {
 // Parses a line such as "fires N=4 M=2 -> Gelu Unary:relu", without its first word.
 Status ReadFires(const std::string& rest, RuleCase& c) {
   const size_t arrow = rest.find("->");
-  if (arrow == std::string::npos) return InvalidArgument(c.place, ": expected -> and the ops that are left");
+  if (arrow == std::string::npos)
+    return InvalidArgument(c.place, ": expected -> and the ops of the rewritten graph");
   c.fires = true;
   c.ops = Trim(rest.substr(arrow + 2));
   std::stringstream in(rest.substr(0, arrow));
@@ -86,8 +87,8 @@ Result<std::vector<RuleCase>> ReadRuleFile(const std::string& path) {
           return InvalidArgument(place, ": expected the reason in quotes");
         cases.back().reason = rest.substr(1, rest.size() - 2);
       }
-    } else if (!head.empty() && head != "#") {  // a comment has a space after its #, a constant has none
-      if (cases.empty()) return InvalidArgument(place, ": a graph before fires or misses");
+    } else if (!head.empty() && head != "#") {  // "# text" is a comment, and "#w: f32[2]" is a constant
+      if (cases.empty()) return InvalidArgument(place, ": a graph must follow a line `fires` or `misses`");
       cases.back().graph += line + "\n";
     }
   }

@@ -1,15 +1,14 @@
-// Reads .rule files. For each rule, they have graphs in which it must fire and graphs in which it must not
-// fire.
+// Reads .rule files. A file contains graphs in which a rule must fire and graphs in which it must not fire.
 //
 //   rule RecomposeGelu
 //   fires -> Gelu
 //   graph @g(%x: f32[3,5]) -> (%y) { … #w: f32[4,4] = rand(7) … }
 //   misses "is also read by"
 //   graph @g(…) …
-// After `->` follow the ops of the rewritten graph, in order; `Op:kind` is an op with its kind. Sizes of
-// symbols may precede `->`, as in `fires N=4 -> Gelu`. The text after `misses` is part of the reason why the
-// rule does not fire. rand(SEED) or rand(SEED, LOW, HIGH) fills a constant with random numbers. `pass NAME`
-// tests a pass that is not a rule.
+// The words after `->` are the ops of the rewritten graph, in order. An op that has a kind is written as
+// Op:kind, as in Unary:relu. Sizes of symbols may precede `->`, as in `fires N=4 -> Gelu`. The text after
+// `misses` is part of the reason why the rule does not fire. rand(SEED) or rand(SEED, LOW, HIGH) fills a
+// constant with random numbers. `pass NAME` instead of `rule NAME` tests a pass that is not a rule.
 #pragma once
 #include <map>
 #include <string>

@@ -50,7 +50,8 @@ Result<Tensor> RandomTensor(DType dtype, const Dims& dims, const std::string& ca
 
 Result<Tensor> ValueOf(const std::string& type_text, const std::vector<std::string>& words, size_t from) {
   TERN_ASSIGN(Type type, Type::Parse(type_text));
-  if (!type.tensor() || !type.shape.fully_known()) return InvalidArgument(type_text, " is not a known shape");
+  if (!type.tensor() || !type.shape.fully_known())
+    return InvalidArgument(type_text, " is not a tensor type with known dims");
   const Dims dims = type.shape.Concrete();
   if (from < words.size() && StartsWith(words[from], "rand("))
     return RandomTensor(type.dtype, dims, words[from]);
@@ -81,7 +82,7 @@ struct Line {
   std::string text;
 };
 
-// A loop `foreach T f32 f16`: a word and the values that replace it.
+// For `foreach T f32 f16`, `name` is "T" and `values` are "f32" and "f16", which replace T.
 struct Loop {
   std::string name;
   std::vector<std::string> values;
@@ -115,7 +116,7 @@ Result<std::vector<std::string>> ChoicesOf(const std::string& text) {
 
 // Parses `foreach NAME VALUE…` or `foreach NAME of OP.ATTRIBUTE but VALUE…`.
 Result<Loop> ParseLoop(const std::vector<std::string>& words) {
-  if (words.size() < 3) return InvalidArgument("foreach NAME VALUE…");
+  if (words.size() < 3) return InvalidArgument("expected `foreach NAME VALUE…`");
   Loop loop{words[1], {words.begin() + 2, words.end()}};
   if (words[2] != "of" || words.size() < 4) return loop;
   TERN_ASSIGN(loop.values, ChoicesOf(words[3]));
@@ -199,7 +200,7 @@ class CaseReader {
   }
 
   Status TakeOp(const std::vector<std::string>& words) {
-    if (words.size() < 2) return InvalidArgument("op NAME ATTRIBUTE=VALUE…");
+    if (words.size() < 2) return InvalidArgument("expected `op NAME ATTRIBUTE=VALUE…`");
     op_ = words[1];
     attrs_.clear();
     for (size_t i = 2; i < words.size(); ++i) attrs_ += (i > 2 ? ", " : "") + words[i];
@@ -227,21 +228,22 @@ class CaseReader {
     if (what == "absent") {
       now_.inputs.push_back({"", {}, false});
     } else if (what == "in" || what == "const") {
-      if (!need(4) || words[3] != "=") return InvalidArgument(what, " NAME TYPE = VALUES");
+      if (!need(4) || words[3] != "=") return InvalidArgument("expected `", what, " NAME TYPE = VALUES`");
       TERN_ASSIGN(Tensor t, ValueOf(words[2], words, 4));
       now_.inputs.push_back({words[1], std::move(t), what == "const"});
     } else if (what == "out") {
-      if (!need(4) || words[3] != "=") return InvalidArgument("out NAME TYPE = VALUES");
+      if (!need(4) || words[3] != "=") return InvalidArgument("expected `out NAME TYPE = VALUES`");
       CaseOutput out{words[1], {}};
       if (!need(5) || words[4] != "reference") {
         TERN_ASSIGN(out.value, ValueOf(words[2], words, 4));
       }
       now_.outputs.push_back(std::move(out));
     } else if (what == "fails") {
-      if (!need(2)) return InvalidArgument("fails \"part of the message\"");
+      if (!need(2)) return InvalidArgument("expected `fails \"part of the message\"`");
       now_.fails = words[1].substr(1, words[1].size() - 2);
     } else if (what == "tolerance") {
-      if (!need(2) || !ParseDouble(words[1], now_.tolerance)) return InvalidArgument("tolerance NUMBER");
+      if (!need(2) || !ParseDouble(words[1], now_.tolerance))
+        return InvalidArgument("expected `tolerance NUMBER`");
     } else if (what == "by_reference") {
       return TakeByReference(words);
     } else {
@@ -254,7 +256,7 @@ class CaseReader {
   Status TakeByReference(const std::vector<std::string>& words) {
     const std::string& reason = words.back();
     if (words.size() < 2 || reason.size() < 3 || reason.front() != '"')
-      return InvalidArgument("by_reference TYPE… \"reason\"");
+      return InvalidArgument("expected `by_reference TYPE… \"reason\"`");
     bool holds = words.size() == 2;
     for (size_t w = 1; w + 1 < words.size(); ++w) {
       bool known = false;
@@ -283,8 +285,8 @@ class CaseReader {
   std::string path_, op_, attrs_;
   std::vector<Loop> loops_;  // the loops that enclose the current line
   std::vector<size_t> at_;   // index of the current value of each loop
-  Case now_;                 // what the lines since the last `end` define
-  bool open_ = false;        // whether there are such lines
+  Case now_;                 // the case that the lines since the last `end` define
+  bool open_ = false;        // whether there are lines since the last `end`
   std::vector<Case> cases_;
   int line_ = 0;
 };

@@ -14,7 +14,8 @@
 namespace tern {
 namespace {
 
-// Returns the case as a graph in text form, so that the parser is tested too. The caller adds the constants.
+// Returns the graph of the case in text form, so that the parser is tested too. Constants are inputs of this
+// graph. The caller replaces them by constants.
 std::string GraphText(const Case& c) {
   std::string parameters, arguments, outputs;
   for (const CaseInput& in : c.inputs) {
@@ -56,8 +57,7 @@ Result<Built> Build(const Case& c) {
   return built;
 }
 
-// Returns the tolerance for random operands. It is larger than for given operands, because terms of sums may
-// cancel.
+// Returns the relative tolerance for a case with random operands (a case on one line).
 double RandomTolerance(const Case& c, DType dtype) {
   if (dtype == DType::kF32 && c.tolerance >= 0) return c.tolerance;
   if (dtype == DType::kF16) return 2e-3;
@@ -96,8 +96,8 @@ std::string TypesOf(const Case& c) {
   return types;
 }
 
-// Returns why the reference evaluator ran instead of a kernel, or an empty string. An op without any kernels
-// does not count.
+// Returns why the reference evaluator ran instead of a kernel. Returns an empty string if a kernel ran, or if
+// the op has no kernels.
 std::string ByReference(const Session& session, const Case& c) {
   for (const Fallback& fallback : session.Fallbacks())
     if (!CpuKernels().Of(fallback.op).empty())
@@ -106,8 +106,8 @@ std::string ByReference(const Session& session, const Case& c) {
   return folded && !CpuKernels().Of(c.op).empty() ? "all nodes are computed before the run" : "";
 }
 
-// Runs with outputs bound to tensors of exactly the right size, so that sanitizers find writes beyond their
-// end.
+// Runs the session with its outputs bound to tensors on the heap, so that sanitizers report a write beyond
+// the end of an output. `like` are outputs of the same types and dims.
 Result<DatumList> RunBound(Session& session, const DatumList& like) {
   DatumList bound;
   for (size_t i = 0; i < like.size(); ++i) {
@@ -140,15 +140,15 @@ std::string CheckByReference(const Case& c, const std::string& found) {
 
 std::string CheckRoundTrips(const Graph& graph) {
   auto parsed = ParseGraph(PrintGraphExactly(graph));
-  if (!parsed.ok()) return "its own text does not read back: " + parsed.status().ToString();
-  if (!SameGraph(graph, **parsed)) return "its own text reads back as another graph";
+  if (!parsed.ok()) return "the printed graph does not parse: " + parsed.status().ToString();
+  if (!SameGraph(graph, **parsed)) return "the printed graph parses to a different graph";
   auto bytes = SaveTernBytes(graph);
   if (!bytes.ok()) return bytes.status().ToString();
   Buffer file = Buffer::Allocate(bytes->size());
   std::memcpy(file.data(), bytes->data(), bytes->size());
   auto loaded = LoadTernBytes(file);
   if (!loaded.ok()) return loaded.status().ToString();
-  return SameGraph(graph, **loaded) ? "" : "its .tern file loads as another graph";
+  return SameGraph(graph, **loaded) ? "" : "the .tern file loads as a different graph";
 }
 
 std::string ExpectFailure(const Case& c) {
@@ -164,7 +164,7 @@ std::string ExpectFailure(const Case& c) {
   }
   return message.find(c.fails) != std::string::npos
              ? ""
-             : StrCat("should fail with \"", c.fails, "\", but says: ", message);
+             : StrCat("should fail with \"", c.fails, "\", but fails with: ", message);
 }
 
 std::string CheckSession(const Case& c, const Built& built, const DatumList& wanted, int threads) {

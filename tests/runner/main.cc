@@ -1,6 +1,6 @@
-// tern_cases FOLDER [--only TEXT] runs every .case file in the folder. --only selects cases whose path or
-// name contains the text. The name is what a failure prints, including attributes. Other cases count as
-// skipped.
+// tern_cases FOLDER [--only TEXT] runs every .case file below the folder. With --only, it runs only the cases
+// whose path or name contains TEXT, and counts the others as skipped. The name of a case is its place, op,
+// attributes and operands, as in "relu.case:7 Unary {kind="relu"}".
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -14,7 +14,7 @@ namespace {
 struct Operand {
   DType dtype = DType::kInvalid;
   Dims dims;
-  std::string values;  // "1,2" if the operand is =(1,2)
+  std::string values;  // "1,-1" for the operand i64[2]=(1,-1)
   bool given = false, special = false, positive = false, constant = false;
   int64_t below = 0;
 };
@@ -87,9 +87,10 @@ Result<Case> ParseOneLine(const std::string& text) {
   int outputs = 1;
   for (std::string word; rest >> word;) {
     if (word == "->") {
-      if (!(rest >> outputs)) return InvalidArgument("-> NUMBER of outputs");
+      if (!(rest >> outputs)) return InvalidArgument("expected the number of outputs after ->");
     } else if (word[0] == '@') {
-      if (!ParseDouble(word.substr(1), c.tolerance)) return InvalidArgument("@TOLERANCE, got ", word);
+      if (!ParseDouble(word.substr(1), c.tolerance))
+        return InvalidArgument("expected @TOLERANCE, got ", word);
     } else {
       TERN_TRY(TakeOperand(word, random, c));
     }

@@ -1,12 +1,11 @@
-// Parses a case on one line. Its operands are:
+// Parses a case on one line. An operand of such a case has one of these forms:
 //
 //   f32[5,2]            an input with random numbers
 //   f32[3,4]!           a constant of the graph with random numbers
 //   i64[2]=(1,-1)       a constant of the graph with these numbers
-//   f32[9]~             an input with random numbers, NaNs, infinities and zeros
-//   f32[7]+             an input with random numbers above zero
-//   i64[4]<5            an input with random integers in [-5, 5)
-//   _                   an absent input
+//   f32[9]~             an input in which random numbers alternate with NaNs, infinities, zeros and huge
+//   numbers f32[7]+             an input with random numbers in [0.1, 3) i64[4]<5            an input with
+//   random integers in [-5, 5) _                   an absent input
 #pragma once
 #include "case_file.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests a model with 3 GB of external data: runs it, converts it to .tern and runs the .tern file. The peak resident
-memory must be at most 1.1 times the size of the file.
+"""Tests a model with 3 GB of external data. Runs it, converts it to .tern and runs the .tern file. In each of these
+commands, the peak resident memory must be at most 1.1 times the size of the weights.
 
     big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]
 
@@ -30,7 +30,7 @@ def make_model(folder, layers, width):
     with open(folder / "weights.bin", "wb") as data:
         for i in range(layers):
             block = rng.standard_normal((64, width), dtype=np.float32) / width**0.5
-            for _ in range(width // 64):  # repeats random rows, which is fast and fills the file with data
+            for _ in range(width // 64):  # writes the same 64 random rows again, because new ones would take too long
                 data.write(block.tobytes())
             w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[width, width], data_location=TensorProto.EXTERNAL)
             for key, value in (("location", "weights.bin"), ("offset", str(i * layer_bytes)), ("length", str(layer_bytes))):
@@ -47,7 +47,7 @@ def make_model(folder, layers, width):
 
 
 def run(name, command, size):
-    """Runs a command; prints and checks its peak resident memory."""
+    """Runs a command. Prints its exit status and peak resident memory, and returns whether both are acceptable."""
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     peak = usage.ru_maxrss * 1024
@@ -61,7 +61,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--gigabytes", type=float, default=3)
-    parser.add_argument("--width", type=int, default=8192, help="a multiple of 64")
+    parser.add_argument("--width", type=int, default=8192, help="rows and columns of each matrix; a multiple of 64 (default: 8192)")
     options = parser.parse_args()
     layer_bytes = options.width * options.width * 4
     layers = max(1, math.ceil(options.gigabytes * 1e9 / layer_bytes))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs every real ONNX model under $TERN_ZOO/models/onnx through Tern.
+"""Runs Tern on every published ONNX model under $TERN_ZOO/models/onnx.
 
-Each model is compared with onnxruntime on the same random inputs, and with its stored outputs if it has some. Then it
-is converted to .tern and back to ONNX. Both converted models must give the same results. The last line is `N passed, N
-failed, N skipped`.
+The results are compared with onnxruntime on the same random inputs, and with the stored outputs if the model has any.
+Then the model is converted to .tern and back to ONNX. Both converted models must compute the same results. The last
+line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -19,13 +19,14 @@ import numpy as np
 import onnxruntime
 
 RTOL, ATOL = 1e-3, 1e-4
-# Sizes of open dims, and inputs (below) that must not be random.
+# Sizes of the open dims of each model.
 SHAPES = {
     "nsnet2": {"dims": {"batch": 2, "frames": 7}},
     "translit_encoder": {"dims": {"batch": 2, "src": 5}},
     "translit_decoder": {"dims": {"batch": 2, "src": 5, "tgt": 4}},
     "bert_toy_optimized": {"dims": {"batch": 2, "max_seq_len_in_batch": 6}},
 }
+# The inputs of models that do not run on random inputs.
 FIXED_INPUTS = {
     "tiny_gpt2_beamsearch": {
         "input_ids": np.array([[1, 5, 7, 3], [2, 8, 4, 6]], np.int32),
@@ -43,8 +44,8 @@ FIXED_INPUTS = {
 }
 @dataclass
 class Looser:
-    """A larger tolerance than RTOL and ATOL for a model, with the reason. The absolute tolerance is `share` times the
-    largest output."""
+    """A tolerance that is larger than RTOL and ATOL. The absolute tolerance is `share` times the largest output. `why`
+    is the reason."""
 
     share: float
     why: str
@@ -53,12 +54,13 @@ class Looser:
 LOOSER_VECTORS = {
     "mobilenetv2-7_fp32": Looser(2e-4, "an older engine computed the stored outputs; onnxruntime differs from them by 1.6e-3, the largest output is 18.3"),
 }
-# Models that are also compared with the reference evaluator, optimized and unoptimized, with the options of `tern
-# verify`.
+# Models that `tern verify` also compares with the reference evaluator, optimized and unoptimized. The value lists
+# further options of `tern verify`.
 BY_REFERENCE = {
-    "magika_v3_3": ["--dim", "unk__214=2"],  # it computes mean(x * x) - mean(x)^2 of nearly equal numbers, so that sums must be accurate
+    # This model computes mean(x * x) - mean(x)^2 of nearly equal numbers. Its result is wrong if sums are not accurate.
+    "magika_v3_3": ["--dim", "unk__214=2"],
 }
-# The rules that must fire in a model, and how often.
+# The rules that must fire in a model, and how often they must fire.
 FIRES = {
     "magika_v3_3": {"RecomposeScaledLayerNorm": 2},
     "tiny_random_bert_qa_tf": {"RecomposeShiftedLayerNorm": 49},
@@ -67,8 +69,8 @@ FIRES = {
 INVALID = {
     "style_starry_night_fp16": "cannot broadcast",  # the opset is 7, but its Adds have the attributes broadcast=1 axis=1 of opset 6
 }
-# Models that onnxruntime's optimiser breaks when Tern has exported them. These models run without the
-# extended optimisations of onnxruntime.
+# Models that Tern exports to valid ONNX, but that onnxruntime's optimiser then breaks. onnxruntime runs these exported
+# models without its extended optimisations. The value says what the optimiser does.
 UNOPTIMISED = {
     "tract_qlstm_3-2-3_T3_S1": "moves a Transpose behind a QuantizeLinear and gives the new node a signed output_dtype",
 }
@@ -117,7 +119,7 @@ def difference(got, wanted):
         if missing:
             return f"keys {missing} are missing"
         return next((f"at {k}: {d}" for k in keys if (d := difference(got[k], wanted[k]))), "")
-    plain = not isinstance(wanted, np.ndarray)  # a number in a map, whose type onnxruntime does not return
+    plain = not isinstance(wanted, np.ndarray)  # onnxruntime returns numbers in maps without their element type
     got, wanted = np.asarray(got), np.asarray(wanted)
     if wanted.dtype == object:
         got, wanted = got.astype(str), wanted.astype(str)
@@ -228,7 +230,7 @@ def vector_tolerance(name, vectors):
 
 
 def check_invalid(model, report):
-    """Checks that both engines refuse the file, and that Tern gives the expected reason."""
+    """Checks that both engines refuse the file, and that Tern's message contains the expected text."""
     said = call([model.tern, "inspect", model.path])
     error = "" if said.startswith("exit 2") and INVALID[model.name] in said else f"was not refused with '{INVALID[model.name]}': {said}"
     try:
@@ -251,7 +253,7 @@ def check_fires(model, report):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     rules = json.loads(done.stdout)["rules"] if done.returncode == 0 else {}
     for rule, hits in FIRES[model.name].items():
-        error = "" if rules.get(rule) == hits else f"{rules.get(rule, 0)} times, not {hits}; {done.stderr.strip()}"
+        error = "" if rules.get(rule) == hits else f"fires {rules.get(rule, 0)} times, expected {hits}; {done.stderr.strip()}"
         report.check(f"{rule} fires in {model.name}", error)
 
 

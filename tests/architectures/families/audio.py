@@ -1,4 +1,4 @@
-"""Networks over waveforms, spectrograms and time series."""
+"""Networks for waveforms, spectrograms and time series."""
 
 from .family import Family, Input, ids, mask
 

@@ -1,4 +1,4 @@
-"""Detectors and segmenters with their own backbone."""
+"""Object detection and segmentation networks, each with a backbone."""
 
 from .family import Family, image
 

@@ -2,25 +2,25 @@
 
 from dataclasses import dataclass, field
 
-# Each symbolic dimension has two sizes. The first is used for the export and the first data set, the second for the
-# second data set of dynamic models.
+# Each symbolic dimension has two sizes. The first size is used for the export and the first data set. The second size
+# is used for the second data set, which only dynamic models have.
 SIZES = {"batch": (2, 3), "length": (8, 11), "target": (5, 7)}
 
 
 @dataclass(frozen=True)
 class Input:
-    """A model input; `dims` mixes numbers with the names of symbolic dimensions."""
+    """A model input. Each element of `dims` is a number or the name of a symbolic dimension (a key of SIZES)."""
 
     name: str
     dims: tuple
     kind: str = "normal"  # normal | uniform | ids | mask | boxes | positions
-    high: int = 99  # one past the largest id
+    high: int = 99  # ids and box coordinates are less than this number
 
 
 @dataclass(frozen=True)
 class Family:
     name: str
-    model: str  # class in transformers; its config_class builds the configuration
+    model: str  # a class in transformers; its config_class is called with `config`
     inputs: tuple
     config: dict
     sizes: dict = field(default_factory=dict)  # overrides SIZES for networks that need special lengths
@@ -32,7 +32,7 @@ class Family:
         return dim if isinstance(dim, int) else {**SIZES, **self.sizes}[dim][data_set]
 
     def symbols(self):
-        """The symbolic dimensions in use, batch first."""
+        """Returns the names of the symbolic dimensions that the inputs use, "batch" first."""
         found = dict.fromkeys(d for i in self.inputs for d in i.dims if isinstance(d, str))
         return sorted(found, key=lambda d: d != "batch")
 

@@ -1,4 +1,4 @@
-"""Networks over text and images together, and policies over trajectories."""
+"""Networks for text and images together, and DecisionTransformer."""
 
 from .family import Family, Input, TOKENS, boxes, image, ids, tiny
 

@@ -5,8 +5,7 @@ from .family import Family, TOKENS, ids, tiny
 NO_CACHE = dict(use_cache=False)
 LOGITS = ("logits",)
 GROUPED = dict(num_key_value_heads=2)
-# By default, transformers multiplies by the experts' weights with a grouped matrix product, which cannot be exported to
-# ONNX.
+# The default implementation of experts in transformers is a grouped matrix product, which cannot be exported to ONNX.
 EXPERTS = dict(num_experts_per_tok=2, num_key_value_heads=2, experts_implementation="batched_mm")
 
 

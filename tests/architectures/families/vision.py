@@ -1,4 +1,4 @@
-"""Networks over images: classification, detection, segmentation, depth."""
+"""Networks for images: classification, detection, segmentation, depth."""
 
 from .family import Family, Input, image
 

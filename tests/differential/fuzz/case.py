@@ -1,4 +1,4 @@
-"""One random test case: a small graph, its inputs, and the tolerance of results."""
+"""A random test case: a small graph, its inputs, and how its outputs are compared."""
 
 from dataclasses import dataclass, field
 
@@ -26,11 +26,14 @@ class Fed:
 
 @dataclass
 class Check:
-    """How outputs are compared. `scale` multiplies the absolute tolerance; it is roughly the size of the
-    terms that are summed into one output element. `off_by_one` is the share of the elements of an integer
-    output that may differ by 1, for operators that round a float computation; True means a share of 5 %.
-    `shape_only` lists outputs whose values are random. `canon` maps the outputs to a canonical form, in which
-    equivalent outputs are equal."""
+    """How outputs are compared.
+
+    `scale` multiplies the absolute tolerance. It is roughly the size of the terms that an output element sums.
+    `off_by_one` is for operators that round a float to an integer. It is the fraction of the elements of an integer
+    output that may differ by 1: 0.3 means 30 %, and True means 5 %.
+    `shape_only` lists outputs whose values are random, so that only their types and shapes are compared.
+    `canon` is a function that is applied to the outputs of both engines before they are compared. It must map
+    outputs that are equally correct to the same value."""
 
     scale: float = 1.0
     rtol: float | None = None
@@ -52,7 +55,7 @@ class Case:
     check: Check
     args: list = field(default_factory=list)   # the main node's inputs in order; an omitted input is None
     attrs: dict = field(default_factory=dict)
-    dims: dict = field(default_factory=dict)   # declared input shapes that differ from the true ones
+    dims: dict = field(default_factory=dict)   # input name -> declared shape, if it is not the fed array's shape
     domain_version: int = 1
     output_types: list | None = None           # set from onnxruntime's results
     functions: list = field(default_factory=list)

@@ -11,7 +11,7 @@ TOLERANCE = {
     "float8e4m3fn": (0.13, 2e-2), "float8e4m3fnuz": (0.13, 2e-2), "float8e5m2": (0.26, 2e-2),
     "float8e5m2fnuz": (0.26, 2e-2), "float8e8m0": (0, 0), "float4e2m1": (0, 0),
 }
-A_FEW = 0.05  # the share of elements that may differ by 1 if off_by_one is True
+A_FEW = 0.05  # the fraction of elements that may differ by 1 if off_by_one is True
 
 
 def tolerance(dtype, check):
@@ -24,7 +24,7 @@ def tolerance(dtype, check):
 
 
 def outputs_differ(expected, actual, check):
-    """Returns None if the outputs agree, and otherwise a sentence about the first difference."""
+    """Returns None if the outputs agree. Otherwise returns a message about the first difference."""
     if check.canon:
         expected, actual = check.canon(expected), check.canon(actual)
     if len(expected) != len(actual):
@@ -115,7 +115,7 @@ def _floats_differ(want, got, rtol, atol):
 
 
 def _worst(want, got, bad):
-    """Returns a sentence with the first wrong elements and the number of wrong elements."""
+    """Returns a message with the first wrong elements and the number of wrong elements."""
     places = np.argwhere(bad)
     shown = "; ".join(f"[{','.join(map(str, p))}] got {got[tuple(p)]!s}, expected {want[tuple(p)]!s}"
                       for p in places[:3])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass
 class Known:
-    """`when(case)` returns whether the entry covers a case. An entry is reported as stale if the engines agree on all
-    covered cases."""
+    """`when(case)` returns whether the entry covers a case. The report calls an entry stale if the engines agree on
+    all covered cases."""
 
     ops: list
     reason: str

@@ -1,4 +1,4 @@
-"""The source of randomness of a generator. The same operator and seed give the same case."""
+"""Random numbers, shapes, types and tensors for the generators. The same operator and seed yield the same case."""
 
 import numpy as np
 from onnx import helper
@@ -20,8 +20,7 @@ class Draw:
         self._draw_version()
 
     def _draw_version(self):
-        """Picks one version of the operator's definition, most often the newest, and an opset that uses this
-        version."""
+        """Picks a version of the operator, most often the newest, and an opset in which this version is valid."""
         in_onnx = self.op.domain == ""
         last = self.op.last if in_onnx else 99
         starts = [v for v in self.op.since if v <= last]
@@ -52,8 +51,7 @@ class Draw:
         return options[self.int(0, len(options) - 1)]
 
     def maybe(self, value, p=0.5):
-        """Returns the value with probability p, and otherwise None, which means that the attribute or input is
-        omitted."""
+        """Returns the value with probability p. Otherwise returns None, and the case omits the attribute or input."""
         return value if self.chance(p) else None
 
     def permutation(self, n):
@@ -75,8 +73,8 @@ class Draw:
         return self.int(1, high * 6 if self.big else high)
 
     def shape(self, low=0, high=4, dim=6, zero=0.03):
-        """Returns a shape of rank low..high. A dimension is 0 with a probability of `zero`. A big case has one long
-        dimension."""
+        """Returns a shape of rank low..high with dimensions 1..dim. With probability `zero`, one dimension is 0. In a
+        big case, one dimension is 16 to 70."""
         shape = [self.int(1, dim) for _ in range(self.int(low, high))]
         if shape and self.big:
             shape[self.int(0, len(shape) - 1)] = self.int(16, 70)
@@ -89,7 +87,7 @@ class Draw:
         return self.int(-rank, rank - 1)
 
     def sign_axis(self, axis, rank):
-        """Returns the same axis, with a probability of 0.4 as a negative number."""
+        """Returns axis or, with probability 0.4, the equivalent axis - rank."""
         return axis - rank if self.chance(0.4) else axis
 
     def axes(self, rank, at_least=0):
@@ -98,8 +96,8 @@ class Draw:
         return [self.sign_axis(a, rank) for a in picked]
 
     def broadcast(self, count, shape=None, low=0, high=4):
-        """Returns `count` shapes that broadcast to one shape. One of them equals that shape. In the other
-        shapes, dimensions may be dropped or set to 1."""
+        """Returns `count` shapes that broadcast to the full shape `shape`, or to a random one if `shape` is None. At
+        least one result is the full shape. The others may omit leading dimensions and have dimensions of 1."""
         full = self.shape(low, high) if shape is None else list(shape)
         shapes = [self._shrink(full) for _ in range(count)]
         shapes[self.int(0, count - 1)] = full
@@ -118,15 +116,15 @@ class Draw:
         return [t for t in found if t in values.NUMPY and t not in without and (only is None or t in only)]
 
     def dtype(self, param="T", only=None, without=(), prefer="float"):
-        """Returns one of the types that the operator supports at this opset. `prefer` has a higher probability than
-        others."""
+        """Returns one of the types that the operator supports at this opset, most often `prefer`."""
         found = self.types(param, only, without)
         if not found:
             return prefer
         return prefer if prefer in found and self.chance(0.35) else self.choice(found)
 
     def combo(self):
-        """Returns the types of one kernel, for operators that support only some combinations of types."""
+        """Returns a dict from type parameter to types for one of the operator's kernels. It is for operators that
+        support only some combinations of types."""
         return self.choice(kernels.combos(self.op.domain, self.op.name, self._type_opset()))
 
     def _type_opset(self):
@@ -145,8 +143,8 @@ class Draw:
     # Cases.
 
     def case(self, inputs, attrs=None, outputs=1, const=0.25, nodes=None, attr_protos=(), **check):
-        """Returns a case of one node. `outputs` is the number of outputs, or a list in which None is an omitted
-        output."""
+        """Returns a case of one node. `outputs` is the number of outputs, or a list with an entry per output, which is
+        None if the node omits this output."""
         names, fed, constants = self._place(inputs, const)
         wanted = list(range(outputs)) if isinstance(outputs, int) else outputs
         out_names = ["" if o is None else self._name("y", i) for i, o in enumerate(wanted)]
@@ -183,7 +181,8 @@ class Draw:
         return names, fed, constants
 
     def _declared_dims(self, array):
-        """Returns the declared shape of an input, in which some dimensions are symbols, or None for its true shape."""
+        """Returns None if the model declares the array's own shape. Otherwise returns the shape to declare, in which
+        some dimensions are symbols."""
         if self.chance(0.7) or not array.shape:
             return None
         return [f"d{self.int(0, 9)}_{i}" if self.chance(0.6) else d for i, d in enumerate(array.shape)]
@@ -191,7 +190,8 @@ class Draw:
 
 def _unwrap(value):
     value = value.value if isinstance(value, (Const, Fed)) else value
-    return np.asarray(value) if isinstance(value, np.generic) else value  # numpy turns 0-d arrays into scalars
+    # numpy functions return scalars instead of arrays of rank 0.
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _trim(names):

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 @dataclass
 class Answer:
-    """`status` is 'ran' if the outputs are still to be compared, 'matched' or 'mismatched' if the engine compared them
-    itself, 'unsupported' if the engine reported that it does not support the case, and 'failed' for any other error."""
+    """`status` is one of:
+    'ran': `outputs` are the engine's outputs, which the caller must compare;
+    'matched', 'mismatched': the engine has compared its outputs itself;
+    'unsupported': the engine reported that it does not support the case;
+    'failed': any other error."""
 
     outputs: list | None = None
     status: str = "ran"

@@ -9,9 +9,9 @@ WORDS = ("", "a", "b", "ab", "tern", "Tern", "naïve", "鸥", "a b", " pad ", "1
 
 
 def tensor(draw, dtype, shape, **how):
-    """Returns a random tensor. With `low` and `high`, values are uniform in this range. Otherwise floats are normal
-    with the standard deviation `spread`. `special` is the probability that an element is NaN, infinite, a signed zero,
-    denormal or huge. With `wide`, integers sometimes cover the entire range of their type."""
+    """Returns a random tensor. If `low` and `high` are given, values are uniform in this range. Otherwise floats have a
+    normal distribution with the standard deviation `spread`. `special` is the probability that an element is NaN,
+    infinite, a signed zero, denormal or huge. If `wide`, integers sometimes cover the entire range of their type."""
     shape = tuple(int(s) for s in shape)
     if dtype == "string":
         return strings(draw, shape, **how)

@@ -21,12 +21,12 @@ class Verdict:
     message: str = ""
     about: str = ""
     known: int | None = None   # index into the list of known differences
-    agreed: tuple = ()         # known differences that cover the case although the engines agree on it
+    agreed: tuple = ()         # if matched, the indices of known differences that cover the case
     folder: str = ""
 
 
 class Judge:
-    """Compares one engine with onnxruntime. `known` is the list of explained differences that apply."""
+    """Compares one engine with onnxruntime. `known` is the list of explained differences (`Known`)."""
 
     def __init__(self, engine, known, scratch, save=None):
         self.tern = None if engine == "reference" else Tern(engine, scratch)
@@ -75,8 +75,8 @@ class Judge:
 
 
 def _second_opinion(case, expected, answer):
-    """Returns a sentence that says which engine the numpy model or onnx.reference agrees with. It is only a hint,
-    because onnx.reference has faults."""
+    """Returns a message that says which engine the numpy model or onnx.reference agrees with. The message is only a
+    hint, because onnx.reference has faults."""
     third = reference_engine.run(case)
     if third.status != "ran":
         return "no second opinion"

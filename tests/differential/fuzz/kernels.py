@@ -22,8 +22,7 @@ def _table():
 
 @cache
 def since_versions(domain, name):
-    """Returns the opsets at which the operator's definition changed, from the ONNX schemas; (1,) for operators of
-    com.microsoft."""
+    """Returns the opsets at which the ONNX schema of the operator changed, or (1,) for operators of com.microsoft."""
     found = {s.since_version for s in onnx.defs.get_all_schemas_with_history()
              if (s.domain, s.name) == (domain, name) and not s.deprecated}
     newest = {"": MAX_OPSET}.get(domain, 99)
@@ -32,7 +31,7 @@ def since_versions(domain, name):
 
 @cache
 def last_version(domain, name):
-    """Returns the last opset that has the operator, which precedes the opset that deprecates it."""
+    """Returns the last opset before the operator is deprecated, or MAX_OPSET if it is not deprecated."""
     gone = [s.since_version for s in onnx.defs.get_all_schemas_with_history()
             if (s.domain, s.name) == (domain, name) and s.deprecated]
     back = max(since_versions(domain, name))
@@ -45,7 +44,7 @@ def _strip(text):
 
 @cache
 def kernel_types(domain, name, opset, param):
-    """Returns the element types for which onnxruntime has a kernel, for one type parameter at one opset."""
+    """Returns the element types that onnxruntime's kernels support for the type parameter `param`, such as "T"."""
     found = set()
     for low, high, types in _table().get((domain, name), ()):
         if low <= opset <= high:
@@ -55,8 +54,7 @@ def kernel_types(domain, name, opset, param):
 
 @cache
 def combos(domain, name, opset):
-    """Returns for each kernel a dict from type parameter to types. Some operators have kernels only for some
-    combinations."""
+    """Returns a dict from type parameter to supported types for each kernel of the operator."""
     return [{param: [_strip(t) for t in found] for param, found in types.items()}
             for low, high, types in _table()[domain, name] if low <= opset <= high]
 
@@ -88,11 +86,11 @@ def schema_types(domain, name, opset, param):
 
 @cache
 def types(domain, name, opset, param):
-    """Returns the types to draw from: those of the kernels, and float16 if onnxruntime inserts casts around a float
-    kernel."""
+    """Returns the types to draw from: the types of onnxruntime's kernels, and float16 if the schema permits it. For
+    float16, onnxruntime casts to float and runs the float kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
-    if not own:  # without a kernel, onnxruntime inlines the function body
+    if not own:  # onnxruntime has no kernel, so that it inlines the operator's function body
         return tuple(t for t in allowed if not t.startswith("complex"))
     if allowed:
         own = tuple(t for t in own if t in allowed)

@@ -30,8 +30,8 @@ def open_session(model):
 
 
 def _constant_exotics(model, case):
-    """Turns inputs of exotic types into initializers, because onnxruntime's Python binding cannot feed them. Returns
-    the other feeds."""
+    """Turns inputs of exotic types (values.EXOTIC) into initializers, because onnxruntime's Python binding cannot feed
+    them. Returns the other feeds."""
     names = [n for n, v in case.fed.items() if values.is_exotic(v)]
     for name in names:
         if not isinstance(case.fed[name], np.ndarray):

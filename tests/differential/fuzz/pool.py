@@ -14,14 +14,14 @@ from multiprocessing.connection import wait
 from . import registry
 from .judge import Judge, Verdict
 
-SILENCE_S = 180     # a worker that sends no message for so many seconds counts as stuck
+SILENCE_S = 180     # the pool replaces a worker that sends no message for this number of seconds
 ATTEMPTS_PER_CASE = 12
 
 
 @dataclass
 class Task:
-    """Runs `quota` cases of one operator, with the seeds `seed`, `seed + 1` and so on. A case that onnxruntime refuses
-    does not count towards the quota, unless `fixed`."""
+    """Runs `quota` cases of one operator, with the seeds `seed`, `seed + 1` and so on. If `fixed`, a case that
+    onnxruntime refuses counts towards the quota. Otherwise it does not, and the next seed is tried."""
 
     op: str
     seed: int
@@ -81,8 +81,8 @@ class Worker:
 
 
 def run(tasks, jobs, engine, known_list, save, on_verdict):
-    """Runs the tasks. `known_list` is a function that returns the known differences, because their predicates cannot be
-    pickled."""
+    """Runs the tasks. `known_list` is a function that returns the known differences. Each worker calls it, because the
+    predicates of known differences cannot be pickled."""
     context = mp.get_context("spawn")
     queue = list(reversed(tasks))
     workers = [Worker(context, engine, known_list, save) for _ in range(max(1, min(jobs, len(tasks))))]

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 
 STATUSES = ("matched", "explained", "mismatched", "unsupported", "failed", "refused")
-STALE_AFTER = 50  # an entry is stale if it covers at least so many cases and the engines agree on all of them
+STALE_AFTER = 50  # an entry is stale if it covers at least 50 cases and the engines agree on all of them
 
 
 class Report:
@@ -62,8 +62,8 @@ class Report:
             json.dump(self.as_json(), file, indent=1, ensure_ascii=False)
 
     def table(self):
-        """Returns a table of the operators with mismatched, unsupported or failed cases or without any case, and the
-        totals."""
+        """Returns a table of the totals and of the operators that have no case, or that have mismatched, unsupported or
+        failed cases."""
         lines = [f"{'operator':48}{'cases':>7}" + "".join(f"{s:>13}" for s in STATUSES)]
         for op, counts in sorted(self.ops.items()):
             if any(counts[s] for s in ("mismatched", "unsupported", "failed")) or not self.cases(op):

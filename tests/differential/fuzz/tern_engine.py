@@ -1,5 +1,5 @@
-"""Runs a case with Tern's command line: `tern run` with .npy files if they can represent the values, otherwise `tern
-verify` with .pb files."""
+"""Runs a case with Tern's command line. The command is `tern run` if .npy files can represent the inputs and outputs,
+and otherwise `tern verify` with .pb files."""
 
 import pathlib
 import re
@@ -29,7 +29,7 @@ class Tern:
         model = self.folder / "model.onnx"
         model.write_bytes(make_model(case).SerializeToString())
         npy = all(_npy_carries(v) for v in [*case.fed.values(), *expected])
-        # Only `tern run` returns outputs. They are needed to compute a canonical form and to ignore random values.
+        # Only `tern run` returns outputs. Without the outputs, check.canon and check.shape_only cannot be applied.
         if npy:
             return self._run(case, model)
         if case.check.canon or case.check.shape_only:
@@ -113,5 +113,5 @@ def verify_tolerance(case, expected):
     pairs = [tolerance(values.name_of(a), case.check) for v in expected for a in leaves(v)]
     rtol = max((p[0] for p in pairs), default=0.0)
     atol = max((p[1] for p in pairs), default=0.0)
-    # `tern verify` has no off-by-one check, so that integers that may differ by 1 have an absolute tolerance of 1.
+    # `tern verify` does not count the elements that differ by 1. The absolute tolerance is therefore at least 1.
     return rtol, max(atol, 1.0) if case.check.off_by_one else atol

@@ -24,7 +24,8 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTS = SIGNED + UNSIGNED
 FLOAT8 = ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")
 TINY_INTS = ("int4", "uint4", "int2", "uint2")
-# Types that neither .npy nor onnxruntime's Python binding supports; they are passed as protobuf or constants.
+# Types that neither .npy nor onnxruntime's Python binding supports. Tern reads them from .pb files. onnxruntime reads
+# them from initializers.
 EXOTIC = ("bfloat16", *FLOAT8, "float8e8m0", *TINY_INTS, "float4e2m1")
 
 
@@ -38,7 +39,8 @@ class Seq:
 
 @dataclass
 class Opt:
-    """An optional. `kind` is its value if `present`, and otherwise an example of a value of its type."""
+    """An optional. If `present`, `kind` is its value. Otherwise the optional is empty, and `kind` is any value of its
+    element type."""
 
     kind: object
     present: bool
@@ -147,7 +149,8 @@ def optional_proto(value, name=""):
 
 
 def map_value_type(proto):
-    """Returns the element type of the values of map(..) or seq(map(..)), and None for other types."""
+    """Returns the type of a map's values, such as float for map(int64,tensor(float)) or a sequence of such maps.
+    Returns None for other types."""
     if proto is None or proto.WhichOneof("value") not in ("map_type", "sequence_type"):
         return None
     if proto.HasField("sequence_type"):
@@ -156,8 +159,8 @@ def map_value_type(proto):
 
 
 def to_proto(value, name="", type_proto=None):
-    """Converts any value to the message of a test data file. The value None is an empty optional output. For maps that
-    an engine returned, `type_proto` must be the type of the output."""
+    """Returns the protobuf message of a test data file for any value. The value None is an empty optional output. If
+    the value is a map that an engine returned, `type_proto` must be the type of the output."""
     if value is None:
         return OptionalProto(name=name, elem_type=OptionalProto.UNDEFINED)
     if isinstance(value, Opt):
@@ -180,7 +183,7 @@ def as_optional(value):
 
 
 def plain(value):
-    """Returns the plain Python value that run() of onnxruntime and of the reference evaluator expects."""
+    """Returns the plain Python value that onnxruntime and onnx.reference accept as an input."""
     if isinstance(value, (Seq, Map)):
         return value.items
     if isinstance(value, Opt):

@@ -1,5 +1,5 @@
-"""Numpy models of operators in double precision, which decide which engine is right when onnxruntime and another engine
-differ.
+"""Numpy models of operators, in double precision. If onnxruntime and another engine differ, the model shows which of
+them is right.
 
 A model follows the specification. If an operator has no specification (mostly in com.microsoft), its model follows
 onnxruntime. A model returns the outputs of the case's node in order. It returns None for a case that it does not
@@ -12,7 +12,7 @@ MODELS = {}
 
 
 def model(*keys):
-    """Registers a function `evaluate(case) -> outputs` for operators, which have the names of case ids."""
+    """Registers a function `evaluate(case) -> outputs` for the operators `keys`, such as "com.microsoft.Gelu"."""
 
     def register(evaluate):
         MODELS.update(dict.fromkeys(keys, evaluate))
@@ -30,7 +30,7 @@ def load():
 
 
 def wanted(case, outputs):
-    """Returns those of the possible outputs that the node has a name for."""
+    """Returns the elements of `outputs` that the node does not omit."""
     return [value for name, value in zip(case.nodes[0].output, outputs) if name]
 
 

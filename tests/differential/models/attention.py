@@ -8,7 +8,7 @@ DOUBLE = np.float64
 
 
 def softmax(x, sink=False):
-    """Softmax along the last axis; with `sink`, the denominator has an additional term exp(0)."""
+    """Returns the softmax along the last axis. If `sink`, the denominator has an additional term exp(0)."""
     top = x.max(axis=-1, keepdims=True)
     top = np.maximum(top, 0) if sink else top
     e = np.exp(x - top)
@@ -69,8 +69,8 @@ def attention_bias(attrs, mask, used, queries, keys, past):
 
 
 def masked_attention(case, q, k, v, allowed, bias, past):
-    """Computes attention as in com.microsoft's operators: the score of a masked key is mask_filter_value, not minus
-    infinity."""
+    """Computes attention as com.microsoft's operators do: the score of a masked key is the attribute mask_filter_value
+    instead of minus infinity."""
     low = case.attrs.get("mask_filter_value", -10000.0)
     scores = q @ k.swapaxes(2, 3) * case.attrs.get("scale", 1 / np.sqrt(q.shape[-1]))
     if allowed is not None:
@@ -111,8 +111,8 @@ def multi_head_attention(case):
 
 
 def rotate(x, cos, sin, interleaved):
-    """Applies a rotary embedding to x [..., length, size]. cos and sin are [..., length, half]. Elements beyond 2 *
-    half are unchanged."""
+    """Applies a rotary embedding to x [..., length, size]. cos and sin are [..., length, half]. Only the first
+    2 * half elements of the last axis change."""
     width = 2 * cos.shape[-1]
     turned, rest = x[..., :width], x[..., width:]
     if interleaved:

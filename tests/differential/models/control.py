@@ -8,7 +8,8 @@ from . import model
 
 
 def evaluator(case, body, outer):
-    """Returns a function that runs the body as a separate model, whose captures become inputs."""
+    """Returns a function that runs the body as a separate model. The values that the body captures from the outer graph
+    become inputs of this model."""
     extra = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), None) for n, v in outer.items()]
     graph = helper.make_graph(body.node, "body", [*body.input, *extra], body.output)
     run = ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)])).run
@@ -38,7 +39,7 @@ def loop(case):
         for scan, row in zip(scans, rows):
             scan.append(np.asarray(row))
     if step == 0 and scans:
-        return None  # without iterations, the shape of a scan output depends on shape inference
+        return None  # the loop has no iterations, so that only shape inference determines the shapes of scan outputs
     return [np.asarray(state), *[np.stack(s) for s in scans]]
 
 
@@ -60,8 +61,8 @@ def scan(case):
 
 
 def scan_batches(case, attrs, body, lengths, states, xs):
-    """Computes Scan of opset 8, which has a leading batch axis and sequence lengths. Results beyond a sequence's length
-    are zeros."""
+    """Computes Scan of opset 8, which has a leading batch axis and a length for each sequence of the batch. Outputs
+    beyond a sequence's length are 0."""
     finals, out = [], np.zeros_like(xs)
     for b in range(len(xs)):
         length = xs.shape[1] if lengths is None else int(lengths[b])

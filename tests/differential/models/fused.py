@@ -1,4 +1,4 @@
-"""com.microsoft: activations and products with fused operations."""
+"""com.microsoft: activations, and matrix products and convolutions with a fused activation or transpose."""
 
 import math
 
@@ -56,8 +56,8 @@ def fused_gemm(case):
 
 
 def turned(case, x, side):
-    """Returns the operand as MatMul expects it. transBatch moves the first axis to the last but one position; then
-    trans swaps the last two axes."""
+    """Returns operand `side` ("A" or "B") of FusedMatMul in the layout of MatMul. If the attribute transBatchA is set,
+    [m, batch, k] becomes [batch, m, k]. If transA is set, the last two axes are swapped after that."""
     if x.ndim < 2:
         return x.astype(np.float64)
     if case.attrs.get(f"transBatch{side}"):
@@ -98,7 +98,8 @@ def gated_add(case):
 
 @model("com.microsoft.MoE")
 def mixture(case):
-    """Computes MoE: each row uses its top k experts, weighted by the softmax of the router's scores."""
+    """Computes MoE. Each row of the result is the weighted sum of the results of k experts. The experts are those with
+    the k highest router scores, and the weights are the softmax of the scores."""
     x, router, w1, b1, w2, b2 = arguments(case, 6)
     k = case.attrs.get("k", 4)
     odds = np.exp(router.astype(np.float64) - router.max(axis=1, keepdims=True))

@@ -46,8 +46,8 @@ def tensor_scatter(case):
 
 
 def clamped(start, end, step, n):
-    """Returns the range of a Slice. A start out of range is clamped as in the specification, which differs from
-    Python's slices."""
+    """Returns the range of a Slice. A start or end out of range is clamped as the specification requires. Python's
+    slices clamp differently."""
     start, end = (int(v) + n if v < 0 else int(v) for v in (start, end))
     if step > 0:
         return range(min(max(start, 0), n), min(max(end, 0), n), step)

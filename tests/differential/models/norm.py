@@ -8,8 +8,8 @@ from . import arguments, model, wanted
 
 
 def coerced(case, x):
-    """Returns x with the softmax axis last. Before opset 13, a softmax runs over all axes from `axis` on, which are
-    flattened into one."""
+    """Returns x with the softmax axis last. Before opset 13, a softmax runs over all axes from `axis` on. With axis=1,
+    [2,3,4] therefore becomes [2,12]."""
     if case.opset >= 13:
         return np.moveaxis(x, case.attrs.get("axis", -1), -1)
     axis = case.attrs.get("axis", 1) % x.ndim
@@ -65,7 +65,7 @@ def batch_normalization(case):
 
 
 def normalised(x, epsilon, centred):
-    """Normalises the last axis to a mean square of 1 and, if `centred`, to a mean of 0."""
+    """Divides x by its root mean square along the last axis. If `centred`, first subtracts the mean."""
     x = x - x.mean(axis=-1, keepdims=True) if centred else x
     return x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + epsilon)
 

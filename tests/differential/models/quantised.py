@@ -47,7 +47,7 @@ def qlinear_global_average_pool(case):
 
 
 class _Plain:
-    """A case with another input x, for the float model of the same pooling."""
+    """A copy of the case with the single input x, which `pool` accepts. Here x is the dequantised input."""
 
     def __init__(self, case, x):
         self.attrs, self.args, self.outputs = case.attrs, [x], case.outputs

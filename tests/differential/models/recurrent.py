@@ -4,8 +4,8 @@ import numpy as np
 
 from . import arguments, model, wanted
 
-# name: (function of x, alpha and beta; default alpha; default beta). A default is None if the function does not use the
-# parameter.
+# name: (function of x, alpha and beta; default alpha; default beta). If a function does not use alpha or beta, the
+# default of that parameter is None.
 ACTIVATIONS = {
     "Sigmoid": (lambda x, a, b: 1 / (1 + np.exp(-x)), None, None),
     "Tanh": (lambda x, a, b: np.tanh(x), None, None),

@@ -11,8 +11,8 @@ NEAREST = {"round_prefer_floor": lambda v: math.ceil(v - 0.5), "round_prefer_cei
 
 
 def plan(case):
-    """Returns a dict from axis to (scale, integer output size, length for the coordinate transform, roi start, roi
-    end)."""
+    """Returns a dict from axis to (scale, output size, length, roi start, roi end). If the scales are given, `length`
+    is input size * scale, not rounded, and the output size is its floor. Otherwise `length` is the output size."""
     x, roi, scales, sizes = arguments(case, 4)
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     crop = roi if roi is not None and roi.size else np.array([0.0] * len(axes) + [1.0] * len(axes))
@@ -36,7 +36,7 @@ def fitted(case, sizes, targets):
 
 
 def coordinate(form, o, n, scale, out, length, start, end):
-    """Returns the input coordinate of the output element o."""
+    """Returns the input coordinate of the output element o, for an axis of input size n and output size `out`."""
     if form == "align_corners":
         return 0.0 if length == 1 else o * (n - 1) / (length - 1)
     if form == "asymmetric":
@@ -63,7 +63,8 @@ def kernel(mode, t, a):
 
 
 def taps(case, mode, at, scale, n):
-    """Returns pairs (input index, weight). An index beyond the edge is replaced by the index of the edge."""
+    """Returns pairs (input index, weight) for the coordinate `at` of an axis of size n. Indices may be out of range;
+    the caller replaces them by 0 or n - 1."""
     if mode == "nearest":
         return [(NEAREST[case.attrs.get("nearest_mode", "round_prefer_floor")](at), 1.0)]
     stretch = max(1.0, 1.0 / scale) if case.attrs.get("antialias") else 1.0
@@ -99,8 +100,8 @@ def resize(case):
 
 
 def stored(case, y):
-    """Converts the result to the input's type. Integers are truncated, except after antialiasing, as in onnxruntime;
-    the specification is silent."""
+    """Converts the result to the input's type. Integer results are rounded if `antialias` is set, and otherwise
+    truncated. onnxruntime does the same. The specification does not define the rounding."""
     kind = case.args[0].dtype
     if kind.kind not in "iu":
         return y.astype(kind)

@@ -10,8 +10,8 @@ from .resize import kernel
 
 
 def reflect(v, n, corners):
-    """Mirrors a coordinate into the image: at the centres of the outer pixels if `corners`, otherwise at their
-    edges."""
+    """Reflects the coordinate v into an axis of n pixels. If `corners` (align_corners), it reflects at the centres of
+    the first and last pixel: 0 and n - 1. Otherwise it reflects at their outer edges: -0.5 and n - 0.5."""
     low, high = (0, n - 1) if corners else (-0.5, n - 0.5)
     span = high - low
     if span == 0:
@@ -31,8 +31,8 @@ def neighbour(image, place, padding, corners):
 
 
 def sample(image, at, mode, padding, corners):
-    """Returns the value of the image at one point. Cubic mode applies the padding to each neighbour that it reads.
-    Other modes apply it to the point."""
+    """Returns the value of the image at the point `at`. If the padding is "border" or "reflection", linear and nearest
+    mode first move the point into the image. Cubic mode does this for each neighbour of the point instead."""
     sizes = image.shape[1:]
     if mode not in ("cubic", "bicubic") and padding != "zeros":
         if padding == "reflection":
@@ -58,14 +58,15 @@ def grid_sample(case):
     sizes = x.shape[2:]
     y = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
     for place in itertools.product(*[range(n) for n in (x.shape[0], *grid.shape[1:-1])]):
-        point = grid[place].astype(np.float64)[::-1]  # the grid has x before y
+        point = grid[place].astype(np.float64)[::-1]  # grid is (x, y), and point is (y, x)
         at = [(v + 1) / 2 * (n - 1) if corners else ((v + 1) * n - 1) / 2 for v, n in zip(point, sizes)]
         y[(place[0], slice(None), *place[1:])] = sample(x[place[0]].astype(np.float64), at, mode, padding, corners)
     return [y.astype(x.dtype)]
 
 
 def bilinear_terms(image, y, x):
-    """Returns the four weighted neighbours of a point. Near the border, they are as RoiAlign defines them."""
+    """Returns the four neighbours of a point, each multiplied by its bilinear weight. A point outside the image by at
+    most one pixel is moved to the border. For a point further outside, returns [0.0]."""
     height, width = image.shape
     if y < -1 or y > height or x < -1 or x > width:
         return [0.0]
@@ -93,6 +94,6 @@ def roi_align(case):
                                      roi[0] + (q + (j + 0.5) / grid_w) * bin_w) for i in range(grid_h) for j in range(grid_w)]
             if a.get("mode", "avg") == "avg":
                 y[r, c, p, q] = sum(map(sum, points)) / max(1, len(points))
-            else:  # mode max returns the largest weighted neighbour, not the largest sample, as in ONNX's own tests
+            else:  # as in ONNX's own tests, mode max returns the largest weighted neighbour instead of the largest sum
                 y[r, c, p, q] = max(map(max, points))
     return [y.astype(x.dtype)]

@@ -29,7 +29,8 @@ def gather_block_quantized(case):
 
 @model("com.microsoft.MatMulBnb4")
 def matmul_bnb4(case):
-    """Computes MatMulBnb4. The first number of a byte is in its high four bits. Blocks continue across rows."""
+    """Computes MatMulBnb4. The first number of a byte is in its high four bits. A block may begin in one row of the
+    weight and end in the next row."""
     a, packed, absmax = case.args
     codes = np.stack([packed >> 4, packed & 15], axis=-1).reshape(-1)
     k, n, block = (case.attrs[name] for name in ("K", "N", "block_size"))

@@ -16,8 +16,7 @@ def regex_full_match(case):
 
 @model("StringNormalizer")
 def string_normalizer(case):
-    """Removes stopwords, optionally ignoring case, and changes the case of the remaining words. An empty result becomes
-    one ''."""
+    """Removes stopwords and changes the case of the other words. If no word is left, the result is [""]."""
     x, a = case.args[0], case.attrs
     fold = (lambda s: s) if a.get("is_case_sensitive") else str.lower
     change = {"LOWER": str.lower, "UPPER": str.upper, "NONE": lambda s: s}[a.get("case_change_action", "NONE")]

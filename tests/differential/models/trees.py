@@ -14,7 +14,8 @@ AGGREGATES = ["AVERAGE", "SUM", "MIN", "MAX"]
 
 
 def numbers(attrs, name):
-    """Returns the attribute `name`, a list of floats, or the attribute `name`_as_tensor, which may replace it."""
+    """Returns the numbers of the attribute `name` (a list of floats) or of the attribute `name`_as_tensor. A model has
+    at most one of the two."""
     value = attrs.get(f"{name}_as_tensor", attrs.get(name))
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 

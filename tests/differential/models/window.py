@@ -45,7 +45,7 @@ def _steps(case, n, low, high, reach, stride):
 
 
 def convolve(case, x, w, group):
-    """Returns the convolution of x and w, which are float64, without bias."""
+    """Returns the convolution of x and w without bias. x and w must be float64."""
     kernel, sizes = w.shape[2:], x.shape[2:]
     strides, dilations, pads, out = geometry(case, sizes, kernel)
     result = np.zeros((x.shape[0], w.shape[0], *out))
@@ -128,13 +128,15 @@ def transpose_geometry(case, sizes, kernel):
     if not shape and not auto.startswith("SAME"):
         return strides, dilations, pads, [f - pads[i] - pads[i + rank] for i, f in enumerate(full)]
     shape = list(shape) if shape else [n * s for n, s in zip(sizes, strides)]
-    totals = [max(0, f - o) for f, o in zip(full, shape)]  # extra output elements are added at the end, as in TensorFlow
+    # If the output is larger than `full`, the additional elements are at the end, as in TensorFlow.
+    totals = [max(0, f - o) for f, o in zip(full, shape)]
     low = [t // 2 if auto == "SAME_UPPER" else t - t // 2 for t in totals]
     return strides, dilations, low, shape
 
 
 def cells(at, kernel, strides, dilations, pads, sizes):
-    """Returns the window's positions within the image, and the number of its positions within image and padding."""
+    """Returns the positions of the window that lie in the image, and the number of positions that lie in the image or
+    its padding."""
     inside, counted, rank = [], 0, len(kernel)
     for tap in positions(kernel):
         place = [a * s + t * q - pads[i] for i, (a, s, t, q) in enumerate(zip(at, strides, tap, dilations))]
@@ -145,7 +147,8 @@ def cells(at, kernel, strides, dilations, pads, sizes):
 
 
 def pool(case, reduce):
-    """Calls reduce(values [N, C, cells], places, counted) for each window and stacks the results."""
+    """Calls reduce(values, places, counted) for each window and stacks the results. `places` and `counted` are the
+    results of `cells`. `values` [N, C, len(places)] are the elements at `places`."""
     x = case.args[0].astype(np.float64)
     kernel, sizes = case.attrs["kernel_shape"], x.shape[2:]
     strides, dilations, pads, out = geometry(case, sizes, kernel)

@@ -35,7 +35,8 @@ def attention(d):
 
 
 def attention_outputs(d, attrs, past):
-    """Returns the outputs: the caches if there are input caches, and optionally the scores."""
+    """Returns the outputs to request. They include the present caches if there are past caches, and sometimes the
+    scores."""
     scores = d.chance(0.3)
     if scores:
         attrs["qk_matmul_output_mode"] = d.maybe(d.int(0, 3))

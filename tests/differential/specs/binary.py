@@ -1,4 +1,4 @@
-"""Elementwise operators of two or more inputs, which broadcast."""
+"""Elementwise operators with two or more inputs that broadcast."""
 
 import numpy as np
 

@@ -12,8 +12,8 @@ ms = partial(op, domain=CONTRIB)
 
 
 def lengths_mask(d, batch, length):
-    """Returns a mask of valid keys: the number of keys for each batch item, or a row of ones and zeros for each
-    item."""
+    """Returns a mask_index input. It is either [batch] with the number of valid keys of each item, or [batch, length]
+    with 1 for valid keys and 0 for masked keys."""
     used = d.tensor("int32", [batch], low=1, high=length)
     return used if d.chance(0.5) else (np.arange(length) < used[:, None]).astype(np.int32)
 
@@ -59,8 +59,7 @@ def multi_head_attention(d):
 
 @ms("GroupQueryAttention", weight=4)
 def group_query_attention(d):
-    """All sequences of a batch have the same length, because results beyond the end of a shorter sequence are
-    undefined."""
+    """Draws sequences of the same length, because results beyond the end of a shorter sequence are undefined."""
     dtype = d.choice(["float", "float", "float16"])
     kv = d.int(1, 2)
     count, size, batch = kv * d.choice([1, 2, 3]), 16, d.int(1, 2)

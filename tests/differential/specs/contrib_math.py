@@ -14,7 +14,7 @@ ms_each = partial(op_each, domain=CONTRIB)
 
 
 def half(d):
-    """Returns float or float16. onnxruntime computes float16 with the float kernel and casts."""
+    """Returns float or float16. For float16, onnxruntime casts to float and runs the float kernel."""
     return d.dtype("T", only=("float", "float16"))
 
 
@@ -42,7 +42,7 @@ def fast_gelu(d):
 
 @ms("SampleOp", weight=0.3)
 def sample_op(d):
-    """SampleOp is an identity, which onnxruntime has as an example of an operator."""
+    """SampleOp returns its input. It is onnxruntime's example of a custom operator."""
     return d.case([d.tensor("float", d.shape())])
 
 
@@ -95,7 +95,8 @@ def fused_matmul(d):
 
 
 def batch_transposed(d, dtype, a, b, attrs):
-    """With transBatch, the first dimension of the matrix precedes the batch dimensions."""
+    """Draws a case with transBatchA or transBatchB. The matrix [m, k] with the batch dimension b is then [m, b, k]
+    instead of [b, m, k]."""
     shapes = []
     for shape, key, flip in ((a, "transBatchA", attrs["transA"]), (b, "transBatchB", attrs["transB"])):
         shape = transposed(d, shape, flip)

@@ -21,7 +21,7 @@ def eight(d):
 
 
 def coarse(d):
-    """Returns a scale with which only some results saturate."""
+    """Returns an output scale so large that only some results saturate."""
     return scale_of(d, low=0.05, high=0.5)
 
 
@@ -106,7 +106,7 @@ def qlinear_where(d):
 
 @ms("QLinearConv", weight=2)
 def qlinear_conv(d):
-    """QLinearConv of com.microsoft has an attribute channels_last."""
+    """Unlike ONNX's QLinearConv, the operator of com.microsoft has an attribute channels_last."""
     left, right = "uint8", d.choice(["uint8", "int8"])
     x, w, attrs = integer_conv(d, left, right)
     if d.chance(0.5):
@@ -166,8 +166,8 @@ def dynamic_quantize_lstm(d):
     direction = d.choice(["forward", "reverse", "bidirectional"])
     ways = 2 if direction == "bidirectional" else 1
     kind = eight(d)
-    # The zero points make weights of both signs. If all weights were positive, the states would amplify the
-    # quantization error.
+    # With these zero points, some weights are positive and some negative. If all weights were positive, each step
+    # of the recurrence would amplify the quantization error.
     zero = lambda: np.full([ways], 0 if kind == "int8" else 128, d.tensor(kind, []).dtype)  # noqa: E731
     weight = lambda rows: Const(full(d, kind, [ways, rows, 4 * hidden]))  # noqa: E731
     scale = lambda: Const(scale_of(d, [ways], low=0.002, high=0.01))  # noqa: E731
@@ -190,7 +190,7 @@ def matmul_nbits(d):
     packed = d.tensor("uint8", [n, blocks, block * bits // 8], low=0, high=255)
     scales = d.tensor(dtype, [n * blocks] if d.chance(0.5) else [n, blocks], low=0.01, high=0.1)
     zero = d.maybe(Const(d.tensor("uint8", [n * -(-blocks * bits // 8)], low=0, high=255)))
-    # Level 4 permits an engine to round A to eight bits. The error depends on the engine.
+    # Level 4 (accuracy_level) permits an engine to quantize A to eight bits. The error depends on the engine.
     level = d.maybe(d.choice([0, 1, 4]))
     attrs = {"K": k, "N": n, "bits": bits, "block_size": block, "accuracy_level": level}
     inputs = [d.tensor(dtype, [*d.shape(0, 2, dim=3, zero=0), d.int(1, 4), k]), Const(packed), Const(scales), zero]

@@ -15,7 +15,7 @@ def node(kind, inputs, outputs, **attrs):
 
 
 def branch(d, name, dtype, outputs):
-    """Returns a branch that reads values of the outer graph. It has a chain of one or two operators per output."""
+    """Returns a branch that reads values of the outer graph. One or two operators in a row compute each output."""
     nodes = []
     for i in range(outputs):
         kind = d.choice(["Add", "Sub", "Mul"])
@@ -99,7 +99,8 @@ def scan_body(d, dtype, step):
 
 
 def scan_8(d, dtype, step, length, body):
-    """Returns a case of version 8, which has a leading batch axis and another name for the attribute of directions."""
+    """Returns a case of Scan version 8. Its inputs have a leading batch axis, and its attribute for the directions is
+    called `directions`."""
     batch = d.int(1, 3)
     values = {"state0": d.tensor(dtype, [batch, *step], low=-2, high=2),
               "xs": d.tensor(dtype, [batch, length, *step], low=-2, high=2)}

@@ -17,8 +17,8 @@ def window(d, rank, sizes, dilate=True, max_kernel=3):
 
 
 def padding(d, kernel, dilations):
-    """Returns the attribute auto_pad or pads. Pads are smaller than the kernel, because engines differ for larger
-    ones."""
+    """Returns the attribute auto_pad or pads. Pads are smaller than the kernel, because engines treat larger pads
+    differently."""
     auto = d.choice([None, None, None, "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
     if auto not in (None, "NOTSET"):
         return {"auto_pad": auto}
@@ -27,7 +27,8 @@ def padding(d, kernel, dilations):
 
 
 def stated(d, name, numbers):
-    """Returns the attribute. Sometimes omits it if all its numbers are 1, which is the default."""
+    """Returns {name: numbers}. If all numbers are 1, which is the default, sometimes returns {name: None} instead, so
+    that the case omits the attribute."""
     return {name: None if all(n == 1 for n in numbers) and d.chance(0.5) else numbers}
 
 
@@ -134,7 +135,7 @@ def global_lp_pool(d):
 
 @op("MaxUnpool", weight=1.5)
 def max_unpool(d):
-    """The indices are possible results of MaxPool: each lies in a different window of the larger image."""
+    """Draws indices that MaxPool can return. Each index is in a different window of the larger image."""
     rank, small = d.int(1, 2), []
     small = [d.int(1, 4) for _ in range(rank)]
     kernel = [d.int(1, 3) for _ in range(rank)]
@@ -189,4 +190,5 @@ def deform_conv(d):
     attrs = {"group": group if group > 1 else None, "offset_group": offset_group if offset_group > 1 else None,
              "kernel_shape": d.maybe(kernel), "pads": pads,
              **stated(d, "strides", strides), **stated(d, "dilations", dilations)}
-    return d.case([x, w, offset, bias, mask], attrs, scale=20, rtol=1e-4, atol=1e-5)  # onnxruntime computes interpolation weights in float, also for double
+    # onnxruntime computes interpolation weights in float, even if the tensors are double.
+    return d.case([x, w, offset, bias, mask], attrs, scale=20, rtol=1e-4, atol=1e-5)

@@ -22,7 +22,7 @@ def unary(d):
     low, high, special = UNARY[d.op.name]
     dtype = d.dtype("T")
     special = special if d.chance(0.4) else 0
-    # Sin, Cos and Tan have no large inputs, because argument reduction in float loses all digits of them.
+    # Large inputs of Sin, Cos and Tan are avoided, because argument reduction in float loses all their digits.
     big = d.op.name in ("Sin", "Cos", "Tan")
     x = d.tensor(dtype, d.shape(), low=low, high=high, special=special, wide=True)
     if big and x.dtype.kind == "f":
@@ -46,7 +46,7 @@ def sign(d):
 
 @op("Round")
 def round_(d):
-    """Some inputs are halves such as 2.5, which round to even."""
+    """Draws some inputs such as 2.5, which round to the nearest even integer."""
     dtype = d.dtype("T")
     x = d.tensor(dtype, d.shape(), low=-9, high=9, special=0.1)
     halves = (d.tensor("int32", x.shape) * 0.5).astype(x.dtype)
@@ -112,10 +112,11 @@ def hard_sigmoid(d):
 def shrink(d):
     attrs = {"lambd": d.maybe(d.uniform(0, 2)), "bias": d.maybe(d.uniform(-2, 2))}
     dtype = d.dtype("T")
-    if dtype not in FLOATS:  # for integers, the result of a fractional bias is not defined
+    if dtype not in FLOATS:  # for integers, only an integral bias has a defined result
         attrs = {k: v and float(round(v)) for k, v in attrs.items()}
     low = 0 if dtype.startswith("u") else -9
-    return d.case([d.tensor(dtype, d.shape(), low=low, high=9)], attrs, atol=2e-6)  # onnxruntime computes double in float
+    # onnxruntime computes double in float, so that the tolerance is that of float.
+    return d.case([d.tensor(dtype, d.shape(), low=low, high=9)], attrs, atol=2e-6)
 
 
 @op("Gelu")

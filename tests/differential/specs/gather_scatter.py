@@ -66,7 +66,7 @@ def scatter_elements(d):
     how = reduction(d, dtype, 16, 18)
     picked = [d.int(1, n) for n in shape]
     kind = index_kind(d)
-    if how in (None, "none"):  # the order of two writes to the same element is undefined
+    if how in (None, "none"):  # all indices must differ, because the order of two writes to one element is undefined
         picks = distinct_along(d, picked, axis, shape[axis])
     else:
         picks = indices(d, kind, picked, shape[axis])

@@ -7,7 +7,8 @@ from fuzz.values import FLOATS
 
 
 def matmul_shapes(d, dim=8, rank=4):
-    """Returns two shapes that MatMul accepts: vectors, matrices, or batches of matrices that broadcast."""
+    """Returns two shapes that MatMul accepts: vectors, matrices, or batches of matrices with broadcastable batch
+    dimensions."""
     m, k, n = d.size(dim), d.size(dim), d.size(dim)
     left, right = d.broadcast(2, low=0, high=rank - 2)
     a, b = [*left, m, k], [*right, k, n]
@@ -55,7 +56,7 @@ EQUATIONS = [
 def einsum(d):
     equation = d.choice(EQUATIONS)
     sizes = {c: d.int(1, 5) for c in "abcdefghijklmnopqrstuvwxyz"}
-    shared = d.shape(0, 2, zero=0)  # the dims of the ellipsis
+    shared = d.shape(0, 2, zero=0)  # the dims that `...` in the equation stands for
     shapes = [term_shape(term.strip(), sizes, shared) for term in equation.split("->")[0].split(",")]
     dtype = d.dtype("T", without=("float16",))
     return d.case([d.tensor(dtype, s, low=-3, high=3) for s in shapes], {"equation": equation}, scale=100)

@@ -35,7 +35,7 @@ def cast_map(d):
     attrs = {"cast_to": d.choice(["TO_FLOAT", "TO_STRING", "TO_INT64"])}
     if d.chance(0.5):
         attrs |= {"map_form": "SPARSE", "max_map": 7}
-    if attrs["cast_to"] == "TO_STRING":  # the digits of a printed fraction are not defined
+    if attrs["cast_to"] == "TO_STRING":  # the number of digits that a fraction prints is not defined
         items = {k: float(int(v)) for k, v in items.items()}
     return d.case([Map("int64", "float", items)], attrs)
 

@@ -78,7 +78,7 @@ MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRA
 
 
 def grow(d, depth, table, tree, features, mode):
-    """Adds a random tree to the table of nodes; returns the new node's id and the ids of its leaves."""
+    """Adds a random tree to the table of nodes. Returns the id of its root and the ids of its leaves."""
     number = sum(1 for t in table["treeids"] if t == tree)
     leaf = depth == 0 or d.chance(0.25)
     for name, value in (("treeids", tree), ("nodeids", number), ("truenodeids", 0), ("falsenodeids", 0),
@@ -116,8 +116,8 @@ def leaf_weights(d, leaves, prefix, outputs):
 
 
 def tree_input(d, features, dtype):
-    """Returns an input of multiples of 1/4. Thresholds are multiples of 1/4 too, so that values may equal thresholds.
-    Some inputs have NaNs, which are missing values."""
+    """Returns an input of multiples of 1/4. Thresholds are multiples of 1/4 too, so that some values equal a threshold.
+    Some inputs contain NaN, which means a missing value."""
     x = np.round(d.tensor("float", [d.int(1, 6), features]) * 4) / 4
     if d.chance(0.3):
         x[d.tensor("bool", x.shape, p=0.2)] = np.nan
@@ -125,7 +125,8 @@ def tree_input(d, features, dtype):
 
 
 def as_tensors(d, attrs, dtype, base=None):
-    """Stores lists of floats as tensor attributes, which version 3 permits and double needs."""
+    """Replaces lists of floats by tensors of double. Version 3 of the operators introduced these attributes, and an
+    input of type double requires them."""
     for name in ("nodes_values", "class_weights", "target_weights", "base_values"):
         if name in attrs:
             attrs[f"{name}_as_tensor"] = tensor_proto(np.array(attrs.pop(name), dtype=np.float64))

@@ -11,7 +11,7 @@ def softmax(d):
     axis = d.axis(len(shape)) if d.since >= 11 else d.int(0, len(shape) - 1)
     x = d.tensor(d.dtype("T"), shape, spread=d.choice([1, 1, 30]))
     if d.op.name == "Hardmax" and d.chance(0.4):
-        x = np.round(x)  # makes ties, of which Hardmax selects the first
+        x = np.round(x)  # makes several equal maxima; Hardmax selects the first
     return d.case([x], {"axis": d.maybe(axis, 0.8)})
 
 
@@ -43,7 +43,7 @@ def layer_normalization(d):
     shape = d.shape(1, 4, dim=9, zero=0.02)
     axis = d.axis(len(shape))
     inner = shape[axis:] if axis >= 0 else shape[len(shape) + axis:]
-    if d.chance(0.15):  # scale and bias may have dims of 1, which broadcast
+    if d.chance(0.15):  # dims of scale and bias may be 1 and broadcast
         inner = [1 if d.chance(0.5) else n for n in inner]
     attrs = {"axis": axis if axis != -1 or d.chance(0.5) else None, "epsilon": d.maybe(d.uniform(1e-5, 1e-2)),
              "stash_type": d.maybe(1)}
@@ -78,7 +78,7 @@ def group_normalization(d):
     shape = [d.int(1, 2), groups * each, *d.shape(1, 3, zero=0)]
     attrs = {"num_groups": groups, "epsilon": d.maybe(d.uniform(1e-5, 1e-2)), "stash_type": d.maybe(1)}
     return d.case([d.tensor(dtype, shape), d.tensor(dtype, [groups * each]), d.tensor(dtype, [groups * each])],
-                  attrs, scale=100, atol=1e-5)  # with stash_type 1, double is computed in float too
+                  attrs, scale=100, atol=1e-5)  # with stash_type 1, the computation is in float even if x is double
 
 
 @op("MeanVarianceNormalization", since=(9, 13))

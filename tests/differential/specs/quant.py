@@ -137,8 +137,7 @@ def qlinear_conv(d):
     out = left
     x, w, attrs = integer_conv(d, left, right)
     channels = [w.shape[0]] if d.chance(0.5) else ()
-    # The zero points of a weight with per-channel scales must be equal, because onnxruntime requires this for signed
-    # weights.
+    # onnxruntime requires that a signed weight with per-channel scales has equal zero points. They are 0 here.
     weight_zero = np.zeros(channels, dtype=w.dtype) if channels or d.chance(0.3) else zero_point(d, right)
     bias = d.maybe(d.tensor("int32", [w.shape[0]], low=-2000, high=2000))
     inputs = [x, scale_of(d), zero_point(d, left), w, scale_of(d, channels), weight_zero,

@@ -49,7 +49,7 @@ def arg(d):
         attrs["select_last_index"] = d.maybe(d.int(0, 1))
     shape[attrs["axis"] or 0] = max(1, shape[attrs["axis"] or 0])  # the maximum of no elements is undefined
     x = d.tensor(dtype, shape, low=-3, high=3)
-    return d.case([np.round(x) if d.chance(0.5) else x], attrs)  # rounding makes ties
+    return d.case([np.round(x) if d.chance(0.5) else x], attrs)  # rounding makes equal values
 
 
 @op_each(["CumSum", "CumProd"])
@@ -64,8 +64,8 @@ def cumulate(d):
 
 
 def unsorted_topk(axis):
-    """Returns a function that sorts each slice of both outputs by index, because with sorted=0 their order is
-    undefined."""
+    """Returns a function that sorts the values and indices of each slice by index. With sorted=0, TopK may return them
+    in any order."""
     def canon(outputs):
         values, indices = outputs
         order = np.argsort(indices, axis=axis, kind="stable")
@@ -81,7 +81,7 @@ def top_k(d):
     k = d.int(0 if d.chance(0.05) else 1, shape[axis])
     x = d.tensor(dtype, shape, low=-20, high=20)
     if d.chance(0.4):
-        x = np.round(x / 5).astype(x.dtype)  # makes ties, of which TopK prefers the lower index
+        x = np.round(x / 5).astype(x.dtype)  # makes equal values; TopK must return the lower index first
     attrs = {"axis": axis if axis != -1 or d.chance(0.5) else None}
     if d.since < 10:
         return d.case([x], {**attrs, "k": max(k, 1)}, outputs=2)

@@ -9,8 +9,8 @@ ACTIVATIONS = {"Sigmoid": (0, 0), "Tanh": (0, 0), "Relu": (0, 0), "HardSigmoid":
 
 
 def activations(d, count):
-    """Returns attributes with `count` activations, at least half of them Sigmoid or Tanh on average, and their alphas
-    and betas."""
+    """Returns attributes with the names of `count` activations and their alphas and betas. Sigmoid and Tanh are drawn
+    more often than the others."""
     names = [d.choice(list(ACTIVATIONS)) if d.chance(0.5) else d.choice(["Sigmoid", "Tanh"]) for _ in range(count)]
     # The lists of alphas and betas have an entry only for activations that use the parameter.
     alphas, betas = ([d.uniform(0.1, 0.9) for n in names if ACTIVATIONS[n][i]] for i in (0, 1))

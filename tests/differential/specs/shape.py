@@ -149,7 +149,7 @@ def slice_(d):
 
 
 def pad_amounts(d, shape, mode):
-    """Returns valid pads. In the modes reflect and wrap, the size of the data limits them."""
+    """Returns valid pads. A pad must be less than the dim in mode reflect, and at most the dim in mode wrap."""
     limit = {"reflect": lambda n: max(n - 1, 0), "wrap": lambda n: n}.get(mode, lambda n: 4)
     low = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]
     high = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]

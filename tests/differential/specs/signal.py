@@ -10,7 +10,7 @@ def window(d):
     size = d.scalar(d.choice(["int32", "int64"]), d.int(1 if d.chance(0.1) else 2, 20))
     kind = d.choice(["float", "float", "double"])
     attrs = {"periodic": d.maybe(d.int(0, 1)), "output_datatype": enum(kind) if kind != "float" else d.maybe(enum(kind))}
-    return d.case([size], attrs, atol=1e-6)  # onnxruntime's coefficients are floats, also for double
+    return d.case([size], attrs, atol=1e-6)  # onnxruntime's coefficients are floats even if the output is double
 
 
 @op("MelWeightMatrix")
@@ -26,7 +26,8 @@ def mel_weight_matrix(d):
 
 @op("DFT", weight=3)
 def dft(d):
-    """Transforms any axis except the last, which contains the real and imaginary parts. The length is arbitrary."""
+    """Draws a transform of any length along any axis except the last. The last axis contains the real and imaginary
+    parts."""
     dtype = d.dtype("T1", only=("float", "double"))
     inverse, onesided = d.chance(0.4), d.chance(0.3)
     parts = 1 if onesided or (d.chance(0.4) and not inverse) else 2

@@ -20,8 +20,8 @@ def string_split(d):
 
 @op("StringNormalizer")
 def string_normalizer(d):
-    """The input is a vector or a matrix of one row. Its strings are ASCII, because case folding beyond ASCII depends on
-    the locale."""
+    """Draws a vector or a matrix of one row. Its strings are ASCII, because changing the case of other characters
+    depends on the locale."""
     words = ("Tern", "GULL", "the", "The", "a", "", "plover", "A b")
     # The locale is "C", because the default, en_US, is not installed on every machine.
     attrs = {"locale": "C", "case_change_action": d.maybe(d.choice(["NONE", "LOWER", "UPPER"]), 0.8),

@@ -28,8 +28,8 @@ def resize_modes(d):
 
 
 def resize_shape(d, mode):
-    """Returns a shape whose rank onnxruntime supports: any rank for nearest, and images with one or two outer
-    dimensions otherwise."""
+    """Returns a shape whose rank onnxruntime supports. Mode nearest supports any rank. Mode cubic supports
+    [N, C, H, W]. Mode linear supports [H, W], [N, C, H, W] and [N, C, D, H, W]."""
     if mode == "nearest":
         return d.shape(1, 5, dim=5, zero=0)
     if mode == "cubic":
@@ -39,7 +39,7 @@ def resize_shape(d, mode):
 
 
 def resized_axes(shape, mode):
-    """Returns the axes whose size may change: all axes for nearest, and otherwise the trailing ones."""
+    """Returns the axes whose size may change: all axes in mode nearest, and otherwise only H and W or D, H and W."""
     if mode == "nearest":
         return list(range(len(shape)))
     return list(range(max(0, len(shape) - (3 if len(shape) == 5 else 2)), len(shape)))
@@ -87,7 +87,8 @@ def resize(d):
 
 
 def resize_roi(d, axes, moved):
-    """Returns the starts and then the ends of all axes. An axis whose size does not change has the full range."""
+    """Returns the roi input: the starts of all axes, followed by the ends of all axes. An axis whose size does not
+    change starts at 0 and ends at 1."""
     starts = [d.uniform(-0.1, 0.4) if a in moved else 0.0 for a in axes]
     ends = [d.uniform(0.6, 1.1) if a in moved else 1.0 for a in axes]
     return np.array(starts + ends, np.float32)
@@ -126,7 +127,8 @@ def grid_sample(d):
     grid = d.tensor(d.choice(d.types("T2", only=("float", "double"))), [batch, *out, len(sizes)], low=-1.3, high=1.3)
     if x.dtype != grid.dtype:
         grid = grid.astype(x.dtype)
-    return d.case([x, grid], attrs, scale=20, rtol=1e-4, atol=1e-5)  # onnxruntime computes interpolation weights in float, also for double
+    # onnxruntime computes interpolation weights in float, even if the tensors are double.
+    return d.case([x, grid], attrs, scale=20, rtol=1e-4, atol=1e-5)
 
 
 @op("AffineGrid")

@@ -8,5 +8,5 @@ MODULES = (linear, trees, boosting, svm, neighbours, unsupervised, preprocessing
 def cases():
     found = [case for module in MODULES for case in module.CASES]
     names = [case.name for case in found]
-    assert len(set(names)) == len(names), f"two cases of one name: {sorted({n for n in names if names.count(n) > 1})}"
+    assert len(set(names)) == len(names), f"several cases have the name {sorted({n for n in names if names.count(n) > 1})}"
     return found

@@ -5,7 +5,7 @@ from sklearn.gaussian_process import kernels
 
 from case import Case, classifier, one
 
-PROCESS = "the converter adds up large terms of opposite signs in the kernel matrix"
+PROCESS = "in the converted model, large terms of opposite signs cancel when the kernel matrix is computed"
 
 CASES = [
     *classifier("KNeighborsClassifier", lambda: neighbors.KNeighborsClassifier(5)),

@@ -1,4 +1,4 @@
-"""Meta-estimators, which combine several estimators: one per class or output, calibrated, voting, stacked."""
+"""Meta-estimators, which combine other estimators: one per class or output, calibration, voting, stacking."""
 
 from sklearn import calibration, ensemble, linear_model, multiclass, multioutput, naive_bayes, svm, tree
 

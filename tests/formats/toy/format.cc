@@ -1,5 +1,5 @@
-// A format for tests: the line "toy 1", then a graph in Tern's text form. A folder with model.toy is a toy
-// model too.
+// A format for tests. A file begins with the line "toy 1", which a graph in Tern's text form follows. A
+// folder that contains model.toy is a toy model too.
 #include "load/format.h"
 
 namespace tern::load {

@@ -1,5 +1,5 @@
-// Waits for the time of the parameter delay_ms, then returns INPUT0 as OUTPUT0 (FP32, any size). Ends early
-// if no client waits for the batch any more.
+// Waits for delay_ms (a parameter of the model, in milliseconds), and then returns INPUT0 as OUTPUT0 (FP32,
+// any size). Fails early with TERN_CANCELLED if no client waits for the batch any more.
 #include <chrono>
 #include <thread>
 

@@ -1,6 +1,6 @@
-// Returns its inputs. Output i of the configuration gets the bytes of input i, of any type and dims. The
-// parameter execute_delay_ms is the time that each execution takes. creation_delay_sec is the time that
-// loading takes.
+// Returns its inputs. Output i of the configuration is a copy of input i, with the same type and dims. The
+// parameter execute_delay_ms delays each execution by this number of milliseconds. The parameter
+// creation_delay_sec delays loading by this number of seconds.
 #include <chrono>
 #include <thread>
 
@@ -21,7 +21,8 @@ void* Load(void*, const TernModelInfo* info, TernError* error) {
   const double seconds = std::atof(plug_in::Parameter(*info, "creation_delay_sec", "0").c_str());
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   if (!model->inputs.empty() && model->inputs.size() == model->outputs.size()) return model;
-  plug_in::Fail(error, TERN_INVALID_ARGUMENT, "identity needs as many inputs as outputs, and at least one");
+  plug_in::Fail(error, TERN_INVALID_ARGUMENT,
+                "identity needs at least one input, and as many outputs as inputs");
   delete model;
   return nullptr;
 }
@@ -41,7 +42,7 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
   if (model.delay_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(model.delay_ms));
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const TernTensor* input = plug_in::Input(*batch, model.inputs[i]);
-    // An optional input is absent, or no client needs the output.
+    // Skips outputs whose optional input is absent, and outputs that no client requested.
     if (!input || !Wanted(*batch, model.outputs[i])) continue;
     TernTensor output = *input;
     output.name = model.outputs[i].c_str();

@@ -1,7 +1,8 @@
-// Runs models on ONNX Runtime, to prove that the interface suits other engines. The library is opened at run
-// time. It is the file that TERN_ONNXRUNTIME names, such as capi/libonnxruntime.so.1.31.1 of PyPI's wheel, or
-// libonnxruntime.so if that variable is not set. Only numeric tensors are supported. A configuration must
-// state max_batch_size. Inputs and outputs are read from the model.
+// Runs models on ONNX Runtime, to prove that the interface suits other engines. The plug-in opens the library
+// of ONNX Runtime with dlopen. The environment variable TERN_ONNXRUNTIME is the path of the library, such as
+// capi/libonnxruntime.so.1.31.1 of PyPI's wheel. If it is not set, the plug-in opens libonnxruntime.so. Only
+// numeric tensors are supported. A configuration must state max_batch_size. Inputs and outputs are read from
+// the model.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -71,7 +72,8 @@ struct Release {
 };
 using Object = std::unique_ptr<void, Release>;
 
-// The number of each type in ONNX, the type of the interface, and its bytes.
+// Maps the types of ONNX (TensorProto.DataType) to types of the plug-in interface. `bytes` is the size of an
+// element.
 constexpr struct {
   int onnx;
   TernType type;
@@ -212,7 +214,7 @@ std::string MakeInputs(const Model& model, const TernBatch& batch, std::vector<O
   return "";
 }
 
-// Passes the value's memory to the server without a copy. The server releases the value.
+// Makes `value` an output without a copy. The server owns the value afterwards and releases it.
 std::string Give(const TensorType& declared, void* value, TernOutputs* outputs) {
   Object owned(value, {kReleaseValue});
   void *info = nullptr, *data = nullptr;

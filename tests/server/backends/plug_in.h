@@ -36,7 +36,8 @@ inline const TernTensor* Input(const TernBatch& batch, const std::string& name) 
   return nullptr;
 }
 
-// Returns element i, or 0 beyond the end. Copies it, because tensors may have any alignment.
+// Returns a copy of element i, or 0 if the tensor has no element i. The data of a tensor may have any
+// alignment.
 template <class T> T At(const TernTensor& tensor, uint64_t i) {
   T value{};
   if ((i + 1) * sizeof value <= tensor.bytes)

@@ -1,6 +1,9 @@
-// A decoupled model that sends one response per element of IN, then an empty final response. Inputs: IN is
-// INT32 [n]. DELAY is UINT32 [n], the ms before each response. WAIT is UINT32 [1], the ms before run_request
-// returns. Outputs: OUT is INT32 [1], the element. IDX is UINT32 [1], its index.
+// A decoupled model that sends one response for each element of IN, and then an empty final response.
+//   inputs   IN     INT32 [n]
+//            DELAY  UINT32 [n]  DELAY[i] is the time before response i, in ms
+//            WAIT   UINT32 [1]  the time before run_request returns, in ms
+//   outputs  OUT    INT32 [1]   the element of IN
+//            IDX    UINT32 [1]  the index of the element
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -47,7 +50,7 @@ void DestroyInstance(void* handle) {
   delete instance;
 }
 
-// Sleeps in steps of 1 ms, so that a cancelled request ends soon.
+// Sleeps for `ms` milliseconds. Returns early if the request is cancelled.
 void Sleep(TernRequest* request, uint32_t ms) {
   for (uint32_t i = 0; i < ms && !plug_in::host->cancelled(request); ++i)
     std::this_thread::sleep_for(milliseconds(1));

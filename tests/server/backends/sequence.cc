@@ -1,6 +1,6 @@
-// Adds the inputs of each sequence. The inputs are INPUT (INT32 [1]) and the controls START, END, READY
-// (INT32 [1]) and CORRID (UINT64 [1]). OUTPUT (INT32 [1]) is the sum since START. With a batch dim, each row
-// is a separate sequence.
+// Computes the sum of the inputs of each sequence. The inputs are INPUT (INT32 [1]) and the controls START,
+// END, READY (INT32 [1]) and CORRID (UINT64 [1]). OUTPUT (INT32 [1]) is the sum of INPUT since START. If
+// there is a batch dim, each row belongs to a separate sequence.
 #include <map>
 #include <mutex>
 
@@ -10,7 +10,7 @@ namespace {
 
 struct Model {
   std::mutex mutex;
-  std::map<uint64_t, int32_t> sums;  // by CORRID
+  std::map<uint64_t, int32_t> sums;  // from CORRID to the sum
 };
 
 void* Load(void*, const TernModelInfo*, TernError*) { return new Model; }
@@ -37,7 +37,7 @@ int32_t Step(Model& model, const TernBatch& batch, uint64_t row) {
     const TernTensor* control = plug_in::Input(batch, name);
     return control && plug_in::At<int32_t>(*control, row) != 0;
   };
-  if (plug_in::Input(batch, "READY") && !flag("READY")) return 0;  // an empty slot of the batch
+  if (plug_in::Input(batch, "READY") && !flag("READY")) return 0;  // the row is unused
   const TernTensor* id = plug_in::Input(batch, "CORRID");
   const uint64_t key = id ? plug_in::At<uint64_t>(*id, row) : 0;
   const std::lock_guard<std::mutex> lock(model.mutex);

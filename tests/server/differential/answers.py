@@ -17,7 +17,8 @@ ANSWERS = {"ModelStreamInfer": "ModelStreamInferResponse"}
 
 
 def keys(value, path=""):
-    """Paths of all keys of a JSON document. Of an array, `key?` is one that not every element has."""
+    """Returns the paths of all keys of a JSON document, such as "outputs.name". If a key occurs only in some elements
+    of an array, its path ends with "?"."""
     if isinstance(value, dict):
         return {p for k, v in value.items() for p in {f"{path}{k}"} | keys(v, f"{path}{k}.")}
     if not isinstance(value, list):
@@ -35,7 +36,8 @@ def decoded(answer, data):
 
 
 def http_facts(case, answer, data):
-    """status, kind of body, keys, and values if the case asks for them and the answer is a success."""
+    """Returns a dict with the facts of a response: status, encoding, size of binary data, kind of body, keys and error
+    message. Adds the values if `case.values` is set and the status is 200."""
     facts = {"status": str(answer.status), "encoding": answer.getheader("Content-Encoding", "none")}
     data = decoded(answer, data)
     length = answer.getheader("Inference-Header-Content-Length")
@@ -72,7 +74,7 @@ def ask_http(case, server):
 
 
 def rounded(document):
-    """FP32 values as floats of 32 bits: Tern prints 0.1, Triton 0.10000000149011612."""
+    """Rounds FP32 values to 32-bit floats, because Tern prints 0.1 where Triton prints 0.10000000149011612."""
     for output in document.get("outputs", []) if isinstance(document, dict) else []:
         if output.get("datatype") == "FP32" and "data" in output:
             output["data"] = [struct.unpack("<f", struct.pack("<f", v))[0] if isinstance(v, float) else v for v in output["data"]]
@@ -88,7 +90,8 @@ def plain_bytes(request):
 
 
 def ask_grpc(case, server):
-    """The code of the call, and keys and values of its answers."""
+    """Calls the server and returns a dict with the facts: status code, error message, keys and number of responses.
+    Adds the values if `case.values` is set and the status is OK."""
     path = f"/inference.GRPCInferenceService/{case.method}"
     options = {"timeout": TIMEOUT, "metadata": case.metadata or None, "compression": case.compression}
     reader = getattr(pb, ANSWERS.get(case.method, f"{case.method}Response")).FromString if case.method != "ModelUnknown" else bytes

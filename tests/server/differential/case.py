@@ -1,4 +1,4 @@
-"""What a case is, and small helpers that build requests."""
+"""Defines a case (one request), and functions that build requests."""
 
 import copy
 import dataclasses
@@ -10,8 +10,9 @@ DELETE = object()
 
 @dataclasses.dataclass
 class Http:
-    """One HTTP request. crashes: Triton dies of it, so that only Tern gets it. values: compare values, not only keys.
-    wait: seconds before it is sent, for what Triton does in the background."""
+    """One HTTP request. If `crashes`, the request crashes Triton, so that it is sent only to Tern. If `values`, the
+    values of the responses are compared, and otherwise only their keys. `wait` is the number of seconds to wait before
+    the request is sent, because Triton finishes some work in the background."""
     name: str
     method: str
     path: str
@@ -24,7 +25,8 @@ class Http:
 
 @dataclasses.dataclass
 class Grpc:
-    """One gRPC call. request: a message, or a list of messages for a stream, or bytes that are sent as they are."""
+    """One gRPC call. `request` is a message, a list of messages for a stream, or bytes that are sent unchanged. See
+    Http for the other fields."""
     name: str
     method: str
     request: object
@@ -36,7 +38,8 @@ class Grpc:
 
 
 def changed(base, *changes):
-    """A copy of base in which each (path, value) is set; the path is dotted; DELETE removes."""
+    """Returns a copy of the JSON document `base` with some changes. A change is (path, value), such as
+    ("inputs.0.name", "x"). If the value is DELETE, the element is removed."""
     result = copy.deepcopy(base)
     for path, value in changes:
         at, parts = result, [int(p) if p.isdigit() else p for p in path.split(".")]
@@ -52,7 +55,7 @@ def changed(base, *changes):
 
 
 def text(value):
-    """JSON of a value; str and bytes stay as they are."""
+    """Returns the value as JSON, encoded to bytes. A str is only encoded. None and bytes are returned unchanged."""
     if value is None or isinstance(value, bytes):
         return value
     return (value if isinstance(value, str) else json.dumps(value)).encode()
@@ -68,7 +71,8 @@ def tensor(name, datatype, shape, data=None, **parameters):
 
 
 def with_binary(document, *blobs, header=None):
-    """Body and headers of a request whose tensors follow the JSON."""
+    """Returns the body and headers of a request in which the binary tensors `blobs` follow the JSON document. `header`
+    replaces the length of the JSON in the header Inference-Header-Content-Length."""
     head = text(document)
     return head + b"".join(blobs), {"Inference-Header-Content-Length": str(len(head) if header is None else header)}
 

@@ -1,4 +1,5 @@
-"""The calls of inference.GRPCInferenceService. The order matters. Messages are those of tritonclient."""
+"""Calls of inference.GRPCInferenceService, with the message classes of tritonclient. The cases must run in this
+order."""
 
 import struct
 
@@ -23,7 +24,9 @@ def parameter(target, values):
 
 
 def request(model="plain", inputs=(("INPUT0", "FP32", [3]),), raw=(floats(1, 2, 3),), outputs=(), version="", parameters=None, contents=None, id=""):
-    """inputs: (name, type, shape[, parameters]); outputs: (name, parameters); contents: by input, the field and its values."""
+    """Returns a ModelInferRequest. An element of `inputs` is (name, type, shape) or (name, type, shape, parameters). An
+    element of `outputs` is (name, parameters). `contents[i]` is (field of InferTensorContents, values) for input i, or
+    None."""
     message = pb.ModelInferRequest(model_name=model, model_version=version, id=id, raw_input_contents=list(raw))
     for i, (name, datatype, shape, *more) in enumerate(inputs):
         tensor = message.inputs.add(name=name, datatype=datatype, shape=shape)

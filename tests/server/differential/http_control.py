@@ -1,8 +1,9 @@
-"""Everything over HTTP that is not inference: paths, verbs, metadata, repository, shared memory, settings. The order matters."""
+"""HTTP requests other than inference: paths, verbs, metadata, repository, shared memory, settings. The cases must run
+in this order."""
 
 from case import Http, tensor, text
 
-REGION = "/tern_differential"  # the runner makes it: 64 bytes, the first three floats are 1, 2, 3
+REGION = "/tern_differential"  # run.py creates this shared memory of 64 bytes; its first three floats are 1, 2, 3
 
 
 def get(name, path, method="GET", body=None, headers=None, **options):
@@ -169,7 +170,7 @@ def generate():
 
 
 CASES = [*reads(), *verbs(), *repository(), *memory(), *settings(), *generate()]
-# With model control `none`: loading and unloading by clients is refused.
+# Cases for servers with model control `none`, which refuse to load and unload models for clients.
 NONE_CASES = [post("none.load", "/v2/repository/models/plain/load"), post("none.unload", "/v2/repository/models/plain/unload"),
               post("none.load_unknown", "/v2/repository/models/nothing/load"), post("none.index", "/v2/repository/index"),
               get("none.ready", "/v2/models/spare/ready"), get("none.health", "/v2/health/ready")]

@@ -1,11 +1,13 @@
-"""Writes the same models for both servers: only the back end in config.pbtxt differs, and Triton's gets a model.py."""
+"""Writes the same models for both servers. They differ only in the back end in config.pbtxt, and in the file model.py,
+which only Triton needs."""
 
 import dataclasses
 
 TYPES = ("BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16").split()
 
-# Python identity: OUTPUTi has the bytes of INPUTi. numpy has no BF16, so that type travels as DLPack.
-# The stub ignores PYTHONPATH, so the model finds numpy through a variable of its own.
+# The model for Triton's python back end. OUTPUTi is a copy of INPUTi. BF16 is copied with DLPack, because numpy does
+# not support it. The process that runs the model ignores PYTHONPATH, so that DIFFERENTIAL_NUMPY names the folder of
+# numpy.
 MODEL_PY = '''
 import os
 import sys
@@ -44,7 +46,8 @@ class TritonPythonModel:
 
 @dataclasses.dataclass
 class Model:
-    """An identity. tensors: (name suffix, type, dims) of INPUTsuffix and OUTPUTsuffix."""
+    """A model whose outputs equal its inputs. Each element (suffix, type, dims) of `tensors` is an input INPUT<suffix>
+    and an output OUTPUT<suffix>."""
     name: str
     tensors: list
     max_batch: int = 0
@@ -89,7 +92,7 @@ LOADED = [model.name for model in MODELS if model.name != "spare"]
 
 
 def write_models(folder, backend):
-    """Fills the folder, which must not exist, and returns it."""
+    """Writes all models to the folder and returns the folder. The folder must not exist before."""
     for model in MODELS:
         model.write(folder, backend)
     return folder

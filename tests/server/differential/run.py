@@ -16,19 +16,20 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tern", default=os.environ.get("TERN_BIN"), help="the program tern (TERN_BIN)")
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN"), help="the program tern (default: TERN_BIN)")
     parser.add_argument("--backends", default=os.environ.get("TERN_BACKENDS"),
-                        help="folder of libtern_backend_identity.so (TERN_BACKENDS; beside the program's folder)")
-    parser.add_argument("--triton", default=os.environ.get("TRITON_HOME"), help="folder into which pip installed nvidia-pytriton 0.7.0 (TRITON_HOME)")
-    parser.add_argument("--only", default="*", help="cases whose name matches this pattern; stale deviations are not checked then")
+                        help="folder of libtern_backend_identity.so (default: TERN_BACKENDS, or ../backends of the program's folder)")
+    parser.add_argument("--triton", default=os.environ.get("TRITON_HOME"), help="folder into which pip installed nvidia-pytriton 0.7.0 (default: TRITON_HOME)")
+    parser.add_argument("--only", default="*", help="run only the cases whose names match this pattern, and do not check for stale deviations")
     parser.add_argument("--messages", action="store_true", help="print the error messages of both servers for every case")
-    parser.add_argument("--crashes", action="store_true", help="send Triton also the requests that kill it; it is started again after each")
+    parser.add_argument("--crashes", action="store_true", help="also send Triton the requests that crash it; Triton is restarted after each of them")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
     return parser.parse_args()
 
 
 class Deviations:
-    """The table of deviations.md: | cases | fact | Triton | Tern | reason |. Cases are patterns; `*` as a fact's value matches all."""
+    """The table of deviations.md: | cases | fact | Triton | Tern | reason |. The cases are patterns. The value `*` for
+    Triton or Tern matches any value."""
 
     def __init__(self, path):
         rows = [[cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|",
@@ -39,7 +40,7 @@ class Deviations:
         self.rows, self.used = rows, [0] * len(rows)
 
     def explain(self, name, fact, triton, tern):
-        """The reason, or None."""
+        """Returns the reason of the first row that explains the difference, or None if no row does."""
         found = None
         for i, (patterns, row_fact, row_triton, row_tern, reason) in enumerate(self.rows):
             matches = row_fact == fact and row_triton in ("*", triton) and row_tern in ("*", tern)
@@ -57,7 +58,8 @@ def succeeded(facts):
 
 
 def differences(triton, tern):
-    """(fact, Triton's, Tern's). If one succeeds and the other fails, or Triton does not answer, only the status counts."""
+    """Returns a list of (fact, value of Triton, value of Tern). If only one of them succeeds, or Triton does not
+    answer, only the status is compared."""
     if triton["status"] in ("crash", "closed", "timeout") or succeeded(triton) != succeeded(tern):
         return [("status", triton["status"], tern["status"])]
     result = []
@@ -82,14 +84,15 @@ class Comparison:
         self.servers[kind] = Tern(self.options.tern, backends, folder, control) if kind == "tern" else self.start_triton(folder, control)
 
     def start_triton(self, folder, control):
-        """The stubs of the python back end sometimes fail on a busy machine, so a second attempt is made."""
+        """Starts Triton. Tries a second time if this fails, because Triton's python processes sometimes fail on a busy
+        machine."""
         from servers import Triton
         if "triton" in self.servers:
             self.servers["triton"].stop()
         try:
             return Triton(pathlib.Path(self.options.triton), folder, control)
         except RuntimeError as error:
-            print(f"Triton is started again: {str(error)[-200:]!r}")
+            print(f"Triton is restarted, because it failed: {str(error)[-200:]!r}")
             return Triton(pathlib.Path(self.options.triton), pathlib.Path(tempfile.mkdtemp(dir=self.folder)), control)
 
     def stop(self):
@@ -97,14 +100,14 @@ class Comparison:
             server.stop()
 
     def ask_triton(self, case, control):
-        """A crash that the case does not announce is a fact; Triton is started again."""
+        """Returns the facts of Triton's response. If Triton crashes, restarts it and returns the status "crash"."""
         from answers import ask
         if case.crashes and not self.options.crashes:
-            return {"status": "crash", "message": "not sent: Triton dies of it"}
+            return {"status": "crash", "message": "not sent, because it crashes Triton"}
         facts = ask(case, self.servers["triton"])
         if facts["status"] in ("closed", "UNAVAILABLE") and self.servers["triton"].dies(5 if case.crashes or facts["status"] == "closed" else 0.5):
             self.start("triton", control)
-            return {"status": "crash", "message": "Triton died" if case.crashes else "Triton died: mark the case with crashes=True"}
+            return {"status": "crash", "message": "Triton crashed" if case.crashes else "Triton crashed; set crashes=True in the case"}
         return facts
 
     def compare(self, case, control):
@@ -112,7 +115,7 @@ class Comparison:
         time.sleep(case.wait)
         triton, tern = self.ask_triton(case, control), ask(case, self.servers["tern"])
         if not self.servers["tern"].alive() or (tern["status"] == "closed" and self.servers["tern"].dies(2)):
-            raise RuntimeError(f"{case.name}: Tern died")
+            raise RuntimeError(f"{case.name}: Tern crashed")
         found = differences(triton, tern)
         reasons = [self.deviations.explain(case.name, *each) for each in found]
         outcome = "same" if not found else "explained" if all(reasons) else "not explained"
@@ -172,16 +175,17 @@ def main():
     options = arguments()
     sys.path.insert(0, str(HERE))
     from servers import missing_triton
-    reason = missing_triton(options.triton) or (None if options.tern else "no Tern: give --tern PROGRAM (or TERN_BIN)")
+    reason = missing_triton(options.triton) or (None if options.tern else "no Tern: set --tern PROGRAM or TERN_BIN")
     if reason:
         print(f"SKIP server differential: {reason}\n0 passed, 0 failed, 1 skipped")
         return 0
-    sys.path.append(options.triton)  # tritonclient, grpc
+    sys.path.append(options.triton)  # the folder contains tritonclient and grpc
     import grpc_cases
     import http_control
     import http_infer
     cases = {"explicit": [*http_infer.CASES, *http_control.CASES, *grpc_cases.CASES], "none": [*http_control.NONE_CASES, *grpc_cases.NONE_CASES]}
-    cases["explicit"].sort(key=lambda case: case.crashes)  # last: a new Triton has lost its statistics
+    # Cases that crash Triton run last, because a restarted Triton has lost its statistics.
+    cases["explicit"].sort(key=lambda case: case.crashes)
     names = [case.name for group in cases.values() for case in group]
     assert len(set(names)) == len(names), sorted({n for n in names if names.count(n) > 1})
     if options.list:

@@ -13,7 +13,8 @@ from models import LOADED, write_models
 
 
 def free_ports(count):
-    """Ports that were free a moment ago. Triton cannot be told to choose."""
+    """Returns ports that are free at the moment. Triton needs fixed port numbers, because it cannot let the system
+    choose them."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:
@@ -25,7 +26,7 @@ def free_ports(count):
 
 
 class Server:
-    """A process with an HTTP port and a gRPC port of 127.0.0.1. Its output is in the file `log`."""
+    """A server process that listens on an HTTP port and a gRPC port of 127.0.0.1. Its output is in the file `log`."""
 
     def __init__(self, name, folder, command, env=None):
         self.name, self.log = name, folder / f"{name}.log"
@@ -38,7 +39,7 @@ class Server:
         return self.process.poll() is None
 
     def dies(self, seconds):
-        """Whether the process ends within this time."""
+        """Returns whether the process ends within this time."""
         try:
             self.process.wait(seconds)
             return True
@@ -53,7 +54,7 @@ class Server:
             return False
 
     def wait(self, ready, seconds):
-        """Waits until ready() is true."""
+        """Waits until ready() is true. Raises RuntimeError if the process ends, or if this takes too long."""
         end = time.monotonic() + seconds
         while not ready():
             if not self.alive() or time.monotonic() > end:
@@ -73,7 +74,7 @@ class Server:
         self.clean()
 
     def clean(self):
-        """Ends the children of a process that is dead: the python back end's survive a crash of Triton."""
+        """Kills the child processes, because the python processes of Triton survive a crash of Triton."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -94,7 +95,7 @@ class Tern(Server):
 
 
 class Triton(Server):
-    """Triton of the PyPI package nvidia-pytriton. home: the folder into which pip installed it, with numpy < 2."""
+    """Triton from the PyPI package nvidia-pytriton. `home` is the folder into which pip installed it and numpy < 2."""
 
     def __init__(self, home, folder, control):
         server = home / "pytriton" / "tritonserver"
@@ -118,7 +119,8 @@ class Triton(Server):
 
     @staticmethod
     def backends(server, folder):
-        """A copy of the back ends with the stub of this Python beside the python back end."""
+        """Copies Triton's back ends to `folder` and returns the copy. Adds the stub (the program that runs Python
+        models) for the Python version TRITON_PYTHON."""
         target = folder / "backends"
         if not target.exists():
             shutil.copytree(server / "backends", target)
@@ -136,9 +138,9 @@ def stub(server):
 
 
 def missing_triton(home):
-    """Why Triton cannot be started, or None."""
+    """Returns why Triton cannot be started, or None if it can."""
     if not home:
-        return "no Triton: give --triton DIR (or TRITON_HOME), the folder into which pip installed nvidia-pytriton 0.7.0"
+        return "no Triton: set --triton or TRITON_HOME to the folder into which pip installed nvidia-pytriton 0.7.0"
     server = pathlib.Path(home) / "pytriton" / "tritonserver"
     files = [server / "bin" / "tritonserver", server / "backends" / "python" / "libtriton_python.so", stub(server)]
     absent = [str(f) for f in files if not f.exists()]

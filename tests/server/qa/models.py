@@ -1,4 +1,5 @@
-"""Makes the model repositories of the suites from what the checkout has: its examples, and its own model generators."""
+"""Creates the model repositories of the suites, from the examples and the model generators of the Triton checkout. A
+function `f(checkout, to)` writes models to the folder `to`."""
 
 import re
 import shutil
@@ -13,7 +14,8 @@ LIBTORCH = (("^platform:.*", 'platform: "pytorch_libtorch"\nbackend: "tern"'),)
 
 
 def edit(config, *changes, add=""):
-    """Applies (pattern, replacement) pairs to a config.pbtxt, as the test.sh files do with sed."""
+    """Replaces text in a config.pbtxt, as Triton's test.sh files do with sed. `changes` are pairs (pattern,
+    replacement). Appends the text `add`."""
     text = config.read_text()
     for pattern, new in changes:
         text = re.sub(pattern, new, text, flags=re.M)
@@ -21,8 +23,8 @@ def edit(config, *changes, add=""):
 
 
 def generate(checkout, to, script, *args):
-    """Runs a generator of qa/common. Newer onnx packages write newer file versions than Triton's: version 10 is written instead. The
-    target is a CPU, as test.sh sets it with sed."""
+    """Runs a model generator of qa/common. Sets the IR version of the models to at most 10, because new onnx packages
+    write newer versions. Replaces GPU by CPU in the configurations, as test.sh does with sed."""
     to.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, "-B", script, *args, f"--models_dir={to}"], cwd=checkout / "server/qa/common", check=True,
                    stdout=subprocess.DEVNULL)
@@ -44,8 +46,8 @@ def simple_only(checkout, to):
 
 
 def string_sequence(checkout, to):
-    """simple_string_dyna_sequence: Triton's C++ back end dyna_sequence as an ONNX model with a state. The sum since START, plus
-    CORRID at END."""
+    """Writes simple_string_dyna_sequence. An ONNX model with a state replaces Triton's C++ back end dyna_sequence. The
+    result is the sum since START. At END, CORRID is added."""
     shutil.copytree(checkout / "server/docs/examples/model_repository/simple_dyna_sequence", to)
     edit(to / "config.pbtxt", ("simple_dyna_sequence", "simple_string_dyna_sequence"), ("TYPE_UINT64", "TYPE_STRING"),
          ("sequence_batching {", 'sequence_batching {\n  state [{ input_name: "STATE" output_name: "NEXT" data_type: TYPE_INT32 dims: [ 1 ] }]'))
@@ -64,14 +66,14 @@ def save(graph, path):
 
 
 def simple(checkout, to):
-    """The seven models of L0_http. Triton's Python and C++ back ends are replaced by Tern's sample plug-ins."""
+    """Writes the seven models of L0_http. Tern's sample plug-ins replace Triton's Python and C++ back ends."""
     copy_examples(checkout, to, ["simple", "simple_int8", "simple_string", "simple_sequence", "simple_dyna_sequence", "simple_identity"])
     edit(to / "simple_identity/config.pbtxt", ('backend: "python"', 'backend: "identity"'))
     string_sequence(checkout, to / "simple_string_dyna_sequence")
 
 
 def simple_and_repeat(checkout, to):
-    """The eight models of L0_grpc."""
+    """Writes the eight models of L0_grpc."""
     simple(checkout, to)
     plug_in(to / "repeat_int32", 'name: "repeat_int32"\nbackend: "repeat"\n')
 
@@ -88,7 +90,8 @@ def grpc_unit(checkout, to):
 
 
 def densenet(checkout, to):
-    """densenet_onnx of the examples has no model file: a small model with the same inputs and outputs."""
+    """Writes densenet_onnx. The examples have no model file for it. A small model with the same inputs and outputs
+    replaces it."""
     copy_examples(checkout, to, ["densenet_onnx"])
     (to / "densenet_onnx/1").mkdir(exist_ok=True)
     nodes = [helper.make_node("ReduceMean", ["data_0"], ["mean"], axes=[1, 2, 3], keepdims=1), helper.make_node("Expand", ["mean", "dims"], ["fc6_1"])]
@@ -99,7 +102,8 @@ def densenet(checkout, to):
 
 
 def delayed_simple(checkout, to):
-    """execute_delayed_model gives the sum and the difference after 15 s: an ensemble of an identity that waits, and of simple."""
+    """Writes execute_delayed_model, which returns the sum and the difference of its inputs after 15 s. It is an
+    ensemble of an identity that waits and of the model `simple`."""
     copy_examples(checkout, to, ["simple"])
     (to / "simple").rename(to / "add_sub")
     edit(to / "add_sub/config.pbtxt", ('name: "simple"', 'name: "add_sub"'))
@@ -115,7 +119,8 @@ def delayed_simple(checkout, to):
 
 
 def stand_in(source, to, back_end, changes=(), inputs="INPUT", outputs="OUTPUT"):
-    """A copy of an ONNX model under the name that a test has for another back end, with that back end's names of tensors."""
+    """Copies an ONNX model so that it replaces a model of another back end. For back_end="plan", onnx_x becomes plan_x.
+    `inputs` and `outputs` replace the prefixes INPUT and OUTPUT in the names of tensors."""
     name = source.name.replace("onnx", back_end, 1)
     shutil.copytree(source, to / name)
     edit(to / name / "config.pbtxt", (source.name, name), (r'"INPUT(?=\d")', f'"{inputs}'), (r'"OUTPUT(?=\d")', f'"{outputs}'), *changes)
@@ -130,7 +135,8 @@ def stand_in(source, to, back_end, changes=(), inputs="INPUT", outputs="OUTPUT")
 
 
 def variable(checkout, to):
-    """TensorRT's and PyTorch's models are replaced by copies of the ONNX ones; the ensembles are Triton's."""
+    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and
+    PyTorch."""
     generate(checkout, to, "gen_qa_models.py", "--onnx", f"--onnx_opset={OPSET}", "--variable")
     for path in to.glob("onnx_*bf16*"):
         shutil.rmtree(path)  # as test.sh does on a CPU
@@ -145,7 +151,7 @@ def variable(checkout, to):
 
 
 def batch_input(checkout, to):
-    """As L0_batch_input/test.sh makes them."""
+    """Writes the models that L0_batch_input/test.sh creates."""
     made = to.parent / "made"
     generate(checkout, made / "ragged", "gen_qa_ragged_models.py", "--onnx", f"--onnx_opset={OPSET}")
     generate(checkout, made / "identity", "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
@@ -181,7 +187,7 @@ def scalar(checkout, to):
 
 
 def copy_folder(source, to, *changes, add=""):
-    """A folder with a config.pbtxt for a plug-in, which needs no model file."""
+    """Copies the folder of a model and edits its config.pbtxt. The model runs in a plug-in and needs no model file."""
     shutil.copytree(source, to)
     (to / "1").mkdir(exist_ok=True)
     edit(to / "config.pbtxt", *changes, add=add)
@@ -192,7 +198,7 @@ def metrics(checkout, to):
 
 
 def queue_size(checkout, to):
-    """As L0_metrics/test.sh makes them."""
+    """Writes the models that L0_metrics/test.sh creates."""
     source = checkout / "server/qa/L0_metrics"
     delay = "max_queue_delay_microseconds: 100000"
     dynamic = f"\ndynamic_batching {{ {delay} }}\n"
@@ -205,7 +211,7 @@ def queue_size(checkout, to):
 
 
 def output_validation(checkout, to):
-    """libtorch_zero_1_float32 is an identity."""
+    """Writes libtorch_zero_1_float32, which is an identity."""
     plug_in(to / "libtorch_zero_1_float32", '''
 name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
 input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
@@ -213,7 +219,7 @@ output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')
 
 
 def http_unit(checkout, to):
-    """As L0_http/test.sh makes python_unit_test_models."""
+    """Writes the models that L0_http/test.sh creates in python_unit_test_models."""
     made = to.parent / "made"
     generate(checkout, made, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
     for name in ("onnx_zero_1_float32", "onnx_zero_1_object", "onnx_zero_1_float16", "onnx_zero_3_float32"):
@@ -240,7 +246,8 @@ def string_io(checkout, to):
 
 
 def infer_zero(checkout, to):
-    """TensorRT's and PyTorch's models are replaced by copies of the ONNX ones; the ensembles are Triton's."""
+    """Writes the ONNX models and Triton's ensembles. Copies of the ONNX models replace those of TensorRT and
+    PyTorch."""
     generate(checkout, to, "gen_qa_identity_models.py", "--onnx", f"--onnx_opset={OPSET}")
     ensembles = to.parent / "ensembles"
     generate(checkout, ensembles, "gen_qa_identity_models.py", "--ensemble")

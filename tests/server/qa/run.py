@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Runs Triton's own client tests, unmodified, against `tern serve`.
 
-The tests come from a checkout that is kept outside this repository:
+The tests are in a checkout outside this repository:
 
     CHECKOUT/server   github.com/triton-inference-server/server (qa/, docs/examples/)
     CHECKOUT/client   github.com/triton-inference-server/client (src/python/examples/)
 
-They speak to localhost:8000, 8001 and 8002, so these ports must be free. The Python that runs this script needs
-tritonclient[http,grpc], numpy, onnx, requests, psutil and sseclient-py.
+The tests connect to localhost:8000, 8001 and 8002, so that these ports must be free. The Python that runs this script
+needs tritonclient[http,grpc], numpy, onnx, requests, psutil and sseclient-py.
 
     run.py CHECKOUT --tern build/release/bin/tern [SUITE ...]
 
-"skipped" counts the tests that suites.py leaves out, and those that run and fail for a reason that it states; both are printed.
+"skipped" is the number of tests that suites.py excludes (`without`, `left_out`) or that fail for a reason that
+suites.py states (`known`). The script prints these tests with the reasons.
 """
 
 import argparse
@@ -42,7 +43,7 @@ class Count:
 
 
 def unittest_count(text, code):
-    """What the summary of Python's unittest says."""
+    """Returns the counts in the summary that Python's unittest printed to `text`. `code` is its exit status."""
     ran = re.findall(r"^Ran (\d+) tests?", text, re.M)
     if not ran:
         return Count(failed=1)  # the file could not be imported
@@ -55,14 +56,14 @@ def unittest_count(text, code):
 
 
 def reasons(text):
-    """The names of the tests that failed, with the last line of each trace."""
+    """Yields for each failed test its name and the last line of its stack trace."""
     for block in re.split(r"^=+$", text, flags=re.M)[1:]:
         lines = [line for line in re.split(r"^-{70}$\n^Ran", block, flags=re.M)[0].splitlines() if line.strip()]
         yield f"    {lines[0]}: {lines[-1][:300]}"
 
 
 def run_test(test, checkout, server, log):
-    """Runs one file, or the named tests of it."""
+    """Runs a test file, or only the tests in `test.args`. Returns the counts."""
     folder = checkout / test.folder
     command = [sys.executable, test.file, *test.args]
     env = environment(SERVER_PID=str(server.process.pid), **test.env)
@@ -116,10 +117,10 @@ def run_suite(suite, options, log):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=pathlib.Path, help="folder with server/ and client/ of Triton")
-    parser.add_argument("suites", nargs="*", help="names of suites (all)")
+    parser.add_argument("checkout", type=pathlib.Path, help="folder that contains Triton's repositories server/ and client/")
+    parser.add_argument("suites", nargs="*", help="names of the suites to run (default: all)")
     parser.add_argument("--tern", default=ROOT / "build/release/bin/tern", type=pathlib.Path, help="the program under test")
-    parser.add_argument("--log", default=pathlib.Path(tempfile.gettempdir()) / "tern_qa.log", type=pathlib.Path, help="what the tests print")
+    parser.add_argument("--log", default=pathlib.Path(tempfile.gettempdir()) / "tern_qa.log", type=pathlib.Path, help="file for the output of the tests")
     options = parser.parse_intermixed_args()
     options.checkout = options.checkout.resolve()
     unknown = set(options.suites) - {suite.name for suite in SUITES}

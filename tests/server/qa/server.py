@@ -1,4 +1,4 @@
-"""Starts `tern serve` on the ports that Triton's tests have in their text."""
+"""Starts `tern serve` on the ports that Triton's tests connect to."""
 
 import os
 import signal
@@ -19,7 +19,8 @@ def port_is_free(port):
 
 
 class Server:
-    """As a context: the server runs and all its models are loaded. Its end must be clean."""
+    """A context manager. Within the context, the server runs and all its models are loaded. Raises AssertionError if
+    the server exits by itself, or does not exit with status 0 after SIGTERM."""
 
     def __init__(self, tern, repository, folder, flags=(), env=None):
         self.ready_file, self.out_file = folder / "ready.json", folder / "serve.out"
@@ -47,15 +48,15 @@ class Server:
 
     def __exit__(self, kind, value, trace):
         if self.process.poll() is not None:
-            raise AssertionError(f"the server ended by itself with {self.process.returncode}\n{self.text()}")
+            raise AssertionError(f"the server exited by itself with status {self.process.returncode}\n{self.text()}")
         self.process.send_signal(signal.SIGTERM)
         try:
             code = self.process.wait(40)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError("the server did not end after SIGTERM") from None
+            raise AssertionError("the server did not exit within 40 s after SIGTERM") from None
         if code:
-            raise AssertionError(f"the server ended with {code}\n{self.text()}")
+            raise AssertionError(f"the server exited with status {code}\n{self.text()}")
 
     def kill(self):
         if self.process.poll() is None:

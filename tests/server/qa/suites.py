@@ -1,4 +1,5 @@
-"""The suites: which models they need, how the server is started, which files run, and what is left out, with the reason."""
+"""Lists the suites: the models that they need, the options of the server, the test files to run, and the tests that are
+excluded or known to fail, with reasons."""
 
 import dataclasses
 
@@ -7,8 +8,9 @@ import models
 
 @dataclasses.dataclass
 class Test:
-    """One file of a folder of the checkout. `args`: names of tests, or arguments. `without`: test -> why it does not run.
-    `known`: test -> why it runs and fails; for a script, the script's name."""
+    """One test file of the checkout. `args` are the names of the tests to run, or the arguments of a script. `without`
+    maps a test that is not run to the reason. `known` maps a test that runs and fails to the reason; for a script, the
+    key is the name of the script."""
 
     folder: str
     file: str
@@ -24,7 +26,7 @@ class Test:
 
 @dataclasses.dataclass
 class Part:
-    """Tests that share a server with these flags."""
+    """Tests that run against the same server process, which is started with `flags`."""
 
     tests: list
     flags: tuple = ()
@@ -33,7 +35,7 @@ class Part:
 
 @dataclasses.dataclass
 class Suite:
-    """`left_out`: test -> why it does not run, for files of which nothing runs."""
+    """`left_out` is for files of which no test runs. It maps each test to the reason."""
 
     name: str
     models: object
@@ -63,7 +65,7 @@ UNREGISTERED = "an unregistered region is no longer listed while a request still
 
 
 def shm_parts():
-    """As test.sh does: a server of its own for each test."""
+    """Returns a part for each test, because test.sh also starts a new server for each test."""
     off = [qa("L0_shared_memory", "shared_memory_test.py", "SharedMemoryTest.test_client_shm_disabled_by_default", env={"CLIENT_TYPE": kind})
            for kind in ("http", "grpc")]
     on = [Part([qa("L0_shared_memory", "shared_memory_test.py", f"SharedMemoryTest.{name}", env={"CLIENT_TYPE": kind})], SHM)
@@ -78,7 +80,7 @@ def unregister_parts():
     return [Part([test], SHM) for test in tests]
 
 
-LONG_NAME = "a file name that is too long is answered as an invalid argument (400); the test expects an internal error (500), with a TODO to change it"
+LONG_NAME = "for a file name that is too long, Tern answers with an invalid argument (400); the test expects an internal error (500), with a TODO to change it"
 NO_FLAG = "needs --metrics-config; Tern's histograms are always on and it has no summaries"
 NO_CACHE = "needs the response cache"
 METRICS_EXCEPTIONS = {"test_inf_counters_missing": NO_FLAG, "test_inf_histograms_exist": NO_FLAG, "test_inf_summaries_exist": NO_FLAG,
@@ -107,7 +109,7 @@ SUITES = [
     Suite("client example grpc_client", models.densenet, [Part(examples("grpc_client"))]),
     Suite("L0_http aio", models.simple, [Part([qa("L0_http", "python_http_aio_test.py")], SHM)]),
     Suite("L0_grpc aio", models.simple_and_repeat, [Part([qa("L0_grpc", "python_grpc_aio_test.py", known={
-        "test_register_cuda_shared_memory": "expects the words of a server with GPUs"})], SHM)]),
+        "test_register_cuda_shared_memory": "expects the error message of a server with GPUs"})], SHM)]),
     Suite("L0_grpc unit", models.grpc_unit, [Part([qa("L0_grpc", "python_unit_test.py", "GrpcTest", without={
         f"RestrictedProtocolTest.test_{name}": "needs --grpc-restricted-protocol" for name in ("sanity", "model_repository", "health", "infer", "stream_infer")})])]),
     Suite("L0_grpc plug-in", models.simple, [], {
@@ -133,10 +135,10 @@ SUITES = [
     Suite("L0_metrics queue size", models.queue_size, [Part([qa("L0_metrics", "metrics_queue_size_test.py")])]),
     Suite("L0_output_validation", models.output_validation, [
         Part([qa("L0_output_validation", "lt_op_val_client.py", "OutputValidationTest.test_success", without={
-            name: "expects the words of Triton's PyTorch back end" for name in ("test_datatype", "test_index")})])]),
+            name: "expects the error message of Triton's PyTorch back end" for name in ("test_datatype", "test_index")})])]),
     Suite("L0_http unit", models.http_unit, [Part([qa("L0_http", "http_test.py", known={
         "test_content_encoding_chunked_manually": "sends Content-Length with Transfer-Encoding, which Tern refuses as request smuggling",
-        "test_load_oversized_file_parameter": LONG_NAME, "test_negative_dimensions": "a bad request is answered with 400; the test expects 500"})], ("--model-control", "explicit", "--load-model", "*"))]),
+        "test_load_oversized_file_parameter": LONG_NAME, "test_negative_dimensions": "Tern answers an invalid request with 400; the test expects 500"})], ("--model-control", "explicit", "--load-model", "*"))]),
     Suite("L0_string_io", models.string_io, [Part([qa("L0_string_io", "string_client_test.py")])]),
     Suite("L0_infer_zero", models.infer_zero, [Part([qa("L0_infer_zero", "infer_zero_test.py")])]),
     Suite("L0_client_nobatch", models.nobatch, [Part([qa("L0_client_nobatch", "client_test.py")])]),
