@@ -38,7 +38,7 @@ def _client(address, size, end, counts):
 
 
 def gb_per_s(size, seconds, connections=2):
-    """Returns the GB/s that the echo server receives. It sends as many."""
+    """Returns the rate at which the echo server receives data, in GB/s. The server sends at the same rate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = multiprocessing.Process(target=_server, args=(listener, size), daemon=True)
         server.start()

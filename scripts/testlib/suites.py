@@ -37,7 +37,7 @@ class Context:
 
     @property
     def env(self):
-        """The environment of every child process. UBSan stops at the first error and prints the stack."""
+        """The environment of the test programs. UBSan stops at the first error and prints the stack."""
         env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         return env
@@ -93,7 +93,7 @@ def random_graphs(context, *options):
 
 
 def graphs_full(context):
-    """The seed depends on the date, so that every day tests other graphs."""
+    """The seed is derived from the date, so the graphs are different each day."""
     return random_graphs(context, "--seed", str(1_000_000 * (int(time.time()) // 86400)), "--count", "10000")
 
 
@@ -155,8 +155,8 @@ def slow_full(context):
 
 
 def slow_sample(context):
-    """The limit of the memory is 1.1 times the size of the file. A layer is in memory twice while it is packed, so a smaller
-    model needs smaller layers."""
+    """The test allows memory of 1.1 times the size of the file. While a layer is packed, it is in memory twice, so a layer
+    must be smaller than 0.1 times the file."""
     return big_model(context, "--gigabytes", str(GIGABYTES_SAMPLE), "--width", "2048")
 
 
@@ -214,7 +214,7 @@ def hostile(context, *options):
 
 
 def hostile_full(context):
-    """The seed depends on the date, so that every day tests other cases."""
+    """The seed is derived from the date, so the cases are different each day."""
     seed = 1_000_000 * (int(time.time()) // 86400)
     return hostile(context, "--cases", str(HOSTILE_FULL), "--seed", str(seed))
 
@@ -263,8 +263,8 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-# The minimum numbers of cases that onnxruntime must run, in a full run and in the sample. A test in tests/estimators
-# checks both numbers.
+# The suite fails if onnxruntime can run fewer cases than this: the first number in a full run, the second in the sample.
+# A test in tests/estimators checks both numbers.
 ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16
 
 
@@ -348,8 +348,8 @@ SUITES = [
     Suite("optimizer", "compares Tern's optimizer with three others, and checks that its results are stable (by default: on the "
           "stored models)", optimizer_full, sample=optimizer_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
-    Suite("zoo", "outputs of published models against the expected outputs stored with them (needs TERN_ZOO)", zoo),
-    Suite("accuracy", f"labels that models give {PICTURES} pictures, bf16 against fp32 (needs TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
+    Suite("zoo", "published models: outputs against onnxruntime and against the stored outputs (needs TERN_ZOO)", zoo),
+    Suite("accuracy", f"the labels of {PICTURES} pictures in bf16, compared with fp32 (needs TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),

@@ -112,7 +112,7 @@ Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   return node->subgraphs_.back().get();
 }
 
-// Removes the reads of this graph and its nested graphs from the use lists of the values that they read.
+// The nodes and outputs of this graph and of its nested graphs no longer read any value.
 void Graph::DropAllUses() {
   SetOutputs({});
   for (const auto& node : nodes_) {

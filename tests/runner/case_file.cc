@@ -252,7 +252,8 @@ class CaseReader {
     return {};
   }
 
-  // Parses `by_reference TYPE… "reason"`.
+  // Parses `by_reference VALUE… "reason"`, which says that the reference evaluator runs this case, because no
+  // kernel can. If values are given, this holds only while the enclosing `foreach` has one of these values.
   Status TakeByReference(const std::vector<std::string>& words) {
     const std::string& reason = words.back();
     if (words.size() < 2 || reason.size() < 3 || reason.front() != '"')

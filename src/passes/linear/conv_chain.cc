@@ -45,7 +45,7 @@ bool MergeAfter(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
   if (!first) return false;
-  if (!Pointwise(second)) return r.Skip("the second Conv is not 1x1 without pads");
+  if (!Pointwise(second)) return r.Skip("the second Conv has pads or is not 1x1");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
   const int64_t taps = CountOf(d1) / d1[0];  // weights per output channel
   if (d2[0] * taps >= d1[0] * taps + d2[0] * d1[0]) return r.Skip("one Conv would be more work than two");
@@ -54,7 +54,7 @@ bool MergeAfter(Rewrite& r) {
   auto strides = Or(attrs.Ints("strides"), d1.size() - 2, 1);
   const std::string automatic = attrs.Text("auto_pad");
   if (!AllAre(second_strides, 1) && automatic != "none" && automatic != "valid")
-    return r.Skip("the pads follow from auto_pad");
+    return r.Skip("auto_pad would compute other pads for the merged strides");
   for (size_t i = 0; i < strides.size(); ++i) strides[i] *= second_strides[i];
   if (!AllAre(second_strides, 1)) SetAttr(attrs, "strides", strides);
   CopyEpilogue(second.attrs, attrs);
@@ -77,7 +77,7 @@ bool MergeBefore(Rewrite& r) {
   const auto first = FirstOf(r);
   if (!first) return false;
   if (!Pointwise(*first->node) || !AllAre(first->node->attrs.Ints("strides"), 1))
-    return r.Skip("the first Conv is not 1x1 without pads and strides");
+    return r.Skip("the first Conv has pads or strides, or is not 1x1");
   if (first->bias && !Unpadded(second.attrs))
     return r.Skip("the second Conv has pads and the first one has a bias");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();

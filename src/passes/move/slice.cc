@@ -90,7 +90,7 @@ bool MoveGather(Rewrite& r) {
   const bool single = indices.rank() == 0 || (indices.rank() == 1 && indices[0].Is(1));
   if (!axis || (!single && !(before && after && *after <= *before)))
     return r.Skip("the result may be larger than the input");
-  // A scalar index drops the axis, so constants with more than one element would broadcast along other axes.
+  // After the move, a constant must match the sliced tensor. This is certain only if it has one element.
   for (const Value* v : node->inputs())
     if (v && v->is_constant() && v->constant.size() != 1)
       return r.Skip("a constant would have to be sliced too");

@@ -15,6 +15,8 @@ constexpr int64_t kRows = 56;  // maximum queries per block, so that the scores 
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys form one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more than kMaxOneBlockKeys keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
+// The same if there are few queries. A multiply-add then takes longer, because it waits for memory.
+constexpr int64_t kMinFewQueriesWork = 1 << 15;
 // Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose
 // panels are in this memory.
 constexpr int64_t kHeader = 16;
@@ -235,7 +237,8 @@ void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* 
   const Blocking blocking(s, workers.threads());
   const size_t per_thread = blocking.BytesPerThread();
   const int64_t work = s.queries * blocking.group * s.keys * (s.size + s.value_size) / blocking.parts;
-  const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, work));
+  const int64_t least = blocking.few_queries ? kMinFewQueriesWork : kMinWorkPerThread;
+  const int64_t grain = std::max<int64_t>(1, least / std::max<int64_t>(1, work));
   const auto memory_of = [&](int worker) {
     return static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
   };

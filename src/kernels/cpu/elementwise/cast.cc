@@ -23,7 +23,7 @@ template <class To, class From> To ToInteger(From v) {
   return static_cast<To>(c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));
 }
 
-// If all floats fit into 32 bits, the conversion is vectorized.
+// If all values of x are in the range of int32, the conversion is vectorized.
 template <class To, class From> void FloatsToIntegers(const From* x, To* y, int64_t n) {
   bool fits = true;
   for (int64_t i = 0; i < n; ++i) fits &= x[i] > From(-2147483000) && x[i] < From(2147483000);

@@ -8,7 +8,8 @@
 
 namespace tern::cpu {
 
-// One operand of a row. It is either contiguous or a scalar, which is repeated in a tile.
+// The elements of one operand that one row of the loop reads. They are contiguous, or one scalar, which is
+// repeated in a tile.
 class Source {
  public:
   Source(DType type, const void* data, int64_t at, bool has_stride, int64_t n)

@@ -22,7 +22,7 @@ inline std::vector<float> FromBf16(const std::vector<uint16_t>& from) {
   return to;
 }
 
-// Returns a bf16 array as a float pointer, which is the type of kernel arguments.
+// Casts the pointer and leaves the bf16 bits as they are. Kernels have float* arguments for bf16 arrays too.
 inline const float* AsFloats(const std::vector<uint16_t>& bf16) {
   return reinterpret_cast<const float*>(bf16.data());
 }
