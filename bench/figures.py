@@ -42,7 +42,8 @@ def bound(rounding):
 def judged(error, rounding):
     """Returns the status of an engine whose outputs have this error, and the reason."""
     if rounding is not None and bound(rounding) > TELLING and math.isfinite(error):
-        return "untold", f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest: right cannot be told from wrong"
+        return "untold", (f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest, so the comparison cannot "
+                          "tell right outputs from wrong ones")
     if error <= bound(rounding):
         return "ok", ""
     first = "the first engine" if rounding is None else "the first engine in fp32"

@@ -165,10 +165,12 @@ def time_spent(report):
 
 def growth(report):
     cliffs = [f"{s['model']} at {s['axis']} {size}" for s in report["series"] for size in s["cliffs"]]
-    found = f"Steps that no peer has: {', '.join(cliffs)}." if cliffs else "No step that the peers lack."
+    found = (f"Tern's step is clearly larger than the step of every peer at these sizes: {', '.join(cliffs)}." if cliffs else
+             "At no size is Tern's step clearly larger than the step of every peer.")
     cores = report["machine"]["cores"]
     beyond = sorted({point["size"] for s in report["series"] for point in s["points"] if figures.beyond_cores(s["axis"], point["size"], cores)})
-    capped = f" Of {' and '.join(map(str, beyond))} threads, marked *, Tern uses as many as there are cores: {cores}." if beyond else ""
+    capped = (f" Tern uses at most as many threads as there are cores ({cores}). The points with {' and '.join(map(str, beyond))} threads "
+              "are marked with *." if beyond else "")
     return f"![time against size](performance_growth.svg)\n\n{found}{capped} {made(report)}\n"
 
 

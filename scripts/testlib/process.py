@@ -8,7 +8,8 @@ import threading
 from .results import Counts, parse_summary
 
 TIME_LIMIT_S = 1800
-QUIET_PREFIXES = ("PASS", "SKIP")  # lines with these prefixes are shown only with --verbose
+RUNNING = "RUN "  # prefix of the line that names a test before it runs
+QUIET_PREFIXES = ("PASS", "SKIP", RUNNING)  # lines with these prefixes are shown only with --verbose
 
 
 def say(text):
@@ -61,13 +62,16 @@ def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
 def run_with_summary(command, env=None, verbose=False, cwd=None):
     """Runs a test runner that prints a summary line. Returns the counts in that line.
 
-    If the runner exits with an error but counts no failure, or if it counts no test, adds one failure.
+    If the runner exits with an error but counts no failure, or if it counts no test, adds one failure. If the runner
+    crashes in a test that it has named with RUNNING, the message contains the name.
     """
-    counts = None
+    counts, running = None, ""
 
     def on_line(line):
-        nonlocal counts
+        nonlocal counts, running
         counts = parse_summary(line) or counts
+        if line.startswith(QUIET_PREFIXES):
+            running = line.removeprefix(RUNNING) if line.startswith(RUNNING) else ""
         if parse_summary(line) is None and (verbose or not line.startswith(QUIET_PREFIXES)):
             say(line)
 
@@ -75,7 +79,7 @@ def run_with_summary(command, env=None, verbose=False, cwd=None):
     name = names[1] if names[0].startswith("python") else names[0]
     code = stream(command, env=env, on_line=on_line, cwd=cwd)
     if counts is None:
-        say(f"FAIL {name}: no summary line ({describe_exit(code)})")
+        say(f"FAIL {f'{name} in {running}' if running else name}: no summary line ({describe_exit(code)})")
         return Counts(failed=1)
     if code != 0 and counts.failed == 0:
         say(f"FAIL {name}: counted no failure, but ended with {describe_exit(code)}")

@@ -55,8 +55,14 @@ TEST(DType, TiesGoToEven) {
   EXPECT_EQ(RoundTrip(DType::kF4E2M1, 0.75), 1);
 }
 
-// EncodeFloat must not convert its argument to float first, because the value would then round twice.
-TEST(DType, DoublesRoundOnce) { EXPECT_EQ(RoundTrip(DType::kF16, 2049 - 0x1p-40), 2048); }
+// EncodeFloat must not convert its argument to float first, because the value would then round twice. Each of
+// these values is so close to a tie that float rounds it to the tie, and the tie goes to the other neighbour.
+TEST(DType, DoublesRoundOnce) {
+  EXPECT_EQ(RoundTrip(DType::kF16, 2051 - 0x1p-40), 2050);
+  EXPECT_EQ(RoundTrip(DType::kF16, 2049 + 0x1p-40), 2050);
+  EXPECT_EQ(RoundTrip(DType::kBF16, 259 - 0x1p-40), 258);
+  EXPECT_EQ(RoundTrip(DType::kBF16, 257 + 0x1p-40), 258);
+}
 
 TEST(DType, SubnormalsAreKept) {
   EXPECT_EQ(RoundTrip(DType::kF16, 0x1p-24), 0x1p-24);
@@ -118,6 +124,9 @@ TEST(DType, E8M0HoldsPowersOfTwo) {
   EXPECT_EQ(DecodeFloat(DType::kF8E8M0, 0), 0x1p-127f);
   EXPECT_EQ(DecodeFloat(DType::kF8E8M0, 254), 0x1p127f);
   EXPECT_TRUE(std::isnan(DecodeFloat(DType::kF8E8M0, 255)));
+  EXPECT_EQ(RoundTrip(DType::kF8E8M0, 1.5), 2) << "ties go away from zero";
+  EXPECT_EQ(RoundTrip(DType::kF8E8M0, 3), 4) << "ties go away from zero";
+  EXPECT_EQ(RoundTrip(DType::kF8E8M0, 3 - 0x1p-40), 2);
   EXPECT_EQ(EncodeFloat(DType::kF8E8M0, kInf), 254u);
   EXPECT_EQ(EncodeFloat(DType::kF8E8M0, kInf, false), 255u);
 }

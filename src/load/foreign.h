@@ -1,6 +1,6 @@
 // Recognises formats by their contents, for formats that magic bytes alone do not identify. IsSavedModel
-// reads at most the first 64 MiB of a file. The functions for zip archives and texts read at most the first 4
-// KiB and the last MiB.
+// reads at most the first 64 MiB of a file. The other functions read at most the first 16 KiB, and those for
+// zip archives also the last MiB.
 #pragma once
 #include <string_view>
 

@@ -33,6 +33,14 @@ std::string Zip(const std::string& name) {
   return "PK\x03\x04"s + std::string(22, '\0') + static_cast<char>(name.size()) + "\0\0\0"s + name;
 }
 
+// Returns a length-delimited protobuf field.
+std::string Field(char tag, const std::string& contents) {
+  std::string field(1, tag);
+  size_t length = contents.size();
+  for (; length >= 0x80; length >>= 7) field += static_cast<char>(length | 0x80);
+  return field + static_cast<char>(length) + contents;
+}
+
 TEST(Foreign, IsNamedByItsFirstBytes) {
   ExpectMessage("\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model", "tf2onnx.convert --tflite");
   ExpectMessage("\x1c\0\0\0ORTM\x14\0\x20\0"s, "a model in onnxruntime's own format",
@@ -87,6 +95,23 @@ TEST(Foreign, OtherBytesAreNotRecognised) {
     EXPECT_EQ(NameOf(bytes), "") << bytes;
     EXPECT_EQ(MessageOf(bytes).find("invalid model: the format is unknown"), 0u) << MessageOf(bytes);
   }
+}
+
+TEST(Foreign, NamesHaveAtMost4KiB) {
+  const auto caffe = [](size_t length) { return Field('\x0a', std::string(length, 'n')) + "\xa2\x06\0"s; };
+  EXPECT_EQ(NameOf(caffe(4096)), "Caffe");
+  EXPECT_EQ(NameOf(caffe(4097)), "");
+  const auto graph = [](size_t name, size_t op) {
+    return Field('\x0a', Field('\x0a', std::string(name, 'n')) + Field('\x12', std::string(op, 'o')));
+  };
+  EXPECT_EQ(NameOf(graph(4096, 4096)), "GraphDef");
+  EXPECT_EQ(NameOf(graph(4097, 1)), "");
+  EXPECT_EQ(NameOf(graph(1, 4097)), "");
+  const auto mind = [](size_t version) {
+    return Field('\x0a', std::string(version, '1')) + Field('\x12', "MindSpore");
+  };
+  EXPECT_EQ(NameOf(mind(4096)), "MindSpore");
+  EXPECT_EQ(NameOf(mind(4097)), "");
 }
 
 TEST(Formats, OnnxIsRecognisedByItsFields) {

@@ -38,9 +38,18 @@ bool TakeField(std::string_view& bytes, char tag, std::string_view& field) {
   return false;
 }
 
+// Longer strings are not names. The limit bounds the number of bytes that are read.
+constexpr size_t kMaxName = 4096;
+
 bool IsName(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return std::isprint(static_cast<unsigned char>(c)) != 0; });
+  return text.size() <= kMaxName && std::all_of(text.begin(), text.end(), [](char c) {
+           return std::isprint(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+// The same as TakeField, but returns false if the field is not a name.
+bool TakeName(std::string_view& bytes, char tag, std::string_view& name) {
+  return TakeField(bytes, tag, name) && IsName(name);
 }
 
 }  // namespace
@@ -59,21 +68,21 @@ bool IsSavedModel(std::string_view bytes) {
 // A Caffe model starts with a name. Field 100, which contains the layers, follows.
 bool IsCaffe(std::string_view bytes) {
   std::string_view name;
-  return TakeField(bytes, '\x0a', name) && IsName(name) && StartsWith(bytes, "\xa2\x06");
+  return TakeName(bytes, '\x0a', name) && StartsWith(bytes, "\xa2\x06");
 }
 
 // A MindSpore model starts with a version, which is a string (in ONNX it is a number). The producer's name
 // follows.
 bool IsMindSpore(std::string_view bytes) {
   std::string_view version, producer;
-  return TakeField(bytes, '\x0a', version) && TakeField(bytes, '\x12', producer) && producer == "MindSpore";
+  return TakeName(bytes, '\x0a', version) && TakeName(bytes, '\x12', producer) && producer == "MindSpore";
 }
 
 // A GraphDef starts with a node. The node starts with its name and its op.
 bool IsGraphDef(std::string_view bytes) {
   std::string_view node, name, op;
-  return TakeField(bytes, '\x0a', node) && TakeField(node, '\x0a', name) && TakeField(node, '\x12', op) &&
-         !op.empty() && IsName(name) && IsName(op);
+  return TakeField(bytes, '\x0a', node) && TakeName(node, '\x0a', name) && TakeName(node, '\x12', op) &&
+         !op.empty();
 }
 
 // A safetensors file starts with a length in eight bytes, little-endian. JSON of this length follows.

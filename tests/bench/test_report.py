@@ -95,9 +95,18 @@ class Report(unittest.TestCase):
         self.assertEqual(self.report("--fp32", self.docs / "many.json", "--growth", self.docs / "growth.json").returncode, 0)
         text, svg = ((self.docs / name).read_text() for name in ("performance.md", "performance_growth.svg"))
         for words in ("\n2 threads, ms:", "\n4 threads (on 2 cores, where Tern uses 2), ms:",
-                      "Of 4 threads, marked *, Tern uses as many as there are cores: 2."):
+                      "At no size is Tern's step clearly larger than the step of every peer. Tern uses at most as many threads as there are "
+                      "cores (2). The points with 4 threads are marked with *."):
             self.assertIn(words, text)
         self.assertEqual([svg.count(f">{words}</text>") for words in ("2*", "4", "4*", "* on 2 cores, where Tern uses 2 threads")], [0, 1, 1, 1])
+
+    def test_cliffs_are_listed(self):
+        points = [{"size": n, "engines": {"tern": timed(10 * n)}} for n in (1, 2)]
+        series = [{"model": "small", "axis": axis, "threads": 1, "points": points, "cliffs": [2]} for axis in ("batch", "length")]
+        (self.docs / "growth.json").write_text(json.dumps({**MEASURED, "series": series}))
+        self.assertEqual(self.report("--growth", self.docs / "growth.json").returncode, 0)
+        self.assertIn("Tern's step is clearly larger than the step of every peer at these sizes: small at batch 2, small at length 2.",
+                      (self.docs / "performance.md").read_text())
 
     def test_threads_measured_by_themselves_take_their_place(self):
         row = {"model": "alone", "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 200, "single": timed(10.0),

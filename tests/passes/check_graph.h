@@ -27,8 +27,9 @@ struct CheckOptions {
 //  - Outputs have the same names and types.
 //  - The reference evaluator computes the same values for several sizes of symbols. At level basic it also
 //    computes the same values for infinite and NaN inputs.
+//  - The runtime's kernels agree with the reference evaluator.
 //  - Two runs of the optimizer have the same result, and optimizing the result again changes nothing.
-//  - Above level basic, the runtime's kernels agree with the reference evaluator.
+// Values are not compared again if a level has the same result as the level before.
 // `*runs` becomes the number of sets of input data for which results are compared.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
 

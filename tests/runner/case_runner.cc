@@ -57,7 +57,9 @@ Result<Built> Build(const Case& c) {
   return built;
 }
 
-// Returns the relative tolerance for a case with random operands (a case on one line).
+// Returns the relative tolerance for a case with random operands (a case on one line). It is multiplied by
+// max(|wanted|, 1). For f32 and f64, it is smaller than the relative tolerance for given operands in
+// ToleranceOf; for bf16, it is larger. A tolerance that the case sets applies to f32 only.
 double RandomTolerance(const Case& c, DType dtype) {
   if (dtype == DType::kF32 && c.tolerance >= 0) return c.tolerance;
   if (dtype == DType::kF16) return 2e-3;

@@ -71,6 +71,10 @@ TEST(TreeEnsemble, BrokenTablesAreRefused) {
   EXPECT_TRUE(refused("vote_weight", F32({3}, {1, 2, 3})));
   EXPECT_TRUE(refused("value", F32({1}, {1})));
   EXPECT_TRUE(refused("targets", int64_t{1} << 60));
+  EXPECT_TRUE(refused("base", std::vector<double>{1}))
+      << "onnxruntime refuses one base value for two targets";
+  EXPECT_TRUE(refused("base", std::vector<double>{1, 2, 3}));
+  EXPECT_TRUE(refused("base_wide", Tensor::Of(DType::kF64, {1}, {1})));
   EXPECT_FALSE(EvaluateOp("TreeEnsemble", {F32({1, 2, 2}, {0, 0, 0, 0})}, Tree()).ok());
 }
 

@@ -11,8 +11,8 @@ Status Check(const TreeEnsemble& op) {
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
     return InvalidModel("base_wide is ", op.base_wide.Describe(), ", but must be float");
   const size_t base = BaseOf(op).size();
-  if (base > 1 && base != static_cast<size_t>(op.targets))
-    return InvalidModel(base, " base values for ", op.targets, " targets");
+  if (base && base != static_cast<size_t>(op.targets))
+    return InvalidModel("base has ", base, " values, but there are ", op.targets, " targets");
   return CheckForest(op, op.targets);
 }
 

@@ -21,7 +21,7 @@ struct TreeEnsemble : Forest {
     v("targets", targets, "number of columns of the result");
     v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
            "how the votes for a target are aggregated");
-    v("base", base, "a number per target, added at the end; a single number is added to the first target");
+    v("base", base, "a number per target that is added after the aggregation; if empty, nothing is added");
     v("base_wide", base_wide, "the values of base as f64; if present, base is ignored");
     v.Enum("transform", transform, PostTransformNames(),
            "the function applied to each row; with a single target, only probit has an effect");

@@ -26,13 +26,14 @@ std::optional<Scaling> ScalingOf(const Node* node) {
   return std::nullopt;
 }
 
-// Multiplies alpha by the factor. Returns false if the product is not a normal f32, or if `dtype` is
-// f64 and the product is not exact in f32.
-bool Scale(Attrs& attrs, double factor, DType dtype) {
+// Multiplies alpha by the factor. Skips if the product is not a normal f32, or if `dtype` is f64 and the
+// product is not exact in f32.
+bool Scale(Rewrite& r, Attrs& attrs, double factor, DType dtype) {
   const double alpha = static_cast<double>(attrs.Float("alpha")) * factor;
   const auto rounded = static_cast<float>(alpha);
-  if (!std::isnormal(rounded)) return false;
-  if (dtype == DType::kF64 && static_cast<double>(rounded) != alpha) return false;
+  if (!std::isnormal(rounded)) return r.Skip("alpha would be ", alpha, ", which is not a normal f32");
+  if (dtype == DType::kF64 && static_cast<double>(rounded) != alpha)
+    return r.Skip("alpha would be ", alpha, ", which is not exact in f32");
   return attrs.Set("alpha", alpha).ok();
 }
 
@@ -48,7 +49,7 @@ bool FuseAfter(Rewrite& r) {
   Value* bias = node->input(2);
   if (bias && !bias->is_constant()) return r.Skip("the bias '", bias->name, "' is not constant");
   Attrs attrs = node->attrs;
-  if (!Scale(attrs, scaling->factor, y->type.dtype)) return r.Skip("alpha would be zero or not exact");
+  if (!Scale(r, attrs, scaling->factor, y->type.dtype)) return false;
   if (bias) bias = Mul(r, bias, r.Scalar(bias->type.dtype, scaling->factor));
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
@@ -66,10 +67,7 @@ bool FuseBefore(Rewrite& r) {
       r.Skip("'", inputs[i]->name, "' is also read by another node");
       continue;
     }
-    if (!Scale(attrs, scaling->factor, root.output(0)->type.dtype)) {
-      r.Skip("alpha would be zero or not exact");
-      continue;
-    }
+    if (!Scale(r, attrs, scaling->factor, root.output(0)->type.dtype)) continue;
     inputs[i] = scaling->value;
     found = true;
   }

@@ -78,9 +78,16 @@ class ScoreReader {
     return Read(n.input(0), factor, depth + 1);
   }
 
+  // Attention adds the mask last. Returns false if the mask that is read now comes before another step.
+  bool MaskComesLast() {
+    if (scores_.softcap > 0) return Problem("a mask is applied before the softcap");
+    if (scores_.head_scale) return Problem("a mask is applied before the scale per head");
+    return true;
+  }
+
   // One operand is computed from the product of queries and keys. The other operand is a mask.
   bool ReadSum(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
+    if (!MaskComesLast()) return false;
     for (int side : {0, 1}) {
       const size_t before = scores_.masks.size();
       MaskStep step;
@@ -94,7 +101,7 @@ class ScoreReader {
   }
 
   bool ReadChoice(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
+    if (!MaskComesLast()) return false;
     for (int side : {1, 2}) {
       const auto fill = ScalarOf(n.input(3 - side));
       if (!fill) continue;

@@ -57,7 +57,8 @@ bool ReadDim(Rewrite& r, const Content& wanted) {
   if (!IsOp(root, "Gather")) return r.Skip("the elements are not known to be dims");
   Value* x = SourceOf(wanted, root);
   const Node* shape = MadeBy(root.input(0), "Shape");
-  if (!x || (shape && shape->input(0) == x)) return r.Skip("the dims are already read at the source");
+  if (!x) return r.Skip("no tensor has this dim");
+  if (shape && shape->input(0) == x) return r.Skip("the dims are already read at the source");
   return r.Replace(
       r.Op("Gather", {r.Op("Shape", {x}), r.Scalar(DType::kI64, static_cast<double>(*Find(wanted, *x)))}));
 }

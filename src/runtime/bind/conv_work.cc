@@ -61,7 +61,8 @@ Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
   const int64_t columns = cpu::TileSimd().columns;
-  // `panels` includes one more panel, because the last panel may be partial.
+  // `panels` exceeds the number of panels: by 1 if the pixels fill the last panel, otherwise by less. The
+  // cost model is fitted with this value.
   const double count = ProductOf({s.batch, s.group}), taps = ProductOf(s.kernel),
                pixels = ProductOf(s.output),
                panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;

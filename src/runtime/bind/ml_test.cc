@@ -121,7 +121,7 @@ TEST(MlKernels, TreeEnsembles) {
           for (const Dims& dims : {Dims{83, 5}, Dims{3, 6}, Dims{5}, Dims{0, 5}})
             Check("TreeEnsemble", Rows(x, dims, seed), With(forest, {{"aggregate", std::string(how)}}), 1);
         Check("TreeEnsemble", Rows(x, {9, 5}, seed),
-              With(forest, {{"transform", std::string("softmax")}, {"base", std::vector<double>{0.5}}}), 1);
+              With(forest, {{"transform", std::string("softmax")}, {"base", Random(targets, 1)}}), 1);
       }
   const AttrList wide = With(Forest(5, DType::kF64, 0, 2, 7), {{"targets", int64_t{2}}, {"to", DType::kF64}});
   Check("TreeEnsemble", Rows(DType::kF64, {9, 5}, 3), wide, 1);
