@@ -61,8 +61,8 @@ struct SessionOptions {
   // Returns `target`, or the CPU if `target` is null. If `reference` is set, returns a target without
   // kernels.
   const Target& TargetOrDefault() const;
-  // Returns the options with zeros replaced by defaults. If `reference` is set, turns off optimization, bf16
-  // and batch splitting.
+  // Returns the options with a memory_limit or collect_limit of 0 replaced by its default. If `reference` is
+  // set, turns off optimization, bf16 and batch splitting.
   SessionOptions Resolved() const;
 };
 

@@ -41,7 +41,8 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     if (!s.ok()) return s.status().message();
     const int kernel = cpu::SizeOf(kUnit).kernel;
     if (!cpu::WinogradFits(*s, kUnit))
-      return StrCat("needs a ", kernel, "x", kernel, " kernel, strides and dilations 1, panels of one group");
+      return StrCat("needs a ", kernel, "x", kernel,
+                    " kernel, strides and dilations of 1, and panels that do not span groups");
     if (kOperands == Operands::kBf16 && s->group != 1 && s->group_channels() % 2 != 0)
       return "needs an even number of channels per group";
     if (const int64_t size = Transforms<kUnit, kOperands>::PackedSize(*s); size > kMaxPacked)

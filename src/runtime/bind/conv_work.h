@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// Returns the product of sizes in double, because it may exceed int64_t for an empty batch of huge images.
+// Returns the product of sizes as a double. If the batch is empty, the images may be so huge that the product
+// of their dims exceeds int64_t.
 inline double ProductOf(std::initializer_list<int64_t> sizes) {
   double product = 1;
   for (int64_t size : sizes) product *= static_cast<double>(size);
@@ -15,7 +16,7 @@ inline double ProductOf(std::initializer_list<int64_t> sizes) {
 }
 inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s[2]}); }
 
-// Returns the bytes that the kernel moves: x, w and y in f32. The number of products is 0.
+// Returns a Work that counts only the bytes of w (`weights`), and of x and y (`moved`), all in f32.
 Work ConvOperands(const cpu::ConvShape& s);
 // Returns the work of a 1x1 convolution over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);

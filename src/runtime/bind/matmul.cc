@@ -17,8 +17,8 @@ namespace {
 
 using BatchDims = std::span<const int64_t>;
 
-// Sets `at` to the offset in the operand of each matrix of the batch. `matrix` is the number of elements of
-// one matrix. Axes of size 1 in `operand` are broadcast.
+// Sets `at` to the offsets at which the operand contains the matrices of the batch. `matrix` is the number of
+// elements of one matrix. Axes of size 1 in `operand` are broadcast.
 void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
@@ -174,7 +174,7 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
     if (q.InRank(0) < 1 || q.InRank(1) < 2) return "needs a matrix of weights";
     if (kBf16 && !q.bf16) return "precision is fp32";
     if (kBf16 && q.exact_integers) return "sums of integers must be exact";
-    if (kBf16 && !PaysInBf16(q)) return "rounding would take longer than bf16 saves";
+    if (kBf16 && !PaysInBf16(q)) return "rounding would take more time than bf16 saves";
     if (!OneMatrix(q.InDims(1))) return "needs one matrix of weights for the entire batch";
     return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3) ? "" : "cannot add this bias or residual";
   }

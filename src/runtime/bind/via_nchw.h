@@ -52,7 +52,8 @@ template <class T> class ViaNchw : public ViaNchwKernel {
 // channels_last.
 template <class T>
 void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
-  constexpr double kTransposing = 20;  // if T has no WorkOf, makes any native channels-last kernel cheaper
+  // If T has no WorkOf, this factor makes ViaNchw<T> more expensive than any native channels-last kernel.
+  constexpr double kTransposing = 20;
   AddWithHalf<T>(table, op, name, cost);
   AddWithHalf<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
 }

@@ -92,7 +92,7 @@ class Execution {
   Engine& engine_;
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
-  std::vector<int> redirected_;          // by storage: the output that writes to a caller's tensor, or -1
+  std::vector<int> redirected_;          // by storage: the output that a caller's tensor receives, or -1
   std::vector<Arena*> arenas_;           // the arenas that the plan uses
   std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
   int64_t length_ = -1, capacity_ = -1;  // arguments of the last SetLength that succeeded

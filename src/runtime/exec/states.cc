@@ -127,8 +127,8 @@ int64_t States::current_length() const {
 
 // Returns whether a dim that differs between two runs grows with the length. Two kinds of dims do: the length
 // of a state, and the number of all past and new positions, as in a mask. The number of new positions does
-// not. Any two runs fit a linear function of the length, but a plan for this function would serve only these
-// two runs.
+// not. Its values in two runs also fit a linear function of the length, as any two values do. But a plan for
+// this function would serve only these two runs.
 bool States::Grows(size_t input, const LinearDim& dim) const {
   if (dim.slope != 1) return false;
   return input < is_input_.size() && is_input_[input] ? dim.base == 0 : dim.base == last_new_;

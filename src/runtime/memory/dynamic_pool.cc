@@ -19,7 +19,7 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
     if (smallest == blocks_.size() || size < blocks_[smallest]->size()) smallest = i;
   }
   if (best == blocks_.size()) {
-    // No free block is large enough, so a new block replaces the smallest one.
+    // No free block is large enough, so a new block replaces the smallest free block.
     if (smallest != blocks_.size()) {
       bytes_ -= blocks_[smallest]->size();
       blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));

@@ -198,7 +198,7 @@ TEST(Packs, OfAnOlderFormatAreIgnored) {
   for (const auto& v : packed->values()) {
     auto name = ParseDerivedName(v->name);
     if (!name) continue;
-    const std::vector<std::string> words = SplitText(name->what, ' ');  // pack FORMAT KERNEL …
+    const std::vector<std::string> words = SplitText(name->what, ' ');  // pack FORMAT LAYOUT …
     ASSERT_EQ(words[1], StrCat(kPackFormat));
     name->what = StrCat("pack 1 ", words[2], " 7 ", words[words.size() - 2], " ", words.back());
     v->name = ToText(*name);

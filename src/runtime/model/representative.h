@@ -14,8 +14,8 @@ struct Representative {
 
 // Returns `query` with representative dims. A dim that the model declares keeps its size. An unknown dim gets
 // the size that OpDef::typical_dim returns. Returns nullopt if the node has no weights, or if a dim has no
-// typical size. The dims of inputs in `query` that are not weights do not matter, so all slices of a split
-// batch get the same layout.
+// typical size. The result depends on the dims of the weights in `query`, but not on the dims of its other
+// inputs. So all slices of a split batch get the same layout.
 std::optional<Representative> RepresentativeQuery(const Node& node, KernelQuery query);
 
 }  // namespace tern

@@ -9,8 +9,9 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMaxSlices = 64;      // each slice adds steps to the plan
-constexpr double kStepCost = 1. / 128;  // overhead of a step, as a fraction of the cache size
+constexpr int64_t kMaxSlices = 64;  // each slice adds steps to the plan
+// The overhead of a step takes as long as moving this many bytes per byte of the cache.
+constexpr double kStepCost = 1. / 128;
 
 // The nodes with indices in [begin, end), which process `slice_items` items at a time.
 struct Run {

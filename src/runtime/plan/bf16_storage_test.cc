@@ -116,7 +116,7 @@ TEST(Bf16Storage, TakesHalfTheMemory) {
   EXPECT_LT(RunIn(Precision::kBf16, GraphOf("%y", chain), Input()).arena, 2 * value);
 }
 
-// Outputs of the graph stay f32. A value also stays f32 if one of its readers neither rounds nor widens it.
+// Outputs of the graph stay f32. A value also stays f32 if the kernel of one of its readers cannot read bf16.
 TEST(Bf16Storage, OtherValuesStayF32) {
   const Tensor x = Input();
   const Tensor a = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);

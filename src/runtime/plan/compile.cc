@@ -261,7 +261,8 @@ class PlanCompiler {
   }
 
   // Packs the large weights before all others, in the order of decreasing size. While a weight is packed, the
-  // weight and its pack are both in memory. So this order has the lowest peak of memory.
+  // weight and its pack are both in memory. A pack can be larger than its weight, so packing increases the
+  // memory that later packs find in use. So the largest weight is packed first.
   Status PackLarge() {
     if (program_.depth != 0) return {};
     std::vector<std::pair<size_t, const Draft*>> large;

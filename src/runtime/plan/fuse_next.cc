@@ -5,8 +5,8 @@
 namespace tern {
 namespace {
 
-// Stands for a slot that cannot be fused: it has several readers, or its reader is not a node with one input
-// and one output.
+// Stands for a slot whose writer cannot be fused with a reader. The slot is an output of the graph or has
+// several readers, or its reader has subgraphs, several inputs or several outputs.
 constexpr int kNotFusable = -2;
 
 // Returns for each slot the index of its only reader, -1 if it has no reader, or kNotFusable.

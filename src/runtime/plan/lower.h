@@ -24,7 +24,7 @@ struct SlotFacts {
 
   bool is_known() const { return known.defined(); }
   // Returns whether the value is known and yet a step writes it in every run. Such a value is in a device's
-  // memory, and the step copies a refreshed value to it.
+  // memory. SetLength updates the value in host memory, and the step copies it to the device.
   bool is_written() const { return refreshed && host_slot >= 0; }
   // Returns whether the value is known and its data is in memory. Returns false for a weight that was
   // released after packing.

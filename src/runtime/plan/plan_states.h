@@ -10,7 +10,8 @@ namespace tern {
 
 using NodeQueries = std::function<KernelQuery(const PlanNode&)>;
 
-// Fails with kUnsupported if a kernel that was chosen for max_length is not legal for other lengths.
+// Checks a few lengths below max_length. Fails with kUnsupported if a kernel that was chosen for max_length
+// is not legal for one of them.
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const NodeQueries& query_for);
 

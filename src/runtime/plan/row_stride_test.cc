@@ -165,7 +165,7 @@ TEST(RowStride, NotForValuesWithOtherReaders) {
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}\n  %z = Relu(%b)", "%y, %z").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a, %b").kernels.count(kConcat), 1u);
   const RunResult twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
-  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "only %p is copied; %b is written directly";
+  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "%a is copied into %p; %b is written directly";
   EXPECT_EQ(twice.kernels.count(kConcat), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %a) {axis=2}").kernels.count(kConcat), 1u) << "another axis";
 }

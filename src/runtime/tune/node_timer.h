@@ -11,8 +11,10 @@ namespace tern {
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
-  size_t flush = 0;   // bytes to read between two runs, to evict the caches; the size of the model's weights
-  Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt a call
+  // Number of bytes that are read between two runs, to evict the node's weights from the caches. It is the
+  // size of the model's weights.
+  size_t flush = 0;
+  Stop stop = {};  // checked before each Prepare and each Run of a kernel; does not interrupt a call
 };
 
 class NodeTimer {

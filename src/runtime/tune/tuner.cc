@@ -24,7 +24,7 @@ std::string TextOf(const TensorInfo& t) {
 }
 
 // Returns whether kernels for this query may be chosen by their measured times. A user who requests bf16 on a
-// processor without bf16 instructions wants its results, not its speed. So measurements must not replace bf16
+// processor without bf16 instructions wants bf16 results, not speed. So measurements must not replace bf16
 // kernels by f32 kernels.
 bool MayTune(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
 

@@ -17,7 +17,7 @@ std::string_view ParameterOf(const TernModelInfo& info, std::string_view key) {
   return {};
 }
 
-// The cache has room for two plans per batch size, but for 16 to 64 plans.
+// Returns the capacity of the plan cache: two plans per batch size, but at least 16 and at most 64 plans.
 int PlanCache(const TernModelInfo& info) { return std::clamp(2 * info.max_batch_size, 16, 64); }
 
 Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
