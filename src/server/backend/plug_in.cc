@@ -62,7 +62,7 @@ class Backends : public BackendSource {
  private:
   Result<const TernBackend*> FindPlugIn(const std::string& name) const {
     if (!SafeName(name))
-      return InvalidArgument("back end name '", name, "' has characters beyond a-z, 0-9, _ and -");
+      return InvalidArgument("back end name '", name, "' must have 1 to 64 letters, digits, '_' and '-'");
     std::error_code error;
     for (const fs::path& folder : Folders(folder_)) {
       const fs::path path = folder / StrCat("libtern_backend_", name, ".so");

@@ -40,8 +40,8 @@ Result<load::Loaded> LoadSnapshot(const std::string& path) {
     auto loaded = load::LoadBytes(bytes, 1);
     if (loaded.ok()) return loaded;
   }
-  // The bytes alone are not enough for formats that only the file name identifies, and for models with other
-  // files.
+  // The bytes alone are not enough if only the file name identifies the format, or if the model refers to
+  // other files.
   return load::LoadFile(path, 1);
 }
 

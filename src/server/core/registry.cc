@@ -22,7 +22,7 @@ bool Has(const Versions& versions, const std::string& version) {
                      [&](const auto& v) { return v->version() == version; });
 }
 
-// Takes the next versions and remembers those that they lack.
+// Replaces `versions` by `next`. Adds each version that `next` lacks to `gone`.
 void Replace(Versions& versions, std::vector<std::string>& gone, Versions next) {
   constexpr size_t kMaxGone = 64;
   std::erase_if(gone, [&](const std::string& version) { return Has(next, version); });

@@ -155,8 +155,8 @@ Result<std::string> HandleSystemUnregister(ServerContext& context, std::string_v
   return std::string();
 }
 
-// There are no CUDA regions. The request still succeeds, because some clients unregister all regions at their
-// start.
+// There are no CUDA regions. A request for the status of all regions and a request to unregister regions
+// still succeed, because some clients unregister all regions at their start.
 Result<std::string> HandleCudaStatus(ServerContext&, std::string_view request) {
   inference::CudaSharedMemoryStatusRequest message;
   TERN_TRY(ParseMessage(request, message));

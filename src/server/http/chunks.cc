@@ -6,7 +6,7 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxIgnored = 16384;
-constexpr size_t kMaxChunks = 65536;  // of Triton
+constexpr size_t kMaxChunks = 65536;  // Triton's limit
 
 Status Malformed() { return InvalidArgument("malformed chunked body"); }
 

@@ -27,10 +27,10 @@ class ChunkDecoder {
 
   const uint64_t limit_;
   State state_ = State::kSize;
-  uint64_t left_ = 0;   // bytes of the chunk
-  int digits_ = 0;      // of the size
-  size_t line_ = 0;     // bytes of the trailer's line
-  size_t chunks_ = 0;   // that have data
+  uint64_t left_ = 0;   // bytes of the current chunk that have not arrived
+  int digits_ = 0;      // number of digits of the chunk's size so far
+  size_t line_ = 0;     // bytes of the current line of the trailer
+  size_t chunks_ = 0;   // number of chunks with data
   size_t ignored_ = 0;  // bytes of extensions and trailers
 };
 

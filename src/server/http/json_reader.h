@@ -12,7 +12,7 @@ namespace tern::server {
 
 // A JSON number. NaN, Infinity and -Infinity are accepted, as in Triton.
 struct JsonNumber {
-  bool integer = false;  // written without fraction and exponent, and fits into 64 bits
+  bool integer = false;  // has no fraction and no exponent, and is in the range of int64_t or uint64_t
   bool negative = false;
   uint64_t magnitude = 0;  // only for an integer: the absolute value
   std::string_view text;
@@ -63,8 +63,8 @@ class JsonReader {
   int depth_ = 0;
 };
 
-// Converts a number to a C++ type. An integer type fails with kInvalidArgument if it cannot represent the
-// value exactly. A float type fails if the value is finite but out of its range.
+// These functions convert a number to a C++ type. ToInt64 and ToUint64 fail with kInvalidArgument if the type
+// cannot represent the value exactly. ToFloat and ToDouble fail if the value is finite but out of range.
 Status ToFloat(const JsonNumber& number, float& value);
 Status ToDouble(const JsonNumber& number, double& value);
 Status ToInt64(const JsonNumber& number, int64_t& value);

@@ -123,7 +123,7 @@ Status AppendStrings(std::string& out, const WireTensor& tensor, size_t count, B
     const std::string_view text(data + at, length);
     if (bad_text == BadText::kRefuse && !IsUtf8(text))
       return InvalidArgument("element ", i, " of output '", tensor.name,
-                             "' is not UTF-8, so that JSON cannot carry it; ask for binary_data");
+                             "' is not UTF-8, so JSON cannot carry it; ask for binary_data");
     if (i) out += ',';
     AppendJson(out, text);
     at += length;

@@ -176,7 +176,7 @@ TEST_F(MalformedTest, InferRequests) {
       {"overflowing shape",
        PostInfer(Input(R"("name":"IN0","shape":[2147483648,2147483648,8],"datatype":"FP32","data":[1])")),
        400},
-      {"overflow with a zero before",
+      {"shape whose product overflows to 0",
        PostInfer(Input(
            R"("name":"IN0","shape":[4294967296,4294967296],"datatype":"FP64","parameters":{"binary_data_size":0})")),
        400},

@@ -17,7 +17,7 @@ class Output {
   void Add(Output&& other);
   bool empty() const { return first_ == used_ || (used_ - first_ == 1 && left(pieces_[first_]) == 0); }
   size_t bytes() const;
-  size_t memory() const;  // that texts take, written ones included
+  size_t memory() const;  // bytes of the texts' memory, including texts that are already written
   // Writes until everything is written (kDone) or the stream takes no more.
   Stream::Outcome Flush(Stream& stream);
   void Clear();

@@ -40,7 +40,7 @@ Status ReadTrace(const ServerContext& context, std::string_view body, Settings& 
   return json.End();
 }
 
-// trace_level is a list. All other settings are single strings.
+// trace_level is always a list. Any other setting is a string, unless it has several values.
 HttpReply TraceReply(const Settings& settings) {
   std::string out = "{";
   for (const auto& [name, values] : settings) {

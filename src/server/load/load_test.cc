@@ -84,7 +84,8 @@ TEST(Load, OpenLoopKeepsItsRate) {
   EXPECT_EQ(step.errors, 0u);
 }
 
-// The server answers one request at a time and stalls once. Requests that were due meanwhile count in full.
+// The server answers one request at a time and stalls once. The latency of a request that is due during the
+// stall must include its wait.
 TEST(Load, StallsAreNotOmitted) {
   std::atomic<int> count{0};
   std::mutex one;

@@ -134,7 +134,7 @@ void Step::SendOn(Slot& slot, Clock::time_point intended) {
   slot.connection->Send(request_, false);
 }
 
-// Sends each request that is due on a free connection, and sets the alarm for the next one.
+// Sends all due requests, each on a free connection, and sets the alarm for the next one.
 void Step::SendDue() {
   const auto now = Clock::now();
   std::exponential_distribution<double> gap(rate_);

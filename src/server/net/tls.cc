@@ -138,7 +138,7 @@ Status OpenSslContext::Load(const TlsOptions& options, const std::string& alpn) 
   context_ = SSL_CTX_new(TLS_server_method());
   if (!context_) return Status(Code::kInternal, StrCat("cannot create a TLS context: ", LastError()));
   SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
-  // Of TLS 1.2 only what HTTP/2 allows: keys that are not kept, and authenticated encryption.
+  // Selects the TLS 1.2 ciphers that HTTP/2 allows: ephemeral key exchange and authenticated encryption.
   if (SSL_CTX_set_cipher_list(context_, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL:!PSK") != 1)
     return Status(Code::kInternal, StrCat("cannot choose the ciphers of TLS: ", LastError()));
   SSL_CTX_set_options(context_,
