@@ -11,9 +11,9 @@ namespace tern {
 bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. `budget` limits the bytes of all results
-// together. Does not fold a node if its results are much larger than its inputs, exceed the rest of the
-// budget, or cannot be computed. In the last case, a run that reaches the node reports the error. Returns
-// only values that an unfolded node or a graph output reads.
+// together. Does not fold a node if its results exceed both 16 MiB and eight times the bytes of its inputs,
+// if they exceed the rest of the budget, or if they cannot be computed. In the last case, a run that reaches
+// the node reports the error. Returns only values that an unfolded node or a graph output reads.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 
 }  // namespace tern

@@ -1,6 +1,6 @@
 // Tests that packed weights and variants are created once per model, without holding the model's lock. While
-// one session creates them, other sessions wait until their own deadlines. If the first session fails,
-// another session creates them.
+// one session creates them, other sessions wait, but not beyond their own deadlines. If the first session
+// fails, another session creates them.
 #include "runtime/model/model.h"
 
 #include <condition_variable>

@@ -41,8 +41,8 @@ void NameConstants(Graph& graph);
 // constants share a name. If a pack and its weights are from the same file, reading the file has verified the
 // pack. Other packs are verified here by checksum.
 Packs PacksOf(const Graph& graph);
-// Removes the packs of the graph. Then adds each pack of `packs` that was packed from the graph's constants.
-// Call NameConstants first. Returns the number of packs added.
+// Removes all unused constants of the graph, among them its packs. Then adds each pack of `packs` that was
+// packed from the graph's constants. Call NameConstants first. Returns the number of packs added.
 int SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

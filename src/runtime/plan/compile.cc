@@ -96,8 +96,9 @@ class PlanCompiler {
     return inputs;
   }
 
-  // Returns whether the node becomes a dynamic step. This is so if its shapes depend on data, if it has
-  // subgraphs and no kernel, or if only the host can run it.
+  // Returns whether the node becomes a dynamic step. This is so if one of its values is not a numeric tensor
+  // or has a shape that depends on data, if the node has subgraphs and no kernel, or if only the host can run
+  // it.
   bool IsDynamic(const PlanNode& node) const {
     if (node.has_kernel) return false;
     bool dynamic =
@@ -261,8 +262,8 @@ class PlanCompiler {
   }
 
   // Packs the large weights before all others, in the order of decreasing size. While a weight is packed, the
-  // weight and its pack are both in memory. A pack can be larger than its weight, so packing increases the
-  // memory that later packs find in use. So the largest weight is packed first.
+  // weight and its pack are both in memory. A pack can be larger than its weight, so memory use grows with
+  // each packed weight. So the peak of memory is lowest if the largest weight is packed first.
   Status PackLarge() {
     if (program_.depth != 0) return {};
     std::vector<std::pair<size_t, const Draft*>> large;

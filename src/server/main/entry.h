@@ -14,7 +14,8 @@ struct BuiltinFile {
 };
 
 struct ServeCommand {
-  std::vector<std::pair<std::string, std::string>> flags;  // pairs of a name without dashes and a value
+  // Pairs of a name and a value. Names have no leading dashes.
+  std::vector<std::pair<std::string, std::string>> flags;
   std::vector<BuiltinFile> builtin;  // the first is a model, which is served if the flags name no model
   std::string builtin_name;
   std::string builtin_example;  // the name of the built-in file that contains a request to the model

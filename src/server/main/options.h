@@ -34,8 +34,8 @@ struct ServeOptions {
 using Environment = std::function<const char*(const std::string& name)>;
 
 // A flag overrides an environment variable, which overrides the file. Lists of several sources are not
-// joined. `flags` has names without dashes. The path of the file is the flag `config` or the variable
-// TERN_SERVE_CONFIG.
+// joined. The names in `flags` have no leading dashes. The path of the file is the flag `config` or the
+// variable TERN_SERVE_CONFIG.
 Result<ServeOptions> ReadOptions(const std::vector<std::pair<std::string, std::string>>& flags,
                                  const Environment& environment);
 

@@ -25,7 +25,8 @@ struct CatalogueEntry {
   bool requested = false;                   // loaded by name, not only because an ensemble needs it
   std::shared_ptr<TemporaryFolder> folder;  // of the files that a load request carried
   std::string config;                       // JSON of the load request; empty: none
-  // An ensemble that went because one of its steps was unloaded. It returns when all its steps are loaded.
+  // An ensemble that was unloaded because one of its steps was unloaded. It is loaded again when all its
+  // steps are loaded.
   struct Suspended {
     std::vector<std::string> steps;
     std::string config;
@@ -51,9 +52,9 @@ class Catalogue {
   bool Live(const std::string& model) const;
   // Returns the ensembles with live versions that have this model as a step.
   std::vector<std::string> Dependents(const std::string& model) const;
-  // Ensembles that went with one of their steps, and whose steps include this model.
+  // Returns the suspended ensembles that have this model as a step.
   std::vector<std::string> SuspendedOn(const std::string& model) const;
-  // The ensemble does not return by itself any more.
+  // Ends the suspension of an ensemble, so that it is not loaded again with its steps.
   void Forget(const std::string& model);
 
  private:

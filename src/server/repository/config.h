@@ -14,7 +14,7 @@ namespace tern::server {
 using ConfigMessage = inference::ModelConfig;
 
 // These three functions clear `out`, then read a configuration. They fail with kInvalidArgument. The error
-// names the line and the column, but not the file.
+// does not name the file. For config.pbtxt and config.yaml, it names the line and the column.
 Status ParseConfigText(std::string_view text, ConfigMessage& out);  // config.pbtxt
 // Reads config.yaml, which has the same fields as config.pbtxt.
 Status ParseConfigYaml(std::string_view text, ConfigMessage& out);

@@ -39,7 +39,8 @@ Status FindWriters(const ConfigMessage& message, std::map<std::string, int>& wri
   return {};
 }
 
-// Marks steps as done in an order of execution. A step that cannot be reached is in a cycle.
+// Marks steps as done in an order of execution. A step that is never done is in a cycle, or needs the outputs
+// of a cycle.
 Status CheckOrder(const ConfigMessage& message) {
   const auto& steps = message.ensemble_scheduling().step();
   std::set<std::string> ready;

@@ -22,7 +22,7 @@ Status CheckValues(const Control& control) {
   int lists = 0;
   for (const int size : sizes) lists += size > 0;
   if (control.kind() == Control::CONTROL_SEQUENCE_CORRID) {
-    if (lists) return InvalidArgument(kind, " has a data_type, not false_true values");
+    if (lists) return InvalidArgument(kind, " must have a data_type instead of false_true values");
     if (CorrelationType(control.data_type())) return {};
     return InvalidArgument("the data_type of ", kind,
                            " must be TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 or TYPE_STRING");

@@ -146,7 +146,7 @@ TEST(Layout, ReadsConfigurations) {
   EXPECT_EQ(read("text", message, R"({"max_batch_size":5,"backend":"b"})"), "");
   EXPECT_EQ(message.max_batch_size(), 5);
   EXPECT_EQ(read("wrong", message),
-            "the configuration names the model 'right', its folder 'wrong'; the two must be equal");
+            "the configuration names the model 'right', but its folder is 'wrong'; the two must be equal");
   EXPECT_EQ(read("bad", message).substr(0, 20), "model configuration,");
   EXPECT_EQ(read("trt", message), "platform 'strange' is unknown; set backend");
 }

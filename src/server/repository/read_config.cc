@@ -56,7 +56,7 @@ Status SetBackend(const ModelSource& source, ConfigMessage& message) {
 
 Status SetName(const ModelSource& source, ConfigMessage& message) {
   if (!message.name().empty() && message.name() != source.name && !source.flat)
-    return InvalidArgument("the configuration names the model '", message.name(), "', its folder '",
+    return InvalidArgument("the configuration names the model '", message.name(), "', but its folder is '",
                            source.name, "'; the two must be equal");
   message.set_name(source.name);
   return {};

@@ -17,7 +17,7 @@ struct FlatModel {
 
 struct RepositoryOptions {
   std::vector<std::string> folders;
-  std::vector<FlatModel> models;  // from --model NAME=PATH; each is version 1 of a model
+  std::vector<FlatModel> models;  // from --model NAME=PATH; version 1, unless PATH has folders of versions
   ControlMode control = ControlMode::kNone;
   std::chrono::seconds poll_interval{15};
   std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models

@@ -140,7 +140,7 @@ TEST_F(ServeTest, ReloadsBesideTraffic) {
   EXPECT_GE(last, 10);
 }
 
-// Whoever found a version before it was replaced gets an answer from it, at any time later.
+// A caller that found a version before it was replaced can still submit requests to it at any time.
 TEST_F(ServeTest, ReplacedVersionsAnswerWhoFoundThem) {
   WriteModel("m/1/model.tern", 1);
   options_.control = ControlMode::kExplicit;

@@ -173,7 +173,8 @@ TEST(Batching, ABadRequestDoesNotFailTheOthers) {
   EXPECT_EQ(recorder.batches, (std::vector<int64_t>{1, 4, 1, 1, 1, 1}));
 }
 
-// The time of the batch and of its requests one by one is not the time of any batch size.
+// If a batch fails, its requests run again one by one. The sum of these times is not the time of any batch
+// size.
 TEST(Batching, NothingIsLearnedFromABatchThatFailed) {
   const ModelConfig config = Batching(4);
   const BatchBuilder builder(config);
@@ -211,7 +212,7 @@ TEST(Batching, PadsToAllowedSizes) {
   EXPECT_EQ(recorder.model->statistics().Snapshot().inference_count, 4u);
 }
 
-// A response that waits for an earlier one is not lost if that never comes.
+// A response that waits for an earlier one is not lost if the earlier one never comes.
 TEST(Batching, RemoveSendsResponsesThatWaitForTheirTurn) {
   ModelConfig config = Batching(1);
   config.instances = 2;

@@ -55,7 +55,8 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
   queued->call->OnCancel([weak = std::weak_ptr<Call>(call)] {
     if (const auto running = weak.lock()) running->Cancel();
   });
-  // Drain answered the request before it had a stream, and a finished call runs no action.
+  // If `ended` is true, Drain answered the request before it had a stream. A finished call runs no action, so
+  // OnCancel has not cancelled the new call.
   if (ended) call->Cancel();
   return call;
 }

@@ -29,7 +29,8 @@ Status CheckSources(const ModelConfig& config, std::set<std::string>& known) {
   return {};
 }
 
-// Simulates a run with the names of tensors. A step that cannot run has a missing input or is in a cycle.
+// Simulates a run with the names of tensors. A step that cannot run has an input without a source, is in a
+// cycle, or needs the outputs of such a step.
 Status CheckGraph(const ModelConfig& config) {
   if (config.ensemble.empty()) return InvalidArgument("ensemble '", config.name, "' has no steps");
   std::set<std::string> known;
@@ -51,7 +52,7 @@ Status CheckGraph(const ModelConfig& config) {
   return {};
 }
 
-// An output without labels has those of the step that gives it.
+// An output without labels gets the labels of the step that writes it.
 void InheritLabels(const Registry& models, ModelConfig& config) {
   for (const EnsembleStep& step : config.ensemble) {
     const auto model = models.Find(step.model, step.version);

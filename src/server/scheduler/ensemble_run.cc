@@ -7,7 +7,8 @@
 namespace tern::server {
 namespace {
 
-// Tensors go between models with and without a batch dim as batches of 1, as in Triton.
+// Adds or removes a batch dim of size 1, because some models of an ensemble may have a batch dim and others
+// may not. Triton does the same.
 void FitRank(const ModelConfig& model, const TensorConfig* expected, WireTensor& tensor) {
   if (!expected) return;
   const size_t rank = expected->dims.size();

@@ -28,7 +28,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   };
 
   void Advance();
-  // Returns whether a step can start. It can if each input exists or will never exist. Called under the lock.
+  // Returns whether a step can start. Each of its inputs must exist, or be an optional input of the ensemble
+  // that the request lacks. Called under the lock.
   bool Ready(const EnsembleStep& step) const;
   std::shared_ptr<Call> MakeCall(size_t index);
   void Submit(size_t index, const std::shared_ptr<Call>& call);

@@ -49,7 +49,7 @@ class Executor {
   // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
   void At(Clock::time_point time, const std::shared_ptr<Client>& client);
   int threads() const { return threads_; }
-  size_t timers();  // that are set
+  size_t timers();  // number of timers that are set
 
  private:
   void RunWorker();

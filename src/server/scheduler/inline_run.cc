@@ -8,10 +8,11 @@ namespace {
 
 // Limits recursion, because an answer can cause the next request on the same thread.
 constexpr int kMaxDepth = 4;
-// Requests of other threads that a thread runs after its own, and for how long, in units of inline_below.
+// After its own request, a thread also runs requests of other threads. These are the limits of their number,
+// and of the time in units of inline_below.
 constexpr int kMaxRounds = 16;
 constexpr int64_t kMaxTime = 4;
-// While the only instance runs for less than this, waiting is cheaper than the queue.
+// If an execution takes less than this, waiting for a busy instance is cheaper than the queue.
 constexpr int64_t kSpinBelowNs = 20'000;
 constexpr int kSpinAttempts = 64;
 
@@ -31,7 +32,7 @@ bool ModelRunner::FitsInline(size_t calls) const {
   return expected <= static_cast<double>(kMaxTime * inline_below_.count());
 }
 
-// Returns an idle instance, or -1. give_up: waiting is of no use.
+// Returns an idle instance, or -1. Sets `give_up` to whether waiting for one is of no use.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;
@@ -66,7 +67,8 @@ void ModelRunner::RunInline(Job job) {
     ExecutionResult result = Run(job, 1, inline_below_);
     Charge(result.cpu.count());
     Job next;
-    // The thread that received a request also serves connections: a large batch is for the executor.
+    // The thread that received a request also serves connections, so it leaves requests beyond these limits
+    // to the executor.
     const bool more = round < kMaxRounds && Clock::now() < end;
     Release(job, result, more ? &next : nullptr);
     Answer(std::move(result.finished));

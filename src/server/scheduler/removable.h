@@ -7,8 +7,9 @@ namespace tern::server {
 class Removable {
  public:
   virtual ~Removable() = default;
-  // Returns when all accepted requests are answered; after `limit` answers those that are left with
-  // kUnavailable. refuse: refuses new requests from the beginning, else only after `limit`.
+  // Returns when all accepted requests are answered. After `limit`, answers the remaining requests with
+  // kUnavailable. If `refuse` is true, refuses new requests from the beginning. Otherwise refuses them only
+  // if requests remain after `limit`.
   virtual void Drain(std::chrono::milliseconds limit, bool refuse) = 0;
 };
 

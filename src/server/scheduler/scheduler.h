@@ -31,8 +31,9 @@ class Scheduler {
   // Refuses new requests to a version with kUnavailable. Returns when all accepted requests are answered.
   // Requests that are not answered after `limit` are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
-  // For a version that another one replaced in the registry: as Remove, but whoever found the version before
-  // that may still submit to it. Such a request is refused only if requests were left after `limit`.
+  // Like Remove, but for a version that another one has replaced in the registry. Callers that found the
+  // version before may still submit requests to it. These requests are refused only if requests remain after
+  // `limit`.
   virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 
