@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernel_api/work.h"
-#include "runtime/cost/cost_model.h"
 
 namespace tern {
 

@@ -118,6 +118,10 @@ TEST(StateFailure, MemoryIsAsBeforeIfAnAllocationFails) {
   };
   expect_unchanged("another layout", [](StateMemory& memory) { memory.Reserve(4, false); });
   expect_unchanged("growth", [](StateMemory& memory) { memory.Reserve(100, false); });
+  // Row 2 is the spare row.
+  expect_unchanged("moved rows", [](StateMemory& memory) {
+    memory.MoveRows(0, {{.from = 0, .to = 1}, {.from = 0, .to = 2}});
+  });
   expect_unchanged("a longer value", [&](StateMemory& memory) { TERN_CHECK(memory.Set(longer).ok(), ""); });
 }
 

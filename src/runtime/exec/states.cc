@@ -281,6 +281,8 @@ Status States::Start(const std::vector<Tensor>& values) {
 void States::SelectRows(int axis, const std::vector<size_t>& parents) {
   const std::vector<RowMove> moves = MovesFor(parents);
   if (moves.empty()) return;
+  // All memory is allocated first. If an allocation fails, no state has changed.
+  for (StateMemory& memory : memory_) memory.PrepareMoveRows(axis, moves);
   for (StateMemory& memory : memory_) memory.MoveRows(axis, moves);
 }
 

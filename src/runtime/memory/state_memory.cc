@@ -120,11 +120,22 @@ Status StateMemory::Set(const Tensor& value) {
   return {};
 }
 
+void StateMemory::PrepareMoveRows(int axis, const std::vector<RowMove>& moves) {
+  const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
+  TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);
+  const auto rows = static_cast<size_t>(dims_[first]);
+  if (std::none_of(moves.begin(), moves.end(), [&](const RowMove& move) { return move.to == rows; })) return;
+  Dims dims(dims_.begin() + axis + 1, dims_.end());
+  if (axis_ > axis && strided_) dims[static_cast<size_t>(axis_ - axis - 1)] = capacity_;
+  const size_t bytes = BytesOf(dtype_, static_cast<size_t>(CountOf(dims)));
+  if (spare_.size() < bytes) spare_ = Buffer::Allocate(bytes);
+}
+
 // A row consists of several runs of contiguous positions. The dims between `axis` and axis_ index the runs of
 // a row.
 void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
+  PrepareMoveRows(axis, moves);
   const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
-  TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);
   const auto outer = static_cast<size_t>(CountBetween(dims_, 0, first));
   const auto rows = static_cast<size_t>(dims_[first]);
   auto runs = static_cast<size_t>(CountBetween(dims_, first + 1, last));
@@ -137,11 +148,9 @@ void StateMemory::MoveRows(int axis, const std::vector<RowMove>& moves) {
   for (size_t block = 0; block < outer && used; ++block) {
     std::byte* base = now_.data() + block * rows * row;
     const auto at = [&](size_t r) { return r < rows ? base + r * row : spare_.data(); };
-    for (const RowMove& move : moves) {
-      if (move.to == rows && spare_.size() < row) spare_ = Buffer::Allocate(row);
+    for (const RowMove& move : moves)
       for (size_t run = 0; run < runs; ++run)
         std::memcpy(at(move.to) + run * stride, at(move.from) + run * stride, used);
-    }
   }
 }
 

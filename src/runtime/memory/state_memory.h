@@ -39,6 +39,8 @@ class StateMemory {
   // Copies rows along `axis`, which must precede the axis that grows. Copies only positions below the current
   // length.
   void MoveRows(int axis, const std::vector<RowMove>& moves);
+  // Allocates the memory that MoveRows needs, so that MoveRows does not throw.
+  void PrepareMoveRows(int axis, const std::vector<RowMove>& moves);
   Tensor Value() const;  // a contiguous copy
   void Reset();          // sets the length to 0, or a fixed-size value to zeros
 
