@@ -18,7 +18,7 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   if (!OnlyUse(y)) return no("'", y->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", y->name, "' is made outside of this graph");
   if (!NoEpilogue(*node)) return no("the node has an activation or a residual");
-  if (!IsFloatValue(y)) return no("the product is quantized");
+  if (!IsFloatValue(y)) return no("the type is not a float");
   return node;
 }
 
