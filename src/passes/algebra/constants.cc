@@ -49,8 +49,8 @@ bool NotLarger(const Value* result, const Value* a, const Value* b) {
   return result->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// Returns the term that produces outer.value, if only the root reads outer.value. Otherwise calls Skip with
-// the reason and returns nullopt.
+// Returns the term that produces outer.value. outer.value must have no other reader, and both constants must
+// have the same type. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
