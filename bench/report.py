@@ -151,7 +151,7 @@ def threads_words(count, rows):
     least, told = 0.9 * int(count), [(gain, limit) for gain, limit in zip(gains, map(figures.permitted, rows)) if limit]
     near = f"{sum(gain >= 0.9 * limit for gain, limit in told)} of {len(told)} reach 90 % of what is permitted; " if told else ""
     return (f"\nOf {len(gains)} compute-bound models {sum(gain >= least for gain in gains)} are at least {least:g} times as fast on "
-            f"{count} threads; {near}geometric mean {figures.geomean(gains):.2f}, of the loop "
+            f"{count} threads; {near}the geometric mean is {figures.geomean(gains):.2f}, that of the loop "
             f"{figures.geomean(filter(None, loops)):.2f}.\n")
 
 

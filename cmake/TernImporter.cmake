@@ -16,8 +16,8 @@ endfunction()
 # tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): called in the folder of a format. Makes two targets from its sources:
 # - the module tern_import_FORMAT, which the tests and the fuzz target (tests/fuzz) link;
 # - libtern_FORMAT.so, which Tern loads when it reads a model of that format.
-# library.cc defines the entry point (TERN_IMPORTER). format.cc defines the row of the format table (TERN_FORMAT), which
-# src/load compiles.
+# library.cc defines the entry point (TERN_IMPORTER). format.cc defines the format's row of the format table (TERN_FORMAT).
+# src/load compiles format.cc.
 # A TEST_ONLY library is neither installed nor fuzzed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")

@@ -41,7 +41,7 @@ class PassContext {
   }
   const std::map<std::string, int>& hits() const { return hits_; }
 
-  // Counts how often a rule was tried at a node.
+  // Counts the attempts to apply any rule at any node.
   void Attempt() { ++attempts_; }
   int64_t attempts() const { return attempts_; }
 

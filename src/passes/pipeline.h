@@ -55,7 +55,7 @@ struct OptimizeReport {
   std::vector<std::string> stages;  // names of the stages that ran
   std::vector<WhyNot> why_not;
   std::vector<std::string> warnings;
-  int64_t attempts = 0;  // how often a rule was tried at a node
+  int64_t attempts = 0;  // the number of attempts to apply any rule at any node
   double milliseconds = 0;
 };
 

@@ -14,7 +14,7 @@ class Args {
  public:
   explicit Args(CLI::App& app) : app_(app) {}
 
-  // The help text lists all options that are declared after this call under `heading`.
+  // Options that are declared after this call are listed under `heading` in the help text.
   void Section(const std::string& heading) { section_ = heading; }
 
   // `name` is "--long" or "-s,--long". `value` is the name of the option's value in the help text, such

@@ -47,9 +47,9 @@ std::string ExplainText(const Explanation& e) {
   const auto in_run =
       std::count_if(e.choices.begin(), e.choices.end(), [](const Choice& c) { return c.in_run; });
   if (in_run > 0)
-    out +=
-        fmt::format("{} of these {} chosen in each run and never measured, because shapes depend on data\n",
-                    in_run, in_run == 1 ? "is" : "are");
+    out += fmt::format(
+        "{} of these kernels {} chosen in each run and never measured, because shapes depend on data\n",
+        in_run, in_run == 1 ? "is" : "are");
   const TuneReport& t = e.tuning;
   out +=
       fmt::format("tuning: {} kinds of nodes measured in {:.0f} ms, {} found in the record{}\n", t.measured,

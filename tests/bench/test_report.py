@@ -136,7 +136,7 @@ class Report(unittest.TestCase):
                       "| less | 12.00 | 8.00 | 1.50 | 1.90 | 1.40 | 21 | 1.77 | 1 | yes |",
                       "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1.40 | 0 | 1.90 | 1 |  |",
                       "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; 1 of 2 reach 90 % of what is permitted; "
-                      "geometric mean 1.73, of the loop 1.90."):
+                      "the geometric mean is 1.73, that of the loop 1.90."):
             self.assertIn(words, text)
         self.assertIn("<!-- fp32 threads -->\nNot measured yet.\n", self.told())
 

@@ -18,7 +18,7 @@ const ConverterTable& Converters();
 inline constexpr int64_t kMaxNodes = 1000000;
 inline constexpr int kMaxDepth = 140;  // the deepest nesting of graphs and function calls
 
-// The declared shapes of a file that the import uses.
+// Says which of the shapes that a file declares are used by the import.
 enum class Trust {
   kAll,
   kNoNames,     // treats named dims as unknown

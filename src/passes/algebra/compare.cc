@@ -19,7 +19,7 @@ bool Opposite(Rewrite& r) {
     if (IsFloatValue(comparison->input(0))) return r.Skip("a float may be NaN");
     return r.Replace(r.Op("Binary", {comparison->input(0), comparison->input(1)}, {{"kind", opposite}}));
   }
-  return r.Skip("the node is not less, less_equal, greater or greater_equal");
+  return r.Skip("'", x->name, "' is not less, less_equal, greater or greater_equal");
 }
 
 }  // namespace

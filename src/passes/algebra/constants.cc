@@ -38,8 +38,7 @@ Value* EmitBinary(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
-// Returns the constant of `t` as an add or mul. x - c is x + (-c), so the result is -c. x / c is x * (1 /
-// c), so the result is 1 / c.
+// Rewrites `t` as x + k or x * k, and returns k. For x - c, k is -c. For x / c, k is 1 / c.
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
@@ -50,8 +49,8 @@ bool NotLarger(const Value* result, const Value* a, const Value* b) {
   return result->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// Returns the term that produces outer.value, if only the root reads outer.value. Otherwise calls Skip with
-// the reason and returns nullopt.
+// Returns the term that produces outer.value. outer.value must have no other reader, and both constants must
+// have the same type. Otherwise calls Skip with the reason and returns nullopt.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -76,7 +75,8 @@ bool MergeSums(Rewrite& r) {
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
   Value* c = outer->reversed ? EmitBinary(r, "sub", b, a) : EmitBinary(r, "add", a, b);
   if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants has a larger shape than each constant");
-  if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
+  if (RoundsByCancelling(a, b, c))
+    return r.Skip("with the sum of the constants, the result would round differently");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? EmitBinary(r, "sub", c, inner->value) : EmitBinary(r, "add", inner->value, c));
 }
@@ -84,7 +84,7 @@ bool MergeSums(Rewrite& r) {
 // Merges the constants of (x * a) * b, (x * a) / b, (x / a) * b and (x / a) / b.
 bool MergeProducts(Rewrite& r) {
   const auto outer = TermOf(&r.root());
-  if (!outer || outer->adds) return r.Skip("no operand is a constant");
+  if (!outer || outer->adds) return r.Skip("no factor or divisor is a constant");
   const auto inner = InnerTerm(r, *outer);
   if (!inner) return false;
   if (inner->adds) return r.Skip("the inner node is a sum, not a product");
@@ -110,7 +110,7 @@ bool MergeProducts(Rewrite& r) {
 // Rewrites (x * a + b) * c as x * (a * c) + b * c.
 bool MergeAffine(Rewrite& r) {
   const auto outer = TermOf(&r.root());
-  if (!outer || outer->adds) return r.Skip("no operand is a constant");
+  if (!outer || outer->adds) return r.Skip("no factor or divisor is a constant");
   if (!IsFloatValue(r.root().output(0))) return r.Skip("the type is not a float");
   const auto sum = InnerTerm(r, *outer);
   if (!sum) return false;
@@ -143,7 +143,8 @@ bool GatherConstants(Rewrite& r) {
   }
   Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = EmitBinary(r, "add", a, b);
   if (!NotLarger(c, a, b)) return r.Skip("the sum of the constants has a larger shape than each constant");
-  if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
+  if (RoundsByCancelling(a, b, c))
+    return r.Skip("with the sum of the constants, the result would round differently");
   return r.Replace(EmitBinary(r, "add", EmitBinary(r, "add", sides[0]->value, sides[1]->value), c));
 }
 

@@ -63,7 +63,7 @@ TERN_RULE(ReplaceDecidedLogic) {
 }
 TERN_RULE(ReplaceResultWithItself) {
   return Rule{
-      .summary = "x - x, x xor x and comparisons of x with x are constant, except for floats that may be NaN",
+      .summary = "x - x, x xor x and comparisons of x with x are constant; for floats, only x < x and x > x",
       .roots = {"Binary:sub", "Binary:xor", "Binary:bit_xor", "Binary:equal", "Binary:less",
                 "Binary:less_equal", "Binary:greater", "Binary:greater_equal"},
       .apply = WithItself,

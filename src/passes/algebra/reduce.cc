@@ -1,4 +1,4 @@
-// Merges consecutive reductions. Replaces a sum that is divided by the number of elements by a mean.
+// Merges consecutive reductions. Rewrites sum(x) / n as a mean, where n is the number of summed elements.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -78,7 +78,7 @@ bool ToMean(Rewrite& r) {
     count *= static_cast<double>(d.value());
   }
   if (!IsScalar(root.input(at), divides ? count : 1 / count))
-    return r.Skip("the factor is not the number of elements");
+    return r.Skip("the sum is not divided by the number of elements");
   Attrs attrs = reduce->attrs;
   SetAttr(attrs, "kind", "mean");
   return r.Replace(r.Op(*reduce->op, attrs, reduce->inputs()));

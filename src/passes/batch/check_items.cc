@@ -51,8 +51,8 @@ Status BatchFollower::CheckMade(const Node& node) const {
     const int at = static_cast<int>(axis->index) - (y.shape.rank() - x.rank());
     if (x.ranked && (at < 0 || x[at].Is(1))) return {};
   }
-  return CannotAdapt(node, StrCat("it makes ", y.ToString(),
-                                  ", whose items may differ from those of a batch of ", old_size_));
+  return CannotAdapt(node, StrCat("it makes the items of ", y.ToString(),
+                                  " itself, and may make other items than for a batch of ", old_size_));
 }
 
 Status BatchFollower::CheckOutputs(const Node& node, const std::vector<int>& axes, const Dim& count) const {
@@ -117,8 +117,9 @@ Status BatchFollower::CheckBodies(const Node& node) const {
   return {};
 }
 
-// Checks the bodies again after all of their nodes are adapted, because types may have changed. If inference
-// could not find the rank of a body's input, skips the body. WalkBodies has already checked it.
+// Checks the bodies again after all of their nodes are adapted, because types may have changed. Checks
+// nothing if inference could not find the rank of a body's input. WalkBodies has already checked the bodies
+// once.
 Status BatchFollower::CheckNested(const Node& node) {
   for (const auto& body : node.subgraphs()) {
     for (const Value* v : body->inputs())

@@ -48,9 +48,9 @@ std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, 
 }
 
 // Returns the index of the dim of `target` that contains the batch, or nullopt if no dim can contain it.
-// `outer` is the number of elements outer to the batch. If several dims are possible, prefers a dim that is
-// only the batch. The second choice is a dim whose outermost factor is the batch, except the last dim, which
-// has the features. The third choice is a dim whose innermost factor is the batch.
+// `outer` is the product of the dims outer to the batch (see OuterCountOf). If several dims are possible,
+// prefers a dim that is only the batch. The second choice is a dim whose outermost factor is the batch,
+// except the last dim, which has the features. The third choice is a dim whose innermost factor is the batch.
 std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size) {
   std::optional<size_t> best;
   int least = 4;
@@ -246,8 +246,8 @@ void BatchFollower::SimplifyDims(const Node& node) const {
   d = d.Substitute({{symbol_, 1}});
 }
 
-// Checks that a view keeps the elements of each item together. Records in outside_ how many elements are
-// outer to the batch.
+// Checks that a view keeps the elements of each item together. Records the outer factor of the result's batch
+// dim in outside_.
 Status BatchFollower::FollowView(const Node& node) {
   const Type &x = node.input(0)->type, &y = node.output(0)->type;
   const auto from = AxisOf(x), to = AxisOf(y);

@@ -31,12 +31,12 @@ class BatchFollower {
     Dim count;
     bool operator==(const Axis& other) const { return index == other.index && count == other.count; }
   };
-  std::optional<Axis> AxisOf(const Shape& shape) const;   // nullopt if no dim or several dims contain the
-                                                          // batch
+  // Returns nullopt unless exactly one dim contains the batch, and this dim is a multiple of the batch.
+  std::optional<Axis> AxisOf(const Shape& shape) const;
   std::optional<Axis> AxisOf(const Type& type) const;     // of the elements, for a sequence or optional
   std::optional<Dims> OldDims(const Shape& shape) const;  // the dims with old_size_ in place of the batch
-  // Returns the number of elements that are outer to the batch in memory. This is the product of the dims
-  // before the dim that contains the batch, times the outer factor of that dim (see outside_).
+  // Returns the product of the dims that are outer to the batch in memory. These are the dims before the dim
+  // that contains the batch, and the outer factor of that dim (see outside_).
   std::optional<Dim> OuterCountOf(const Shape& shape) const;
   Dim CountBefore(const Shape& shape, size_t end) const;  // the product of the first `end` dims
 

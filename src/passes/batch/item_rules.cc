@@ -224,7 +224,7 @@ Status CheckBroadcast(const ItemQuery& q, int i, int axis) {
   const int at = axis - (q.OutRank() - q.Rank(i));
   if (q.Holds(i) ? q.Axis(i) == at : at < 0 || q.In(i)[at].Is(1)) return {};
   return InvalidArgument("its input ", i, ", ", q.node.input(i)->type.ToString(),
-                         ", differs between the items in another way than its other inputs");
+                         ", does not contain the items in the same axis as its other inputs");
 }
 
 ItemAxes BroadcastItems(const ItemQuery& q) {

@@ -45,9 +45,9 @@ bool FuseInto(Rewrite& r, const char* op) {
   if (maker->graph != &r.graph()) return r.Skip("'", x->name, "' is made outside of this graph");
   if (!maker->attrs.Has("activation")) return r.Skip(op, " does not support an activation");
   if (maker->attrs.Text("activation") != "none") return r.Skip(op, " has an activation");
-  if (!IsFloatValue(x)) return r.Skip("the accumulators are quantized");
+  if (!IsFloatValue(x)) return r.Skip("the type is not a float");
   const auto function = FunctionOf(r.root());
-  if (!function) return r.Skip("the bounds are not constant");
+  if (!function) return r.Skip("the bounds are not constant, or are not exact in f32");
   Attrs attrs = maker->attrs;
   if (!attrs.Set("activation", function->name).ok())
     return r.Skip(op, " does not support the activation ", function->name);

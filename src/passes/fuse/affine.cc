@@ -46,7 +46,7 @@ bool FuseAffine(Rewrite& r) {
   if (outer->alpha != 0 && inner->alpha != 0 && !std::isnormal(static_cast<float>(alpha)))
     return r.Skip("the factor becomes too small");
   if (RoundsByCancelling(outer->alpha * inner->beta, outer->beta, beta, t))
-    return r.Skip("the sum of the constants would round differently");
+    return r.Skip("with the sum of the constants, the result would round differently");
   return r.Replace(r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
 }
 

@@ -71,7 +71,7 @@ bool FuseSum(Rewrite& r) {
   }
   const bool expanded =
       terms.values.size() > 2 || terms.values[0] != root.input(0) || terms.values[1] != root.input(1);
-  if (!expanded) return r.Skip("there are only two terms without coefficients");
+  if (!expanded) return r.Skip("there are only two terms, and they have no coefficients");
   if (terms.values.size() > kMaxTerms) return r.Skip("there are more than ", kMaxTerms, " terms");
   Attrs attrs = FindOp("Eltwise")->defaults;
   SetAttr(attrs, "kind", "sum");

@@ -43,7 +43,7 @@ bool CanTake(Rewrite& r, Value* sums, Value* other) {
   if (maker->graph != &r.graph()) return r.Skip("'", sums->name, "' is made outside of this graph");
   if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " does not support a residual");
   if (!NoEpilogue(*maker)) return r.Skip(maker->op->name, " has a residual or an activation");
-  if (!IsFloatValue(sums)) return r.Skip("the accumulators are quantized");
+  if (!IsFloatValue(sums)) return r.Skip("the type is not a float");
   if (other->type.dtype != sums->type.dtype)
     return r.Skip("'", other->name, "' is not known to have the type of '", sums->name, "'");
   if (!BroadcastsInto(other, sums))

@@ -3,10 +3,10 @@
 //
 // - A crossing costs one read and one write of each element. It costs 0 if only dims of size 1 move, or if
 //   the model already transposes the value between the two layouts.
-// - A convolution with channels first has an extra cost of some bytes per FLOP (LayoutCosts), because
-//   channels-last kernels need about a third less time. A core moves about 30 bytes in the time of 100
-//   FLOPs. The extra cost is higher if a group has few output channels, because few operations then use each
-//   element that im2col copies.
+// - A convolution with channels first has an extra cost per FLOP (LayoutCosts), because channels-last kernels
+//   need about a third less time. In the time of 100 FLOPs, a core moves about 30 bytes. A third of this is
+//   the extra cost, 0.1 bytes per FLOP. It is higher if a group has few output channels, because few
+//   operations then use each element that im2col copies.
 // - A pool with channels first has an extra cost of half the bytes of its input, because it cannot
 //   vectorize along channels.
 // - A MatMul with a transposed left operand has an extra cost of half the bytes of that operand.

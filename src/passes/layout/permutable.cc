@@ -22,7 +22,7 @@ Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
 }
 
 // `y` is the shape of a view of a tensor of shape `x`. Returns the number of channel axes of `y`. Returns
-// nullopt if the view merges batch, channel or spatial axes with each other.
+// nullopt if an axis of `y` contains axes of `x` of different kinds (batch, channel, spatial).
 std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
   if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
   const auto k = static_cast<size_t>(channel_axes) + 1;

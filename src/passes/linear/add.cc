@@ -16,9 +16,9 @@ bool FoldAdd(Rewrite& r, const char* op) {
   Value* bias = term ? BiasOf(r, *c) : nullptr;
   if (!bias) return false;
   if (c->bias && IsOp(root, "Binary", "add") && RoundsByCancelling(bias, term, Add(r, bias, term)))
-    return r.Skip("the sum of the constants would round differently");
+    return r.Skip("with the sum of the constants, the result would round differently");
   if (c->bias && IsOp(root, "Binary", "sub") && RoundsByCancelling(bias, term, Sub(r, bias, term)))
-    return r.Skip("the sum of the constants would round differently");
+    return r.Skip("with the sum of the constants, the result would round differently");
   if (IsOp(root, "Binary", "add")) return r.Replace(WithWeights(r, *c, c->weights, Add(r, bias, term)));
   if (at == 1) return r.Replace(WithWeights(r, *c, c->weights, Sub(r, bias, term)));
   return r.Replace(WithWeights(r, *c, Neg(r, c->weights), Sub(r, term, bias)));

@@ -56,7 +56,7 @@ bool FuseAfter(Rewrite& r) {
 
 bool FuseBefore(Rewrite& r) {
   Node& root = r.root();
-  if (!IsFloatValue(root.output(0))) return r.Skip("the product is quantized");
+  if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
   std::vector<Value*> inputs = root.inputs();
   Attrs attrs = root.attrs;
   bool found = false;

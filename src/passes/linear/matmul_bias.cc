@@ -18,13 +18,13 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   if (!OnlyUse(y)) return no("'", y->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", y->name, "' is made outside of this graph");
   if (!NoEpilogue(*node)) return no("the node has an activation or a residual");
-  if (!IsFloatValue(y)) return no("the product is quantized");
+  if (!IsFloatValue(y)) return no("the type is not a float");
   return node;
 }
 
-// True if v can be the bias of `product`, whose result is y. `v` must be a scalar or a row that broadcasts to
-// all rows of y. A row of rank 2 or more is refused unless the weights are constant, because it may be an
-// attention mask.
+// True if v can be the bias of `product`, whose result is y. `v` must broadcast to all rows of y, and must be
+// a vector or a constant. A constant of rank 2 or more is refused if the weights are not constant, because it
+// may be an attention mask.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
     return r.Skip("'", v->name, "' does not provably broadcast into the rows of '", y->name, "'");
@@ -78,7 +78,8 @@ bool MergeBias(Rewrite& r) {
   Attrs attrs = node->attrs;
   if (!adds && at == 0) SetAttr(attrs, "alpha", -static_cast<double>(attrs.Float("alpha")));
   Value* sum = adds ? Add(r, bias, term) : at == 1 ? Sub(r, bias, term) : Sub(r, term, bias);
-  if (RoundsByCancelling(bias, term, sum)) return r.Skip("the sum of the constants would round differently");
+  if (RoundsByCancelling(bias, term, sum))
+    return r.Skip("with the sum of the constants, the result would round differently");
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), sum}));
 }
 

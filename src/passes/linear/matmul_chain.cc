@@ -127,7 +127,7 @@ bool ToTheLeft(Rewrite& r) {
 }
 
 bool Reorder(Rewrite& r) {
-  if (!IsFloatValue(r.root().output(0))) return r.Skip("the product is quantized");
+  if (!IsFloatValue(r.root().output(0))) return r.Skip("the type is not a float");
   if (MadeBy(r.root().input(0), "MatMul") && ToTheRight(r)) return true;
   if (MadeBy(r.root().input(1), "MatMul")) return ToTheLeft(r);
   return MadeBy(r.root().input(0), "MatMul") ? false : r.Skip("no operand is a product");

@@ -32,7 +32,7 @@ std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
     for (size_t end : {0u, 1u}) {
       const int64_t width = (*widths)[i + end * axes.size()];
       if (width < 0) return no("the Pad crops");
-      if (axes[i] < 2 && width) return no("the border is not of a spatial axis");
+      if (axes[i] < 2 && width) return no("the Pad pads an axis that is not spatial");
       if (axes[i] >= 2) pads[static_cast<size_t>(axes[i] - 2) + end * pads.size() / 2] = width;
     }
   return pads;
@@ -41,7 +41,8 @@ std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
 // Adds the pads of `pad` to the pads in the reader's attributes.
 bool AddPads(Rewrite& r, const Node& pad, Attrs& attrs) {
   const std::string automatic = attrs.Text("auto_pad");
-  if (automatic != "none" && automatic != "valid") return r.Skip("the pads follow from auto_pad");
+  if (automatic != "none" && automatic != "valid")
+    return r.Skip("auto_pad would compute other pads without the Pad");
   auto pads = SpatialPads(r, pad);
   if (!pads) return false;
   const auto own = automatic == "none" ? attrs.Ints("pads") : std::vector<int64_t>();

@@ -11,8 +11,8 @@ constexpr int kMaxDepth = 12;
 
 bool LastAxis(int64_t axis, const Value* v) { return axis == -1 || axis == v->type.shape.rank() - 1; }
 
-// Emits the nodes that compute a value again, for rows of half the length. Each function returns null if it
-// cannot prove that the rows contain each element twice.
+// Emits copies of the nodes that compute a value. The copies compute rows of half the length. Each function
+// returns null if it cannot prove that the rows contain each element twice.
 class CopyRemover {
  public:
   CopyRemover(Rewrite& r, Copies copies) : r_(r), copies_(copies) {}

@@ -11,8 +11,8 @@ enum class Copies {
   kPairs,   // at 2i and 2i + 1
 };
 
-// Returns v with each element of the last axis once. Emits the nodes that compute v again, for rows of n/2
-// elements. Returns null if it cannot prove that the rows contain each element twice.
+// Returns v with each element of the last axis once. Emits copies of the nodes that compute v. The copies
+// compute rows of n/2 elements. Returns null if it cannot prove that the rows contain each element twice.
 Value* WithoutCopies(Rewrite& r, Value* v, Copies copies);
 
 }  // namespace tern

@@ -37,11 +37,12 @@ bool RecomposeBatchTransposeAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeBatchTranspose) {
-  return Rule{.summary = "a transpose of the last two axes with the other axes flattened is a Transpose",
-              .level = Level::kExtended,
-              .roots = {"Reshape"},
-              .apply = RecomposeBatchTransposeAt,
-              .example = R"(graph @transpose(%x: f32[N,4,3,8]) -> (%y) {
+  return Rule{
+      .summary = "a Reshape, Transpose and Reshape that only swap the last two axes are one Transpose",
+      .level = Level::kExtended,
+      .roots = {"Reshape"},
+      .apply = RecomposeBatchTransposeAt,
+      .example = R"(graph @transpose(%x: f32[N,4,3,8]) -> (%y) {
   #flat: i64[3] = (-1, 3, 8)  #shape: i64[4] = (-1, 4, 8, 3)
   %y = Reshape(Transpose(Reshape(%x, #flat)) {perm=[0,2,1]}, #shape)
 })"};

@@ -77,7 +77,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     const double outer = factor * candidate.factor, scale = 2 * outer * gate->shift;
     if (scale == 0 || !Near(gate->slope, gate->shift, dtype))
       return r.Skip("the gate is ", outer * gate->shift, " + ", outer * gate->slope,
-                    " * function, expected 0.5");
+                    " * function, expected two equal numbers other than 0");
     Value* in = WithRank(r, candidate.value, r.root().output(0)->type.shape);
     if (!in) return r.Skip("the dims are not known");
     Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});

@@ -68,7 +68,9 @@ bool RecomposeRmsNormAt(Rewrite& r) {
 
 TERN_RULE(RecomposeLayerNorm) {
   return Rule{
-      .summary = "(x - mean) / sqrt(variance + epsilon) is LayerNorm; other axes are transposed to the end",
+      .summary =
+          "(x - mean) / sqrt(variance + epsilon) is LayerNorm; Transposes move the normalised axes to the end "
+          "if they are not the last axes",
       .level = Level::kExtended,
       .roots = {"Binary:div", "Binary:mul"},
       .apply = RecomposeLayerNormAt,

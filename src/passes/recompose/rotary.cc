@@ -106,8 +106,8 @@ Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axi
   return ViewAs(r, once, Shape({batch, x[axis], once->type.shape[-1]}));
 }
 
-// `cos` and `sin` have the width of x. `cos_once` and `sin_once` have each element once (see
-// passes/recompose/angles.h).
+// `cos` and `sin` are the factors in the model. `cos_once` and `sin_once` have each of their elements once
+// (see passes/recompose/angles.h), and may be the same values.
 struct Factors {
   Value *cos = nullptr, *cos_once = nullptr, *sin = nullptr, *sin_once = nullptr;
 };

@@ -41,8 +41,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
   return r.Replace(EmitConcat(r, inputs));
 }
 
-// If inputs[first], inputs[first + 1], … are all outputs of a Split along `axis`, in order, returns the
-// number of outputs. Otherwise returns 0.
+// If `inputs` contains, from index `first` on, the outputs of a Split along `axis`, complete and in order,
+// returns the number of outputs. Otherwise returns 0.
 size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis) {
   const Node* split = MadeBy(inputs[first], "Split");
   if (!split || AxisOf(split->attrs.Int("axis"), split->input(0)) != axis) return 0;

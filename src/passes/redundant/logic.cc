@@ -75,8 +75,8 @@ TERN_RULE(RemoveDoubleNegation) {
 TERN_RULE(RemoveIdempotent) {
   return Rule{
       .summary =
-          "a Relu or Abs of values that are never negative, a Ceil, Floor or Round of integers, and a Sign of "
-          "Sign are removed",
+          "a Relu or Abs of values that are never negative, a Ceil, Floor or Round of rounded values, and a "
+          "Sign of Sign are removed",
       .roots = {"Unary:relu", "Unary:abs", "Unary:ceil", "Unary:floor", "Unary:round", "Unary:sign"},
       .apply = RemoveIdempotent,
       .example = R"(graph @g(%x: f32[N,4]) -> (%y) { %y = Tanh(Relu(Sigmoid(%x))) })"};

@@ -54,7 +54,7 @@ Value* SourceOf(const Content& wanted, const Node& root) {
 // node.
 bool ReadDim(Rewrite& r, const Content& wanted) {
   const Node& root = r.root();
-  if (!IsOp(root, "Gather")) return r.Skip("the elements are not known to be dims");
+  if (!IsOp(root, "Gather")) return r.Skip("the result is a scalar, but the node is not a Gather");
   Value* x = SourceOf(wanted, root);
   const Node* shape = MadeBy(root.input(0), "Shape");
   if (!x) return r.Skip("no tensor has this dim");

@@ -50,9 +50,9 @@ class Rewrite {
   // come after the root.
   bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);
   // For each pair, makes the readers of the first value read the second value. If one pair cannot be
-  // replaced, replaces none and returns false. The root must lose all its readers. Other nodes that lose
-  // their readers must come after the root, because new nodes are inserted before the root and must precede
-  // their readers.
+  // replaced, replaces none and returns false. The root must lose all its readers. Every reader of a replaced
+  // value, except the root, must come after the root, because new nodes are inserted before the root and must
+  // precede their readers.
   bool ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs);
 
   // For the driver.
@@ -63,10 +63,8 @@ class Rewrite {
   const std::string& why() const { return why_; }
   const Status& status() const { return status_; }  // an error in the rule; the message names the rule
   const std::vector<Node*>& emitted() const { return emitted_; }
-  bool leaves_dead() const {
-    return leaves_dead_;
-  }  // true if nodes other than the root may have lost their
-     // readers
+  // True if nodes other than the root may have lost their readers.
+  bool leaves_dead() const { return leaves_dead_; }
   bool done() const { return done_; }
   size_t constant_bytes() const { return constant_bytes_; }  // total size of all emitted constants
 

@@ -117,8 +117,8 @@ function densest(sorted, width) {
   return (from + to) / 2;
 }
 
-// Shows the first rows of both graphs at a readable scale. Starts at the first row with which both panes show
-// nodes. Centres each pane on the region with the most nodes, because a graph may be much wider than the pane
+// Shows the first rows of both graphs at a readable scale. Starts at the first row at which nodes are visible
+// in both panes. Centres each pane on the region with the most nodes, because a graph may be much wider than the pane
 // and empty in its centre.
 function showBeginning() {
   const scale = side => Math.min(1, Math.max(READABLE, (side.area().width - 2 * MARGIN) / side.box().w));

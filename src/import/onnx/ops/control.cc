@@ -92,8 +92,8 @@ Status ConvertScan8(OnnxNode& n) {
   const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);
   if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
   if (n.Int("num_scan_inputs") < 1 || n.Int("num_scan_inputs") >= n.InputCount())
-    return n.Bad("num_scan_inputs must be 1 to ", n.InputCount() - 1, ", the number of inputs, got ",
-                 n.Int("num_scan_inputs"));
+    return n.Bad("num_scan_inputs must be 1 to ", n.InputCount() - 1,
+                 ", the number of inputs without sequence_lens, got ", n.Int("num_scan_inputs"));
   Node* batch =
       n.b.Open("Scan", inputs, {{"scan_inputs", static_cast<int64_t>(inputs.size())}}, n.OutputCount());
   Graph* body = n.b.graph().AddSubgraph(batch, "batch");

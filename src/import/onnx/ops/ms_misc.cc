@@ -159,7 +159,7 @@ Result<Value*> ExpertActivation(Emit& e, Value* x) {
 Status MixtureOfExperts(OnnxNode& n) {
   for (int i : {0, 1, 2, 4}) TERN_TRY(Require(n, i, kFloats));
   if (n.Has(6) || n.Int("use_sparse_mixer") || n.Int("swiglu_fusion"))
-    return n.NotYet("experts with a third layer or a sparse mixer");
+    return n.NotYet("experts with a third layer, a sparse mixer or a fused SwiGLU");
   const Shape& router = n.In(1)->type.shape;
   if (router.rank() != 2) return n.NotYet("router_probs of type ", n.In(1)->type.ToString());
   Emit e(n);

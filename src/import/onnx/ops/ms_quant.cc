@@ -236,7 +236,7 @@ Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
 
 Status DynamicQuantizeLstm(OnnxNode& n) {
   for (int i : {0, 1, 2, 8, 10}) TERN_TRY(Require(n, i));
-  if (n.HasAttr("activations")) return n.NotYet("activations other than the default ones");
+  if (n.HasAttr("activations")) return n.NotYet("attribute 'activations'");
   Emit e(n);
   Value* w = GateWeights(e, n.In(1), n.In(8), n.In(9));
   Value* r = GateWeights(e, n.In(2), n.In(10), n.In(11));

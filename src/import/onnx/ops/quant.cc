@@ -76,8 +76,8 @@ Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
   return Binary(n, "sub", CastTo(n, x, wide), CastTo(n, zero, wide));
 }
 
-// `v` belongs to a matrix of this rank. If v is a vector with one element per row, emits it as a column.
-// Otherwise returns v.
+// `v` is the scale or zero point of an operand of this rank. If v is a vector with one element per row, emits
+// it as a column. Otherwise returns v.
 Value* PerRow(OnnxNode& n, Value* v, int rank) {
   const Shape& s = v ? v->type.shape : Shape();
   return v && s.rank() == 1 && !s[0].Is(1) && rank != 1 ? WithAxes(n, v, {1}) : v;

@@ -24,7 +24,8 @@ Status LpNormalization(OnnxNode& n) {
 }
 
 // Before opset 9, the operator is experimental and has other attributes. If across_channels is set,
-// statistics include the channel axis. If normalize_variance is 0, only the mean is normalised.
+// statistics include the channel axis. If normalize_variance is 0, the mean is subtracted, but the result is
+// not divided by the standard deviation.
 Status MeanVarianceNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const bool across = n.opset < 9 && n.Int("across_channels") != 0;
