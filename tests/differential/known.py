@@ -243,7 +243,7 @@ ENTRIES = [
           lambda c: True),
     Known(["StringSplit"], "an empty string has no parts in onnxruntime, but one empty part in ONNX's reference, which uses "
           "Python's split; the specification does not define it", lambda c: "" in c.args[0].reshape(-1).tolist()),
-    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of the variance, which may be negative because of rounding errors",
+    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of a variance that rounding errors can make negative",
           no_spread),
     Known(["com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul"],
           "onnxruntime bug: ignores transA if B is a vector", transposed_by_vector),

@@ -60,9 +60,9 @@ struct Wanted {
   std::vector<Outcome> odd;  // outcomes for inputs that contain infinities and NaNs
 };
 
-// Returns whether `v` is the shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of the
-// input. If the shape is computed, inference does not know that it contains a 0, so that the inferred dims
-// are wrong.
+// Returns whether `v` is the target shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of
+// the Reshape's input. If a node computes the target shape, inference does not know that it contains a 0, so
+// that the inferred dims are wrong.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
