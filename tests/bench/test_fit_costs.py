@@ -1,5 +1,5 @@
-"""Tests bench/fit_costs.py: it computes the rates from which samples were generated, and does not change rates without
-samples."""
+"""Tests bench/fit_costs.py: it finds the rates from which the samples were generated, and does not change rates for
+which there are no samples."""
 
 import json
 import pathlib

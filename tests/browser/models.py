@@ -64,7 +64,7 @@ def loop_in_branch():
 
 
 def clipped():
-    """Returns a model with an Identity, a Conv and a Clip that are fused, two equal nodes, and a Shape."""
+    """Returns a model with an Identity, a Conv, a Clip that is fused into the Conv, two equal nodes, and a Shape."""
     nodes = [helper.make_node("Identity", ["x"], ["same"], name="idle"),
              helper.make_node("Conv", ["same", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
              helper.make_node("Clip", ["c", "low", "high"], ["y"], name="clip"),

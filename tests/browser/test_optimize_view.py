@@ -88,7 +88,7 @@ class Views(PageTest):
     def test_a_captured_value_leads_to_its_node(self):
         self.open(self.save(models.loop_in_branch()))
         _, results = self.search("captured x")
-        self.assertEqual(results.count(), 0)  # the text must occur in the name or in the op, not in the two joined
+        self.assertEqual(results.count(), 0)  # a search compares the text with the name and with the op, but not with both joined
         _, results = self.search("captured")
         results.filter(has_text="before: captured x").first.click()
         self.page.click("#detail tr:has(td:text-is('captured')) .link")

@@ -224,7 +224,7 @@ ENTRIES = [
           lambda c: c.dtypes[0] in ("float16", "bfloat16") and bool(np.isnan(c.args[0].astype(np.float64)).any())),
     Known(["ReduceMax", "ReduceMin"], "in onnxruntime, the position of a NaN decides whether the result is NaN; the specification does not define it",
           lambda c: has_infinity(c.args[0])),
-    Known(["QuantizeLinear"], "onnxruntime bug: converts a value beyond 32 bits to an integer before it saturates the value", quantize_huge),
+    Known(["QuantizeLinear"], "onnxruntime bug: converts a value outside the range of int32 to an integer before it saturates the value", quantize_huge),
     Known(["Cast"], "onnxruntime rounds floats in a cast to 4- and 2-bit integers, but truncates them in a cast to wider integers; "
           "the specification does not define it", cast_rounds),
     Known(["Cast"], "onnxruntime shortcut: a cast from a float8 type to the same type does not saturate infinities", cast_to_itself),
@@ -243,7 +243,7 @@ ENTRIES = [
           lambda c: True),
     Known(["StringSplit"], "an empty string has no parts in onnxruntime, but one empty part in ONNX's reference, which uses "
           "Python's split; the specification does not define it", lambda c: "" in c.args[0].reshape(-1).tolist()),
-    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of the variance, which may be negative because of rounding errors",
+    Known(["MeanVarianceNormalization"], "onnxruntime computes the square root of a variance that rounding errors can make negative",
           no_spread),
     Known(["com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul"],
           "onnxruntime bug: ignores transA if B is a vector", transposed_by_vector),

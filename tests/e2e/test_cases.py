@@ -76,7 +76,7 @@ class KernelsRun(RunnerTest):
     def test_and_must_say_the_truth(self):
         self.check_cases(GELU.format(loop="", type="f32", more='by_reference "no kernel"\n'), 0,
                          'kernels run it; by_reference "no kernel" is not true')
-        self.check_cases(GELU.format(loop="", type="f32", more="by_reference\n"), 0, "a.case:4: by_reference TYPE")
+        self.check_cases(GELU.format(loop="", type="f32", more="by_reference\n"), 0, "a.case:4: expected `by_reference VALUE")
         self.check_cases(GELU.format(loop="foreach T f32 f16\n", type="T", more='by_reference f64 "none"\n'), 0,
                          "'f64' is not a value of the enclosing foreach")
 

@@ -58,7 +58,7 @@ class Examples(CliTest):
         for block in blocks(page, "sh"):
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
             self.assertEqual(done.returncode, 0, f"{block.place}\n{block.text}\n{done.stdout}\n{done.stderr}")
-        self.assertEqual([path.name for path in set(folder.iterdir()) - before], [], f"{page.name}: files outside build/, which git does not ignore")
+        self.assertEqual([path.name for path in set(folder.iterdir()) - before], [], f"{page.name} creates files outside build/, which git would not ignore")
 
     def test_shell_blocks_run(self):
         pages = [page for page in written_pages() if blocks(page, "sh")]

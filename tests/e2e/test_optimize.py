@@ -17,8 +17,8 @@ ARCHITECTURES = pathlib.Path(__file__).resolve().parents[1] / "data/architecture
 
 
 def gelu_mlp():
-    """Returns a model with two matrix products. Between them are a GELU written as small ops, an Identity and a shape
-    computation."""
+    """Returns a model of an Identity, a matrix product with a bias, a GELU written as small ops, and a matrix
+    product."""
     rng = np.random.default_rng(1)
     weight = lambda *dims: rng.normal(size=dims).astype(np.float32)
     nodes = [

@@ -31,7 +31,8 @@ class Precision(CliTest):
         used, got = np.split(np.load(out / "y.npy"), [128])
         np.testing.assert_array_equal(used, rounded(used))
         self.assertTrue((np.abs(used - weight) < np.spacing(np.abs(weight)) * 2**16).all(), "not a neighbour in bf16")
-        # If every weight were rounded to the nearest bf16, the error of the sums would be 5e-2.
+        # Weights are rounded up or down such that the sum of each column is preserved. If every weight were rounded to
+        # the nearest bf16, the error of the sums would be 5e-2.
         np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)
         np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ used, atol=2e-5)
         self.assertGreater(np.abs(got - x @ weight).max(), 1e-3)

@@ -88,12 +88,12 @@ def missing():
     return data
 
 
-def sentences(numbers_too=False):
+def sentences(as_column=False):
     rng = np.random.default_rng(17)
     y = rng.integers(0, 3, size=TRAIN + TEST)
     text = np.array([" ".join(rng.choice(WORDS[6 * c:6 * c + 9], size=rng.integers(2, 9))) for c in y], dtype=object)
     text[TRAIN + 3] = "Tern, GULL; wave-harbour's 42 Öre"
-    return split(text.reshape(-1, 1), y) if numbers_too else Data(text[:TRAIN], y[:TRAIN], {"X": text[TRAIN:].reshape(-1, 1)})
+    return split(text.reshape(-1, 1), y) if as_column else Data(text[:TRAIN], y[:TRAIN], {"X": text[TRAIN:].reshape(-1, 1)})
 
 
 def categories(whole=False):

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the small seed corpora, which are committed. usage: make_corpus.py TERN_BINARY ONNX_DATA_FOLDER"""
+"""Writes most of the inputs in corpus/, which are committed.
+
+usage: make_corpus.py TERN_BINARY ONNX_DATA_FOLDER [JPEG_FILE]"""
 
 import io
 import pathlib

@@ -195,7 +195,7 @@ TEST(Declared, OldCastsGiveTheirTypeAsTextOrNumber) {
 }
 
 TEST(Declared, NumbersOfTheOtherKindAreReadWhereExact) {
-  // Converters read some of these attributes with Float and Int. Direct copies the others.
+  // Some of these attributes are read by a converter with Float or Int. The others are copied by Direct().
   Model whole;
   AddAttr(whole.Add("Elu", {"x"}, {"e"}), "alpha", pb::AttributeProto::INT)->set_i(2);
   AddAttr(whole.Add("LeakyRelu", {"e"}, {"l"}), "alpha", pb::AttributeProto::INT)->set_i(3);

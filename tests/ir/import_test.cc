@@ -86,7 +86,7 @@ TEST(Import, StopsFunctionsThatMultiply) {
   EXPECT_ERROR(model, "unsupported", "nodes once its functions are inlined");
 }
 
-// Adds `depth` nested loops. Each iteration of a loop enlarges its state.
+// Adds a loop that contains `depth` nested loops. Each iteration of a loop enlarges its state.
 void AddLoop(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, int depth) {
   const std::string d = StrCat(depth);
   auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)
@@ -137,7 +137,7 @@ TEST(Import, ChecksSparseTensors) {
     AddSparse(outside, 1, index)->mutable_values()->add_float_data(1);
     EXPECT_ERROR(outside, "invalid model", "is outside [0, 1000)");
   }
-  Model wrapping;  // the number of bytes, 2^62 * 4 + 4, overflows to 4
+  Model wrapping;  // the linear index of the value, 2^62 * 4 + 4, overflows to 4, which is in range
   auto* s = AddSparse(wrapping, 1, int64_t{1} << 62);
   s->mutable_values()->add_float_data(1);
   s->mutable_indices()->clear_dims();
@@ -159,7 +159,7 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
   EXPECT_ERROR(model, "invalid model", "impossible dims [-3,0]");
 }
 
-// The dims are [0, 2^31, 2^30]. The tensor is empty, but the product of the other dims overflows.
+// The dims are [0, 2^31, 2^30]. The tensor is empty, but 2^31 * 2^30 elements of 4 bytes overflow the size.
 TEST(Import, RefusesEmptyTensorsBeyondMemory) {
   Model model;
   auto* w = model.proto.mutable_graph()->add_initializer();

@@ -7,8 +7,8 @@ import onnx.inliner
 
 
 def load(path):
-    """Returns the model with its local functions inlined. A node in a function would be counted once instead of once
-    per call, and some optimizers do not optimize across functions."""
+    """Returns the model with its local functions inlined. Otherwise a node in a function would be counted once instead
+    of once per call, and some optimizers would not optimize across functions."""
     model = onnx.load(path)
     return onnx.inliner.inline_local_functions(model) if model.functions else model
 

@@ -20,8 +20,8 @@ def node_problems(nodes, found, model):
 
 
 def _onnx_error(model, optimised, all_feeds):
-    """Returns the difference between the outputs of the optimised and the original file in onnxruntime, or None if
-    onnxruntime cannot run the original."""
+    """Returns the difference between the outputs of the optimised and the original file in onnxruntime, or None if the
+    results of the original are random or onnxruntime cannot run it."""
     if graphs.is_random(graphs.load(model.path)):
         return None
     try:

@@ -43,7 +43,8 @@ std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
   return all;
 }
 
-DatumList WithoutNumbers(DatumList inputs) {
+// Replaces random elements of the float inputs by NaN, an infinity or -0.
+DatumList WithOddNumbers(DatumList inputs) {
   static const std::vector<double> kOdd = {std::numeric_limits<double>::quiet_NaN(), INFINITY, -INFINITY,
                                            -0.0};
   Random random(5);
@@ -59,9 +60,9 @@ struct Wanted {
   std::vector<Outcome> odd;  // outcomes for inputs that contain infinities and NaNs
 };
 
-// Returns whether `v` is the shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of the
-// input. If the shape is computed, inference does not know that it contains a 0, so that the inferred dims
-// are wrong.
+// Returns whether `v` is the target shape of a Reshape and its value `t` contains a 0. A 0 copies a dim of
+// the Reshape's input. If a node computes the target shape, inference does not know that it contains a 0, so
+// that the inferred dims are wrong.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
@@ -72,8 +73,8 @@ bool MeansCopy(const Value& v, const Tensor& t) {
 }
 
 struct Types {
-  bool copies = false;
-  std::string broken;  // a message about the first value whose dims differ from the inferred dims
+  bool copies = false;  // whether MeansCopy is true for a value
+  std::string broken;   // a message about the first value whose dims differ from the inferred dims
 };
 
 Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
@@ -98,7 +99,8 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
   return types;
 }
 
-// Appends the outcome of the graph to `into`, unless the graph cannot run with these sizes.
+// Appends the outcome of the graph to `into`. Appends nothing if the graph cannot run with these sizes, or if
+// MeansCopy is true for a value.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
   const Types types = CheckTypes(graph, sizes, inputs);
@@ -111,7 +113,7 @@ Wanted Before(const Graph& graph, const CheckOptions& options) {
   Wanted wanted;
   for (const Sizes& sizes : SizesToTry(graph, options))
     Run(graph, sizes, RandomInputs(graph, sizes, options.seed), wanted, wanted.plain);
-  DatumList odd = WithoutNumbers(RandomInputs(graph, options.symbols, options.seed));
+  DatumList odd = WithOddNumbers(RandomInputs(graph, options.symbols, options.seed));
   Run(graph, options.symbols, odd, wanted, wanted.odd);
   return wanted;
 }

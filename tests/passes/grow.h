@@ -41,7 +41,7 @@ class Grower {
   // that were added later are more probable.
   Value* Float(int low = 0, int high = 5);
   // Like Float, but returns only values that are computed without rounding. Discontinuous ops (comparisons,
-  // quantization) may read them.
+  // quantization) must read such values, because the smallest error can change their results completely.
   Value* Exact(int low = 0, int high = 5);
   // Returns a value that broadcasts against x: a number, a vector, a value of the same type, or x itself.
   Value* Operand(Value* x);

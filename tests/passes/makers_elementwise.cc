@@ -58,7 +58,7 @@ void Chain(Grower& g) {
 }
 
 // Adds two equal nodes, which are a common subexpression, and a node that combines their results. With
-// probability 0.5, a Neg precedes the second operand.
+// probability 0.5, a Neg negates the second result before they are combined.
 void Twins(Grower& g) {
   Value* x = g.Float();
   Value *a = g.Unary("sigmoid", x), *b = g.Unary("sigmoid", x);

@@ -76,7 +76,8 @@ void Concats(Grower& g) {
   if (joined && g.random().Chance(0.3)) g.Op("Slice", {joined, g.Ints({0}), g.Ints({2}), g.Ints({0})});
 }
 
-// Adds a Split, and mostly a Concat of its two results, in any order. One result may be negated before.
+// Adds a Split into two parts and, with probability 0.8, a Concat of the parts. Before the Concat, the first
+// part may be negated, and the parts may be swapped.
 void SplitsAndConcats(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;

@@ -33,8 +33,9 @@ double Largest(const Tensor& t) {
   return largest;
 }
 
-// Adds a random rounding error to each element, in place. In a sum of products, terms may cancel. Its error
-// is therefore at least twice the rounding error of the largest element (docs/reports/accuracy.md).
+// Adds a random rounding error to each element, in place. If the node computes sums of products, terms may
+// cancel, so that the error of a small element can be as large as that of the largest element. The errors are
+// then up to twice the rounding error of the largest element (docs/reports/accuracy.md).
 void Disturb(const Node& node, const Tensor& t, Random& random) {
   if (!IsFloat(t.dtype()) || !t.contiguous()) return;
   const double error = node.op->macs ? 2 * Rounding(t.dtype()) * Largest(t) : 0;

@@ -7,7 +7,7 @@ namespace tern {
 
 class Random {
  public:
-  // The sequences of any two seeds are independent, even of `seed` and `seed + 1`.
+  // The sequences of any two seeds are independent, even those of `seed` and `seed + 1`.
   explicit Random(uint64_t seed) : state_(seed) { state_ = Next() ^ (seed * 0xd1342543de82ef95ull); }
 
   uint64_t Next() {

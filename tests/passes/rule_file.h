@@ -8,7 +8,8 @@
 // The words after `->` are the ops of the rewritten graph, in order. An op that has a kind is written as
 // Op:kind, as in Unary:relu. Sizes of symbols may precede `->`, as in `fires N=4 -> Gelu`. The text after
 // `misses` is part of the reason why the rule does not fire. rand(SEED) or rand(SEED, LOW, HIGH) fills a
-// constant with random numbers. `pass NAME` instead of `rule NAME` tests a pass that is not a rule.
+// constant with random numbers. `pass NAME` instead of `rule NAME` tests a pass that is not a rule. The text
+// after `misses` is then only a comment, because passes report no reasons.
 #pragma once
 #include <map>
 #include <string>

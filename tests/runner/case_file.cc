@@ -257,7 +257,7 @@ class CaseReader {
   Status TakeByReference(const std::vector<std::string>& words) {
     const std::string& reason = words.back();
     if (words.size() < 2 || reason.size() < 3 || reason.front() != '"')
-      return InvalidArgument("expected `by_reference TYPE… \"reason\"`");
+      return InvalidArgument("expected `by_reference VALUE… \"reason\"`");
     bool holds = words.size() == 2;
     for (size_t w = 1; w + 1 < words.size(); ++w) {
       bool known = false;

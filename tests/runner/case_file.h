@@ -10,8 +10,8 @@
 //                                                 type determines the tolerance
 //   fails "part of the message"                   replaces `out`: the graph must be refused, or the run must
 //                                                 fail, with this message
-//   by_reference f16 bf16 "the reason"            no kernel runs the node, although its op has kernels; the
-//                                                 types limit this to these values of `foreach`
+//   by_reference f16 bf16 "the reason"            no kernel runs the node, although its op has kernels; if
+//                                                 values of `foreach` are listed, this holds for them only
 //   end
 //   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one case per type, with one input; the reference evaluator
 //                                                 computes the expected output

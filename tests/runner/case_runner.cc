@@ -14,8 +14,8 @@
 namespace tern {
 namespace {
 
-// Returns the graph of the case in text form, so that the parser is tested too. Constants are inputs of this
-// graph. The caller replaces them by constants.
+// Returns the graph of the case in text form, so that the parser is tested too. In this graph, constants are
+// inputs, which the caller converts to constants.
 std::string GraphText(const Case& c) {
   std::string parameters, arguments, outputs;
   for (const CaseInput& in : c.inputs) {
@@ -58,8 +58,8 @@ Result<Built> Build(const Case& c) {
 }
 
 // Returns the relative tolerance for a case with random operands (a case on one line). It is multiplied by
-// max(|wanted|, 1). For f32 and f64, it is smaller than the relative tolerance for given operands in
-// ToleranceOf; for bf16, it is larger. A tolerance that the case sets applies to f32 only.
+// max(|wanted|, 1). For f32 and f64, it is smaller than the relative tolerance of other cases (ToleranceOf);
+// for bf16, it is larger. A tolerance that the case sets applies to f32 only.
 double RandomTolerance(const Case& c, DType dtype) {
   if (dtype == DType::kF32 && c.tolerance >= 0) return c.tolerance;
   if (dtype == DType::kF16) return 2e-3;

@@ -5,7 +5,8 @@ commands, the peak resident memory must be at most 1.1 times the size of the wei
     big_model.py --tern build/release/bin/tern [--gigabytes 3] [--width 8192]
 
 A layer is a matrix of width x width floats, by default 256 MiB. While a layer is packed, its weights are in memory
-twice. The test needs numpy and onnx from .venv, and twice the size of the model on disk.
+twice. The factor 1.1 has room for one such layer. The test needs numpy and onnx from .venv, and twice the size of the
+model on disk.
 """
 
 import argparse

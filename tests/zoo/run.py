@@ -54,8 +54,8 @@ class Looser:
 LOOSER_VECTORS = {
     "mobilenetv2-7_fp32": Looser(2e-4, "an older engine computed the stored outputs; onnxruntime differs from them by 1.6e-3, the largest output is 18.3"),
 }
-# For these models, `tern verify` also runs the reference evaluator on the original and on the optimized model and compares
-# the results. The value lists further options of `tern verify`.
+# For these models, `tern verify` also compares the kernels with the reference evaluator, on the original and on the
+# optimized model. The value lists further options of `tern verify`.
 BY_REFERENCE = {
     # This model computes mean(x * x) - mean(x)^2 of nearly equal numbers. Its result is wrong if sums are not accurate.
     "magika_v3_3": ["--dim", "unk__214=2"],

@@ -71,7 +71,8 @@ class Worker:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def remainder(self, counted):
-        """Returns a task for the cases after the case that crashed the worker."""
+        """Returns a task for the cases after the case that crashed the worker, or None if there are none. A fixed task
+        has only one case."""
         task = self.task
         seed = self.next_seed + 1
         if task.fixed:

@@ -69,8 +69,8 @@ def attention_bias(attrs, mask, used, queries, keys, past):
 
 
 def masked_attention(case, q, k, v, allowed, bias, past):
-    """Computes attention as com.microsoft's operators do: the score of a masked key is the attribute mask_filter_value
-    instead of minus infinity."""
+    """Computes attention as com.microsoft's operators do: the attribute mask_filter_value is added to the score of a
+    masked key instead of minus infinity."""
     low = case.attrs.get("mask_filter_value", -10000.0)
     scores = q @ k.swapaxes(2, 3) * case.attrs.get("scale", 1 / np.sqrt(q.shape[-1]))
     if allowed is not None:

@@ -15,7 +15,7 @@ def node(kind, inputs, outputs, **attrs):
 
 
 def branch(d, name, dtype, outputs):
-    """Returns a branch that reads values of the outer graph. One or two operators in a row compute each output."""
+    """Returns a branch that reads values of the outer graph. Two operators in a row compute each output."""
     nodes = []
     for i in range(outputs):
         kind = d.choice(["Add", "Sub", "Mul"])
