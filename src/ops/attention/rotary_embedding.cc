@@ -13,14 +13,15 @@ struct RotaryEmbedding {
     v("interleaved", interleaved, "features 2*i and 2*i + 1 are a pair; otherwise features i and i + size/2");
     v("size", size, "number of leading features of a head that are rotated; 0 means all");
     v("heads", heads,
-      "number of heads of x; 0 means dim 1 of x, which must then be [batch, heads, length, size]");
+      "number of heads of x; 0 means dim 1 of x, and requires that x is [batch, heads, length, size]");
   }
 };
 
 Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   const int64_t rotated = op.size ? op.size : width;
   if (rotated >= 0 && rotated % 2 == 0 && rotated <= width) return {};
-  return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
+  return InvalidModel("cannot rotate ", rotated, " of ", width,
+                      " features: the number must be even and from 0 to ", width);
 }
 
 // Checks the input cos or sin. If the input `positions` is present, it must be [max, half], with a row per

@@ -75,7 +75,7 @@ TERN_OP(ScatterElements) {
       .Out("y", kAnyType)
       .Flops(No{"depends on the reduction"})
       .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Axes(No{"the indices depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

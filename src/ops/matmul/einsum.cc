@@ -209,8 +209,8 @@ TERN_OP(Einsum) {
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
       .Macs(Macs)
-      .Batch(No{"the equation names axes"})
-      .Axes(No{"the equation names axes"})
+      .Batch(No{"the equation may sum over the outermost axis"})
+      .Axes(No{"the equation names the axes in their order"})
       .Infer(Infer)
       .Reference(Reference);
 }

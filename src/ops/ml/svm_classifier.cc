@@ -34,7 +34,8 @@ Result<SvmLayout> LayoutOf(const SVMClassifier& op) {
   l.pairs = l.classes * (l.classes - 1) / 2;
   for (int64_t n : op.per_class) {
     if (n < 0 || n > static_cast<int64_t>(op.vectors.size()))
-      return InvalidModel("a class has ", n, " support vectors");
+      return InvalidModel("a class cannot have ", n, " support vectors: the attribute vectors has ",
+                          op.vectors.size(), " numbers");
     l.start.push_back(l.vectors);
     l.vectors += n;
   }
