@@ -319,7 +319,7 @@ TERN_OP(Attention) {
       .OptOut("scores", kFloats)
       .Macs(Macs)
       .Batch(No{"mask and past may be shared by all items"})
-      .Axes(No{"axes are batch, heads, length and size"})
+      .Axes(No{"the order of batch, heads, length and size is fixed"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -18,7 +18,7 @@ struct ScatterElements {
 Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates, int axis) {
   if (x.rank() != indices.rank() || x.rank() != updates.rank())
     return InvalidModel("x, indices and updates have ranks ", x.rank(), ", ", indices.rank(), " and ",
-                        updates.rank());
+                        updates.rank(), ", but must have the same rank");
   for (int i = 0; i < x.rank(); ++i) {
     if (indices[i].known() && updates[i].known() && indices[i] != updates[i])
       return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", but updates.dim[", i,

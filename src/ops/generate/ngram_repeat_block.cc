@@ -53,7 +53,7 @@ TERN_OP(NGramRepeatBlock) {
       .Out("y", kFloats)
       .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
-      .Axes(No{"axes are batch and tokens"})
+      .Axes(No{"the axes must be batch and tokens, in this order"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -161,7 +161,7 @@ Status RunCast(const CastMap& op, EvalContext& c) {
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t key = keys[order[i]];
     if (op.sparse && (key < 0 || key >= op.size))
-      return InvalidArgument("key ", key, " is outside a result of ", op.size);
+      return InvalidArgument("key ", key, " is outside [0, ", op.size, "), the indices of the result");
     TERN_TRY(Put(map->values[order[i]].tensor, y, op.sparse ? key : static_cast<int64_t>(i)));
   }
   return {};

@@ -269,7 +269,8 @@ class Rotary : public KernelOf<Rotary> {
   template <class T> static Status CheckPositions(const T* positions, int64_t n, int64_t rows) {
     for (int64_t i = 0; i < n; ++i)
       if (positions[i] < 0 || positions[i] >= rows)
-        return InvalidArgument("position ", positions[i], " is beyond the ", rows, " rows of cos and sin");
+        return InvalidArgument("position ", positions[i], " is outside [0, ", rows,
+                               "), the rows of cos and sin");
     return {};
   }
 
