@@ -42,8 +42,8 @@ class NodeContext : public EvalContext {
 
 Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
   const int count = static_cast<int>(node.outputs().size());
-  if (!node.subgraphs()
-           .empty()) {  // RunInfer cannot infer subgraphs here, so the types in the graph are used
+  // RunInfer cannot infer subgraphs here, so a node with subgraphs keeps the types that the graph has.
+  if (!node.subgraphs().empty()) {
     SymbolValues symbols;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] && inputs[i]->is_tensor())

@@ -47,7 +47,7 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 
 TERN_OP(NGramRepeatBlock) {
   return OpDef::Of<NGramRepeatBlock>(
-             "a copy of scores with minus infinity for each token that would repeat an n-gram of its row of words")
+             "a copy of scores, with minus infinity for each token that would repeat an n-gram if it were appended to its row of words")
       .Setting("words", kIndices)
       .In("scores", kFloats)
       .Out("y", kFloats)

@@ -180,7 +180,7 @@ TERN_OP(ZipMap) {
 
 TERN_OP(DictVectorizer) {
   return OpDef::Of<DictVectorizer>(
-             "a map's values in the order of a vocabulary; 0 or empty where a key is absent")
+             "a map's values in the order of the labels, which are keys; 0 or empty if the map has no such key")
       .In("map", 0)
       .Out("y", kAnyType)
       .Traits(kPure | kHostOnly)
