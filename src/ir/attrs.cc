@@ -280,7 +280,8 @@ std::string AttrToText(const AttrValue& v) {
   if (auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (auto* i = std::get_if<int64_t>(&v)) return StrCat(*i);
   if (auto* d = std::get_if<double>(&v)) {
-    // Attributes are single precision, so this is the shortest text that parses back to the same float.
+    // Converts to f32 first. Attributes have this precision, and an f32 has a shorter text than the f64 of
+    // the same value.
     Tensor single(DType::kF32, {});
     single.data<float>()[0] = static_cast<float>(*d);
     const std::string text = FloatText(single, 0);

@@ -34,7 +34,8 @@ class BatchItems {
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }
-  // Returns false if the node has more than one result, because the other results hold no items.
+  // For pools. Returns false if the node also has the result `indices`, which contains positions in the
+  // entire batch.
   bool OneResult() { return node_.outputs.size() == 1 && Items(0); }
   bool AllBroadcast();  // for elementwise ops
   bool AlongOtherAxis() { return Items(0) && Axis() != 0; }

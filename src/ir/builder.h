@@ -1,5 +1,5 @@
-// Adds nodes to a graph one call at a time. Types are inferred at once, so that `value->type` is valid after
-// each call.
+// Adds nodes to a graph. Each call infers the types of the new values, so that `value->type` is valid when
+// the call returns.
 #pragma once
 #include <string>
 #include <vector>

@@ -42,7 +42,8 @@ class NodeContext : public EvalContext {
 
 Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
   const int count = static_cast<int>(node.outputs().size());
-  if (!node.subgraphs().empty()) {  // output types come from the subgraphs' results
+  // RunInfer cannot infer subgraphs here, so a node with subgraphs keeps the types that the graph has.
+  if (!node.subgraphs().empty()) {
     SymbolValues symbols;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] && inputs[i]->is_tensor())
@@ -57,7 +58,8 @@ Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const 
     infer[i].present = true;
     infer[i].type = TypeOf(*inputs[i]);
     if (inputs[i]->is_tensor()) infer[i].constant = inputs[i]->tensor;
-    // An empty sequence or an optional without a value has no element type, so the declared type is used.
+    // Uses the declared type of a sequence, optional or map, because the element type of an empty one cannot
+    // be found from its data.
     const Value* declared = node.inputs()[i];
     if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown)
       infer[i].type = declared->type;

@@ -112,7 +112,7 @@ Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   return node->subgraphs_.back().get();
 }
 
-// The nodes and outputs of this graph and of its nested graphs no longer read any value.
+// Removes all uses of values by the nodes and outputs of this graph and of its nested graphs.
 void Graph::DropAllUses() {
   SetOutputs({});
   for (const auto& node : nodes_) {

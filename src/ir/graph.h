@@ -127,7 +127,7 @@ class Graph {
   // removed nodes.
   int RemoveDeadNodes();
   // Sorts the nodes in a stable topological order (Kahn). If the nodes contain a cycle, the error names a
-  // node that cannot be sorted.
+  // node that is part of the cycle or depends on it.
   Status SortNodes();
 
   // Returns all values of enclosing graphs that this graph or its nested graphs read, in order of first use.

@@ -152,7 +152,8 @@ Status Graph::SortNodes() {
   }
   if (placed == nodes_.size()) return {};
   for (const auto& node : nodes_)
-    if (waiting[node.get()] > 0) return InvalidModel("the nodes form a cycle through ", node->Describe());
+    if (waiting[node.get()] > 0)
+      return InvalidModel("the nodes form a cycle: ", node->Describe(), " is part of it or depends on it");
   return InvalidModel("the nodes form a cycle");
 }
 

@@ -21,7 +21,7 @@ struct No {
   const char* reason;
 };
 // The answer of an op without kernels. Only the reference evaluator runs such an op, so no pass or plan needs
-// the answer. A test fails if the op has kernels.
+// the answer. A test fails if an op with kernels gives this answer.
 inline constexpr No kNoKernel{"no kernel"};
 
 // A function, or "no" with a reason. ops/op_answers_test.cc fails if an op has neither. The constructors are

@@ -9,7 +9,7 @@ namespace tern {
 
 struct Value;
 
-// FLOPs per element of a Gelu and of another activation.
+// FLOPs per element of a Gelu, and of an Activation or Clip.
 constexpr double kGeluFlops = 5, kActivationFlops = 2;
 
 // Returns the number of elements of a tensor, or 0 if v is null.

@@ -21,7 +21,7 @@ enum Trait : uint32_t {
   kControlFlow = 32,  // runs subgraphs
   kRandom = 64,       // results differ between runs
   kHostOnly = 128,    // works on sequences, strings or maps; never runs on a device
-  kMovesData = 256,   // each element of the results is an element of an input, 0 or 1
+  kMovesData = 256,   // each element of the results is copied from an input, or is a constant of the op
   kReadsDims = 512,   // the results depend on the dims of input 0, not on its data
   // Computes sums of products, adds inputs 2 (bias) and 3 (residual), and applies the attribute `activation`.
   kEpilogue = 1024,

@@ -101,7 +101,7 @@ class Parser : private TokenReader {
       const auto* number = std::get_if<int64_t>(&value);
       if (!to || !number || *number < 0 || *number > INT32_MAX)
         return InvalidArgument(
-            "a state has the attributes axis and output, which must be integers from 0, at ",
+            "a state has the attributes axis and output, which must be integers of at least 0, at ",
             LineAndColumn(source_, state.past.at));
       *to = static_cast<int>(*number);
     }

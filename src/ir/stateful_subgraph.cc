@@ -33,13 +33,15 @@ class CopiedStates : public StatefulSubgraph {
     DatumList all = inputs;
     for (size_t s = 0; s < states_.size(); ++s) {
       if (static_cast<size_t>(states_[s].input) >= all.size())
-        return InvalidModel("state ", s, " is input ", states_[s].input, " of ", all.size());
+        return InvalidModel("state ", s, " refers to input number ", states_[s].input,
+                            ", but the subgraph has ", all.size(), " inputs");
       all[static_cast<size_t>(states_[s].input)] = Datum(values_[s]);
     }
     TERN_ASSIGN(outputs_, context_.RunSubgraph(subgraph_, all));
     for (size_t s = 0; s < states_.size(); ++s) {
       if (static_cast<size_t>(states_[s].output) >= outputs_.size())
-        return InvalidModel("state ", s, " is output ", states_[s].output, " of ", outputs_.size());
+        return InvalidModel("state ", s, " refers to output number ", states_[s].output,
+                            ", but the subgraph has ", outputs_.size(), " outputs");
       Datum& present = outputs_[static_cast<size_t>(states_[s].output)];
       if (!present.is_tensor() || present.tensor.dtype() != values_[s].dtype() ||
           present.tensor.rank() != values_[s].rank())

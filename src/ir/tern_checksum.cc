@@ -13,8 +13,8 @@ uint64_t Mix(uint64_t h, uint64_t v) {
 
 }  // namespace
 
-// Computes four independent lanes, because their multiplications overlap. The speed is a few GB/s. The
-// checksum detects accidental damage, but not manipulation.
+// Computes four independent lanes, so that the CPU overlaps their multiplications. The speed is a few GB/s.
+// The checksum detects accidental damage, but not manipulation.
 uint64_t Checksum(const void* data, size_t size) {
   const auto* p = static_cast<const unsigned char*>(data);
   uint64_t lanes[4] = {1, 2, 3, 4};

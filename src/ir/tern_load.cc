@@ -110,8 +110,9 @@ class Reader {
                           BytesOf(dtype, static_cast<size_t>(*n)), " bytes, but has ", blob.size());
     if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() ||
         blob.offset() % kTernAlign)
-      return InvalidModel("blob ", number, " (bytes ", blob.offset(), "+", blob.size(),
-                          ") is outside the data section of ", data_.size(), " bytes: truncated file?");
+      return InvalidModel("blob ", number, " (offset ", blob.offset(), ", size ", blob.size(),
+                          ") is not aligned or not inside the data section of ", data_.size(),
+                          " bytes: truncated file?");
     Buffer bytes = data_.Slice(blob.offset(), blob.size());
     if (verify && Checksum(bytes.data(), bytes.size()) != blob.checksum())
       return InvalidModel("blob ", number, " ", Describe(dtype, dims), " at byte ", blob.offset(),

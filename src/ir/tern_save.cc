@@ -57,8 +57,9 @@ class Writer {
     return at;
   }
 
-  // Returns the number of the tensor's blob. Equal tensors have the same blob, so that a file that is loaded
-  // and saved again does not change.
+  // Returns the number of the tensor's blob. Equal tensors have the same blob. If they had two blobs, these
+  // would share their bytes, so that the tensors would have the same address after loading. Saving them again
+  // would then write one blob, which would change the file.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());

@@ -24,7 +24,7 @@ TEST(Control, CountsWhatBodiesTakeAndGive) {
   EXPECT_PART(ErrorOf(R"(graph @g(%s: f32[3,2]) -> (%y) {
     %y = Scan(%s) {scan_inputs=4294967297} [body @b(%e: f32[2]) -> (%e) {}]
   })"),
-              "scan_inputs is 4294967297, but the node has 1 inputs");
+              "scan_inputs is 4294967297, but must be from 1 to 1, the number of inputs");
   EXPECT_PART(ErrorOf(R"(graph @g(%s: seq(f32[2])) -> (%y) {
     %y, %z = SequenceMap(%s) [body @b(%e: f32[2]) -> (%e) {}]
   })"),

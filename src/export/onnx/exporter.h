@@ -76,8 +76,8 @@ class TernNode {
   // ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If an enclosing graph has a
-  // value with a new name, the subgraph can no longer read that value.
+  // Renames the inputs and outputs of the subgraph of the last emitted ONNX node. If a value of an enclosing
+  // graph has one of these names, the subgraph can no longer read that value.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);

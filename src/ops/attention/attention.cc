@@ -27,9 +27,9 @@ struct Attention {
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "which intermediate result the output 'scores' contains");
     v("q_heads", q_heads,
-      "number of heads of q; 0 means dim 1 of q, which must then be [batch, heads, length, size]");
+      "number of heads of q; 0 means dim 1 of q, and requires that q is [batch, heads, length, size]");
     v("kv_heads", kv_heads,
-      "number of heads of k and v; 0 means dim 1 of k and v, which must then be [batch, heads, length, size]");
+      "number of heads of k and v; 0 means their dim 1, and requires that they are [batch, heads, length, size]");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
     v("guarded", guarded, "the result of a query whose keys are all masked: 0 if true, NaN if false");
     v("joint", joint,
@@ -60,7 +60,8 @@ Status Infer(const Attention& op, InferContext& c) {
   if (Differ(q[3], k[3]))
     return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
   if (op.stacked && Differ(k[3], v[3]))
-    return InvalidModel("keys of ", k[3].value(), " and values of ", v[3].value(), " cannot be stacked");
+    return InvalidModel("keys of size ", k[3].value(), " and values of size ", v[3].value(),
+                        " cannot be stacked");
   Dim length = MoreSpecific(k[2], v[2]);
   if (c.Has("past_k")) {
     const Shape& past = c.ShapeOf("past_k");
@@ -235,7 +236,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   const char* past_v = op.stacked ? "past_k" : "past_v";
   TERN_ASSIGN(const Rows v, Joined(c, operands.v, past_v, op.stacked ? Half::kValues : Half::kAll));
   if (op.stacked && k.dims[3] != v.dims[3])
-    return InvalidArgument("keys of ", k.dims[3], " and values of ", v.dims[3], " cannot be stacked");
+    return InvalidArgument("keys of size ", k.dims[3], " and values of size ", v.dims[3],
+                           " cannot be stacked");
   const int64_t batch = q.dims[0], heads = q.dims[1], queries = q.dims[2], size = q.dims[3], keys = k.dims[2];
   TERN_TRY(CheckHeads(heads, k.dims[1]));
   if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys ||
@@ -317,7 +319,7 @@ TERN_OP(Attention) {
       .OptOut("scores", kFloats)
       .Macs(Macs)
       .Batch(No{"mask and past may be shared by all items"})
-      .Axes(No{"axes are batch, heads, length and size"})
+      .Axes(No{"the order of batch, heads, length and size is fixed"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -127,7 +127,7 @@ TERN_OP(LinearAttention) {
       .OptOut("present", kFloats)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"axes are batch, heads, length and size"})
+      .Axes(No{"the order of batch, heads, length and size is fixed"})
       .Infer(Infer)
       .Reference(Reference);
 }

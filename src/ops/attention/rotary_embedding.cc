@@ -13,18 +13,19 @@ struct RotaryEmbedding {
     v("interleaved", interleaved, "features 2*i and 2*i + 1 are a pair; otherwise features i and i + size/2");
     v("size", size, "number of leading features of a head that are rotated; 0 means all");
     v("heads", heads,
-      "number of heads of x; 0 means dim 1 of x, which must then be [batch, heads, length, size]");
+      "number of heads of x; 0 means dim 1 of x, and requires that x is [batch, heads, length, size]");
   }
 };
 
 Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   const int64_t rotated = op.size ? op.size : width;
   if (rotated >= 0 && rotated % 2 == 0 && rotated <= width) return {};
-  return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
+  return InvalidModel("cannot rotate ", rotated, " of ", width,
+                      " features: the number must be even and from 0 to ", width);
 }
 
-// Checks the input cos or sin. If the input `positions` is present, it must be [max, half], with a row per
-// position. Otherwise it must be [batch or 1, length, half].
+// Checks the shape of input `port`, which is cos or sin. The shape must be [max, half], with a row per
+// position, if the node has the input `positions`. Otherwise it must be [batch or 1, length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);
   if (!angles.ranked) return {};
@@ -74,7 +75,7 @@ class Rows {
     r.positions_ = c.Longs("positions");
     for (int64_t p : r.positions_)
       if (p < 0 || p >= angles[0])
-        return InvalidArgument("position ", p, " is beyond the ", angles[0], " rows of cos and sin");
+        return InvalidArgument("position ", p, " is outside [0, ", angles[0], "), the rows of cos and sin");
     return r;
   }
   int64_t At(int64_t b, int64_t t) const {
@@ -127,7 +128,7 @@ TERN_OP(RotaryEmbedding) {
       .Traits(kPure | kInPlace)
       .Flops(PerOutput(3))
       .Batch(No{"angles may be shared by all items"})
-      .Axes(No{"axes are batch, heads, length and size"})
+      .Axes(No{"the order of batch, heads, length and size is fixed"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -10,7 +10,8 @@ Status Infer(const If&, InferContext& c) {
   TERN_ASSIGN(auto yes, c.InferSubgraph(0, {}));
   TERN_ASSIGN(auto no, c.InferSubgraph(1, {}));
   if (yes.size() != no.size())
-    return InvalidModel("the branches give ", yes.size(), " and ", no.size(), " outputs");
+    return InvalidModel("the branches give ", yes.size(), " and ", no.size(),
+                        " outputs, but must give the same number");
   if (c.OutputCount() > static_cast<int>(yes.size()))
     return InvalidModel("the branches give ", yes.size(), " outputs, but the node has ", c.OutputCount());
   const Tensor* condition = c.Constant("condition");

@@ -27,7 +27,8 @@ int64_t At(const std::vector<int64_t>& list, int i) {
 
 Status Infer(const Scan& op, InferContext& c) {
   if (op.scan_inputs < 1 || op.scan_inputs > c.InputCount())
-    return InvalidModel("scan_inputs is ", op.scan_inputs, ", but the node has ", c.InputCount(), " inputs");
+    return InvalidModel("scan_inputs is ", op.scan_inputs, ", but must be from 1 to ", c.InputCount(),
+                        ", the number of inputs");
   const int states = c.InputCount() - static_cast<int>(op.scan_inputs);
   TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;

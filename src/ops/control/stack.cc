@@ -22,7 +22,7 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
 
 int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
 
-// Returns the result if there are no slices. A dim that is unknown in `type` becomes 0.
+// Returns the stack of zero slices. A dim that is unknown in `type` becomes 0.
 Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);

@@ -1,5 +1,4 @@
-// Tests that elementwise ops and reductions propagate content, which is the integers of a shape as
-// expressions.
+// Tests that elementwise ops and reductions propagate content: the elements of a shape as expressions.
 #include "ops/test_graph.h"
 
 namespace tern {

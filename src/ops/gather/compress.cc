@@ -60,8 +60,8 @@ TERN_OP(Compress) {
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kFewer},
              No{"the selected elements are not one contiguous slice of x"})
-      .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Batch(No{"the condition may drop items"})
+      .Axes(No{"with `flatten`, the result depends on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -61,7 +61,7 @@ TERN_OP(GatherElements) {
       .Moves({.amount = Movement::Amount::kAny},
              No{"the selected elements are not one contiguous slice of x"})
       .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Axes(No{"the indices depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -17,7 +17,8 @@ Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices)
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   const int64_t batch = op.batch_dims;
   if (batch < 0 || batch >= std::min(x.rank(), indices.rank()))
-    return InvalidModel("batch_dims is ", batch, ", but x has rank ", x.rank(), " and indices has rank ",
+    return InvalidModel("batch_dims is ", batch,
+                        ", but must be at least 0 and below the ranks of x and indices, ", x.rank(), " and ",
                         indices.rank());
   for (int i = 0; i < batch; ++i)
     if (x[i].known() && indices[i].known() && x[i] != indices[i])
@@ -65,7 +66,7 @@ TERN_OP(GatherND) {
       .Moves({.amount = Movement::Amount::kAny},
              No{"the selected elements are not one contiguous slice of x"})
       .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Axes(No{"the indices depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

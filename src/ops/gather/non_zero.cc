@@ -32,7 +32,7 @@ Status Reference(const NonZero&, EvalContext& c) {
 
 TERN_OP(NonZero) {
   return OpDef::Of<NonZero>(
-             "the indices of the n elements that are not zero as [rank, n], one column per element, in row-major order")
+             "the indices of the n nonzero elements, as a tensor [rank, n] with one column per element, in row-major order")
       .In("x", kNumbers | kBools)
       .Out("indices", SetOf(DType::kI64))
       .Flops(No{"a search has no arithmetic"})

@@ -18,7 +18,7 @@ struct ScatterElements {
 Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates, int axis) {
   if (x.rank() != indices.rank() || x.rank() != updates.rank())
     return InvalidModel("x, indices and updates have ranks ", x.rank(), ", ", indices.rank(), " and ",
-                        updates.rank());
+                        updates.rank(), ", but must have the same rank");
   for (int i = 0; i < x.rank(); ++i) {
     if (indices[i].known() && updates[i].known() && indices[i] != updates[i])
       return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", but updates.dim[", i,
@@ -75,7 +75,7 @@ TERN_OP(ScatterElements) {
       .Out("y", kAnyType)
       .Flops(No{"depends on the reduction"})
       .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Axes(No{"the indices depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

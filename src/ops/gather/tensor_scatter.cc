@@ -80,8 +80,8 @@ TERN_OP(TensorScatter) {
       .OptSetting("write_indices", kIndices)
       .Out("present", kAnyType)
       .Flops(No{"copies only"})
-      .Batch(No{"an index may refer to any item"})
-      .Axes(No{"indices are positions along axes"})
+      .Batch(kNoKernel)
+      .Axes(No{"the batch must be axis 0"})
       .Infer(Infer)
       .Reference(Reference);
 }

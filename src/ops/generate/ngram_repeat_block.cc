@@ -47,13 +47,13 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 
 TERN_OP(NGramRepeatBlock) {
   return OpDef::Of<NGramRepeatBlock>(
-             "a copy of scores with minus infinity for each token that would repeat an n-gram of its row of words")
+             "a copy of scores, with minus infinity for each token that would repeat an n-gram if it were appended to its row of words")
       .Setting("words", kIndices)
       .In("scores", kFloats)
       .Out("y", kFloats)
       .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
-      .Axes(No{"axes are batch and tokens"})
+      .Axes(No{"the axes must be batch and tokens, in this order"})
       .Infer(Infer)
       .Reference(Reference);
 }

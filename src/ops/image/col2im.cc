@@ -62,7 +62,8 @@ Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block
   Dims counts;
   for (size_t i = 0; i < image.size(); ++i) {
     if (image[i] < 0 || block[i] < 1 || image[i] > kMax || block[i] > (kMax / g.dilations[i]))
-      return InvalidArgument("image_shape[", i, "] is ", image[i], ", block_shape[", i, "] is ", block[i]);
+      return InvalidArgument("image_shape[", i, "]=", image[i], " or block_shape[", i, "]=", block[i],
+                             " is out of range");
     const int64_t span =
         image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
     counts.push_back(span < 0 ? 0 : span / g.strides[i] + 1);

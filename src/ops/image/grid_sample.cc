@@ -151,7 +151,7 @@ TERN_OP(GridSample) {
       .Out("y", kNumbers)
       .Flops(PerOutput(8))
       .Batch(kNoKernel)
-      .Axes(No{"the grid contains positions along axes"})
+      .Axes(No{"the grid depends on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

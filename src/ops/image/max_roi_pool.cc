@@ -79,7 +79,7 @@ TERN_OP(MaxRoiPool) {
       .Out("y", kFloats)
       .Flops(kNoKernel)
       .Batch(No{"a region may be in any item"})
-      .Axes(No{"regions are positions along axes"})
+      .Axes(No{"the regions depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -153,7 +153,7 @@ TERN_OP(RoiAlign) {
       .Out("y", kFloats)
       .Flops(PerOutput(8))
       .Batch(No{"a region may be in any item"})
-      .Axes(No{"regions are positions along axes"})
+      .Axes(No{"the regions depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -59,7 +59,7 @@ TERN_OP(Det) {
       .Out("y", kFloats)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"the last axes are matrices"})
+      .Axes(No{"the matrices must be in the last two axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -70,7 +70,7 @@ TERN_OP(Inverse) {
       .Out("y", kFloats)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"the last axes are matrices"})
+      .Axes(No{"the matrices must be in the last two axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -52,7 +52,7 @@ Status Infer(const Einsum& op, InferContext& c) {
   for (int i = 0; i < c.InputCount(); ++i) {
     const DType t = c.In(i).dtype;
     if (type != DType::kInvalid && t != DType::kInvalid && t != type)
-      return InvalidModel("inputs have types ", DTypeName(type), " and ", DTypeName(t));
+      return InvalidModel("inputs differ in type: ", DTypeName(type), " and ", DTypeName(t));
     if (t != DType::kInvalid) type = t;
     shapes.push_back(c.In(i).shape);
     ranks.push_back(shapes.back().rank());
@@ -209,8 +209,8 @@ TERN_OP(Einsum) {
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
       .Macs(Macs)
-      .Batch(No{"the equation names axes"})
-      .Axes(No{"the equation names axes"})
+      .Batch(No{"the equation may sum over the outermost axis"})
+      .Axes(No{"the equation names the axes in their order"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -175,7 +175,7 @@ TERN_OP(MatMul) {
       .Macs(ProductMacs)
       .Flops(EpilogueFlops)
       .Batch(Batch)
-      .Axes(No{"the last axes are matrices"})
+      .Axes(No{"the matrices must be in the last two axes"})
       .TypicalDims(TypicalDim)
       .Infer(Infer)
       .Reference(Reference);

@@ -30,9 +30,8 @@ Status CheckSizes(const Forest& f) {
 // Checks that the start offsets begin with 0, do not decrease, and end with `total`.
 Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t total) {
   if (starts.empty())
-    return total
-               ? InvalidModel("attribute '", name, "' is empty, but there are ", total, " entries to divide")
-               : Status();
+    return total ? InvalidModel("attribute '", name, "' is empty, but must split ", total, " entries")
+                 : Status();
   if (starts.front() != 0 || starts.back() != static_cast<int64_t>(total) ||
       !std::is_sorted(starts.begin(), starts.end()))
     return InvalidModel("attribute '", name, "' must be non-decreasing from 0 to ", total);

@@ -23,7 +23,8 @@ struct Forest {
   template <class V> void Visit(V& v) {
     v("roots", roots, "the root node of each tree; negative means leaf -1 - root");
     v("feature", feature, "the feature that each node tests");
-    v("mode", mode, "the test: 0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=, 6 is in a set");
+    v("mode", mode,
+      "the number of the test of each node; the tests 0 to 6 are <=, <, >=, >, ==, != and membership in a set");
     v("value", value, "the threshold of each node");
     v("true_child", true_child, "the next node if the test is true; negative means leaf -1 - child");
     v("false_child", false_child, "the next node if the test is false");

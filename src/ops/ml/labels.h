@@ -1,17 +1,17 @@
-// Class labels of ai.onnx.ml classifiers.
+// Labels of ai.onnx.ml ops: the classes of a classifier, or the keys of a map.
 #pragma once
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
 namespace tern {
 
-// One label per class. Either all labels are integers, or all are strings.
+// One label per class or key. Either all labels are integers, or all are strings.
 struct Labels {
   std::vector<int64_t> ints;
   std::vector<std::string> texts;
   template <class V> void Visit(V& v) {
-    v("label_ints", ints, "the class labels if they are integers");
-    v("label_texts", texts, "the class labels if they are strings");
+    v("label_ints", ints, "the labels if they are integers");
+    v("label_texts", texts, "the labels if they are strings");
   }
   bool text() const { return !texts.empty(); }
   int64_t count() const { return static_cast<int64_t>(text() ? texts.size() : ints.size()); }

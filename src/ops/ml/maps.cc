@@ -161,7 +161,7 @@ Status RunCast(const CastMap& op, EvalContext& c) {
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t key = keys[order[i]];
     if (op.sparse && (key < 0 || key >= op.size))
-      return InvalidArgument("key ", key, " is outside a result of ", op.size);
+      return InvalidArgument("key ", key, " is outside [0, ", op.size, "), the indices of the result");
     TERN_TRY(Put(map->values[order[i]].tensor, y, op.sparse ? key : static_cast<int64_t>(i)));
   }
   return {};
@@ -180,7 +180,7 @@ TERN_OP(ZipMap) {
 
 TERN_OP(DictVectorizer) {
   return OpDef::Of<DictVectorizer>(
-             "a map's values in the order of a vocabulary; 0 or empty where a key is absent")
+             "a map's values in the order of the labels, which are keys; 0 or empty if the map has no such key")
       .In("map", 0)
       .Out("y", kAnyType)
       .Traits(kPure | kHostOnly)

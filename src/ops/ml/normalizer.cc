@@ -55,7 +55,7 @@ TERN_OP(Normalizer) {
       .Out("y", SetOf(DType::kF32))
       .Flops(No{"depends on the norm"})
       .Batch(No{"rows are small"})
-      .Axes(No{"axes are rows and features"})
+      .Axes(No{"the axes must be rows and features, in this order"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);

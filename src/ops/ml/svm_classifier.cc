@@ -34,7 +34,8 @@ Result<SvmLayout> LayoutOf(const SVMClassifier& op) {
   l.pairs = l.classes * (l.classes - 1) / 2;
   for (int64_t n : op.per_class) {
     if (n < 0 || n > static_cast<int64_t>(op.vectors.size()))
-      return InvalidModel("a class has ", n, " support vectors");
+      return InvalidModel("a class cannot have ", n, " support vectors: the attribute vectors has ",
+                          op.vectors.size(), " numbers");
     l.start.push_back(l.vectors);
     l.vectors += n;
   }
@@ -205,7 +206,7 @@ TERN_OP(SVMClassifier) {
       .OptOut("scores", SetOf(DType::kF32))
       .Flops(No{"depends on the model in the attributes"})
       .Batch(No{"rows are small compared with the model in the attributes"})
-      .Axes(No{"axes are rows and features"})
+      .Axes(No{"the axes must be rows and features, in this order"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);

@@ -59,7 +59,7 @@ TERN_OP(TreeEnsemble) {
       .Out("y", kFloats)
       .Flops(No{"depends on the model in the attributes"})
       .Batch(No{"rows are small compared with the model in the attributes"})
-      .Axes(No{"axes are rows and features"})
+      .Axes(No{"the axes must be rows and features, in this order"})
       .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);

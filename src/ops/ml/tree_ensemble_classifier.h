@@ -1,5 +1,6 @@
-// TreeEnsembleClassifier: decision trees that vote for classes. Two classes are decided as in onnxruntime,
-// because the ONNX specification defines no rule and models are made for onnxruntime.
+// TreeEnsembleClassifier: decision trees that vote for classes. If there are two classes, the winner is
+// chosen as in onnxruntime, because the ONNX specification defines no rule and models are made for
+// onnxruntime.
 #pragma once
 #include <algorithm>
 

@@ -93,7 +93,7 @@ TERN_OP(MaxUnpool) {
       .Out("y", kRealFloats)
       .Flops(No{"copies only"})
       .Batch(kNoKernel)
-      .Axes(No{"indices are positions along axes"})
+      .Axes(No{"the indices depend on the order of axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

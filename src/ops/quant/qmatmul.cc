@@ -33,7 +33,7 @@ TERN_OP(QMatMul) {
       .Macs(ProductMacs)
       .Flops(QuantizedFlops({}))
       .Batch(No{"splitting quantized batches has not been measured"})
-      .Axes(No{"the last axes are matrices"})
+      .Axes(No{"the matrices must be in the last two axes"})
       .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QMatMul>)
       .Reference(EvaluateQuantizedOp<QMatMul>);

@@ -186,7 +186,7 @@ TERN_OP(Rnn) {
       .OptOut("y_c", kRealFloats)
       .Macs(Macs)
       .Batch(No{"the outermost axis is time"})
-      .Axes(No{"axes are time, batch and features"})
+      .Axes(No{"the axes must be time, batch and features, in this order"})
       .TypicalDims(TypicalDim)
       .Infer(Infer)
       .Reference(Reference);

@@ -15,8 +15,8 @@ Result<const DatumList*> ItemsOf(EvalContext& c) {
   return d.sequence.get();
 }
 
-// Returns the input `position`, which is in [-limit, limit), as an index. Returns `otherwise` if the input is
-// absent.
+// Returns the input `position` as an index, or `otherwise` if the input is absent. Fails if the position is
+// outside [-limit, limit).
 Result<size_t> Position(EvalContext& c, int64_t limit, int64_t otherwise) {
   int64_t p = otherwise;
   if (c.Has("position")) {

@@ -25,7 +25,7 @@ Dim ProductOf(const std::vector<Dim>& dims, int begin, int end);
 
 // Returns the length of a 1-D shape, or -1 if it is unknown or too large.
 int KnownLength(const Shape& shape);
-// Fails if the rank is known and not 0 or 1. For inputs that are lists of axes, sizes or repeats.
+// Fails if the rank is known to be 2 or more. For inputs that are lists of axes, sizes or repeats.
 Status RequireVector(const InferContext& c, std::string_view port);
 
 }  // namespace tern

@@ -94,7 +94,7 @@ TERN_OP(Range) {
       .Setting("limit", kNumbers)
       .Setting("delta", kNumbers)
       .Out("y", kNumbers)
-      .Flops(No{"it only counts"})
+      .Flops(No{"its arithmetic is negligible"})
       .Batch(No{"no input has items"})
       .Axes(No{"the result has one axis, and no operand has axes"})
       .Infer(Infer)

@@ -88,7 +88,7 @@ std::vector<int64_t> FirstAxes(size_t n) {
 Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
   if (starts == ends && starts == axes && starts == steps) return {};
   return InvalidModel("starts, ends, axes and steps have ", starts, ", ", ends, ", ", axes, " and ", steps,
-                      " entries");
+                      " entries, but must have the same number");
 }
 
 // Returns the content of an input. If the input has no content, returns n unknown elements. If the input is

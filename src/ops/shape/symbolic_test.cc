@@ -1,4 +1,4 @@
-// Tests that the results of shape computations are symbolic, up to the op that uses them.
+// Tests that shape computations propagate symbolic dims to the op that uses their results.
 #include "ops/test_graph.h"
 
 namespace tern {

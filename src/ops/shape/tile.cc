@@ -74,7 +74,8 @@ void Rename(const Node& node, AxisRenaming& r) { r.SetInput(1, r.Reordered(*Ints
 }  // namespace
 
 TERN_OP(Tile) {
-  return OpDef::Of<Tile>("x, repeated repeats[i] times along each dim i")
+  return OpDef::Of<Tile>(
+             "copies of x, concatenated along each dim; repeats[i] is the number of copies along dim i")
       .In("x", kAnyType)
       .Setting("repeats", kIndices)
       .Out("y", kAnyType)

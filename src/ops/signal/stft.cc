@@ -94,7 +94,7 @@ TERN_OP(STFT) {
       .Out("y", kFloats)
       .Flops(No{"depends on the factors of the length"})
       .Batch(kNoKernel)
-      .Axes(No{"axes are batch, time and parts"})
+      .Axes(No{"the axes must be batch, time and parts, in this order"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -97,7 +97,7 @@ class Parser {
       return atom;
     Take('?');  // "a*?" equals "a*", because FullMatch ignores laziness and Find returns the longest match
     if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
-      return Error("bad repetition: from ", low, " to ", high, " times");
+      return Error("a repetition count is above ", kMaxRepeat, ", or the minimum is above the maximum");
     if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition cannot be repeated");
     Tree t;
     t.kind = Kind::kRepeat;

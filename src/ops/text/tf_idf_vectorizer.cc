@@ -49,7 +49,8 @@ Status Check(const TfIdfVectorizer& op) {
   for (size_t n = 0; n < op.starts.size(); ++n) {
     const int64_t end = n + 1 < op.starts.size() ? op.starts[n + 1] : static_cast<int64_t>(op.pool_size());
     if (op.starts[n] < 0 || op.starts[n] > end || end > static_cast<int64_t>(op.pool_size()))
-      return InvalidModel("starts [", Join(op.starts, ","), "] do not divide a pool of ", op.pool_size());
+      return InvalidModel("starts [", Join(op.starts, ","), "] must be ascending offsets in a pool of ",
+                          op.pool_size(), " items");
     if ((end - op.starts[n]) % static_cast<int64_t>(n + 1))
       return InvalidModel(end - op.starts[n], " items cannot be divided into ", n + 1, "-grams");
     grams += (end - op.starts[n]) / static_cast<int64_t>(n + 1);
@@ -162,7 +163,7 @@ TERN_OP(TfIdfVectorizer) {
       .Out("y", SetOf(DType::kF32))
       .Flops(No{"a search has no arithmetic"})
       .Batch(kNoKernel)
-      .Axes(No{"the last axis is a text"})
+      .Axes(No{"the items of a text must be in the last axis"})
       .Infer(Infer)
       .Reference(Reference);
 }

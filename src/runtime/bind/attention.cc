@@ -129,7 +129,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
       return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v), "] do not match a batch of ", s_.batch,
                              " and heads of ", s_.size);
     if (stacked_ && k[3] != v[3])
-      return InvalidArgument("keys of ", k[3], " and values of ", v[3], " cannot be stacked");
+      return InvalidArgument("keys of size ", k[3], " and values of size ", v[3], " cannot be stacked");
     TERN_TRY(CheckPast(query, 4, k));
     return stacked_ ? Status() : CheckPast(query, 5, v);
   }
@@ -240,7 +240,8 @@ class Rotary : public KernelOf<Rotary> {
     s_.rotated = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
     s_.interleaved = c->attrs().Bool("interleaved"), s_.packed = c->InRank(0) == 3;
     if (s_.rotated < 0 || s_.rotated % 2 || s_.rotated > s_.size)
-      return InvalidArgument("cannot rotate ", s_.rotated, " of ", s_.size, " features");
+      return InvalidArgument("cannot rotate ", s_.rotated, " of ", s_.size,
+                             " features: the number must be even and from 0 to ", s_.size);
     const Dims &angles = c->InDims(1), &by_row = c->Has(3) ? c->InDims(3) : angles;
     const size_t rank = c->Has(3) ? 2 : 3;
     if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.rotated / 2 ||
@@ -268,7 +269,8 @@ class Rotary : public KernelOf<Rotary> {
   template <class T> static Status CheckPositions(const T* positions, int64_t n, int64_t rows) {
     for (int64_t i = 0; i < n; ++i)
       if (positions[i] < 0 || positions[i] >= rows)
-        return InvalidArgument("position ", positions[i], " is beyond the ", rows, " rows of cos and sin");
+        return InvalidArgument("position ", positions[i], " is outside [0, ", rows,
+                               "), the rows of cos and sin");
     return {};
   }
 

@@ -80,7 +80,7 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
 }
 
-// In the first graph, other nodes also read the sum. In the second graph, only the norm reads the sum.
+// If y is %s + %m, the addition also reads the sum %s. If y is %m * %m, only the norm reads it.
 TEST(ExportContrib, NormOfASum) {
   for (const char* y : {"%s + %m", "%m * %m"})
     for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {

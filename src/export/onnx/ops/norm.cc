@@ -71,7 +71,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// Emits RmsNorm as elementary operators, because runtimes implement RMSNormalization only for f32 and f64.
+// Emits RmsNorm as elementary operators. Used if x is neither f32 nor f64, because runtimes implement
+// RMSNormalization only for these types, and if the scale has another type than x or does not cover a row.
 // For f16 and bf16, the emitted operators compute in f32.
 Status DecomposedRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));

@@ -38,8 +38,8 @@ std::optional<std::vector<int64_t>> OutputSizes(const TernNode& n) {
   return lengths;
 }
 
-// Writes the sizes of the outputs if they are known. If the axis is not divisible by the number of outputs,
-// ONNX and Tern choose different sizes.
+// Writes the sizes of the outputs if they are known, and otherwise their number. The sizes are preferred,
+// because ONNX and Tern may choose different sizes if the number of outputs does not divide the axis.
 Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
