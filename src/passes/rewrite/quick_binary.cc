@@ -9,6 +9,9 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMinElements = 4096;  // smaller results are left to the reference evaluator
+// Larger results come from broadcasting constants by mistake or with bad intent. They are not worth the
+// memory.
+constexpr int64_t kMaxElements = int64_t{1} << 30;
 
 int64_t DimAt(const Dims& dims, size_t axis, size_t rank) {
   const size_t lead = rank - dims.size();
@@ -84,7 +87,9 @@ std::optional<Tensor> QuickBinary(const Node& node) {
   if (!loop) return std::nullopt;
   const Tensor &a = node.input(0)->constant, &b = node.input(1)->constant;
   const auto dims = BroadcastDims(a.dims(), b.dims());
-  if (!dims.ok() || CheckedCount(*dims, DType::kF32).value_or(0) < kMinElements) return std::nullopt;
+  if (!dims.ok()) return std::nullopt;
+  const int64_t count = CheckedCount(*dims, DType::kF32).value_or(0);
+  if (count < kMinElements || count > kMaxElements) return std::nullopt;
   Tensor y(DType::kF32, *dims);
   loop(a, b, y);
   return y;

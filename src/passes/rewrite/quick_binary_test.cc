@@ -63,8 +63,8 @@ TEST(QuickBinary, LeavesOtherNodesAlone) {
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Binary"), FindOp("Binary")->defaults, {b, b}, 1)));
   Value *column = graph.AddConstant(Tensor(DType::kF32, {1 << 21, 1})),
         *row = graph.AddConstant(Tensor(DType::kF32, {1 << 21}));
-  EXPECT_FALSE(QuickBinary(
-      *graph.AddNode(*FindOp("Binary"), attrs, {column, row}, 1)));  // its result would have 16 TiB
+  EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Binary"), FindOp("Binary")->defaults, {column, row},
+                                          1)));  // its result would have 16 TiB
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Unary"), FindOp("Unary")->defaults, {a}, 1)));
 }
 
