@@ -5,8 +5,8 @@
 // (docs/reports/accuracy.md).
 //
 // The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results
-// of the tiles that contain it NaN. Other results do not change. A tile is a square of WinogradSize::side()
-// pixels.
+// of the tiles that contain it NaN. Other results do not change. A tile has side() x side() pixels, see
+// WinogradSize.
 #pragma once
 #include <cstddef>
 

@@ -22,6 +22,7 @@ struct BinaryTable {
 };
 TERN_SIMD_TABLE(BinaryTable, BinarySimd)
 
-constexpr int64_t kTile = 1024;  // elements of a tile; loops convert one tile at a time, on the stack
+// Elements of a tile, which is a buffer on the stack. Loops convert one tile at a time.
+constexpr int64_t kTile = 1024;
 
 }  // namespace tern::cpu

@@ -14,7 +14,7 @@ namespace tern::cpu {
 
 // Maximum dwords of k per pass. A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours
 // along k. A panel of this depth stays in the L2 cache. Longer sums take several passes, which accumulate in
-// c.
+// c. If c is bf16, it cannot store partial sums exactly, so sums of any length take one pass.
 constexpr int64_t kMaxPanelDepth = 1024;
 
 // Returns the number of dwords in the panels of b[k, n], for the active instruction set.

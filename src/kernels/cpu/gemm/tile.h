@@ -70,7 +70,7 @@ extern const TileTable kTileBf16Simd;  // x86-64 only
 // The type that operands of a product are rounded to before they are multiplied.
 enum class Operands : uint8_t { kF32, kBf16 };
 // Returns the table of the active instruction set. For bf16, returns the table with AVX512-BF16 instructions
-// if the processor has them.
+// if ActiveBf16Products() is true.
 const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu
