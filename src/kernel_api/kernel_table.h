@@ -98,8 +98,9 @@ KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const K
   return entry;
 }
 
-// A list of kernels for one device. Fill the table on one thread. Afterwards, reading it is thread-safe.
-// Entries point to their table, so the table must not be moved while a pointer to an entry exists.
+// A list of kernels for one device. Fill the table on one thread. Afterwards, reading it is thread-safe. Each
+// entry points to its table. Moving the table changes these pointers, so a table must not be moved while its
+// entries are in use.
 class KernelTable {
  public:
   KernelTable();  // the rates are 1 ns per multiply-add, per byte and per transformed element

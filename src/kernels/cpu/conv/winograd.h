@@ -40,8 +40,8 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3), and groups must
-  // have an even number of channels.
+  // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3). If there are
+  // several groups, each group must have an even number of channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // storage.y requires bf16 operands. storage.x must be false.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }

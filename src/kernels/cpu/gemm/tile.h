@@ -41,7 +41,7 @@ struct Tile {
 
 struct TileTable {
   int rows, columns;  // size of the largest tile
-  int granule;        // a tile computes Tile::columns rounded up to a multiple of this
+  int granule;        // a tile computes at least Tile::columns rounded up to a multiple of this
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
