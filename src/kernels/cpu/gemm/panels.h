@@ -53,7 +53,7 @@ struct PanelProduct {
   bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
   // An epilogue that is applied after `tile`, while the block is in the cache. May be null. Element 0 of its
-  // result is at `c` minus c_at.
+  // result is at the address c - c_at.
   const Epilogue* epilogue = nullptr;
   int64_t c_at = 0;
 };
