@@ -20,10 +20,10 @@ struct CoreCount {
 };
 CoreCount CountCores();  // computes UsableCores() and CoresProblem() again
 
-// Returns how many cores a process may use that has `quota` microseconds of CPU time in each `period`
-// microseconds. The result is rounded down, but is at least 1. It is not rounded up, because the system stops
-// a process that exceeds its quota until the period ends. If `quota` or `period` is not positive, there is no
-// limit, and the result is 0.
+// Returns how many cores correspond to `quota` microseconds of CPU time in each `period` microseconds. The
+// result is rounded down, but is at least 1. It is not rounded up: if a process exceeds its quota, the system
+// stops the process until the period ends. If `quota` or `period` is not positive, there is no limit, and the
+// result is 0.
 int CoresOfQuota(double quota, double period);
 
 // Returns the smallest CPU quota of the given control groups and their parents, in cores; 0 if there is none.

@@ -14,10 +14,10 @@ constexpr std::chrono::milliseconds kPollInterval{5};
 
 }  // namespace
 
-Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
+Status WaitUntil(const std::function<bool()>& ready, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what) {
   std::optional<IdleScope> idle_scope;  // frees the core of this thread while it waits
-  while (!free()) {
+  while (!ready()) {
     if (!idle_scope) idle_scope.emplace();
     if (const Status status = stop.Check(); !status.ok())
       return Status(status.code(), StrCat(status.message(), ": it waited for ", what));

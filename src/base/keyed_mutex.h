@@ -12,10 +12,10 @@
 
 namespace tern {
 
-// Waits until `free` returns true. `free` is called with `lock` held, at the start and after each
+// Waits until `ready` returns true. `ready` is called with `lock` held, at the start and after each
 // notification of `changed`. Returns kCancelled if `stop` triggers first; the message says that the run
 // waited for `what`.
-Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
+Status WaitUntil(const std::function<bool()>& ready, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
 // Allows at most one owner per key at a time. Thread-safe. Typically the key names an object, and the owner

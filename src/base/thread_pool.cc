@@ -216,7 +216,9 @@ class Pool {
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // must precede the next line: Sleep writes sleeping_, then reads epoch_
+    // epoch_ must change before sleeping_ is read, because Sleep increments sleeping_ before it reads epoch_.
+    // So if this thread does not see a sleeping thread, that thread sees the new epoch and does not wait.
+    epoch_.fetch_add(1);
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
     const int wake =

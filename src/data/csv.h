@@ -19,8 +19,8 @@ struct CsvTable {
   std::string Place(size_t row, size_t column) const;
 };
 
-// Parses a table. Fails if rows have different numbers of cells. The separator is the first of comma,
-// semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except in a single
+// Parses a table. Fails if rows have different numbers of cells. The separator is the comma if the first row
+// contains one, else the semicolon, else the tab. Empty lines at the end are dropped, except in a single
 // column of text. If `numbers` is true, these rules also apply:
 // - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
 // - Lines that start with '#' are comments.

@@ -79,7 +79,8 @@ Result<Size> ParseSize(const std::string& text, const char* option) {
   for (size_t i = 0; i < parts.size() && i < 2; ++i)
     if (!ParseInt(parts[i], v[i])) v[i] = 0;
   if (parts.size() > 2 || !sane(v[0]) || (parts.size() == 2 && !sane(v[1])))
-    return InvalidArgument(option, " ", text, ": must be like 224x224 (width x height) or 224");
+    return InvalidArgument(option, " ", text,
+                           ": must be like 224x224 (width x height) or 224, with sizes from 1 to 16384");
   return Size{static_cast<int>(v[0]), parts.size() == 2 ? static_cast<int>(v[1]) : 0};
 }
 
@@ -147,7 +148,8 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
     return InvalidArgument("the picture is ", image.width, "x", image.height,
                            " after --resize and --crop, but the input needs ", a.width, "x", a.height);
   if (a.width > 1 << 14 || a.height > 1 << 14)
-    return InvalidArgument("an input of ", a.width, "x", a.height, " cannot hold a picture");
+    return InvalidArgument("the input needs ", a.width, "x", a.height,
+                           " pixels, but a picture is resized to at most 16384x16384");
   return Resize(image, static_cast<int>(a.width), static_cast<int>(a.height));
 }
 

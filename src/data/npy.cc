@@ -101,9 +101,9 @@ std::string Descr(DType dtype) {
 
 constexpr size_t kMaxText = size_t{1} << 31;
 
-Status TooMuchText(size_t width) {
-  return ResourceExhausted("strings of up to ", width,
-                           " characters do not fit numpy's fixed-width text; write .json or .pb");
+Status TooMuchText(size_t count, size_t width) {
+  return ResourceExhausted("numpy's fixed-width text would take more than 2 GiB for ", count,
+                           " strings of up to ", width, " characters; write .json or .pb");
 }
 
 Result<std::string> FormatStrings(const Tensor& t) {
@@ -120,7 +120,7 @@ Result<std::string> FormatStrings(const Tensor& t) {
     decoded.push_back(std::move(*code_points));
   }
   const size_t item = std::max<size_t>(1, text ? width * 4 : bytes_width);
-  if (strings.size() > kMaxText / item) return TooMuchText(text ? width : bytes_width);
+  if (strings.size() > kMaxText / item) return TooMuchText(strings.size(), text ? width : bytes_width);
   std::string out =
       FormatNpyHeader(text ? StrCat("<U", std::max<size_t>(1, width)) : StrCat("|S", item), t.dims());
   for (size_t i = 0; i < strings.size(); ++i) {

@@ -81,7 +81,7 @@ TEST(Npy, ReadsBothByteOrdersAndAllVersions) {
   }
 }
 
-TEST(Npy, SwapsTheHalvesOfComplexNumbersApart) {
+TEST(Npy, SwapsTheBytesOfEachPartOfAComplexNumber) {
   auto t = ParseNpy(File(Dict(">c8", "(1,)"), std::string("\x3f\x80\0\0\x40\0\0\0", 8)));
   ASSERT_TRUE(t.ok());
   EXPECT_EQ(t->data<float>()[0], 1);

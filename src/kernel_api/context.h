@@ -37,9 +37,9 @@ class PrepareContext {
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
   // Declares that the kernel has its own copy of weight i and never reads the weight again. The model
   // releases the weight when all its readers have declared this. From then on, the node can use only kernels
-  // with the same KernelAbilities::pack. So this kernel must be legal for all dims that the node's other
-  // inputs may have. Weights of a node with subgraphs are never released, because other plans may run the
-  // nodes of its subgraphs.
+  // with the same KernelAbilities::pack. A later run with other dims may then have no other kernel, so this
+  // kernel must be legal for all dims that the node's other inputs may have. Weights of a node with subgraphs
+  // are never released, because other plans may run the nodes of its subgraphs.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
   // Returns one tensor that contains the weights `inputs` in packed form. If this tensor is in the model's
@@ -98,9 +98,9 @@ class ResizeContext {
   size_t scratch_ = 0;
 };
 
-// Argument of Kernel::Run. Tensors are contiguous and row-major, with the dims that Resize received. Outputs
-// are uninitialized. Inputs are aligned only to their element size, because they may be views or callers'
-// memory.
+// Argument of Kernel::Run. Tensors are contiguous and row-major, with the dims that Resize received, and
+// outputs are uninitialized. ResizeContext::Placement and KernelAbilities::in_place describe the exceptions.
+// Inputs are aligned only to their element size, because they may be views or callers' memory.
 class RunContext {
  public:
   int InputCount() const { return static_cast<int>(inputs.size()); }

@@ -38,8 +38,9 @@ struct KernelAbilities {
   // Whether the kernel can also compute the node `next` without storing its own result. `next` is the only
   // reader of this result. See ResizeContext::with_next.
   std::function<bool(const KernelQuery& own, const KernelQuery& next)> fuses_next;
-  // Whether the kernel can write output 0 with a row stride. The plan uses this to write an input of a Concat
-  // along the last axis directly into the result of the Concat. See ResizeContext::row_stride.
+  // Whether the kernel can write output 0 with a row stride. If a Concat along the last axis reads output 0,
+  // the plan uses this ability, so that the kernel writes directly into the result of the Concat. See
+  // ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
   // Whether the kernel can append to a state in place instead of copying the past. `past` is the index of the
   // input and `present` the index of the output. Either all such pairs of a node become in-place states or
@@ -59,10 +60,11 @@ struct KernelEntry {
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// Returns the estimated time of a legal kernel on one thread. If can.work_of is not null, the estimate is the
-// sum of the table's rates over the Work that work_of returns. Otherwise, if can.cost_of is not null, the
-// estimate is its result. Otherwise the estimate is `cost` times the time to move all operands once. The unit
-// is a microsecond on the processor that the rates were measured on, not on this machine.
+// Returns the estimated time of a legal kernel on one thread. If can.work_of is not null, the table's rates
+// convert each Work that work_of returns to a time, and the estimate is the sum of these times. Otherwise, if
+// can.cost_of is not null, the estimate is its result. Otherwise the estimate is `cost` times the time to
+// move all operands once. The unit is a microsecond on the processor that the rates were measured on, not on
+// this machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
 // Returns the abilities that kernel class T declares with static members: WorkOf, CostOf, WhyNot, kInPlace,
@@ -96,8 +98,9 @@ KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const K
   return entry;
 }
 
-// A list of kernels for one device. Fill the table on one thread. Afterwards, reading it is thread-safe.
-// Entries point to their table, so the table must not be moved while a pointer to an entry exists.
+// A list of kernels for one device. Fill the table on one thread. Afterwards, reading it is thread-safe. Each
+// entry points to its table. Moving the table changes these pointers, so a table must not be moved while its
+// entries are in use.
 class KernelTable {
  public:
   KernelTable();  // the rates are 1 ns per multiply-add, per byte and per transformed element

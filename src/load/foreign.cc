@@ -20,11 +20,11 @@ constexpr const char* kFrozen =
     "convert it: python -m tf2onnx.convert --graphdef FILE --inputs NAME:0 --outputs NAME:0 --output model.onnx";
 constexpr const char* kKeras = "load it in Keras and write it with model.export('model.onnx', format='onnx')";
 constexpr const char* kWeights =
-    "these are weights without a graph; load them into their model in PyTorch and write the model with "
-    "torch.onnx.export(model, inputs, 'model.onnx')";
+    "the file contains weights without a graph; load them into their model in PyTorch and write the model "
+    "with torch.onnx.export(model, inputs, 'model.onnx')";
 constexpr const char* kSource = "export ONNX from the framework that the model was trained in";
 constexpr const char* kUnpack = "unpack it first";
-constexpr const char* kInput = "it can be an input (--input), not a model";
+constexpr const char* kInput = "pass the file as an input (--input), not as a model";
 
 void AddTensorFlow(FormatTable& t) {
   t.Add({.name = "TensorFlow Lite",

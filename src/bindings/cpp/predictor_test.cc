@@ -269,7 +269,7 @@ TEST(Predictor, ClonesRunAtTheSameTime) {
   EXPECT_EQ(results[0].size(), 10u);
 }
 
-TEST(Predictor, TellsTwoThreadsApart) {
+TEST(Predictor, RefusesASecondThread) {
   auto p = Digits();
   ASSERT_TRUE(p.ok());
   std::atomic<int> refused{0}, wrong{0};

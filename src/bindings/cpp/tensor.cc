@@ -170,7 +170,7 @@ tern::Status Tensor::Impl::Bind(void* data, size_t bytes, const Shape& shape) {
   const size_t element = std::max<size_t>(1, tern::BytesOf(dtype, 1));
   if (reinterpret_cast<uintptr_t>(data) % element)
     return tern::InvalidArgument("output '", declared->name, "': the memory is not aligned to ", element,
-                                 " bytes, an element of type ", tern::DTypeName(dtype));
+                                 " bytes, the size of an element of type ", tern::DTypeName(dtype));
   return Borrow(data, bytes, shape, "bound");
 }
 

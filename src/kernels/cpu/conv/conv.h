@@ -74,7 +74,8 @@ class ConvTransposeF32 {
            void* scratch, const Workers& workers) const;
 
  private:
-  // Argument of AddToPlanes, which adds kernel taps [tap0, tap1) to planes [first, first + maps) of y.
+  // Argument of AddToPlanes, which adds the products of kernel taps [tap0, tap1) to planes [first, first +
+  // maps) of y.
   struct Planes {
     int64_t first, maps;
     const float* bias;  // points to the bias of the first plane

@@ -29,9 +29,10 @@ double Squares(const float* w, int64_t taps) {
 
 int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
 
-// Returns the power of two that scales a kernel to a norm of about 1, and sets `back` to its inverse.
-// Images are scaled to about 1 as well, so products have a similar magnitude in all channels. Returns 0 for a
-// kernel of zeros (`back` is 0) and for a kernel with a NaN or infinity (`back` is NaN).
+// Returns the power of two that scales a kernel to a norm of about 1, and sets `back` to its inverse. So all
+// kernels that share a transform have a similar magnitude. In FftDepthwise, their products with the image
+// have a similar magnitude too, because the image is scaled to about 1 as well. Returns 0 for a kernel of
+// zeros (`back` is 0) and for a kernel with a NaN or infinity (`back` is NaN).
 double KernelScale(const float* w, int64_t taps, float& back) {
   const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();

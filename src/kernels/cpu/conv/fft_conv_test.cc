@@ -222,8 +222,8 @@ TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   }
 }
 
-// Tiles have 10 x 10 results, so a NaN or infinity in the last column of an image affects only the last tile
-// of its row. The NaN or infinity also affects only the output channels of its group.
+// Tiles have 10 x 10 results, so a NaN or infinity in the upper right corner of an image affects only the
+// results of the tile in this corner. The NaN or infinity also affects only the output channels of its group.
 template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
   const ConvShape& s = c.shape;
   for (const float bad : {kNaN, kInfinity, -kInfinity}) {

@@ -1,5 +1,6 @@
 // Convolutions over [N, spatial…, C] as products of windows with panels of weights. Windows are read in place
-// or copied. Images and results are f32. With bf16 operands, pixels are rounded while they are copied.
+// or copied. Images and results are f32, or bf16 in memory (NhwcBf16Storage). With bf16 operands, pixels of
+// f32 images are rounded while they are copied.
 #pragma once
 #include "kernels/cpu/conv/conv.h"
 #include "kernels/cpu/gemm/panels.h"

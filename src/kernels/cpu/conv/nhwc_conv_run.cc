@@ -51,7 +51,8 @@ void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
   const int64_t channels = s.group_channels();
-  const bool full = channels == dwords_ * table.per_lane;  // no dword contains channels of two groups
+  // Each group fills its dwords, so one call can copy the channels of all groups.
+  const bool full = channels == dwords_ * table.per_lane;
   if (full && pixel_ == s.group * dwords_) return CopyDwords(from, count * s.channels, to);
   for (int64_t i = 0; i < count; ++i, from = ElementAt(from, s.channels, bf16_.x), to += pixel_) {
     if (full)

@@ -132,7 +132,7 @@ TEST_P(NhwcConvLevels, NeedsLittleMemoryForWideDilations) {
       }
 }
 
-TEST_P(NhwcConvLevels, PacksNothingOfAnyKernel) {
+TEST_P(NhwcConvLevels, PacksNothingWithoutChannelsOrMaps) {
   ConvShape s;
   s.kernel = {1 << 30, 1 << 30, 1 << 30};
   for (const auto& [channels, maps] : {std::pair(0, 4), std::pair(4, 0)}) {

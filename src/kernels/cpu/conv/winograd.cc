@@ -145,7 +145,8 @@ int64_t Winograd::BlockFloats(int64_t maps) const {
 
 // Returns the first block that all threads share. Each thread first computes the same number of blocks alone.
 // Then all threads share the remaining blocks. If there are few blocks, all blocks are shared. If there is
-// little work, no block is shared, because sharing has the overhead of three parallel loops.
+// little work and at least one block per thread, no block is shared, because sharing has the overhead of
+// three parallel loops.
 int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
   const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;

@@ -5,8 +5,8 @@
 // (docs/reports/accuracy.md).
 //
 // The result is bit-identical for any number of threads. A NaN or infinity in the image makes all results
-// of the tiles that contain it NaN. Other results do not change. A tile is a square of WinogradSize::side()
-// pixels.
+// of the tiles that contain it NaN. Other results do not change. A tile has side() x side() pixels, see
+// WinogradSize.
 #pragma once
 #include <cstddef>
 
@@ -40,8 +40,8 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3), and groups must
-  // have an even number of channels.
+  // With bf16 operands, transformed tiles and weights are rounded. The unit must be F(2,3). If there are
+  // several groups, each group must have an even number of channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // storage.y requires bf16 operands. storage.x must be false.
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }

@@ -45,7 +45,7 @@ struct WinogradOutput {
   bool bf16_y = false, bf16_residual = false;
 };
 
-// The argument of `weights`, which transforms the weights of up to 64 output channels.
+// The argument of `weights`, which transforms the weights of one panel of output channels.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;

@@ -12,8 +12,9 @@ struct Boolean {
   uint8_t value;
 };
 
-// Converts a float to an integer. NaN becomes 0. Values beyond 64 bits saturate to 64 bits. If To has fewer
-// bits, the high bits are then dropped, so that 300 becomes the u8 44.
+// Converts a float to an integer. NaN becomes 0. A value outside the range of int64 becomes INT64_MIN or
+// INT64_MAX; if To is uint64_t, the upper limit is UINT64_MAX instead. If To has fewer than 64 bits, the high
+// bits are then dropped, so that 300 becomes the u8 44.
 template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {

@@ -17,11 +17,12 @@ struct UnaryTable {
 TERN_SIMD_TABLE(UnaryTable, UnarySimd)
 
 struct BinaryTable {
-  // `type` is f32, f64 or an integer of 8 to 64 bits. Comparisons write bools to y.
+  // `type` is f32, f64, bool or an integer of 8 to 64 bits. Comparisons write bools to y.
   void (*run)(BinaryKind kind, DType type, const void* a, const void* b, void* y, int64_t n);
 };
 TERN_SIMD_TABLE(BinaryTable, BinarySimd)
 
-constexpr int64_t kTile = 1024;  // elements of a tile; loops convert one tile at a time, on the stack
+// Elements of a tile, which is a buffer on the stack. Loops convert one tile at a time.
+constexpr int64_t kTile = 1024;
 
 }  // namespace tern::cpu

@@ -109,7 +109,7 @@ void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to
   }
 }
 
-// Packs b in the layout of PackB if g.b_rows generates b.
+// Packs the rows of b that g.b_rows generates, in the layout of PackB.
 template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   T row[kNc];

@@ -30,7 +30,7 @@ struct GemmBlock {
   bool accumulate;
   // The epilogue, or null. It is called while finished sums are in the cache. The sums are `rows` x `columns`
   // elements of T with row stride `step`. Row i of the sums becomes the elements of the result that start at
-  // index + i * c_row. Element 0 of the result is at `c` minus c_at.
+  // index + i * c_row. Element 0 of the result is at the address c - c_at.
   void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
                  int64_t step);
   const void* finish_context;

@@ -14,7 +14,7 @@ namespace tern::cpu {
 
 // Maximum dwords of k per pass. A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours
 // along k. A panel of this depth stays in the L2 cache. Longer sums take several passes, which accumulate in
-// c.
+// c. If c is bf16, it cannot store partial sums exactly, so sums of any length take one pass.
 constexpr int64_t kMaxPanelDepth = 1024;
 
 // Returns the number of dwords in the panels of b[k, n], for the active instruction set.
@@ -53,7 +53,7 @@ struct PanelProduct {
   bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
   // An epilogue that is applied after `tile`, while the block is in the cache. May be null. Element 0 of its
-  // result is at `c` minus c_at.
+  // result is at the address c - c_at.
   const Epilogue* epilogue = nullptr;
   int64_t c_at = 0;
 };

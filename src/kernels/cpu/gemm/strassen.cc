@@ -29,7 +29,7 @@ constexpr int64_t kPad = 16;  // floats between rows, so that they do not collid
 struct Blocking {
   int64_t depth;          // elements of k per pass, even
   int64_t rows, blocks;   // rows per block (even except in the last one); number of blocks
-  int64_t columns, jobs;  // columns of half of c per job; jobs per block
+  int64_t columns, jobs;  // columns of each half of c per job; jobs per block
   int64_t step;           // row stride of the sums of a
 };
 
@@ -67,7 +67,8 @@ int64_t FloatsPerThread(const Blocking& blocking) {
   return 7 * sizes.sums + 3 * sizes.results + 4 * sizes.weights;
 }
 
-// Multiplies one block of rows of a by the columns of b of one job, one pass over k at a time.
+// Multiplies one block of rows of a by some columns of b, one pass over k at a time. The arguments of Run
+// select the columns.
 class Block {
  public:
   Block(const PanelProduct& p, const Blocking& blocking, int64_t index, float* scratch)

@@ -34,7 +34,7 @@ class Cases {
     c.m = Between(1, OneOf(2) ? 80 : 500), c.n = 2 * TileSimd().columns * Between(1, 3);
     c.k = 2 * Between(1, OneOf(2) ? 64 : 700);
     const int64_t gap = OneOf(2) ? Between(1, 40) : 0;
-    c.a_row = OneOf(4) ? RoundUp(c.k, 512) : c.k + gap;  // strides of 512 * n collide in the L1 cache
+    c.a_row = OneOf(4) ? RoundUp(c.k, 512) : c.k + gap;  // multiples of 512 floats collide in L1
     c.c_row = c.n + gap;
     c.content = static_cast<Content>(Between(0, 2));
     c.accumulate = OneOf(3), c.bias = OneOf(2), c.residual = OneOf(2);

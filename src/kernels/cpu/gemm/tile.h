@@ -41,7 +41,7 @@ struct Tile {
 
 struct TileTable {
   int rows, columns;  // size of the largest tile
-  int granule;        // a tile computes Tile::columns rounded up to a multiple of this
+  int granule;        // a tile computes at least Tile::columns rounded up to a multiple of this
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
@@ -70,7 +70,7 @@ extern const TileTable kTileBf16Simd;  // x86-64 only
 // The type that operands of a product are rounded to before they are multiplied.
 enum class Operands : uint8_t { kF32, kBf16 };
 // Returns the table of the active instruction set. For bf16, returns the table with AVX512-BF16 instructions
-// if the processor has them.
+// if ActiveBf16Products() is true.
 const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu

@@ -89,7 +89,7 @@ struct Bf16Pairs {
 #endif
 #endif
 
-  // Packs kSteps of k as floats first, then joins pairs of them into dwords.
+  // Packs kSteps elements of k at a time: first as floats, then joins pairs of them into dwords.
   template <bool kPreserveSums>
   static void PackSteps(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                         float* to) {

@@ -1,5 +1,5 @@
-// Gather and scatter. A negative index counts from the end of the axis. Callers must check that indices are
-// in range with FindBadIndex, except for OneHot.
+// Gather and scatter. A negative index counts from the end of the axis. Callers must check with FindBadIndex
+// that all indices are in range. Only OneHot accepts other indices.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -43,8 +43,8 @@ TransposeTable::Transpose* KernelFor(size_t width) {
                       : nullptr;
 }
 
-// Copies a block of a plane whose columns are not contiguous on both sides. Visits it in squares of kBlock *
-// kBlock elements, so that the cache lines of both sides stay in the cache.
+// Copies a block of a plane whose columns are not contiguous in x, or not contiguous in y. Visits it in
+// squares of kBlock * kBlock elements, so that the cache lines of x and y stay in the cache.
 template <class T> void Transpose(const Plane& p, const T* x, T* y, const PlaneBlock& block) {
   if (auto* transpose = p.Transposed() ? KernelFor(sizeof(T)) : nullptr)
     return transpose(x + block.row + block.column * p.columns.from, p.columns.from,

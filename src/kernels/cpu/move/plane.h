@@ -18,10 +18,12 @@ struct PlaneBlock {
   int64_t row, row_end, column, column_end;
 };
 
-// Splits a plane into blocks. A block is a number of full rows, except in a transpose. In a transpose, a
-// block is long on the side with the larger stride, so that the hardware prefetcher sees few streams. The
-// block is short on the other side, so that the cache lines that it reads and writes stay in the cache.
-// Blocks are ordered along the short side.
+// Splits a plane into blocks. A block is a number of full rows, except in a transpose. In a transpose, one
+// axis of a block is contiguous in x and the other is contiguous in y. The block is long along the axis that
+// is contiguous in the tensor with the larger row stride, so that the hardware prefetcher sees few streams.
+// In a small copy, the block is long along the axis that is contiguous in y if this axis fills a cache line.
+// The block is short along its other axis, so that the cache lines that it reads and writes stay in the
+// cache. Blocks are ordered along the short axis.
 class PlaneBlocks {
  public:
   // `width` is the size of an element, and `bytes` is the size of the entire copy, both in bytes.

@@ -21,9 +21,10 @@ void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, 
   }
 }
 
-// Transposes the matrix by squares. Rows of x with a large stride may map to the same cache sets. So if a
-// square is narrower than a cache line, the function first transposes all squares of the same rows. Then
-// their cache lines are not evicted before the next square reads them.
+// Transposes the matrix by squares. If a square is narrower than a cache line, squares that are neighbours in
+// a row of x share cache lines. If the rows of x have a large stride, they may map to the same cache sets,
+// which soon evicts these lines. The function then transposes all squares of the same rows before it goes to
+// the next rows.
 template <class T>
 void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   const int64_t rows_at_once = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);

@@ -7,7 +7,7 @@ namespace tern::cpu {
 
 // x is [outer, length, inner]. There are three cases. If `single`, all elements have one scale. If block is
 // 0, each position along `length` has one scale. In all other cases, `block` consecutive positions along
-// `length` share a scale, and each index of `outer` and of `inner` has separate scales.
+// `length` share a scale, and each pair of an outer and an inner index has its own scales.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
   int64_t block = 0;  // 0 means not blocked

@@ -1,4 +1,4 @@
-// Resamples one axis after the other. Each output position is a weighted sum of a few input positions.
+// Resamples a tensor along one axis. Each output element is a weighted sum of a few input elements.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -49,18 +49,18 @@ void Cell::Finish(const Row& row) const {
 // row.x contains the gates z (update), r (reset) and h (candidate).
 void Cell::Gru(const Row& row) const {
   const int64_t n = row.n;
-  const bool late = !s_.linear_before_reset;
+  const bool reset_applied = !s_.linear_before_reset;
   float *z = row.x, *r = row.x + s_.hidden, *fresh = row.x + 2 * s_.hidden, *h = row.h;
   if (fused_) {
     GruRow gru;
     gru.update = z, gru.reset = r, gru.fresh = fresh;
-    gru.candidate = row.candidate, gru.late = late;
+    gru.candidate = row.candidate, gru.reset_applied = reset_applied;
     gru.before = row.before, gru.h = h, gru.y = row.y, gru.n = n, gru.clip = clip_;
     return CellSimd().gru(gru);
   }
   Apply(0, z, n);
-  if (!late) Apply(0, r, n);
-  for (int64_t i = 0; i < n; ++i) fresh[i] += late ? row.candidate[i] : r[i] * row.candidate[i];
+  if (!reset_applied) Apply(0, r, n);
+  for (int64_t i = 0; i < n; ++i) fresh[i] += reset_applied ? row.candidate[i] : r[i] * row.candidate[i];
   Apply(1, fresh, n);
   for (int64_t i = 0; i < n; ++i) h[i] = (1 - z[i]) * fresh[i] + z[i] * row.before[i];
   if (row.y) std::copy(h, h + n, row.y);

@@ -34,7 +34,7 @@ void GruReset(const GruRow& r) {
 void Gru(const GruRow& r) {
   EachVector(r.n, [&](int64_t i, const auto& load, const auto& store) {
     Floats candidate = load(r.candidate + i);
-    if (!r.late) candidate *= Sigmoid(Clipped(load(r.reset + i), r.clip));
+    if (!r.reset_applied) candidate *= Sigmoid(Clipped(load(r.reset + i), r.clip));
     const Floats update = Sigmoid(Clipped(load(r.update + i), r.clip));
     const Floats fresh = Tanh(Clipped(load(r.fresh + i) + candidate, r.clip));
     const Floats h = (1.f - update) * fresh + update * load(r.before + i);

@@ -23,7 +23,7 @@ struct GruRow {
   const float *update = nullptr, *reset = nullptr;  // pre-activations
   const float* fresh = nullptr;                     // input product of the candidate for h
   const float* candidate = nullptr;                 // state product of the candidate for h
-  bool late = false;                                // the reset gate is already applied to the candidate
+  bool reset_applied = false;                       // `candidate` already includes the reset gate
   const float* before = nullptr;                    // h of the previous step
   float* h = nullptr;
   float* y = nullptr;      // a second destination of h, or null

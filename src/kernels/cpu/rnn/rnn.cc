@@ -33,7 +33,7 @@ void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step
                s.operands);
 }
 
-// A slice of the state and its gates. The same thread computes a slice in every step. So the weights of the
+// A slice of the state and its gates. In most steps, the same thread computes a slice. So the weights of the
 // slice stay in the caches of one core if they fit.
 struct Slice {
   int64_t begin, end;

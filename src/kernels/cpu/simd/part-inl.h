@@ -68,8 +68,8 @@ inline void StorePart(float* p, Vector<float> v, int64_t n) {
 #endif
 }
 
-// Calls f(i, load, store) for each vector of n elements; the vector starts at element i. load and store
-// handle a partial last vector.
+// Splits n elements into vectors and calls f(i, load, store) for each vector, which starts at element i. load
+// and store handle a partial last vector.
 template <class F> inline void EachVector(int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + kLanes<float> <= n; i += kLanes<float>)

@@ -33,8 +33,9 @@ inline int64_t TileStep(int64_t position_step, int64_t positions) {
   return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
 }
 
-// Splits `size` into as few equal parts of at most `max_part` as possible. Returns the size of a part,
-// rounded up to a multiple of `unit`. The last part may be smaller.
+// Splits `size` into the fewest parts of at most `max_part`, and makes the parts equal. Returns the size of a
+// part, rounded up to a multiple of `unit`. The result can exceed max_part if max_part is not a multiple of
+// `unit`. The last part may be smaller.
 inline int64_t EvenPartSize(int64_t size, int64_t max_part, int64_t unit) {
   const int64_t parts = std::max<int64_t>(1, CeilDiv(size, max_part));
   return std::max<int64_t>(unit, RoundUp(CeilDiv(size, parts), unit));
