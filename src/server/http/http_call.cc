@@ -39,6 +39,7 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
   reservation_ = std::move(reservation);
   request.arrived = arrived;
   request.trace = trace;
+  if (version_->RefuseIfOverloaded(*this)) return;
   const Status status = Parse(body, infer_header);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
   version_->Submit(shared_from_this());
