@@ -38,7 +38,8 @@ class QueueFeeder : public Feeder {
   Status CheckLoad(Clock::time_point arrived, Clock::time_point now,
                    std::chrono::milliseconds& retry_after) override {
     if (!plan_) return {};
-    const Admission admission = plan_->Admit({arrived, kNever, 1, queue_.ItemsBefore(1)}, now);
+    const Admission admission =
+        plan_->Admit({ArrivalOr(arrived, now), kNever, 1, queue_.ItemsBefore(1)}, now);
     if (admission.admitted) return {};
     plan_->OnArrival(1, now);
     return Refusal(admission, retry_after);
@@ -97,9 +98,12 @@ class QueueFeeder : public Feeder {
     Clock::time_point oldest_arrival = kNever;
   };
 
-  static Clock::time_point Arrival(const QueuedCall& call, Clock::time_point queued) {
-    const Clock::time_point arrived = call.call->request.arrived;
+  // Not every front end sets the time of arrival.
+  static Clock::time_point ArrivalOr(Clock::time_point arrived, Clock::time_point queued) {
     return arrived == Clock::time_point() ? queued : arrived;
+  }
+  static Clock::time_point Arrival(const QueuedCall& call, Clock::time_point queued) {
+    return ArrivalOr(call.call->request.arrived, queued);
   }
 
   Candidate Collect() const {
