@@ -131,44 +131,94 @@ TEST(Overload, FollowsAModelThatBecomesSlowerAndFaster) {
   }
 }
 
-TEST(Overload, RefusesOnArrivalWhatTheQueueMakesLate) {
-  ModelConfig config = IntModel(1);
-  config.goal.p99 = milliseconds(100);
-  const auto feeder = MakeQueueFeeder(config, 1);
-  auto now = Clock::now();
-  const auto push = [&] {
+TEST(Overload, ForgetsASlowTime) {
+  for (const Model& model : {kModels[2], kModels[4]}) {
+    SCOPED_TRACE(model.name);
+    Simulation simulation = WithGoal(model);
+    const double before = simulation.Run(0.8 * model.capacity(), 30).goodput;
+    simulation.SetCost(CostOf(model, Even, 5));
+    simulation.Run(0.8 * model.capacity(), 10);
+    simulation.SetCost(CostOf(model, Even));
+    simulation.Run(0.8 * model.capacity(), 2);
+    EXPECT_GE(simulation.Run(0.8 * model.capacity(), 8).goodput, 0.9 * before);
+  }
+}
+
+// A model with one instance, whose requests the test submits and executes one by one.
+class Steps {
+ public:
+  explicit Steps(milliseconds goal) {
+    config_.goal.p99 = goal;
+    feeder_ = MakeQueueFeeder(config_, 1);
+  }
+  bool Push() {
     const auto queued = std::make_shared<QueuedCall>();
     queued->call = std::make_shared<TestCall>();
-    queued->call->request.arrived = now;
+    queued->call->request.arrived = now_;
     milliseconds retry_after{0};
-    const Status status = feeder->Push(queued, now, retry_after);
-    if (!status.ok()) {
-      EXPECT_EQ(status.code(), Code::kResourceExhausted);
-      EXPECT_GE(retry_after.count(), 1);
-    }
+    const Status status = feeder_->Push(queued, now_, retry_after);
+    const bool refused = status.code() == Code::kResourceExhausted && retry_after.count() >= 1;
+    EXPECT_TRUE(status.ok() || refused) << status.ToString();
     return status.ok();
-  };
+  }
+  // Whether a request is refused before it is decoded.
+  bool RefusesAll() {
+    milliseconds retry_after{0};
+    return !feeder_->CheckLoad(now_, now_, retry_after).ok();
+  }
+  void Start() {
+    pick_ = feeder_->Take(0, now_, rejected);
+    EXPECT_EQ(pick_.calls.size(), 1u);
+    start_ = now_;
+    feeder_->OnStart(0, pick_, now_);
+  }
+  void Wait(milliseconds time) { now_ += time; }
+  void End() { feeder_->Done(0, pick_, 1, now_ - start_, {}, now_); }
+  void Run(milliseconds duration) {
+    Start();
+    Wait(duration);
+    End();
+  }
+  size_t waiting() const { return feeder_->size(); }
+
   std::vector<RejectedCall> rejected;
-  const auto run = [&](milliseconds duration) {
-    const Pick pick = feeder->Take(0, now, rejected);
-    ASSERT_EQ(pick.calls.size(), 1u);
-    feeder->OnStart(0, pick, now);
-    now += duration;
-    feeder->Done(0, pick, 1, duration, {}, now);
-  };
+
+ private:
+  ModelConfig config_ = IntModel(1);
+  std::unique_ptr<Feeder> feeder_;
+  Clock::time_point now_ = Clock::now(), start_;
+  Pick pick_;
+};
+
+TEST(Overload, RefusesBehindAnExecutionThatTakesTooLong) {
+  Steps model(milliseconds(25));
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(push());
-    run(milliseconds(20));
+    ASSERT_TRUE(model.Push()) << "the model is idle";
+    model.Run(milliseconds(10));
+  }
+  ASSERT_TRUE(model.Push());
+  model.Start();
+  model.Wait(milliseconds(100));
+  EXPECT_FALSE(model.Push()) << "10 ms were expected, but it still runs";
+  model.End();
+  EXPECT_TRUE(model.Push());
+  EXPECT_TRUE(model.rejected.empty());
+}
+
+TEST(Overload, RefusesOnArrivalWhatTheQueueMakesLate) {
+  Steps model(milliseconds(100));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(model.Push());
+    model.Run(milliseconds(20));
   }
   int admitted = 0;
-  while (admitted < 100 && push()) ++admitted;
+  while (admitted < 100 && model.Push()) ++admitted;
   EXPECT_GE(admitted, 3);
   EXPECT_LE(admitted, 5) << "5 executions take 100 ms";
-  milliseconds retry_after{0};
-  EXPECT_EQ(feeder->CheckLoad(now, now, retry_after).code(), Code::kResourceExhausted);
-  while (feeder->size() > 0) run(milliseconds(20));
-  EXPECT_TRUE(rejected.empty()) << "what was admitted is served";
-  EXPECT_TRUE(feeder->CheckLoad(now, now, retry_after).ok());
+  EXPECT_TRUE(model.RefusesAll());
+  while (model.waiting() > 0) model.Run(milliseconds(20));
+  EXPECT_TRUE(model.rejected.empty()) << "what was admitted is served";
+  EXPECT_FALSE(model.RefusesAll());
 }
 
 }  // namespace
