@@ -23,10 +23,14 @@ void LatencyModel::Record(int batch_size, std::chrono::nanoseconds duration, Clo
       sizes_[static_cast<size_t>(std::clamp<int>(batch_size, 1, static_cast<int>(sizes_.size()))) - 1];
   const double value = std::max(1.0, static_cast<double>(duration.count()));
   const auto age = now - size.last;
-  if (size.count > 0 && age > kFresh) size.count = 0;
+  const bool never = size.mean == 0;
+  if (age > kFresh) size.count = 0;
   if (size.count > 0) variation_ += kVariationDecay * (std::abs(value - size.mean) / size.mean - variation_);
-  const double decay = age > kStale ? kStaleDecay : kDecay;
-  size.mean += (value - size.mean) * std::max(decay, 1.0 / (size.count + 1));
+  // The first execution of a size takes longer if the back end prepares itself for that size. So the second
+  // one replaces it.
+  const double few = size.first ? 1 : 1.0 / (size.count + 1);
+  size.mean += (value - size.mean) * std::max(age > kStale ? kStaleDecay : kDecay, few);
+  size.first = never;
   ++size.count;
   ++total_;
   size.last = now_ = now;

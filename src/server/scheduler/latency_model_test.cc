@@ -36,6 +36,17 @@ TEST(LatencyModel, FollowsAModelThatChangesItsSpeed) {
   EXPECT_GT(model.Mean(1), 28e6) << "old values count for less";
 }
 
+TEST(LatencyModel, ReplacesTheFirstExecutionOfASize) {
+  LatencyModel model(8);
+  const auto now = Clock::now();
+  model.Record(2, milliseconds(500), now);  // the back end compiles
+  EXPECT_EQ(model.Mean(2), 500e6);
+  model.Record(2, milliseconds(20), now);
+  EXPECT_EQ(model.Mean(2), 20e6);
+  model.Record(2, milliseconds(26), now);
+  EXPECT_EQ(model.Mean(2), 22e6);
+}
+
 TEST(LatencyModel, EstimatesSizesItHasNotSeen) {
   LatencyModel model(16);
   EXPECT_EQ(model.Mean(3), 0);
