@@ -93,6 +93,23 @@ TEST_F(HttpTest, AnOverloadedModelRefusesBeforeTheRequestIsDecoded) {
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 
+TEST_F(HttpTest, AnOverloadedModelReadsTheBodyOfARefusedRequest) {
+  registry.Publish("overloaded", {std::make_shared<Overloaded>(Config("overloaded"))});
+  Start();
+  TestClient client(server->port());
+  const std::string request = Post("/v2/models/overloaded/infer", std::string(3'000'000, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    client.Send(request.substr(0, 50'000));
+    pollfd p{client.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&p, 1, 50), 0) << "no answer before the body has arrived";
+    EXPECT_EQ(context.queued_bytes, 0u) << "the body is not kept";
+    client.Send(request.substr(50'000));
+    const std::string answer = client.Read();
+    EXPECT_NE(answer.find("429"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("Connection: close"), std::string::npos) << answer;
+  }
+}
+
 // Sends the bytes again and again until the server answers.
 std::string Trickle(TestClient& client, const std::string& bytes) {
   for (int i = 0; i < 100; ++i) {
