@@ -88,13 +88,17 @@ def measure(bench, args):
     print(f"  {'load':14}{'mode':7}{'rate':>9}{'goodput':>10}{'answers':>9}{'p99 ms':>10}{'batch':>7}{'refused':>9}{'their p99':>10}"
           f"{'errors':>7}{'busy':>6}")
     rows = []
-    loads = [(f"{factor:g} x", factor, 0.5) for factor in args.factors] + [("0.8 x, 2 s on", 0.8, 2)]
+
+    def run(label, mode, factor, **more):
+        rows.append({"load": label, **bench.open_loop(mode, factor * capacity, goal, **more)})
+        show(rows[-1], label)
+
     for _ in range(args.rounds):
-        for label, factor, warmup in loads:
+        for factor in args.factors:
             for mode in args.modes:
-                row = {"load": label, **bench.open_loop(mode, factor * capacity, goal, warmup=warmup)}
-                show(row, label)
-                rows.append(row)
+                run(f"{factor:g} x", mode, factor)
+                if factor > 1:  # at once, to see how long the overload lasts
+                    run(f"after {factor:g} x", mode, 0.8, seconds=args.after, warmup=2)
     bench.server.stop()
     return {"goal_ms": goal, "capacity": capacities, "rows": rows}
 
@@ -124,6 +128,7 @@ def parse():
     parser.add_argument("--length", type=int, default=64, help="size of open dims other than the batch")
     parser.add_argument("--connections", type=int, default=1024)
     parser.add_argument("--factors", type=float, nargs="*", default=[0.8, 3, 10], help="loads relative to the capacity")
+    parser.add_argument("--after", type=int, default=5, help="seconds to measure at 0.8 times the capacity, from 2 s after an overload on")
     parser.add_argument("--shared", type=int, default=8, help="number of models to load at the same time; with 0, this measurement is omitted")
     parser.add_argument("--modes", nargs="*", default=list(MODES))
     return options.parsed(parser)

@@ -23,6 +23,10 @@ class ModelVersion {
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
+  // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
+  // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
+  // request, so that requests that are refused take little processor time from the model.
+  virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
   // Values that the back end reports of itself, by name.

@@ -69,6 +69,7 @@ milliseconds HttpConnection::TimeLeft() const {
   if (!out_.empty() || (state_ == State::kHead && begin_ == end_)) return pause;
   const size_t bytes = state_ == State::kBody      ? filled_
                        : state_ == State::kChunked ? chunked_body_->size()
+                       : state_ == State::kRefused ? request_bytes_
                                                    : 0;
   const milliseconds more(static_cast<int64_t>(bytes) / kMinBytesPerMs);
   return std::min(pause, limit + more - Since(request_time_));

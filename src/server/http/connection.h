@@ -15,6 +15,8 @@
 
 namespace tern::server {
 
+class HttpCall;
+
 // Shared by all connections of a front end.
 struct HttpShared {
   HttpShared(ServerContext& server, HttpOptions http) : context(server), options(std::move(http)) {}
@@ -50,12 +52,14 @@ class HttpConnection : public Connection,
   void EndStream(Exchange& exchange);
 
  private:
-  enum class State { kHead, kBody, kChunked };
+  // kRefused: the body of a request that is refused whatever it contains.
+  enum class State { kHead, kBody, kChunked, kRefused };
 
   // connection_read.cc
   void Run(bool readable, bool writable, bool hang_up);
   void Receive();
   Stream::Outcome ReadOnce(size_t& read, size_t& asked);
+  Stream::Outcome SkipOnce(size_t& read, size_t& asked);
   void PrepareMemory();
   void Discard();
   bool Paused() const;
@@ -65,6 +69,7 @@ class HttpConnection : public Connection,
   bool BeginBody(size_t available);
   bool FillBody();
   bool FeedChunks();
+  bool FinishRefused();
   void FinishRequest(Buffer body);
   void Refuse(HttpReply reply);
   void Refuse(int status, std::string_view message) { Refuse(ErrorReply(status, message)); }
@@ -101,6 +106,8 @@ class HttpConnection : public Connection,
   // dispatch.cc
   void Dispatch(Buffer body);
   void StartCall(const Route& route, Buffer body);
+  std::shared_ptr<HttpCall> RefusedCall();
+  void SendRefusal(const std::shared_ptr<HttpCall>& call);
   void StartControl(Route route, Buffer body);
   void ReplyNow(HttpReply reply);
   HttpReply Preflight() const;
@@ -128,6 +135,8 @@ class HttpConnection : public Connection,
   std::optional<ChunkDecoder> chunks_;
   std::shared_ptr<std::string> chunked_body_;
   ByteReservation reservation_;  // for its body
+  std::shared_ptr<HttpCall> refused_;
+  uint64_t to_skip_ = 0;  // bytes of the refused request that have not arrived yet
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;

@@ -60,6 +60,7 @@ void HttpConnection::Receive() {
 }
 
 Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
+  if (state_ == State::kRefused) return SkipOnce(read, asked);
   Stream::Outcome outcome;
   if (state_ == State::kBody) {
     asked = body_.size() - filled_;
@@ -75,6 +76,17 @@ Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
     end_ += read;
     return outcome;
   }
+  if (read) read_time_ = Clock::now();
+  return outcome;
+}
+
+// Reads a part of the body of a refused request.
+Stream::Outcome HttpConnection::SkipOnce(size_t& read, size_t& asked) {
+  char waste[32768];
+  asked = static_cast<size_t>(std::min<uint64_t>(to_skip_, sizeof waste));
+  const auto outcome = stream_->Read(waste, asked, read);
+  to_skip_ -= read;
+  request_bytes_ += read;
   if (read) read_time_ = Clock::now();
   return outcome;
 }
@@ -132,6 +144,8 @@ bool HttpConnection::ParseOne() {
       return FillBody();
     case State::kChunked:
       return FeedChunks();
+    case State::kRefused:
+      return FinishRefused();
     default:
       return ParseHeadOnly();
   }
@@ -176,6 +190,13 @@ bool HttpConnection::BeginBody(size_t available) {
     state_ = State::kChunked;
     return FeedChunks();
   }
+  if (!head_.expect_continue && (refused_ = RefusedCall())) {
+    to_skip_ = length - available;
+    request_bytes_ += available;
+    begin_ = end_;
+    state_ = State::kRefused;
+    return false;
+  }
   if (!Reserve(available)) return false;
   body_ = Buffer::Allocate(static_cast<size_t>(length));
   filled_ = available;
@@ -189,6 +210,15 @@ bool HttpConnection::FillBody() {
   if (filled_ < body_.size()) return false;
   state_ = State::kHead;
   FinishRequest(std::exchange(body_, Buffer()));
+  return true;
+}
+
+// The answer is sent after the body has arrived: some clients do not expect one before.
+bool HttpConnection::FinishRefused() {
+  if (to_skip_ > 0) return false;
+  state_ = State::kHead;
+  last_request_ = !head_.keep_alive;
+  SendRefusal(std::exchange(refused_, nullptr));
   return true;
 }
 
@@ -234,6 +264,7 @@ void HttpConnection::Refuse(HttpReply reply) {
   begin_ = end_;
   body_ = Buffer();
   chunked_body_ = nullptr;
+  refused_ = nullptr;
   reservation_ = {};
   ReplyNow(std::move(reply));
 }

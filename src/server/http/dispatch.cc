@@ -68,6 +68,21 @@ void HttpConnection::StartCall(const Route& route, Buffer body) {
   call->Start(*this, body, head_.infer_header, std::move(reservation_));
 }
 
+// Returns a call that its model refuses now, whatever the body contains, or null.
+std::shared_ptr<HttpCall> HttpConnection::RefusedCall() {
+  const Route route = ParseRoute(target_, shared_->options.base_path);
+  if (shared_->metrics_only || !IsCall(route.kind) || !Allows(route.kind, head_.method)) return nullptr;
+  auto found = context().models->Find(route.model, route.version);
+  if (!found.ok()) return nullptr;
+  auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
+  return call->RefuseEarly(request_time_) ? call : nullptr;
+}
+
+void HttpConnection::SendRefusal(const std::shared_ptr<HttpCall>& call) {
+  Register(call);
+  call->SendRefusal();
+}
+
 void HttpConnection::StartControl(Route route, Buffer body) {
   if (!MayWait(route.kind)) return ReplyNow(HandleControl(context(), route, head_.method, ViewOf(body)));
   const auto exchange = std::make_shared<Exchange>();

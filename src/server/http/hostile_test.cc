@@ -64,6 +64,52 @@ TEST_F(HttpTest, ModelsMayAnswerWhenTheServerAndItsLoopsAreGone) {
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 
+// Refuses every request before it is decoded.
+class Overloaded : public ModelVersion {
+ public:
+  explicit Overloaded(ModelConfig config) : ModelVersion(std::move(config), "1") {}
+  bool RefuseIfOverloaded(Call& call) override {
+    Response response;
+    response.status = ResourceExhausted("too much load");
+    response.retry_after = 1500ms;
+    call.Respond(std::move(response));
+    return true;
+  }
+  void Submit(std::shared_ptr<Call>) override { ADD_FAILURE() << "the request was decoded"; }
+  size_t MemoryBytes() const override { return 0; }
+  size_t Pending() const override { return 0; }
+};
+
+TEST_F(HttpTest, AnOverloadedModelRefusesBeforeTheRequestIsDecoded) {
+  registry.Publish("overloaded", {std::make_shared<Overloaded>(Config("overloaded"))});
+  Start();
+  TestClient client(server->port());
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Post("/v2/models/overloaded/infer", "{ not JSON"));
+    const std::string answer = client.Read();
+    EXPECT_NE(answer.find("429"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("etry-"), std::string::npos) << answer;
+  }
+  EXPECT_EQ(context.queued_bytes, 0u);
+}
+
+TEST_F(HttpTest, AnOverloadedModelReadsTheBodyOfARefusedRequest) {
+  registry.Publish("overloaded", {std::make_shared<Overloaded>(Config("overloaded"))});
+  Start();
+  TestClient client(server->port());
+  const std::string request = Post("/v2/models/overloaded/infer", std::string(3'000'000, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    client.Send(request.substr(0, 50'000));
+    pollfd p{client.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&p, 1, 50), 0) << "no answer before the body has arrived";
+    EXPECT_EQ(context.queued_bytes, 0u) << "the body is not kept";
+    client.Send(request.substr(50'000));
+    const std::string answer = client.Read();
+    EXPECT_NE(answer.find("429"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("Connection: close"), std::string::npos) << answer;
+  }
+}
+
 // Sends the bytes again and again until the server answers.
 std::string Trickle(TestClient& client, const std::string& bytes) {
   for (int i = 0; i < 100; ++i) {

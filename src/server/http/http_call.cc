@@ -39,12 +39,25 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
   reservation_ = std::move(reservation);
   request.arrived = arrived;
   request.trace = trace;
+  if (version_->RefuseIfOverloaded(*this)) return;
   const Status status = Parse(body, infer_header);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
   version_->Submit(shared_from_this());
 }
 
+bool HttpCall::RefuseEarly(Clock::time_point arrival) {
+  request.arrived = arrival;
+  early_ = true;
+  const bool refused = version_->RefuseIfOverloaded(*this);
+  early_ = false;
+  return refused;
+}
+
 void HttpCall::OnResponse(Response response) {
+  if (early_) {
+    first_ = std::move(response);
+    return;
+  }
   if (response.final) reservation_ = {};
   // A call that answers inline takes no detour.
   if (loop_->OnThread()) return Deliver(response);

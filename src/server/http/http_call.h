@@ -21,6 +21,11 @@ class HttpCall : public Call, public Exchange {
   void Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header,
              ByteReservation reservation);
 
+  // Before the body has arrived: returns true if the model refuses the request whatever the body contains.
+  // Then SendRefusal answers it, after the call is registered.
+  bool RefuseEarly(Clock::time_point arrival);
+  void SendRefusal() { Deliver(first_); }
+
   void Abandon() override { Cancel(); }
   void Describe(AccessRecord& record) const override;
 
@@ -42,7 +47,8 @@ class HttpCall : public Call, public Exchange {
   const std::shared_ptr<ModelVersion> version_;
   InferFormat format_;
   ByteReservation reservation_;
-  Response first_;          // a response that came before the final one
+  Response first_;          // a response that came before the final one, or a refusal that is not sent yet
+  bool early_ = false;      // in RefuseEarly
   size_t responses_ = 0;    // with outputs or with an error
   bool streaming_ = false;  // the head of the event stream is written
 };

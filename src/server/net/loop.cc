@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "server/net/short_slices.h"
 #include "server/net/timers.h"
 
 namespace tern::server {
@@ -164,6 +165,7 @@ void Loop::State::Deliver() {
 void Loop::Run() {
   State& s = *state_;
   s.thread = std::this_thread::get_id();
+  UseShortSlices();
   while (!s.stop) {
     const int count = epoll_wait(s.epoll, s.events.data(), static_cast<int>(s.events.size()), s.WaitMs());
     s.collected = count > 0 ? count : 0;

@@ -11,6 +11,13 @@ std::chrono::microseconds TimeoutOf(const QueuePolicy& policy, std::chrono::micr
   return policy.default_timeout.count() > 0 ? std::min(policy.default_timeout, requested) : requested;
 }
 
+// Returns when the time-out of a request that is pushed now ends, or kNever.
+Clock::time_point ExpiryOf(const QueuePolicy& policy, const Request& request, Clock::time_point now) {
+  const auto timeout = TimeoutOf(policy, request.timeout);
+  // A time-out of a year or more is ignored, because its sum with the current time could overflow.
+  return timeout.count() > 0 && timeout < std::chrono::hours(24 * 365) ? now + timeout : kNever;
+}
+
 }  // namespace
 
 uint64_t CallQueue::LevelOf(uint64_t priority) const {
@@ -30,12 +37,8 @@ Status CallQueue::Push(const QueuedCallPtr& call, Clock::time_point now) {
   Level& level = levels_[number];
   if (policy.max_queue_size != 0 && level.waiting.size() + level.delayed.size() >= policy.max_queue_size)
     return Unavailable("Exceeds maximum queue size");
-  const auto timeout = TimeoutOf(policy, call->call->request.timeout);
-  // A time-out of a year or more is ignored, because its sum with the current time could overflow.
-  if (timeout.count() > 0 && timeout < std::chrono::hours(24 * 365)) {
-    call->expires = now + timeout;
-    expiries_.emplace(call->expires, call.get());
-  }
+  call->expires = ExpiryOf(policy, call->call->request, now);
+  if (call->expires != kNever) expiries_.emplace(call->expires, call.get());
   call->queued = now;
   call->level_ = number;
   call->waits_ = true;
@@ -45,6 +48,11 @@ Status CallQueue::Push(const QueuedCallPtr& call, Clock::time_point now) {
   items_ += call->items;
   ++size_;
   return {};
+}
+
+Clock::time_point CallQueue::RejectedAt(const Request& request, Clock::time_point now) const {
+  const QueuePolicy& policy = PolicyOf(LevelOf(request.priority));
+  return policy.timeout_action == TimeoutAction::kReject ? ExpiryOf(policy, request, now) : kNever;
 }
 
 void CallQueue::Forget(QueuedCall& call) {

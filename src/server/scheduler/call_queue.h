@@ -19,7 +19,8 @@ struct QueuedCall {
   int64_t items = 1;  // size of the batch dim
   Clock::time_point queued;
   Clock::time_point expires = kNever;
-  uint64_t order = 0;  // of responses, if the model preserves it
+  Clock::time_point predicted = kNever;  // the time of the answer, if the model has a latency goal
+  uint64_t order = 0;                    // of responses, if the model preserves it
   // Written by the execution. The call gets a copy with its last response: Drain may answer it earlier.
   CallTimes times;
   std::atomic<bool> answered{false};  // set by whoever sends the last response of a request that is executed
@@ -46,6 +47,8 @@ class CallQueue {
 
   // Appends a request to the level of its priority. Fails with kUnavailable if that level is full.
   Status Push(const QueuedCallPtr& call, Clock::time_point now);
+  // Returns when a request that is pushed now would be rejected for its time-out, or kNever.
+  Clock::time_point RejectedAt(const Request& request, Clock::time_point now) const;
   // Removes a request. Returns false if it is not in the queue.
   bool Erase(QueuedCall& call);
   // Moves expired requests to `rejected`, or behind all other requests of their level, as the level's

@@ -5,7 +5,6 @@
 
 #include "server/core/backend.h"
 #include "server/scheduler/call_queue.h"
-#include "server/scheduler/latency_model.h"
 
 namespace tern::server {
 
@@ -26,6 +25,12 @@ class Feeder {
   // Accepts a request, or refuses it with an error. Sets retry_after if the error is kResourceExhausted.
   virtual Status Push(const QueuedCallPtr& call, Clock::time_point now,
                       std::chrono::milliseconds& retry_after) = 0;
+  // Returns the error with which Push would refuse any request that arrived at `arrived`, whatever it
+  // contains. Sets retry_after as Push does.
+  virtual Status CheckLoad(Clock::time_point /*arrived*/, Clock::time_point /*now*/,
+                           std::chrono::milliseconds& /*retry_after*/) {
+    return {};
+  }
   // Removes a waiting request. Returns false if the request does not wait.
   virtual bool Erase(QueuedCall& call) = 0;
   // Removes the requests of the next execution from the queue. `instance` must be idle.

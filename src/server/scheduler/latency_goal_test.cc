@@ -80,6 +80,34 @@ TEST(LatencyGoal, KeepsItsThroughputUnderOverload) {
   EXPECT_EQ(outcome.without_retry, 0u);
 }
 
+TEST(LatencyGoal, RefusesBeforeARequestIsDecoded) {
+  SchedulerOptions options;
+  options.threads = 1;
+  auto scheduler = Scheduler::Create(options);
+  ModelConfig config = IntModel();
+  config.goal.p99 = std::chrono::seconds(100);
+  Gate gate;
+  auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>([&](Batch& batch) {
+                                 gate.Pass();
+                                 return Identity(batch);
+                               }));
+  TestCall early;
+  EXPECT_FALSE(model->RefuseIfOverloaded(early));
+  std::vector<std::shared_ptr<TestCall>> calls;
+  const auto submit = [&] { model->Submit(calls.emplace_back(IntCall(1, {1}))); };
+  submit();
+  gate.AwaitWaiting(1);
+  // Nothing is known yet, so only a few requests are admitted.
+  auto refused = std::make_shared<TestCall>();
+  while (calls.size() < 100 && !model->RefuseIfOverloaded(*refused)) submit();
+  EXPECT_EQ(calls.size(), 5u);
+  const Response response = refused->Wait();
+  EXPECT_EQ(response.status.code(), Code::kResourceExhausted);
+  EXPECT_GE(response.retry_after.count(), 1);
+  gate.Open();
+  for (const auto& call : calls) EXPECT_TRUE(call->Wait().status.ok());
+}
+
 TEST(LatencyGoal, DoesNotDelayASingleClient) {
   auto scheduler = Scheduler::Create({});
   ModelConfig config = IntModel(kMaxBatch);

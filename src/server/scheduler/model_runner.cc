@@ -91,6 +91,22 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   if (!TryInline(queued)) Enqueue(queued, now);
 }
 
+bool ModelRunner::RefuseIfOverloaded(Call& call) {
+  if (config().goal.p99.count() <= 0) return false;
+  const Clock::time_point now = Clock::now();
+  std::chrono::milliseconds retry_after{0};
+  Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    if (draining_) return false;
+    status = feeder_->CheckLoad(call.request.arrived, now, retry_after);
+  }
+  if (status.ok()) return false;
+  SetTimes(call.times, now);
+  Refuse(call, std::move(status), retry_after, FailReason::kRejected);
+  return true;
+}
+
 void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
   const std::shared_ptr<Call> call = queued->call;
   // The action is set before Push. After Push, the call may already be executing, and the execution may set

@@ -27,6 +27,7 @@ class ModelRunner final : public ModelVersion,
   ~ModelRunner() override;
 
   void Submit(std::shared_ptr<Call> call) override;
+  bool RefuseIfOverloaded(Call& call) override;
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override;
   std::vector<std::pair<std::string, double>> Metrics() const override;

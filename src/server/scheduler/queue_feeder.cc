@@ -3,6 +3,7 @@
 
 #include "server/scheduler/batch_builder.h"
 #include "server/scheduler/feeder.h"
+#include "server/scheduler/latency_plan.h"
 
 namespace tern::server {
 namespace {
@@ -10,14 +11,11 @@ namespace {
 class QueueFeeder : public Feeder {
  public:
   QueueFeeder(const ModelConfig& config, int lanes)
-      : config_(config),
-        batching_(config.batching.value_or(BatchingConfig())),
-        queue_(batching_),
-        free_at_(static_cast<size_t>(std::max(1, config.instances))) {
+      : config_(config), batching_(config.batching.value_or(BatchingConfig())), queue_(batching_) {
     const bool batches = config.max_batch_size > 0 && !config.decoupled;
     if (config.goal.p99.count() > 0)
-      plan_.emplace(config.goal.p99, batches ? config.max_batch_size : 1, batching_.allowed_batch_sizes,
-                    std::min(lanes, config.instances));
+      plan_.emplace(LatencyPlanOptions{config.goal.p99, batches ? config.max_batch_size : 1,
+                                       batching_.allowed_batch_sizes, config.instances, lanes});
     // A latency goal implies batching.
     if (batches && (config.batching || plan_)) limit_ = config.max_batch_size;
     if (batching_.preferred_batch_sizes.empty()) batching_.preferred_batch_sizes = {static_cast<int>(limit_)};
@@ -27,17 +25,24 @@ class QueueFeeder : public Feeder {
               std::chrono::milliseconds& retry_after) override {
     if (plan_) {
       plan_->OnArrival(call->items, now);
-      const auto free_at = *std::min_element(free_at_.begin(), free_at_.end());
-      const auto refusal =
-          plan_->Admit(Arrival(*call, now), queue_.ItemsBefore(call->call->request.priority), free_at, now);
-      if (refusal) {
-        retry_after = refusal->retry_after;
-        return ResourceExhausted("model '", config_.name,
-                                 "' cannot answer within its latency goal: ", queue_.size(),
-                                 " requests wait");
-      }
+      const Request& request = call->call->request;
+      const Admission admission = plan_->Admit({Arrival(*call, now), queue_.RejectedAt(request, now),
+                                                call->items, queue_.ItemsBefore(request.priority)},
+                                               now);
+      if (!admission.admitted) return Refusal(admission, retry_after);
+      call->predicted = admission.answered;
     }
     return queue_.Push(call, now);
+  }
+
+  Status CheckLoad(Clock::time_point arrived, Clock::time_point now,
+                   std::chrono::milliseconds& retry_after) override {
+    if (!plan_) return {};
+    const Admission admission =
+        plan_->Admit({ArrivalOr(arrived, now), kNever, 1, queue_.ItemsBefore(1)}, now);
+    if (admission.admitted) return {};
+    plan_->OnArrival(1, now);
+    return Refusal(admission, retry_after);
   }
 
   bool Erase(QueuedCall& call) override { return queue_.Erase(call); }
@@ -49,8 +54,7 @@ class QueueFeeder : public Feeder {
     queue_.Expire(now, rejected);
   }
 
-  Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected) override {
-    free_at_[static_cast<size_t>(instance)] = now;
+  Pick Take(int /*instance*/, Clock::time_point now, std::vector<RejectedCall>& rejected) override {
     queue_.Expire(now, rejected);
     if (plan_) DropLate(now, rejected);
     Pick pick;
@@ -67,13 +71,20 @@ class QueueFeeder : public Feeder {
     if (!plan_) return;
     int64_t items = 0;
     for (const QueuedCallPtr& call : pick.calls) items += call->items;
-    free_at_[static_cast<size_t>(instance)] = now + plan_->ExpectedDuration(items);
+    plan_->OnStart(instance, items, now);
   }
 
-  void Done(int instance, const Pick&, int batch_size, std::chrono::nanoseconds duration,
+  void Done(int instance, const Pick& pick, int batch_size, std::chrono::nanoseconds duration,
             std::chrono::nanoseconds waited, Clock::time_point now) override {
-    free_at_[static_cast<size_t>(instance)] = now;
-    if (plan_ && batch_size > 0) plan_->OnExecution(batch_size, duration, waited, now);
+    if (!plan_) return;
+    plan_->OnEnd(instance, batch_size, duration, waited, now);
+    // The requests of a batch are answered together. The one that was predicted first decides.
+    Clock::time_point predicted = kNever;
+    for (const QueuedCallPtr& call : pick.calls) {
+      predicted = std::min(predicted, call->predicted);
+      plan_->OnAnswer(plan_->InTime(Arrival(*call, call->queued), now));
+    }
+    plan_->OnPrediction(predicted, now, now);
   }
 
  private:
@@ -87,9 +98,12 @@ class QueueFeeder : public Feeder {
     Clock::time_point oldest_arrival = kNever;
   };
 
-  static Clock::time_point Arrival(const QueuedCall& call, Clock::time_point queued) {
-    const Clock::time_point arrived = call.call->request.arrived;
+  // Not every front end sets the time of arrival.
+  static Clock::time_point ArrivalOr(Clock::time_point arrived, Clock::time_point queued) {
     return arrived == Clock::time_point() ? queued : arrived;
+  }
+  static Clock::time_point Arrival(const QueuedCall& call, Clock::time_point queued) {
+    return ArrivalOr(call.call->request.arrived, queued);
   }
 
   Candidate Collect() const {
@@ -138,7 +152,14 @@ class QueueFeeder : public Feeder {
     return 0;
   }
 
-  // Rejects requests that will miss the goal anyway, because they would only delay the others.
+  Status Refusal(const Admission& admission, std::chrono::milliseconds& retry_after) const {
+    retry_after = admission.retry_after;
+    return ResourceExhausted("model '", config_.name,
+                             "' cannot answer within its latency goal: ", queue_.size(), " requests wait");
+  }
+
+  // Rejects requests that were admitted but will miss the goal, because they would only delay the others.
+  // This happens if executions suddenly take longer.
   void DropLate(Clock::time_point now, std::vector<RejectedCall>& rejected) {
     std::vector<QueuedCallPtr> late;
     queue_.ForEach([&](const QueuedCallPtr& call) {
@@ -148,6 +169,8 @@ class QueueFeeder : public Feeder {
     });
     for (const QueuedCallPtr& call : late) {
       queue_.Erase(*call);
+      plan_->OnAnswer(false);
+      plan_->OnPrediction(call->predicted, now + plan_->ExpectedDuration(1), now);
       rejected.push_back(
           {call, ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal"),
            std::chrono::milliseconds(1)});
@@ -158,8 +181,7 @@ class QueueFeeder : public Feeder {
   BatchingConfig batching_;
   CallQueue queue_;
   std::optional<LatencyPlan> plan_;
-  int64_t limit_ = 1;                       // items per batch; a request with more items runs alone
-  std::vector<Clock::time_point> free_at_;  // predicted, one per instance
+  int64_t limit_ = 1;  // items per batch; a request with more items runs alone
 };
 
 }  // namespace

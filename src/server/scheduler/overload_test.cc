@@ -1,0 +1,225 @@
+// Tests a model with a latency goal under overload, in virtual time.
+#include "server/scheduler/simulation.h"
+
+namespace tern::server {
+namespace {
+
+// Factors with the mean 1. One execution of 20 takes up to 4 times as long as the others in `Spikes`.
+double Even(std::mt19937&) { return 1; }
+double Noise(std::mt19937& random) { return std::lognormal_distribution<double>(-0.043, 0.294)(random); }
+double Spikes(std::mt19937& random) {
+  std::uniform_real_distribution<double> uniform(0, 1);
+  return uniform(random) < 0.05 ? 1 + 3 * uniform(random) : 0.92;
+}
+
+struct Model {
+  const char* name;
+  double (*cost)(int64_t batch);  // ms
+  int max_batch, instances, goal_ms;
+  double capacity() const {  // requests per second
+    double best = 0;
+    for (int64_t b = 1; b <= max_batch; ++b) best = std::max(best, static_cast<double>(b) / cost(b));
+    return best * 1e3 * instances;
+  }
+};
+const Model kModels[] = {
+    {"batches pay", [](int64_t b) { return 16 + 2 * static_cast<double>(b); }, 16, 1, 200},
+    {"two instances", [](int64_t b) { return 16 + 2 * static_cast<double>(b); }, 16, 2, 200},
+    {"batches do not pay", [](int64_t b) { return 16 * static_cast<double>(b); }, 8, 1, 160},
+    {"batches are worse", [](int64_t b) { return 16 * std::pow(static_cast<double>(b), 1.2); }, 8, 1, 160},
+    {"the goal is six executions", [](int64_t b) { return 16 * static_cast<double>(b); }, 8, 1, 100},
+};
+struct Variation {
+  const char* name;
+  double (*factor)(std::mt19937&);
+  double max_late;  // fraction of the answers
+};
+const Variation kVariations[] = {{"even", Even, 0.01}, {"noise", Noise, 0.02}, {"spikes", Spikes, 0.03}};
+
+Simulation::Cost CostOf(const Model& model, double (*factor)(std::mt19937&), double scale = 1) {
+  return [&model, factor, scale](int64_t batch, std::mt19937& random) {
+    return scale * model.cost(batch) * factor(random);
+  };
+}
+
+Simulation WithGoal(const Model& model, double (*factor)(std::mt19937&) = Even) {
+  ModelConfig config = IntModel(model.max_batch);
+  config.instances = model.instances;
+  config.goal.p99 = milliseconds(model.goal_ms);
+  return Simulation(config, milliseconds(model.goal_ms), CostOf(model, factor));
+}
+
+Simulation WithoutBatching(const Model& model, double (*factor)(std::mt19937&)) {
+  ModelConfig config = IntModel(model.max_batch);
+  config.instances = model.instances;
+  return Simulation(config, milliseconds(model.goal_ms), CostOf(model, factor));
+}
+
+TEST(Overload, KeepsNineTenthsOfThePeak) {
+  for (const Model& model : kModels) {
+    for (const Variation& variation : kVariations) {
+      SCOPED_TRACE(std::string(model.name) + ", " + variation.name);
+      double peak = 0;
+      std::vector<SimulatedOutcome> outcomes;
+      for (const double load : {1.0, 3.0, 10.0}) {
+        outcomes.push_back(WithGoal(model, variation.factor).Run(load * model.capacity(), 30));
+        peak = std::max(peak, outcomes.back().goodput);
+      }
+      if (variation.factor == Even) peak = model.capacity();
+      for (size_t i = 1; i < outcomes.size(); ++i) {
+        const SimulatedOutcome& outcome = outcomes[i];
+        EXPECT_GE(outcome.goodput, 0.9 * peak) << i;
+        EXPECT_LE(outcome.late, variation.max_late * static_cast<double>(outcome.answers)) << i;
+        // The excess is refused on arrival.
+        EXPECT_LE(outcome.dropped, 0.01 * static_cast<double>(outcome.refused)) << i;
+      }
+    }
+  }
+}
+
+TEST(Overload, IsNoWorseThanNoBatchingBelowTheCapacity) {
+  for (const Model& model : kModels) {
+    for (const Variation& variation : kVariations) {
+      SCOPED_TRACE(std::string(model.name) + ", " + variation.name);
+      const auto ours = WithGoal(model, variation.factor).Run(0.8 * model.capacity(), 60);
+      const auto none = WithoutBatching(model, variation.factor).Run(0.8 * model.capacity(), 60);
+      EXPECT_GE(ours.goodput, 0.98 * none.goodput);
+      EXPECT_LE(ours.p99_ms, model.goal_ms);
+    }
+  }
+}
+
+TEST(Overload, EndsWithTheStep) {
+  for (const Model& model : kModels) {
+    for (const Variation& variation : kVariations) {
+      SCOPED_TRACE(std::string(model.name) + ", " + variation.name);
+      Simulation simulation = WithGoal(model, variation.factor);
+      const double before = simulation.Run(0.8 * model.capacity(), 20).goodput;
+      simulation.Run(10 * model.capacity(), 10);
+      simulation.Run(0.8 * model.capacity(), 2);
+      const auto after = simulation.Run(0.8 * model.capacity(), 20);
+      EXPECT_LE(after.p99_ms, model.goal_ms);
+      EXPECT_GE(after.goodput, 0.9 * before);
+    }
+  }
+}
+
+TEST(Overload, RunsRequestsAloneIfBatchesDoNotPay) {
+  for (const Model& model : {kModels[2], kModels[3], kModels[4]}) {
+    const auto outcome = WithGoal(model).Run(3 * model.capacity(), 30);
+    EXPECT_LE(outcome.mean_batch, 1.05) << model.name;
+  }
+  EXPECT_GE(WithGoal(kModels[0]).Run(3 * kModels[0].capacity(), 30).mean_batch, 14);
+}
+
+TEST(Overload, FollowsAModelThatBecomesSlowerAndFaster) {
+  for (const Model& model : {kModels[2], kModels[4]}) {
+    SCOPED_TRACE(model.name);
+    Simulation simulation = WithGoal(model);
+    simulation.Run(3 * model.capacity(), 5);
+    simulation.SetCost(CostOf(model, Even, 2.5));
+    simulation.Run(3 * model.capacity(), 2);
+    const auto slower = simulation.Run(3 * model.capacity(), 10);
+    EXPECT_GE(slower.goodput, 0.9 * model.capacity() / 2.5);
+    EXPECT_LE(slower.late, 0.01 * static_cast<double>(slower.answers));
+    simulation.SetCost(CostOf(model, Even));
+    simulation.Run(3 * model.capacity(), 2);
+    EXPECT_GE(simulation.Run(3 * model.capacity(), 10).goodput, 0.9 * model.capacity());
+    simulation.SetCost(CostOf(model, Even, 0.2));
+    simulation.Run(15 * model.capacity(), 2);
+    EXPECT_GE(simulation.Run(15 * model.capacity(), 10).goodput, 0.9 * 5 * model.capacity());
+  }
+}
+
+TEST(Overload, ForgetsASlowTime) {
+  for (const Model& model : {kModels[2], kModels[4]}) {
+    SCOPED_TRACE(model.name);
+    Simulation simulation = WithGoal(model);
+    const double before = simulation.Run(0.8 * model.capacity(), 30).goodput;
+    simulation.SetCost(CostOf(model, Even, 5));
+    simulation.Run(0.8 * model.capacity(), 10);
+    simulation.SetCost(CostOf(model, Even));
+    simulation.Run(0.8 * model.capacity(), 2);
+    EXPECT_GE(simulation.Run(0.8 * model.capacity(), 8).goodput, 0.9 * before);
+  }
+}
+
+// A model with one instance, whose requests the test submits and executes one by one.
+class Steps {
+ public:
+  explicit Steps(milliseconds goal) {
+    config_.goal.p99 = goal;
+    feeder_ = MakeQueueFeeder(config_, 1);
+  }
+  bool Push() {
+    const auto queued = std::make_shared<QueuedCall>();
+    queued->call = std::make_shared<TestCall>();
+    queued->call->request.arrived = now_;
+    milliseconds retry_after{0};
+    const Status status = feeder_->Push(queued, now_, retry_after);
+    const bool refused = status.code() == Code::kResourceExhausted && retry_after.count() >= 1;
+    EXPECT_TRUE(status.ok() || refused) << status.ToString();
+    return status.ok();
+  }
+  // Whether a request is refused before it is decoded.
+  bool RefusesAll() {
+    milliseconds retry_after{0};
+    return !feeder_->CheckLoad(now_, now_, retry_after).ok();
+  }
+  void Start() {
+    pick_ = feeder_->Take(0, now_, rejected);
+    EXPECT_EQ(pick_.calls.size(), 1u);
+    start_ = now_;
+    feeder_->OnStart(0, pick_, now_);
+  }
+  void Wait(milliseconds time) { now_ += time; }
+  void End() { feeder_->Done(0, pick_, 1, now_ - start_, {}, now_); }
+  void Run(milliseconds duration) {
+    Start();
+    Wait(duration);
+    End();
+  }
+  size_t waiting() const { return feeder_->size(); }
+
+  std::vector<RejectedCall> rejected;
+
+ private:
+  ModelConfig config_ = IntModel(1);
+  std::unique_ptr<Feeder> feeder_;
+  Clock::time_point now_ = Clock::now(), start_;
+  Pick pick_;
+};
+
+TEST(Overload, RefusesBehindAnExecutionThatTakesTooLong) {
+  Steps model(milliseconds(25));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(model.Push()) << "the model is idle";
+    model.Run(milliseconds(10));
+  }
+  ASSERT_TRUE(model.Push());
+  model.Start();
+  model.Wait(milliseconds(100));
+  EXPECT_FALSE(model.Push()) << "10 ms were expected, but it still runs";
+  model.End();
+  EXPECT_TRUE(model.Push());
+  EXPECT_TRUE(model.rejected.empty());
+}
+
+TEST(Overload, RefusesOnArrivalWhatTheQueueMakesLate) {
+  Steps model(milliseconds(100));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(model.Push());
+    model.Run(milliseconds(20));
+  }
+  int admitted = 0;
+  while (admitted < 100 && model.Push()) ++admitted;
+  EXPECT_GE(admitted, 3);
+  EXPECT_LE(admitted, 5) << "5 executions take 100 ms";
+  EXPECT_TRUE(model.RefusesAll());
+  while (model.waiting() > 0) model.Run(milliseconds(20));
+  EXPECT_TRUE(model.rejected.empty()) << "what was admitted is served";
+  EXPECT_FALSE(model.RefusesAll());
+}
+
+}  // namespace
+}  // namespace tern::server
