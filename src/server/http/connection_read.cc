@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "server/core/buffer_pool.h"
 #include "server/http/connection.h"
 
 namespace tern::server {
@@ -177,7 +178,8 @@ bool HttpConnection::BeginBody(size_t available) {
     return FeedChunks();
   }
   if (!Reserve(available)) return false;
-  body_ = Buffer::Allocate(static_cast<size_t>(length));
+  body_ = BufferPool::Shared().Allocate(static_cast<size_t>(length));
+  if (!body_.defined()) return Refuse(503, "the server has no memory for the body of the request"), false;
   filled_ = available;
   if (available) std::memcpy(body_.data(), memory_.get() + begin_, available);
   begin_ = end_;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "data/file.h"
+#include "server/core/buffer_pool.h"
 #include "server/main/private_folder.h"
 #include "server/main/running_server.h"
 #include "server/main/signals.h"
@@ -16,6 +17,9 @@ namespace tern::server {
 namespace {
 
 using std::chrono::milliseconds;
+
+// Memory of large tensors that no request has used for so long goes back to the system.
+constexpr std::chrono::seconds kIdleMemory{5};
 
 void Say(const ServeOptions& options, const std::string& text) {
   if (options.quiet) return;
@@ -59,9 +63,10 @@ bool WaitForModels(RunningServer& server, Signals& signals) {
 
 void WaitForEnd(RunningServer& server, Signals& signals) {
   for (;;) {
-    const int signal = signals.Wait(std::chrono::hours(24));
+    const int signal = signals.Wait(std::chrono::seconds(1));
     if (signal == SIGINT || signal == SIGTERM) return;
     if (signal == SIGHUP) server.ReopenLogs();
+    BufferPool::Shared().ReleaseBefore(Clock::now() - kIdleMemory);
   }
 }
 
