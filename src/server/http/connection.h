@@ -5,10 +5,11 @@
 #include <string>
 
 #include "server/core/byte_budget.h"
-#include "server/http/background.h"
+#include "server/core/worker_threads.h"
 #include "server/http/chunks.h"
 #include "server/http/exchange.h"
 #include "server/http/http_server.h"
+#include "server/http/incoming_body.h"
 #include "server/http/reply.h"
 #include "server/http/route.h"
 #include "server/net/loop_link.h"
@@ -21,7 +22,8 @@ struct HttpShared {
   ServerContext& context;
   const HttpOptions options;
   bool metrics_only = false;
-  Background background{4};
+  WorkerThreads repository{4};  // load and unload models
+  WorkerThreads work{2};        // what takes long but does not wait for a model
 };
 
 class HttpConnection : public Connection,
@@ -92,16 +94,15 @@ class HttpConnection : public Connection,
 
   // connection_write.cc
   Output& Sink(Exchange& exchange);
-  void AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply, uint64_t length,
-                  Encoding encoding);
+  void AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply, uint64_t length);
   void AppendConnectionFields(std::string& out, const Exchange& exchange);
   void Finish(Exchange& exchange);
   void Prepare(Exchange& exchange);
 
   // dispatch.cc
   void Dispatch(Buffer body);
-  void StartCall(const Route& route, Buffer body);
-  void StartControl(Route route, Buffer body);
+  void StartCall(const Route& route, IncomingBody body);
+  void StartControl(const Route& route, IncomingBody body);
   void ReplyNow(HttpReply reply);
   HttpReply Preflight() const;
 
@@ -131,6 +132,7 @@ class HttpConnection : public Connection,
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
+  ByteReservation unsent_;  // for out_
   uint64_t timer_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;

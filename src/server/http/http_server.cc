@@ -9,7 +9,8 @@ class Server : public HttpServer {
  public:
   ~Server() override {
     listener_.reset();
-    shared_->background.Stop();
+    shared_->repository.Stop();
+    shared_->work.Stop();
   }
   static Result<std::unique_ptr<HttpServer>> Start(Loops& loops, std::shared_ptr<HttpShared> shared) {
     auto server = std::make_unique<Server>();

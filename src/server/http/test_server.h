@@ -24,6 +24,7 @@ class EchoVersion : public ModelVersion {
 
   void Submit(std::shared_ptr<Call> call) override {
     ++submitted;
+    submit_thread = std::this_thread::get_id();
     if (mode_ == Mode::kThread) {
       const std::lock_guard lock(mutex_);
       threads_.emplace_back([this, call] { Answer(*call); });
@@ -53,6 +54,7 @@ class EchoVersion : public ModelVersion {
   size_t Pending() const override { return 0; }
 
   std::atomic<int> submitted{0}, cancelled{0};
+  std::atomic<std::thread::id> submit_thread;  // of the last Submit
   TraceContext last_trace;
 
  private:
