@@ -15,6 +15,7 @@ Status InferCall::Parse(InMessage message, GrpcStream& stream) {
   InferMessage parsed;
   Status status = ParseInferRequest(message.bytes, options, parsed);
   request = std::move(parsed.request);
+  shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
   model_name_ = parsed.model;
   version_ = parsed.version;
@@ -24,7 +25,7 @@ Status InferCall::Parse(InMessage message, GrpcStream& stream) {
   TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
   if (!streaming_ && decoupled())
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
-  return {};
+  return shared_.ReadInputs(request);
 }
 
 Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream) {
@@ -48,6 +49,7 @@ bool InferCall::Hidden(const Response& response) const {
 }
 
 void InferCall::OnResponse(Response response) {
+  if (response.status.ok()) shared_.WriteOutputs(response);
   if (response.final) reservation_ = {};
   if (!streaming_ && !response.final) {
     held_ = std::make_unique<Response>(std::move(response));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "server/core/model_version.h"
+#include "server/core/shared_tensors.h"
 #include "server/grpc/reply_box.h"
 
 namespace tern::server {
@@ -36,6 +37,7 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
+  SharedTensors shared_;
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
   ByteReservation reservation_;

@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-// The loop itself converts and compresses at most this many bytes of tensors.
+// The loop itself converts, compresses and copies at most this many bytes of tensors.
 constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
 
 }  // namespace
@@ -43,7 +43,13 @@ Status HttpCall::Parse(IncomingBody body, std::optional<uint64_t> infer_header) 
 }
 
 void HttpCall::Start(HttpConnection& connection, IncomingBody body, std::optional<uint64_t> infer_header) {
-  const Status status = Parse(std::move(body), infer_header);
+  Status status = Parse(std::move(body), infer_header);
+  // Other connections would wait for the copy of long tensors.
+  if (status.ok() && format_.shared.input_bytes() > kMaxLoopBytes) {
+    if (connection.shared().work.Post([self = shared_from_this(), this] { SubmitFromThread(); })) return;
+    status = ResourceExhausted("too many long requests wait");
+  }
+  if (status.ok()) status = format_.shared.ReadInputs(request);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
   version_->Submit(shared_from_this());
 }
@@ -52,6 +58,12 @@ void HttpCall::StartLater(IncomingBody body, std::optional<uint64_t> infer_heade
   std::optional<HttpReply> refused = body.Decode(context_);
   if (refused) return ReplyFromThread(std::move(*refused));
   const Status status = Guard([&] { return Parse(std::move(body), infer_header); });
+  if (!status.ok()) return ReplyFromThread(ErrorReply(status));
+  SubmitFromThread();
+}
+
+void HttpCall::SubmitFromThread() {
+  const Status status = Guard([&] { return format_.shared.ReadInputs(request); });
   if (!status.ok()) return ReplyFromThread(ErrorReply(status));
   version_->Submit(shared_from_this());
 }
@@ -64,6 +76,7 @@ void HttpCall::ReplyFromThread(HttpReply reply) {
 }
 
 void HttpCall::OnResponse(Response response) {
+  if (response.status.ok()) format_.shared.WriteOutputs(response);
   if (response.final) reservation_ = {};
   // A call that answers inline takes no detour.
   if (loop_->OnThread()) return Deliver(response);

@@ -29,6 +29,7 @@ class HttpCall : public Call, public Exchange {
 
  private:
   Status Parse(IncomingBody body, std::optional<uint64_t> infer_header);
+  void SubmitFromThread();
   void ReplyFromThread(HttpReply reply);
   Status Reserve(uint64_t bytes);
   void Deliver(Response& response);
