@@ -42,6 +42,7 @@ class GrpcConnection : public Connection,
   Status Start();
 
   void Drain() override;
+  bool busy() const override { return !streams_.empty() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
   void OnReply(Reply reply);
   void OnReplies(std::vector<Reply> replies);

@@ -135,6 +135,15 @@ TEST_F(GrpcUnreadTest, AResetWhileAMessageIsDecompressed) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+TEST_F(GrpcUnreadTest, DrainSaysWhetherRequestsAreLeft) {
+  Http2Client client(server->port());
+  client.OpenInfer(InferRequest("hold"));
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 1; }));
+  EXPECT_FALSE(server->Drain(std::chrono::milliseconds(200)));
+  for (const auto& call : models["hold"]->Held()) call->Respond(EchoModel::Echo(*call));
+  EXPECT_TRUE(Eventually([&] { return server->Drain(std::chrono::milliseconds(200)); }));
+}
+
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : RepositoryControl {
   std::latch open{1};

@@ -36,6 +36,7 @@ class HttpConnection : public Connection,
 
   void Start();
   void Drain() override;
+  bool busy() const override { return !exchanges_.empty() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
 
   const std::shared_ptr<LoopLink>& link() { return link_; }

@@ -30,7 +30,7 @@ class Server : public HttpServer {
   }
   int port() const override { return listener_->port(); }
   size_t connections() const override { return listener_->connections(); }
-  void Drain(std::chrono::milliseconds limit) override { listener_->Drain(limit); }
+  bool Drain(std::chrono::milliseconds limit) override { return listener_->Drain(limit); }
 
  private:
   std::shared_ptr<HttpShared> shared_;

@@ -119,6 +119,21 @@ TEST_F(HttpLongWorkTest, AClientMayLeaveWhileItsRequestIsParsed) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0 && server->connections() == 0; }));
 }
 
+TEST_F(HttpLongWorkTest, DrainSaysWhetherRequestsAreLeft) {
+  auto hold = Add(Config("hold"), Mode::kHold);
+  Start();
+  TestClient idle(server->port());
+  EXPECT_TRUE(server->Drain(50ms)) << "a connection without a request";
+  server.reset();
+  Start();
+  TestClient client(server->port());
+  client.Send(Post("/v2/models/hold/infer", kSmall));
+  ASSERT_TRUE(Eventually([&] { return hold->submitted == 1; }));
+  EXPECT_FALSE(server->Drain(50ms));
+  hold->Release();
+  EXPECT_TRUE(server->Drain(2s));
+}
+
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : FakeRepository {
   std::latch open{1};

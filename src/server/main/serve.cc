@@ -74,9 +74,10 @@ void WaitForEnd(RunningServer& server, Signals& signals) {
 int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& options, Signals& signals,
                Builtin& builtin) {
   std::atomic<bool> done{false};
+  bool answered = false;  // every accepted request
   const auto begin = Clock::now();
   std::thread stopper([&] {
-    server->Stop(options.exit_timeout);
+    answered = server->Stop(options.exit_timeout);
     server.reset();
     done = true;
   });
@@ -91,7 +92,9 @@ int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& option
     _exit(1);
   }
   stopper.join();
-  return Clock::now() - begin > options.exit_timeout + milliseconds(500) ? 1 : 0;
+  const bool late = Clock::now() - begin > options.exit_timeout + milliseconds(500);
+  if (!answered) std::fprintf(stderr, "tern: requests were not answered in time\n");
+  return answered && !late ? 0 : 1;
 }
 
 }  // namespace
