@@ -217,7 +217,8 @@ bool GrpcConnection::ReadOnce() {
   const iovec parts[] = {{room.data(), direct}, {ReadBuffer(), in_place ? kTailBytes : kReadBytes}};
   const size_t asked = (in_place ? direct : 0) + parts[1].iov_len;
   size_t size = 0;
-  const Stream::Outcome outcome = stream_->ReadParts(in_place ? parts : parts + 1, in_place ? 2 : 1, size);
+  const Stream::Outcome outcome = in_place ? stream_->ReadParts(parts, 2, size)
+                                           : stream_->Read(parts[1].iov_base, parts[1].iov_len, size);
   if (outcome == Stream::Outcome::kWouldBlock) return false;
   if (outcome == Stream::Outcome::kClosed) return Close(), false;
   last_read_ = now_;

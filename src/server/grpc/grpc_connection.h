@@ -15,6 +15,9 @@ struct nghttp2_session;
 
 namespace tern::server {
 
+// The loop itself compresses and copies at most this many bytes at once.
+inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
+
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
   GrpcShared(ServerContext& server_context, const GrpcOptions& server_options);

@@ -218,7 +218,9 @@ void GrpcStream::Send(OutMessage message) {
   if (responded_ && connection_.overloaded()) return Abort(Overloaded());
   const int level = connection_.shared().options.response_compression;
   const bool compressed = level > 0 && metadata_.accepts_gzip;
-  if (compressed) CompressMessage(message, level);
+  // An InferCall has already compressed a long message. The first byte of the prefix says so.
+  const bool done = message.Part(0)[0] == 1 || message.size() > kMaxLoopBytes;
+  if (compressed && !done) CompressMessage(message, level);
   const size_t size = message.size();
   pending_ += size;
   connection_.CountPending(static_cast<int64_t>(size));

@@ -30,6 +30,7 @@ class InferCall : public Call {
 
  private:
   Status Parse(InMessage message, GrpcStream& stream);
+  void SubmitFromThread();
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
 
@@ -40,6 +41,7 @@ class InferCall : public Call {
   SharedTensors shared_;
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
+  int compression_ = 0;  // level of gzip for long responses; 0: none
   ByteReservation reservation_;
   // Of a unary call: its response, until the final (empty) response has arrived.
   std::unique_ptr<Response> held_;
