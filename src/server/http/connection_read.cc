@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMemoryBytes = 32768;
 constexpr size_t kMinRoom = 4096;
 // Bytes per event, so that other connections of the loop are served too.
-constexpr size_t kReadBudget = size_t{4} << 20;
+constexpr size_t kReadBudget = size_t{1} << 20;
 constexpr size_t kMaxPipelined = 32;
 constexpr std::chrono::milliseconds kTurn{2};    // for pipelined requests that are answered at once
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
@@ -63,7 +63,7 @@ void HttpConnection::Receive() {
 Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
   Stream::Outcome outcome;
   if (state_ == State::kBody) {
-    asked = body_.size() - filled_;
+    asked = std::min(body_.size() - filled_, kReadBudget);
     outcome = stream_->Read(body_.data() + filled_, asked, read);
     filled_ += read;
   } else {
