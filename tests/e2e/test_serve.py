@@ -3,6 +3,8 @@
 import http.client
 import http.server
 import json
+import os
+import pathlib
 import queue
 import re
 import shutil
@@ -297,3 +299,25 @@ class Load(ServeTest):
         self.assertEqual(server.json("GET", "/v2/systemsharedmemory/status")[1], [])
         plain = self.serve()
         self.assertEqual(run("load", plain.http, "digits", "--shared-memory", "system", "--seconds", "0.1").returncode, 2)
+
+    def test_shared_memory_that_its_client_shrinks(self):
+        server = self.serve("--model", f"id={self.save(identity())}", "--shared-memory")
+        memory = pathlib.Path(f"/dev/shm/tern_e2e_shrink_{os.getpid()}")
+        self.addCleanup(memory.unlink, missing_ok=True)
+        memory.write_bytes(np.arange(8, dtype=np.float32).tobytes() + bytes(32))
+        self.assertEqual(server.json("POST", "/v2/systemsharedmemory/region/r/register", {"key": f"/{memory.name}", "byte_size": 64})[0], 200)
+        place = {"shared_memory_region": "r", "shared_memory_byte_size": 32}
+        shared_input = {"inputs": [{"name": "x", "shape": [2, 4], "datatype": "FP32", "parameters": place}]}
+        shared_output = {**infer_body("x", np.ones((2, 4), np.float32)), "outputs": [{"name": "y", "parameters": {**place, "shared_memory_offset": 32}}]}
+        status, answer = server.json("POST", "/v2/models/id/infer", shared_input)
+        self.assertEqual((status, answer["outputs"][0]["data"]), (200, list(range(8))))
+        self.assertEqual(server.json("POST", "/v2/models/id/infer", shared_output)[0], 200)
+        self.assertEqual(memory.read_bytes()[32:], np.ones(8, np.float32).tobytes())
+        os.truncate(memory, 0)
+        for body in (shared_input, shared_output):
+            status, answer = server.json("POST", "/v2/models/id/infer", body)
+            self.assertEqual(status, 400, answer)
+            self.assertIn("'r' can no longer be used", answer["error"])
+        self.assertEqual(memory.stat().st_size, 0)
+        self.assertEqual(server.json("GET", "/v2/health/live")[0], 200)
+        self.assertEqual(server.stop(), 0)

@@ -17,14 +17,23 @@ class OneRegion : public server::SharedMemoryControl {
   Result<std::vector<server::SharedMemoryRegion>> List(const std::string&) override {
     return std::vector<server::SharedMemoryRegion>();
   }
-  Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) override {
-    if (name != "r" || offset > memory_.size() || bytes > memory_.size() - offset)
-      return NotFound("no such region");
-    return memory_.Slice(offset, bytes);
+  Result<std::shared_ptr<const server::SharedMemoryRange>> Find(const std::string& name, uint64_t offset,
+                                                                uint64_t bytes) override {
+    if (name != "r" || offset > 64 || bytes > 64 - offset) return NotFound("no such region");
+    return std::shared_ptr<const server::SharedMemoryRange>(std::make_shared<Range>(bytes));
   }
 
  private:
-  Buffer memory_ = Buffer::Allocate(64);
+  class Range : public server::SharedMemoryRange {
+   public:
+    explicit Range(uint64_t bytes) : bytes_(bytes) {}
+    uint64_t size() const override { return bytes_; }
+    Status Read(void*) const override { return {}; }
+    Status Write(const void*, uint64_t) const override { return {}; }
+
+   private:
+    const uint64_t bytes_;
+  };
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "server/backend/host.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "server/backend/response.h"
+#include "server/core/buffer_pool.h"
 
 namespace tern::server {
 namespace {
@@ -174,14 +174,7 @@ TernTensor View(const WireTensor& tensor) {
           tensor.dims.data(),  tensor.bytes.data(),   tensor.bytes.size()};
 }
 
-Buffer AllocateOutput(size_t bytes) {
-  if (bytes > size_t{1} << 48) return {};
-  void* memory = std::aligned_alloc(64, std::max<size_t>(64, (bytes + 63) / 64 * 64));
-  if (!memory) return {};
-  return Buffer::Borrow(memory, bytes, std::shared_ptr<const void>(memory, [](const void* p) {
-                          std::free(const_cast<void*>(p));
-                        }));
-}
+Buffer AllocateOutput(size_t bytes) { return BufferPool::Shared().Allocate(bytes); }
 
 Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBackend* api) {
   if (!api) return InvalidModel("the back end has no interface");

@@ -1,4 +1,4 @@
-// Limits the bytes of all requests in the server's memory to Limits::queued_bytes.
+// Limits the bytes of all requests and unsent responses in the server's memory to Limits::queued_bytes.
 #pragma once
 #include <utility>
 
@@ -33,6 +33,15 @@ class ByteReservation {
     context_ = &context;
     bytes_ += bytes;
     return true;
+  }
+
+  // Changes the reservation to so many bytes, also beyond the limit. For responses: they exist already, and
+  // the budget has less for new requests until they are sent.
+  void Set(ServerContext& context, uint64_t bytes) {
+    if (bytes == bytes_) return;
+    context.queued_bytes.fetch_add(bytes - bytes_, std::memory_order_relaxed);
+    context_ = &context;
+    bytes_ = bytes;
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,20 @@ struct SharedMemoryRegion {
 inline constexpr const char* kSharedMemoryOff =
     "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.";
 
+// A range of a registered region. It can be used after Unregister, too. Thread-safe. The bytes are copied by
+// system calls: a client may shrink its memory object at any time, and an access to a mapping of it would
+// then end the server with SIGBUS.
+class SharedMemoryRange {
+ public:
+  virtual ~SharedMemoryRange() = default;
+  virtual uint64_t size() const = 0;
+  // Copies the whole range to `to`. Fails if the client has made the object smaller.
+  virtual Status Read(void* to) const = 0;
+  // Copies bytes to the start of the range. `bytes` is at most size(). Fails if the client has made the
+  // object smaller.
+  virtual Status Write(const void* from, uint64_t bytes) const = 0;
+};
+
 class SharedMemoryControl {
  public:
   virtual ~SharedMemoryControl() = default;
@@ -48,8 +63,8 @@ class SharedMemoryControl {
                           uint64_t bytes) = 0;
   virtual Status Unregister(const std::string& name) = 0;                             // empty: all
   virtual Result<std::vector<SharedMemoryRegion>> List(const std::string& name) = 0;  // empty: all
-  // Returns memory of a region. The region stays mapped as long as the returned buffer exists.
-  virtual Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) = 0;
+  virtual Result<std::shared_ptr<const SharedMemoryRange>> Find(const std::string& name, uint64_t offset,
+                                                                uint64_t bytes) = 0;
 };
 
 // The values of each setting, by name, such as those of the trace extension.

@@ -1,6 +1,7 @@
 // Tests all rpcs except inference.
 #include "health.pb.h"
 #include "reflection.pb.h"
+#include "server/core/test_support.h"
 #include "server/grpc/test_support.h"
 
 namespace tern::server {
@@ -43,9 +44,11 @@ class FakeControl : public RepositoryControl, public SharedMemoryControl, public
       if (name.empty() || name == key) list.push_back(region);
     return list;
   }
-  Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) override {
+  Result<std::shared_ptr<const SharedMemoryRange>> Find(const std::string& name, uint64_t offset,
+                                                        uint64_t bytes) override {
     if (!regions.count(name)) return NotFound("Unable to find system shared memory region: '", name, "'");
-    return memory.Slice(offset, bytes);
+    return std::shared_ptr<const SharedMemoryRange>(
+        std::make_shared<BufferRange>(memory.Slice(offset, bytes)));
   }
   Result<Settings> Trace(const std::string& model) override {
     return Settings{{"trace_rate", {"1000"}}, {"model", {model}}};
@@ -211,9 +214,15 @@ TEST_F(GrpcControlTest, SharedMemory) {
   output.set_name("OUTPUT0");
   (*output.mutable_parameters())["shared_memory_region"].set_string_param("r");
   (*output.mutable_parameters())["shared_memory_byte_size"].set_int64_param(16);
-  EXPECT_EQ(client->Finish(client->OpenInfer(request)).status(), 0);
-  EXPECT_EQ(models["echo"]->last.inputs[0].bytes.data(), control.memory.data() + 8);
-  EXPECT_EQ(models["echo"]->last.outputs[0].destination.data(), control.memory.data());
+  for (int i = 0; i < 16; ++i) control.memory.data()[8 + i] = std::byte(i + 1);
+  const auto& answer = client->Finish(client->OpenInfer(request));
+  EXPECT_EQ(answer.status(), 0);
+  EXPECT_EQ(answer.Parse<inference::ModelInferResponse>().raw_output_contents(0), "");
+  EXPECT_EQ(static_cast<int>(models["echo"]->last.inputs[0].bytes.data()[15]), 16);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(static_cast<int>(control.memory.data()[i]), i + 1);
+  auto small = request;
+  (*small.mutable_outputs(0)->mutable_parameters())["shared_memory_byte_size"].set_int64_param(15);
+  EXPECT_EQ(client->Finish(client->OpenInfer(small)).status(), 3);
   auto no_size = request;
   no_size.mutable_inputs(0)->mutable_parameters()->erase("shared_memory_byte_size");
   EXPECT_EQ(client->Finish(client->OpenInfer(no_size)).status(), 3);

@@ -10,8 +10,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kReadBytes = size_t{256} << 10;  // limit of one call of recv
+// At least so many bytes of a DATA frame are received directly into the message. The read ends soon after the
+// frame, so that the next frame can be received in the same way.
+constexpr size_t kMinDirect = size_t{32} << 10, kTailBytes = size_t{16} << 10;
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
-constexpr int64_t kMaxPendingBytes = int64_t{256} << 20;  // of responses that the client does not read
+// Bytes of responses that the client has not read. Above the first number no further requests are started.
+// Above the second one, streams that send many responses end.
+constexpr int64_t kMaxUnsent = int64_t{32} << 20, kMaxStreamed = int64_t{64} << 20;
 constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
@@ -105,7 +110,7 @@ void GrpcConnection::KeepAlive() {
 
 // One timer serves all streams: slow messages are rare. A client that reads nothing is closed.
 void GrpcConnection::CheckPace() {
-  if (!out_.empty() && now_ - last_write_ > shared_->options.message_time) return Close();
+  if ((!out_.empty() || choked()) && now_ - last_write_ > shared_->options.message_time) return Close();
   pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
   std::vector<int32_t> ids;
   for (const auto& [id, stream] : streams_) ids.push_back(id);
@@ -129,17 +134,44 @@ GrpcStream* GrpcConnection::Find(int32_t id) {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-bool GrpcConnection::overloaded() const { return pending_ > kMaxPendingBytes; }
+bool GrpcConnection::choked() const { return pending_ + static_cast<int64_t>(out_.size()) > kMaxUnsent; }
+bool GrpcConnection::overloaded() const { return pending_ > kMaxStreamed; }
 
 void GrpcConnection::EndTurn() {
   if (closed_) return;
   ArmDeadlines();
   if (flooded_ && !refusing_) SendGoAway();
   Flush();
+  if (closed_) return;
+  if (!held_.empty() && !choked()) ReleaseHeld();
+  unsent_.Set(shared_->context, static_cast<uint64_t>(pending_) + out_.size());
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
   const bool drained = drain_announced_ && streams_.empty();
   if (out_.empty() && (over || drained || refusing_)) Linger();
+}
+
+// The client has read enough: the requests that waited for that are started.
+void GrpcConnection::ReleaseHeld() {
+  for (const int32_t id : std::exchange(held_, {}))
+    if (GrpcStream* stream = Find(id)) stream->OnReleased();
+  ArmDeadlines();
+  Flush();
+  if (!closed_ && !held_.empty() && !choked()) PostTurn();
+}
+
+void GrpcConnection::PostTurn() {
+  if (std::exchange(turn_posted_, true)) return;
+  loop_.Post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->turn_posted_ = false;
+    self->Turn([] {});
+  });
+}
+
+void GrpcConnection::RunTurn(const std::function<void(GrpcConnection&)>& work) {
+  Turn([&] { work(*this); });
 }
 
 void GrpcConnection::SendGoAway() {
@@ -160,15 +192,8 @@ void GrpcConnection::OnReply(Reply reply) {
   GrpcStream* stream = Find(reply.stream);
   if (!stream || !stream->rpc()) return;
   stream->rpc()->OnReply(std::move(reply));
-  if (in_turn_ || flush_posted_) return;
-  // The reply arrived in a turn of another connection, so this connection needs its own turn to send it.
-  flush_posted_ = true;
-  loop_.Post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self) return;
-    self->flush_posted_ = false;
-    self->Turn([] {});
-  });
+  // The reply may arrive in a turn of another connection. Then this connection needs its own turn to send it.
+  if (!in_turn_) PostTurn();
 }
 
 void GrpcConnection::OnReplies(std::vector<Reply> replies) {
@@ -182,24 +207,39 @@ void GrpcConnection::Read() {
     if (!ReadOnce() || Clock::now() - now_ > kTurn) return;  // an event announces what is left
 }
 
-// Returns whether there may be more bytes to read.
+// Returns whether there may be more bytes to read. The rest of a long DATA frame is received directly into
+// the message of its stream. nghttp2 gets it from there, and OnData finds it in its place.
 bool GrpcConnection::ReadOnce() {
-  char* buffer = ReadBuffer();
+  GrpcStream* const stream = data_left_ >= kMinDirect ? Find(data_stream_) : nullptr;
+  const Buffer room = stream ? stream->Room() : Buffer();  // keeps the memory until nghttp2 has seen it
+  const size_t direct = std::min(room.size(), data_left_);
+  const bool in_place = direct >= kMinDirect;
+  const iovec parts[] = {{room.data(), direct}, {ReadBuffer(), in_place ? kTailBytes : kReadBytes}};
+  const size_t asked = (in_place ? direct : 0) + parts[1].iov_len;
   size_t size = 0;
-  const Stream::Outcome outcome = stream_->Read(buffer, kReadBytes, size);
+  const Stream::Outcome outcome = in_place ? stream_->ReadParts(parts, 2, size)
+                                           : stream_->Read(parts[1].iov_base, parts[1].iov_len, size);
   if (outcome == Stream::Outcome::kWouldBlock) return false;
   if (outcome == Stream::Outcome::kClosed) return Close(), false;
   last_read_ = now_;
   if (lingering_ || flooded_) return true;
-  const ssize_t used =
-      nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const uint8_t*>(buffer), size);
-  if (used == NGHTTP2_ERR_BAD_CLIENT_MAGIC) return RefuseOtherProtocol({buffer, size}), false;
+  const size_t placed = in_place ? std::min(size, direct) : 0;
+  if (placed && !Feed(room.data(), placed)) return false;
+  if (size > placed && !Feed(parts[1].iov_base, size - placed)) return false;
+  // After a short read, an event announces further bytes of the socket, but not bytes that TLS has already
+  // decrypted.
+  return size == asked || stream_->buffered() || !shared_->options.listen.tls.certificate.empty();
+}
+
+// Passes received bytes to the session. Returns false if the connection reads no more in this turn.
+bool GrpcConnection::Feed(const void* data, size_t size) {
+  const ssize_t used = nghttp2_session_mem_recv(session_.get(), static_cast<const uint8_t*>(data), size);
+  if (used == NGHTTP2_ERR_BAD_CLIENT_MAGIC)
+    return RefuseOtherProtocol({static_cast<const char*>(data), size}), false;
   if (used == NGHTTP2_ERR_FLOODED && !flooded_) flooded_ = "too_many_frames";
   if (flooded_) return false;
   if (used < 0) return Close(), false;
-  // After a short read, an event announces further bytes of the socket, but not bytes that TLS has already
-  // decrypted.
-  return size == kReadBytes || stream_->buffered() || !shared_->options.listen.tls.certificate.empty();
+  return true;
 }
 
 // Sends an HTTP/1.1 client an answer that it can read.
@@ -243,7 +283,7 @@ bool GrpcConnection::Write() {
 
 void GrpcConnection::Flush() {
   bool more = true;
-  if (out_.empty()) last_write_ = now_;
+  if (out_.empty() && !choked()) last_write_ = now_;
   for (int i = 0; i < kWritesPerTurn && more && !lingering_; ++i) {
     Fill();
     if (closed_) return;
@@ -255,13 +295,17 @@ void GrpcConnection::Flush() {
   WatchSocket();
 }
 
-// Requests an event for a writable socket if there are bytes to write.
+// Requests an event for a writable socket if there are bytes to write. While the client does not take the
+// bytes of too many responses from the socket, nothing is read from it either. (If only HTTP/2's flow control
+// holds them up, reading goes on: it brings the frames that open the client's windows.)
 void GrpcConnection::WatchSocket() {
   const bool rest = !lingering_ && (!out_.empty() || nghttp2_session_want_write(session_.get()));
   const bool write = rest || stream_->wants_write();
-  if (write == watches_write_) return;
+  const bool read = lingering_ || out_.empty() || !choked();
+  if (read == watches_read_ && write == watches_write_) return;
+  watches_read_ = read;
   watches_write_ = write;
-  loop_.Change(stream_->fd(), this, true, write);
+  loop_.Change(stream_->fd(), this, read, write);
 }
 
 // Deadline timers start at the end of a turn, so a stream that is answered in its first turn needs none.

@@ -5,15 +5,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/core/worker_threads.h"
 #include "server/grpc/flood_guard.h"
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/grpc_stream.h"
 #include "server/grpc/reply_box.h"
-#include "server/grpc/worker_threads.h"
 
 struct nghttp2_session;
 
 namespace tern::server {
+
+// The loop itself compresses and copies at most this many bytes at once.
+inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
 
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
@@ -22,7 +25,8 @@ struct GrpcShared {
   ServerContext& context;
   const GrpcOptions options;
   MessageLimits limits;
-  WorkerThreads workers{4};
+  WorkerThreads repository{4};  // load and unload models
+  WorkerThreads work{2};        // what takes long but does not wait for a model
 };
 
 struct EndSession {
@@ -41,17 +45,24 @@ class GrpcConnection : public Connection,
   Status Start();
 
   void Drain() override;
+  bool busy() const override { return !streams_.empty() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
   void OnReply(Reply reply);
   void OnReplies(std::vector<Reply> replies);
+  void RunTurn(const std::function<void(GrpcConnection&)>& work);
+  GrpcStream* Find(int32_t id);  // null if the stream has ended
 
   // For streams and their Rpcs.
   GrpcShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
   const std::shared_ptr<ReplyBox>& replies() { return replies_; }
   Clock::time_point now() const { return now_; }  // when the current call of Turn began
-  // True if too many response bytes wait because the client does not read them.
+  // True while so many response bytes wait for the client that no further request is started.
+  bool choked() const;
+  // True if so many response bytes wait that a stream must not add more.
   bool overloaded() const;
+  // Calls OnReleased of the stream when the connection is no longer choked.
+  void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
   // Calls Rpc::OnTimer of the stream after `delay`, unless the stream has ended.
   void CallAfter(std::chrono::milliseconds delay, int32_t stream);
@@ -66,11 +77,13 @@ class GrpcConnection : public Connection,
  private:
   friend struct SessionCallbacks;
 
-  GrpcStream* Find(int32_t id);
   template <class F> void Turn(F&& work);
   void EndTurn();
   void Read();
   bool ReadOnce();
+  bool Feed(const void* data, size_t size);
+  void ReleaseHeld();
+  void PostTurn();
   void RefuseOtherProtocol(std::string_view bytes);
   void Fill();
   bool Write();
@@ -100,15 +113,19 @@ class GrpcConnection : public Connection,
   SessionPointer session_;
   std::unordered_map<int32_t, std::unique_ptr<GrpcStream>> streams_;
   std::vector<int32_t> fresh_;  // streams with a deadline that were opened in this turn
+  std::vector<int32_t> held_;   // streams whose requests wait
+  int32_t data_stream_ = 0;     // the stream of the DATA frame that is being received
+  size_t data_left_ = 0;        // bytes of that frame that have not arrived
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
   Clock::time_point last_write_;  // when the socket took bytes, or when there were none
   int64_t pending_ = 0;           // bytes of responses that streams hold
+  ByteReservation unsent_;        // for these and for those in out_
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;
-  bool in_turn_ = false, flush_posted_ = false, watches_write_ = false;
+  bool in_turn_ = false, turn_posted_ = false, watches_read_ = true, watches_write_ = false;
   bool started_ = false;  // the client's preface has arrived
   bool draining_ = false, drain_announced_ = false, refusing_ = false, lingering_ = false, closed_ = false;
 };

@@ -24,7 +24,7 @@ class Server : public GrpcServer {
 
   int port() const override { return listener_->port(); }
   size_t connections() const override { return listener_->connections(); }
-  void Drain(std::chrono::milliseconds limit) override { listener_->Drain(limit); }
+  bool Drain(std::chrono::milliseconds limit) override { return listener_->Drain(limit); }
 
  private:
   static std::shared_ptr<Connection> Connect(const std::shared_ptr<GrpcShared>& shared, Loop& loop,

@@ -25,7 +25,8 @@ class GrpcServer {
   virtual ~GrpcServer() = default;
   virtual int port() const = 0;
   virtual size_t connections() const { return 0; }  // open connections
-  virtual void Drain(std::chrono::milliseconds limit) = 0;
+  // Returns false if accepted requests are not answered after `limit`.
+  virtual bool Drain(std::chrono::milliseconds limit) = 0;
 };
 
 }  // namespace tern::server

@@ -186,19 +186,22 @@ TEST_F(GrpcServerTest, CompressesResponses) {
   StartServer(options);
   Http2Client client(server->port());
   auto request = InferRequest("echo", 4000);
-  request.set_raw_input_contents(0, std::string(16000, '\1'));
-  TestStream& stream =
-      client.Finish(client.OpenInfer(request, {{"grpc-accept-encoding", "identity, deflate, gzip"}}));
-  EXPECT_EQ(stream.headers["grpc-encoding"], "gzip");
-  EXPECT_EQ(stream.body[0], 1);
-  EXPECT_LT(stream.body.size(), 1000u);
-  const std::string zipped = stream.Messages().at(0);
-  const auto plain = Decompress(Buffer::Borrow(const_cast<char*>(zipped.data()), zipped.size(), nullptr),
-                                Compression::kGzip, 1 << 20);
-  ASSERT_TRUE(plain.ok());
-  ModelInferResponse response;
-  ASSERT_TRUE(response.ParseFromArray(plain->data(), static_cast<int>(plain->size())));
-  EXPECT_EQ(response.raw_output_contents(0), request.raw_input_contents(0));
+  for (const size_t bytes : {size_t{1'600'000}, size_t{16'000}}) {
+    request.set_raw_input_contents(0, std::string(bytes, '\1'));
+    request.mutable_inputs(0)->set_shape(0, static_cast<int64_t>(bytes / 4));
+    TestStream& stream =
+        client.Finish(client.OpenInfer(request, {{"grpc-accept-encoding", "identity, deflate, gzip"}}));
+    EXPECT_EQ(stream.headers["grpc-encoding"], "gzip");
+    EXPECT_EQ(stream.body[0], 1);
+    EXPECT_LT(stream.body.size(), bytes / 16);
+    const std::string zipped = stream.Messages().at(0);
+    const auto plain = Decompress(Buffer::Borrow(const_cast<char*>(zipped.data()), zipped.size(), nullptr),
+                                  Compression::kGzip, 1 << 21);
+    ASSERT_TRUE(plain.ok());
+    ModelInferResponse response;
+    ASSERT_TRUE(response.ParseFromArray(plain->data(), static_cast<int>(plain->size())));
+    EXPECT_TRUE(response.raw_output_contents(0) == request.raw_input_contents(0));
+  }
   TestStream& other = client.Finish(client.OpenInfer(request));
   EXPECT_EQ(other.headers.count("grpc-encoding"), 0u);
   EXPECT_EQ(other.Parse<ModelInferResponse>().raw_output_contents(0), request.raw_input_contents(0));

@@ -19,7 +19,10 @@ GrpcStatus Overloaded() {
 GrpcStream::GrpcStream(GrpcConnection& connection, int32_t id, Clock::time_point arrived)
     : connection_(connection), id_(id), arrived_(arrived) {}
 
-GrpcStream::~GrpcStream() { connection_.CountPending(-static_cast<int64_t>(pending_)); }
+GrpcStream::~GrpcStream() {
+  connection_.CountPending(-static_cast<int64_t>(pending_));
+  if (connection_window_) connection_.ConsumeConnection(connection_window_);
+}
 
 void GrpcStream::OnHeader(std::string_view name, std::string_view value) {
   header_bytes_ += name.size() + value.size() + 32;
@@ -40,7 +43,6 @@ GrpcStatus GrpcStream::CheckHeaders() const {
   if (metadata_.bad_timeout) return {GrpcCode::kInvalidArgument, "bad grpc-timeout", 0};
   if (metadata_.timeout == metadata_.timeout.zero())
     return {GrpcCode::kDeadlineExceeded, "Deadline Exceeded", 0};
-  if (connection_.overloaded()) return Overloaded();
   return {};
 }
 
@@ -55,41 +57,105 @@ void GrpcStream::OnHeaders() {
 
 void GrpcStream::OnData(const char* data, size_t size) {
   received_ += size;
-  connection_.ConsumeConnection(size);
-  const size_t all = size;
+  stream_window_ += size;
+  connection_window_ += size;
   while (size > 0 && !finished_) {
     GrpcStatus status;
     if (reader_.idle()) message_began_ = connection_.now();
     const size_t used = reader_.Feed(data, size, connection_.shared().limits, connection_.context(), status);
-    if (!status.ok()) return Abort(std::move(status));
+    if (!status.ok()) Abort(std::move(status));
     data += used;
     size -= used;
-    if (reader_.complete() && !TakeMessage()) return;
+    if (!finished_ && reader_.complete()) TakeMessage();
   }
-  if (finished_) return;
-  unconsumed_ += all;
-  if (!rpc_->full()) Resume();
+  ReturnWindow();
 }
 
-bool GrpcStream::TakeMessage() {
-  GrpcStatus status;
-  if (connection_.overloaded()) return Abort(Overloaded()), false;
-  InMessage message =
-      reader_.Take(metadata_.encoding, connection_.shared().limits, connection_.context(), status);
-  if (!status.ok()) return Abort(std::move(status)), false;
-  rpc_->OnMessage(std::move(message));
+void GrpcStream::TakeMessage() {
+  InMessage message = reader_.Take();
+  // The usual case needs no memory for the inbox.
+  if (!Waiting() && !message.compressed && !connection_.choked()) return rpc_->OnMessage(std::move(message));
+  inbox_.push_back(std::move(message));
+  PassMessages();
+}
+
+// Passes messages and the end of the request to the Rpc, in order. A message waits while the one before it is
+// decompressed, and while the client does not read the responses of the connection.
+void GrpcStream::PassMessages() {
+  while (!finished_ && !inflating_ && (end_waits_ || !inbox_.empty())) {
+    if (Held()) return;
+    if (inbox_.empty()) {
+      end_waits_ = false;
+      return rpc_->OnEnd();
+    }
+    InMessage message = std::move(inbox_.front());
+    inbox_.pop_front();
+    if (message.compressed)
+      StartInflating(std::move(message));
+    else
+      rpc_->OnMessage(std::move(message));
+  }
+}
+
+// Returns whether the connection is choked. It then calls OnReleased later.
+bool GrpcStream::Held() {
+  if (!connection_.choked()) return false;
+  if (!std::exchange(held_, true)) connection_.Hold(id_);
   return true;
 }
 
+void GrpcStream::OnReleased() {
+  held_ = false;
+  PassMessages();
+  ReturnWindow();
+}
+
+void GrpcStream::StartInflating(InMessage message) {
+  inflating_ = true;
+  GrpcShared& shared = connection_.shared();
+  auto work = [replies = connection_.replies(), id = id_, encoding = metadata_.encoding,
+               limits = shared.limits, &context = shared.context,
+               message = std::make_shared<InMessage>(std::move(message))] {
+    GrpcStatus status;
+    const Status thrown = Guard([&]() -> Status {
+      status = Inflate(encoding, limits, context, *message);
+      return {};
+    });
+    if (!thrown.ok()) status = GrpcStatus::Of(thrown);
+    replies->Post([id, message, status](GrpcConnection& connection) {
+      if (GrpcStream* stream = connection.Find(id)) stream->OnInflated(std::move(*message), status);
+    });
+  };
+  if (!shared.work.Post(std::move(work)))
+    Abort({GrpcCode::kResourceExhausted, "too many compressed messages wait", 0});
+}
+
+void GrpcStream::OnInflated(InMessage message, GrpcStatus status) {
+  inflating_ = false;
+  if (finished_) return;
+  if (!status.ok()) return Abort(std::move(status));
+  inbox_.push_front(std::move(message));
+  PassMessages();
+  ReturnWindow();
+}
+
+// Lets the client send as many bytes again as were received, unless messages wait here or in the Rpc. While
+// the connection is choked, its window bounds the bytes of requests that it holds.
+void GrpcStream::ReturnWindow() {
+  if (Waiting() || (!finished_ && Held())) return;
+  if (connection_window_) connection_.ConsumeConnection(std::exchange(connection_window_, 0));
+  if (!finished_ && !rpc_->full()) Resume();
+}
+
 void GrpcStream::Resume() {
-  if (unconsumed_) connection_.Consume(id_, unconsumed_);
-  unconsumed_ = 0;
+  if (stream_window_ && !Waiting()) connection_.Consume(id_, std::exchange(stream_window_, 0));
 }
 
 void GrpcStream::OnEnd() {
   if (finished_) return;
   if (!reader_.idle()) return Abort({GrpcCode::kInternal, "the request ended inside a message", 0});
-  rpc_->OnEnd();
+  end_waits_ = true;
+  PassMessages();
 }
 
 void GrpcStream::OnClose() {
@@ -109,7 +175,7 @@ void GrpcStream::CheckPace() {
   constexpr int64_t kMinBytesPerMs = 1;  // on average
   if (finished_ || !rpc_ || reader_.idle()) return;
   // The client waits for the server, not the server for the client.
-  if (rpc_->full()) message_began_ = connection_.now();
+  if (rpc_->full() || Waiting()) message_began_ = connection_.now();
   const std::chrono::milliseconds more(static_cast<int64_t>(reader_.filled()) / kMinBytesPerMs);
   if (connection_.now() - message_began_ <= connection_.shared().options.message_time + more) return;
   Abort({GrpcCode::kDeadlineExceeded, "a message of the request arrives too slowly", 0});
@@ -148,9 +214,13 @@ void GrpcStream::Emit(size_t size, OutBuffer& out) {
 
 void GrpcStream::Send(OutMessage message) {
   if (finished_) return;
+  // A stream with many responses ends here: a model could fill the memory while the client does not read.
+  if (responded_ && connection_.overloaded()) return Abort(Overloaded());
   const int level = connection_.shared().options.response_compression;
   const bool compressed = level > 0 && metadata_.accepts_gzip;
-  if (compressed) CompressMessage(message, level);
+  // An InferCall has already compressed a long message. The first byte of the prefix says so.
+  const bool done = message.Part(0)[0] == 1 || message.size() > kMaxLoopBytes;
+  if (compressed && !done) CompressMessage(message, level);
   const size_t size = message.size();
   pending_ += size;
   connection_.CountPending(static_cast<int64_t>(size));
@@ -166,6 +236,7 @@ void GrpcStream::Send(OutMessage message) {
 void GrpcStream::Finish(GrpcStatus status) {
   if (finished_) return;
   finished_ = true;
+  inbox_.clear();
   status_ = std::move(status);
   if (!responded_)
     connection_.SubmitStatus(*this);

@@ -1,5 +1,6 @@
 // One HTTP/2 stream. It reads the request's messages, passes them to its Rpc, and sends the answers.
 #pragma once
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ class GrpcStream {
   void OnClose();  // the stream has ended; the connection destroys this object next
   void OnDeadline();
   void CheckPace();  // aborts a call whose message arrives too slowly
+  // Returns the memory for the next bytes of the request's body, so that they can be received there.
+  Buffer Room() { return finished_ ? Buffer() : reader_.Room(); }
+  // Passes messages to the Rpc that waited until the client had read earlier responses.
+  void OnReleased();
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
 
   // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
@@ -56,7 +61,13 @@ class GrpcStream {
   GrpcStatus CheckHeaders() const;
   void FinishHttp(int code);
   void Abort(GrpcStatus status);  // also cancels the Rpc
-  bool TakeMessage();
+  void TakeMessage();
+  void PassMessages();
+  void StartInflating(InMessage message);
+  void OnInflated(InMessage message, GrpcStatus status);
+  bool Held();
+  bool Waiting() const { return !finished_ && (inflating_ || end_waits_ || !inbox_.empty()); }
+  void ReturnWindow();
   void RecordSelf() const;
 
   GrpcConnection& connection_;
@@ -67,13 +78,18 @@ class GrpcStream {
   std::string unknown_path_;
   size_t header_bytes_ = 0;
   MessageReader reader_;
+  std::list<InMessage> inbox_;  // messages that the Rpc has not got yet
+  bool inflating_ = false;      // the message before them is being decompressed
+  bool end_waits_ = false;      // the end of the request comes after them
+  bool held_ = false;           // the connection calls OnReleased
   std::unique_ptr<Rpc> rpc_;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
   size_t part_ = 0, offset_ = 0;  // where in that message
   size_t pending_ = 0;            // bytes of queue_ that are not sent
   Clock::time_point message_began_;
-  size_t unconsumed_ = 0;  // bytes that the client may not send again yet
+  // Bytes of the request that are not returned to the window of the stream and of the connection yet.
+  size_t stream_window_ = 0, connection_window_ = 0;
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
   bool responded_ = false, finished_ = false;

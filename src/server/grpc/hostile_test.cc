@@ -196,10 +196,9 @@ TEST_F(GrpcHostileTest, ClientThatDoesNotReadIsBounded) {
     sent = client.Send(frames);
   }
   ExpectAlive();
+  EXPECT_LE(context.queued_bytes, uint64_t{64} << 20);
   const std::lock_guard lock(mutex);
-  int refused = 0;
-  for (const Recorded& record : records) refused += record.status == 8;
-  EXPECT_GT(refused, 0);
+  EXPECT_LE(records.size(), 60u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
+#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 
@@ -15,6 +16,7 @@ Status InferCall::Parse(InMessage message, GrpcStream& stream) {
   InferMessage parsed;
   Status status = ParseInferRequest(message.bytes, options, parsed);
   request = std::move(parsed.request);
+  shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
   model_name_ = parsed.model;
   version_ = parsed.version;
@@ -35,9 +37,23 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
   const auto timeout = stream.timeout();
   if (!call->streaming_ && timeout.count() > 0 && request.timeout.count() == 0)
     request.timeout = std::chrono::ceil<std::chrono::microseconds>(timeout);
+  GrpcShared& shared = stream.connection().shared();
+  if (stream.metadata().accepts_gzip) call->compression_ = shared.options.response_compression;
+  // Other connections would wait for the copy of long tensors. The requests of a stream stay in order.
+  if (!call->streaming_ && call->shared_.input_bytes() > kMaxLoopBytes) {
+    if (shared.work.Post([call] { call->SubmitFromThread(); })) return {};
+    return ResourceExhausted("too many long requests wait");
+  }
+  TERN_TRY(call->shared_.ReadInputs(request));
   ModelVersion& model = *call->model_;
   model.Submit(call);
   return {};
+}
+
+void InferCall::SubmitFromThread() {
+  const Status status = Guard([&] { return shared_.ReadInputs(request); });
+  if (!status.ok()) return replies_->Deliver(ErrorReply(status));
+  model_->Submit(shared_from_this());
 }
 
 // The final response of a decoupled model may have no outputs. A client gets it only if the request has
@@ -48,6 +64,7 @@ bool InferCall::Hidden(const Response& response) const {
 }
 
 void InferCall::OnResponse(Response response) {
+  if (response.status.ok()) shared_.WriteOutputs(response);
   if (response.final) reservation_ = {};
   if (!streaming_ && !response.final) {
     held_ = std::make_unique<Response>(std::move(response));
@@ -77,6 +94,8 @@ Reply InferCall::MakeReply(const Response& response) const {
   const ResponseNames names = {model_ ? model_->config().name : model_name_,
                                model_ ? model_->version() : version_, request.id};
   auto message = streaming_ ? EncodeStreamResponse(names, response) : EncodeInferResponse(names, response);
+  if (message.ok() && compression_ > 0 && message->size() > kMaxLoopBytes)
+    CompressMessage(*message, compression_);
   if (message.ok())
     reply.message = std::move(*message);
   else

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "server/core/model_version.h"
+#include "server/core/shared_tensors.h"
 #include "server/grpc/reply_box.h"
 
 namespace tern::server {
@@ -29,6 +30,7 @@ class InferCall : public Call {
 
  private:
   Status Parse(InMessage message, GrpcStream& stream);
+  void SubmitFromThread();
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
 
@@ -36,8 +38,10 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
+  SharedTensors shared_;
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
+  int compression_ = 0;  // level of gzip for long responses; 0: none
   ByteReservation reservation_;
   // Of a unary call: its response, until the final (empty) response has arrived.
   std::unique_ptr<Response> held_;

@@ -138,29 +138,32 @@ class Parser {
     }
     if (!reader.ok()) return NoMessage();
     if (shared.region.empty()) return {};
-    return FindShared(output.name, shared, output.destination);
+    TERN_ASSIGN(auto range, FindShared(output.name, shared));
+    out_.shared.outputs.push_back({output.name, std::move(range)});
+    return {};
   }
 
-  Status FindShared(const std::string& tensor, const SharedMemoryUse& use, Buffer& out) {
+  Result<std::shared_ptr<const SharedMemoryRange>> FindShared(const std::string& tensor,
+                                                              const SharedMemoryUse& use) const {
     if (!options_.shared_memory) return Unsupported(kSharedMemoryOff);
     if (!use.has_bytes)
       return InvalidArgument("'shared_memory_byte_size' must be specified along with 'shared_memory_region'",
                              " parameter for tensor '", tensor, "'");
-    TERN_ASSIGN(out, options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes));
-    return {};
+    return options_.shared_memory->Find(std::string(use.region), use.offset, use.bytes);
   }
 
   // Sets the bytes of every input.
   Status ConnectInputs() {
     size_t raw = 0;
-    for (size_t i = 0; i < request_.inputs.size(); ++i)
-      TERN_TRY(ConnectInput(request_.inputs[i], sources_[i], raw));
+    for (size_t i = 0; i < request_.inputs.size(); ++i) TERN_TRY(ConnectInput(i, raw));
     if (raw == raw_.size()) return {};
     return InvalidArgument("unexpected additional input data for model '", out_.model, "': the request has ",
                            raw_.size(), " raw_input_contents for ", raw, " inputs");
   }
 
-  Status ConnectInput(WireTensor& tensor, const InputSource& source, size_t& raw) {
+  Status ConnectInput(size_t i, size_t& raw) {
+    WireTensor& tensor = request_.inputs[i];
+    const InputSource& source = sources_[i];
     if (tensor.dtype == DType::kInvalid) return InvalidArgument("input '", tensor.name, "' has no datatype");
     const auto count = CheckedCount(tensor.dims, tensor.dtype);
     if (!count) return InvalidArgument("input '", tensor.name, "': the shape has too many elements");
@@ -168,7 +171,12 @@ class Parser {
       return InvalidArgument(
           "contents field must not be specified when using raw_input_contents or shared memory for '",
           tensor.name, "' for model '", out_.model, "'");
-    if (!source.shared.region.empty()) return FindShared(tensor.name, source.shared, tensor.bytes);
+    if (!source.shared.region.empty()) {
+      TERN_ASSIGN(auto range, FindShared(tensor.name, source.shared));
+      out_.converted += range->size();
+      out_.shared.inputs.push_back({i, std::move(range)});
+      return {};
+    }
     if (!raw_.empty()) return TakeRaw(tensor, raw);
     return Convert(tensor, source, *count);
   }

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "server/core/control.h"
+#include "server/core/shared_tensors.h"
 
 namespace tern::server {
 
@@ -16,7 +16,9 @@ struct InferParseOptions {
 struct InferMessage {
   std::string_view model, version;  // these refer to the message
   Request request;
-  uint64_t converted = 0;  // bytes of tensors that were made from typed contents, besides the message
+  SharedTensors shared;  // inputs and outputs in shared memory
+  // Bytes of inputs besides the message: those made from typed contents, and those in shared memory.
+  uint64_t converted = 0;
 };
 
 // Fails with kInvalidArgument if the bytes are not a valid ModelInferRequest, with kNotFound or

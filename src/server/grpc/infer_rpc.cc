@@ -64,13 +64,15 @@ class UnaryRpc : public SingleMessageRpc {
  private:
   void Run(InMessage message) override {
     GrpcConnection& connection = stream_.connection();
-    if (!method_.blocking)
+    if (method_.thread == RpcThread::kLoop)
       return OnReply(CallHandler(method_.handler, connection.context(), stream_.id(), message.bytes));
     auto work = [handler = method_.handler, &context = connection.context(), replies = connection.replies(),
                  id = stream_.id(), message = std::make_shared<InMessage>(std::move(message))] {
       replies->Deliver(CallHandler(handler, context, id, message->bytes));
     };
-    if (!connection.shared().workers.Post(std::move(work)))
+    GrpcShared& shared = connection.shared();
+    WorkerThreads& threads = method_.thread == RpcThread::kWork ? shared.work : shared.repository;
+    if (!threads.Post(std::move(work)))
       stream_.Finish({GrpcCode::kResourceExhausted, "too many requests of this method wait", 0});
   }
   const RpcMethod& method_;

@@ -1,9 +1,9 @@
 #include "server/grpc/message_reader.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
+#include "server/core/buffer_pool.h"
 #include "server/grpc/message_compression.h"
 
 namespace tern::server {
@@ -24,15 +24,6 @@ GrpcStatus NoMemory(uint64_t bytes) {
 
 }  // namespace
 
-MessageReader::~MessageReader() { Free(); }
-
-void MessageReader::Free() {
-  if (!small_) std::free(data_);
-  small_.reset();
-  data_ = nullptr;
-  capacity_ = 0;
-}
-
 GrpcStatus MessageReader::Start(const MessageLimits& limits, ServerContext& context) {
   length_ = size_t{prefix_[1]} << 24 | size_t{prefix_[2]} << 16 | size_t{prefix_[3]} << 8 | prefix_[4];
   filled_ = 0;
@@ -45,21 +36,27 @@ GrpcStatus MessageReader::Start(const MessageLimits& limits, ServerContext& cont
   if (context.queued_bytes.load(std::memory_order_relaxed) + length_ > context.limits.queued_bytes ||
       !reservation_.Add(context, kOverhead))
     return NoMemory(length_);
-  return Grow();
+  return Grow() ? GrpcStatus() : NoMemory(length_);
 }
 
-GrpcStatus MessageReader::Grow() {
-  const size_t target = capacity_ ? length_ : std::min(length_, kFirstBytes);
+bool MessageReader::Grow() {
+  Buffer larger;
   if (length_ <= kSmallBytes) {
-    small_ = std::make_shared_for_overwrite<std::byte[]>(std::max<size_t>(length_, 1));
-    data_ = small_.get();
+    auto memory = std::make_shared_for_overwrite<std::byte[]>(std::max<size_t>(length_, 1));
+    larger = Buffer::Borrow(memory.get(), length_, memory);
   } else {
-    void* larger = std::realloc(data_, target);
-    if (!larger) return NoMemory(target);
-    data_ = static_cast<std::byte*>(larger);
+    larger = BufferPool::Shared().Allocate(filled_ ? length_ : std::min(length_, kFirstBytes));
+    if (!larger.defined()) return false;
   }
-  capacity_ = target;
-  return {};
+  if (filled_) std::memcpy(larger.data(), memory_.data(), filled_);
+  memory_ = std::move(larger);
+  return true;
+}
+
+Buffer MessageReader::Room() {
+  if (prefix_size_ < sizeof prefix_ || filled_ == length_) return {};
+  if (filled_ == memory_.size() && !Grow()) return {};
+  return memory_.Slice(filled_, memory_.size() - filled_);
 }
 
 size_t MessageReader::Feed(const char* data, size_t size, const MessageLimits& limits, ServerContext& context,
@@ -73,48 +70,38 @@ size_t MessageReader::Feed(const char* data, size_t size, const MessageLimits& l
     status = Start(limits, context);
   }
   while (status.ok() && used < size && filled_ < length_) {
-    if (filled_ == capacity_) status = Grow();
-    if (!status.ok()) break;
-    const size_t part = std::min(size - used, capacity_ - filled_);
+    if (filled_ == memory_.size() && !Grow()) {
+      status = NoMemory(length_);
+      break;
+    }
+    const size_t part = std::min(size - used, memory_.size() - filled_);
     if (!reservation_.Add(context, part)) {
       status = NoMemory(part);
       break;
     }
-    std::memcpy(data_ + filled_, data + used, part);
+    std::byte* const target = memory_.data() + filled_;
+    if (reinterpret_cast<const std::byte*>(data + used) != target) std::memmove(target, data + used, part);
     filled_ += part;
     used += part;
   }
   return used;
 }
 
-Buffer MessageReader::Release() {
-  std::shared_ptr<void> owner =
-      small_ ? std::shared_ptr<void>(std::move(small_)) : std::shared_ptr<void>(data_, std::free);
-  void* data = std::exchange(data_, nullptr);
-  small_.reset();
-  capacity_ = 0;
+InMessage MessageReader::Take() {
   prefix_size_ = 0;
-  return Buffer::Borrow(data, length_, std::move(owner));
+  return {std::exchange(memory_, {}), std::exchange(reservation_, {}), prefix_[0] == 1};
 }
 
-InMessage MessageReader::Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
-                              GrpcStatus& status) {
-  const bool compressed = prefix_[0] == 1;
-  InMessage message{Release(), std::exchange(reservation_, {})};
-  if (!compressed) return message;
-  if (encoding == Compression::kIdentity) {
-    status = {GrpcCode::kInternal, "a message is compressed, but the request has no grpc-encoding", 0};
-    return message;
-  }
+GrpcStatus Inflate(Compression encoding, const MessageLimits& limits, ServerContext& context,
+                   InMessage& message) {
+  if (encoding == Compression::kIdentity)
+    return {GrpcCode::kInternal, "a message is compressed, but the request has no grpc-encoding", 0};
   auto plain = Decompress(message.bytes, encoding, limits.decompressed);
-  const uint64_t size = plain.ok() ? plain->size() : 0;
-  if (!plain.ok())
-    status = GrpcStatus::Of(plain.status());
-  else if (!message.reservation.Add(context, size))
-    status = NoMemory(size);
-  else
-    message.bytes = std::move(*plain);
-  return message;
+  if (!plain.ok()) return GrpcStatus::Of(plain.status());
+  if (!message.reservation.Add(context, plain->size())) return NoMemory(plain->size());
+  message.bytes = std::move(*plain);
+  message.compressed = false;
+  return {};
 }
 
 }  // namespace tern::server

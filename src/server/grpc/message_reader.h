@@ -10,6 +10,7 @@ namespace tern::server {
 struct InMessage {
   Buffer bytes;
   ByteReservation reservation;
+  bool compressed = false;
 };
 
 struct MessageLimits {
@@ -19,36 +20,33 @@ struct MessageLimits {
 
 class MessageReader {
  public:
-  MessageReader() = default;
-  ~MessageReader();
-  MessageReader(const MessageReader&) = delete;
-  MessageReader& operator=(const MessageReader&) = delete;
-
   // Consumes bytes up to the end of the current message, and returns their number. Sets `status` if the
-  // stream must end with an error.
+  // stream must end with an error. Bytes that are already at the start of Room are not copied.
   size_t Feed(const char* data, size_t size, const MessageLimits& limits, ServerContext& context,
               GrpcStatus& status);
+  // Returns the memory for the next bytes of the current message, so that they can be received there. Empty
+  // between messages, and if there is no memory. The caller passes the received bytes to Feed.
+  Buffer Room();
   bool complete() const { return prefix_size_ == sizeof prefix_ && filled_ == length_; }
   // True between messages.
   bool idle() const { return prefix_size_ == 0; }
   size_t filled() const { return filled_; }  // bytes of the current message
-  // The complete message, decompressed.
-  InMessage Take(Compression encoding, const MessageLimits& limits, ServerContext& context,
-                 GrpcStatus& status);
+  // Returns the complete message, which may be compressed.
+  InMessage Take();
 
  private:
   GrpcStatus Start(const MessageLimits& limits, ServerContext& context);
-  GrpcStatus Grow();
-  void Free();
-  Buffer Release();
+  bool Grow();
 
   uint8_t prefix_[5] = {};
   size_t prefix_size_ = 0;
-  size_t length_ = 0, filled_ = 0, capacity_ = 0;
-  // Owns data_ of a short message; data_ of a long message is from malloc.
-  std::shared_ptr<std::byte[]> small_;
-  std::byte* data_ = nullptr;
+  size_t length_ = 0, filled_ = 0;
+  Buffer memory_;  // at most length_ bytes
   ByteReservation reservation_;
 };
+
+// Decompresses a message. `encoding` is the grpc-encoding of its request. Takes long for long messages.
+GrpcStatus Inflate(Compression encoding, const MessageLimits& limits, ServerContext& context,
+                   InMessage& message);
 
 }  // namespace tern::server

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "server/grpc/message_compression.h"
 
 namespace tern::server {
@@ -21,8 +23,10 @@ std::vector<std::string> ReadAll(const std::string& bytes, size_t step, ServerCo
   std::vector<std::string> messages;
   for (size_t at = 0; at < bytes.size() && status.ok();) {
     at += reader.Feed(bytes.data() + at, std::min(step, bytes.size() - at), {}, context, status);
-    if (status.ok() && reader.complete())
-      messages.push_back(Text(reader.Take(Compression::kIdentity, {}, context, status).bytes));
+    if (!status.ok() || !reader.complete()) continue;
+    InMessage message = reader.Take();
+    if (message.compressed) status = Inflate(Compression::kIdentity, {}, context, message);
+    messages.push_back(Text(message.bytes));
   }
   EXPECT_TRUE(reader.idle() || !status.ok());
   return messages;
@@ -78,6 +82,30 @@ TEST(GrpcMessageReader, CountsBytesWhenTheyArrive) {
     reader.Feed(bytes.data(), bytes.size(), {}, context, status);
     EXPECT_EQ(status.code, GrpcCode::kResourceExhausted);
   }
+  EXPECT_EQ(context.queued_bytes, 0u);
+}
+
+TEST(GrpcMessageReader, ReceivesInPlace) {
+  ServerContext context;
+  GrpcStatus status;
+  MessageReader reader;
+  EXPECT_EQ(reader.Room().size(), 0u) << "between messages";
+  std::string message(3'000'000, 'x');
+  for (size_t i = 0; i < message.size(); ++i) message[i] = static_cast<char>(i * 7 + i / 251);
+  const std::string start = Prefix(0, message.size()) + message.substr(0, 1000);
+  EXPECT_EQ(reader.Feed(start.data(), start.size(), {}, context, status), start.size());
+  for (size_t at = 1000; at < message.size();) {
+    const Buffer room = reader.Room();
+    const size_t part = std::min<size_t>({room.size(), message.size() - at, 700'000});
+    ASSERT_GT(part, 0u);
+    std::memcpy(room.data(), message.data() + at, part);
+    EXPECT_EQ(reader.Feed(reinterpret_cast<const char*>(room.data()), part, {}, context, status), part);
+    at += part;
+  }
+  EXPECT_TRUE(status.ok());
+  ASSERT_TRUE(reader.complete());
+  EXPECT_EQ(reader.Room().size(), 0u);
+  EXPECT_TRUE(Text(reader.Take().bytes) == message);
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 

@@ -19,6 +19,14 @@ void ReplyBox::Deliver(Reply reply) {
   if (replies_.size() == 1) loop_->Post([self = shared_from_this()] { self->DeliverAll(); });
 }
 
+void ReplyBox::Post(std::function<void(GrpcConnection&)> function) {
+  const std::lock_guard lock(mutex_);
+  if (!loop_) return;
+  loop_->Post([self = shared_from_this(), function = std::move(function)] {
+    if (self->connection_) self->connection_->RunTurn(function);
+  });
+}
+
 void ReplyBox::DeliverAll() {
   std::vector<Reply> replies;
   {

@@ -1,5 +1,6 @@
 // Passes replies from any thread to the thread of a connection.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -19,6 +20,8 @@ class ReplyBox : public std::enable_shared_from_this<ReplyBox> {
   ReplyBox(Loop& loop, GrpcConnection& connection);
   // Thread-safe. On the loop's thread the connection gets the reply at once. Replies after Close are dropped.
   void Deliver(Reply reply);
+  // Thread-safe. Runs a function on the loop's thread, in a turn of the connection. Drops it after Close.
+  void Post(std::function<void(GrpcConnection&)> function);
   void Close();
 
  private:

@@ -45,11 +45,18 @@ class Rpc {
 
 using UnaryHandler = Result<std::string> (*)(ServerContext& context, std::string_view request);
 
+// Where the handler of an rpc runs.
+enum class RpcThread {
+  kLoop,        // it returns at once
+  kWork,        // it may take long
+  kRepository,  // it may wait for a model that is loaded or unloaded
+};
+
 struct RpcMethod {
   std::string_view path;
   std::unique_ptr<Rpc> (*make)(GrpcStream& stream, const RpcMethod& method);
   UnaryHandler handler = nullptr;
-  bool blocking = false;  // the handler may block, so it runs on a worker thread
+  RpcThread thread = RpcThread::kLoop;
 };
 
 // Returns null for an unknown path.

@@ -8,7 +8,7 @@ namespace tern::server {
 namespace {
 
 constexpr uint32_t kMaxStreams = 1024, kStreamWindow = 8 << 20, kConnectionWindow = 16 << 20,
-                   kMaxFrame = 256 << 10, kMaxHeaderList = 16 << 10;
+                   kMaxFrame = 1 << 20, kMaxHeaderList = 16 << 10;
 
 GrpcConnection& ConnectionOf(void* user) { return *static_cast<GrpcConnection*>(user); }
 
@@ -91,9 +91,20 @@ struct SessionCallbacks {
     if (stream->timeout().count() > 0) c.fresh_.push_back(id);
   }
 
+  // The connection must know how much of a DATA frame is still to come. Padded frames are rare: it does not
+  // look at them.
+  static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* header, void* user) {
+    GrpcConnection& c = ConnectionOf(user);
+    const bool plain = header->type == NGHTTP2_DATA && !(header->flags & NGHTTP2_FLAG_PADDED);
+    c.data_stream_ = header->stream_id;
+    c.data_left_ = plain ? header->length : 0;
+    return 0;
+  }
+
   static int OnDataChunk(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
                          void* user) {
     GrpcConnection& c = ConnectionOf(user);
+    c.data_left_ -= std::min(size, c.data_left_);
     return Protect([&] {
       if (GrpcStream* stream = c.Find(id))
         stream->OnData(reinterpret_cast<const char*>(data), size);
@@ -174,6 +185,7 @@ struct SessionCallbacks {
   }
 
   static void Set(nghttp2_session_callbacks* callbacks) {
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, OnBeginFrame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, OnBeginHeaders);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);

@@ -146,6 +146,7 @@ struct TestStream {
   std::string to_send;
   size_t sent = 0;
   bool end_after = false, deferred = false;
+  size_t returned = 0;  // bytes of the body that were returned to the windows
 
   int status() const { return headers.count("grpc-status") ? std::stoi(headers.at("grpc-status")) : -1; }
   std::string message() const { return headers.count("grpc-message") ? headers.at("grpc-message") : ""; }
@@ -176,7 +177,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 class Http2Client {
  public:
-  explicit Http2Client(int port, bool session = true) : socket(port) {
+  // return_windows: open the windows again for data that was received, as a client that reads does.
+  explicit Http2Client(int port, bool session = true, bool return_windows = true) : socket(port) {
     if (!session) return;
     nghttp2_session_callbacks* callbacks = nullptr;
     nghttp2_session_callbacks_new(&callbacks);
@@ -184,7 +186,12 @@ class Http2Client {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
-    nghttp2_session_client_new(&session_, callbacks, this);
+    nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks, FrameSize);
+    nghttp2_option* option = nullptr;
+    nghttp2_option_new(&option);
+    nghttp2_option_set_no_auto_window_update(option, !return_windows);
+    nghttp2_session_client_new2(&session_, callbacks, this, option);
+    nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20};
     nghttp2_submit_settings(session_, 0, &window, 1);
@@ -230,6 +237,15 @@ class Http2Client {
     const uint8_t* data = nullptr;
     for (ssize_t n = 0; (n = nghttp2_session_mem_send(session_, &data)) > 0;)
       socket.Send({reinterpret_cast<const char*>(data), static_cast<size_t>(n)});
+  }
+  // Opens the windows again, for a client that was constructed without return_windows.
+  void ReturnWindows() {
+    for (auto& [id, stream] : streams) {
+      const size_t bytes = stream.body.size() - stream.returned;
+      stream.returned += bytes;
+      if (bytes) nghttp2_session_consume(session_, id, bytes);
+    }
+    Flush();
   }
   // Reads until done() is true, the server closes the connection, or no bytes arrive for 5 s. Returns done().
   template <class F> bool Until(F done) {
@@ -290,6 +306,10 @@ class Http2Client {
     self.goaway_text.assign(reinterpret_cast<const char*>(frame->goaway.opaque_data),
                             frame->goaway.opaque_data_len);
     return 0;
+  }
+  static ssize_t FrameSize(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
+                           int32_t stream_window, uint32_t max_frame, void*) {
+    return std::min({connection_window, stream_window, static_cast<int32_t>(max_frame)});
   }
   static ssize_t OnRead(nghttp2_session*, int32_t id, uint8_t* out, size_t limit, uint32_t* flags,
                         nghttp2_data_source*, void* user) {

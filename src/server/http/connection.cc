@@ -101,6 +101,7 @@ void HttpConnection::Progress() {
     again = !closed_ && paused_ && !Paused() && !peer_closed_;
     if (again) Resume();
   }
+  unsent_.Set(shared_->context, closed_ ? 0 : out_.bytes());
   if (!closed_) EndOrWait();
 }
 

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "server/core/byte_budget.h"
-#include "server/http/background.h"
+#include "server/core/worker_threads.h"
 #include "server/http/chunks.h"
 #include "server/http/exchange.h"
 #include "server/http/http_server.h"
+#include "server/http/incoming_body.h"
 #include "server/http/reply.h"
 #include "server/http/route.h"
 #include "server/net/loop_link.h"
@@ -23,7 +24,8 @@ struct HttpShared {
   ServerContext& context;
   const HttpOptions options;
   bool metrics_only = false;
-  Background background{4};
+  WorkerThreads repository{4};  // load and unload models
+  WorkerThreads work{2};        // what takes long but does not wait for a model
 };
 
 class HttpConnection : public Connection,
@@ -36,6 +38,7 @@ class HttpConnection : public Connection,
 
   void Start();
   void Drain() override;
+  bool busy() const override { return !exchanges_.empty() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
 
   const std::shared_ptr<LoopLink>& link() { return link_; }
@@ -97,18 +100,17 @@ class HttpConnection : public Connection,
 
   // connection_write.cc
   Output& Sink(Exchange& exchange);
-  void AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply, uint64_t length,
-                  Encoding encoding);
+  void AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply, uint64_t length);
   void AppendConnectionFields(std::string& out, const Exchange& exchange);
   void Finish(Exchange& exchange);
   void Prepare(Exchange& exchange);
 
   // dispatch.cc
   void Dispatch(Buffer body);
-  void StartCall(const Route& route, Buffer body);
+  void StartCall(const Route& route, IncomingBody body);
   std::shared_ptr<HttpCall> RefusedCall();
   void SendRefusal(const std::shared_ptr<HttpCall>& call);
-  void StartControl(Route route, Buffer body);
+  void StartControl(const Route& route, IncomingBody body);
   void ReplyNow(HttpReply reply);
   HttpReply Preflight() const;
 
@@ -140,6 +142,7 @@ class HttpConnection : public Connection,
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
+  ByteReservation unsent_;  // for out_
   uint64_t timer_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "server/core/buffer_pool.h"
 #include "server/http/connection.h"
 
 namespace tern::server {
@@ -10,7 +11,7 @@ namespace {
 constexpr size_t kMemoryBytes = 32768;
 constexpr size_t kMinRoom = 4096;
 // Bytes per event, so that other connections of the loop are served too.
-constexpr size_t kReadBudget = size_t{4} << 20;
+constexpr size_t kReadBudget = size_t{1} << 20;
 constexpr size_t kMaxPipelined = 32;
 constexpr std::chrono::milliseconds kTurn{2};    // for pipelined requests that are answered at once
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
@@ -63,7 +64,7 @@ Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
   if (state_ == State::kRefused) return SkipOnce(read, asked);
   Stream::Outcome outcome;
   if (state_ == State::kBody) {
-    asked = body_.size() - filled_;
+    asked = std::min(body_.size() - filled_, kReadBudget);
     outcome = stream_->Read(body_.data() + filled_, asked, read);
     filled_ += read;
   } else {
@@ -198,7 +199,8 @@ bool HttpConnection::BeginBody(size_t available) {
     return false;
   }
   if (!Reserve(available)) return false;
-  body_ = Buffer::Allocate(static_cast<size_t>(length));
+  body_ = BufferPool::Shared().Allocate(static_cast<size_t>(length));
+  if (!body_.defined()) return Refuse(503, "the server has no memory for the body of the request"), false;
   filled_ = available;
   if (available) std::memcpy(body_.data(), memory_.get() + begin_, available);
   begin_ = end_;

@@ -6,25 +6,8 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMinCompressBytes = 128;
 // If more bytes wait, the connection is closed because the client does not read.
 constexpr size_t kMaxUnread = size_t{64} << 20;
-
-std::string_view ViewOf(const Buffer& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// Replaces body and tail by their compressed form. If that fails, returns false and leaves the reply as it
-// is.
-bool CompressReply(Encoding encoding, HttpReply& reply) {
-  std::vector<std::string_view> parts{reply.body};
-  for (const Buffer& bytes : reply.tail) parts.push_back(ViewOf(bytes));
-  auto compressed = Compress(encoding, parts);
-  if (!compressed.ok()) return false;
-  reply.body = std::move(*compressed);
-  reply.tail.clear();
-  return true;
-}
 
 }  // namespace
 
@@ -66,7 +49,7 @@ void HttpConnection::AppendConnectionFields(std::string& out, const Exchange& ex
 }
 
 void HttpConnection::AppendHead(std::string& out, const Exchange& exchange, const HttpReply& reply,
-                                uint64_t length, Encoding encoding) {
+                                uint64_t length) {
   out += "HTTP/1.1 ";
   AppendJsonNumber(out, int64_t{reply.status});
   out += ' ';
@@ -79,9 +62,9 @@ void HttpConnection::AppendHead(std::string& out, const Exchange& exchange, cons
     out += "\r\nInference-Header-Content-Length: ";
     AppendJsonNumber(out, uint64_t{reply.infer_header});
   }
-  if (encoding != Encoding::kIdentity) {
+  if (reply.encoding != Encoding::kIdentity) {
     out += "\r\nContent-Encoding: ";
-    out += EncodingName(encoding);
+    out += EncodingName(reply.encoding);
   }
   if (!reply.allow.empty()) {
     out += "\r\nAllow: ";
@@ -105,18 +88,12 @@ void HttpConnection::AppendHead(std::string& out, const Exchange& exchange, cons
 
 void HttpConnection::Reply(Exchange& exchange, HttpReply reply) {
   if (closed_ || exchange.answered) return;
-  uint64_t length = reply.body.size();
-  for (const Buffer& bytes : reply.tail) length += bytes.size();
-  Encoding encoding = Encoding::kIdentity;
-  if (reply.compress && exchange.accept != Encoding::kIdentity && length >= kMinCompressBytes &&
-      CompressReply(exchange.accept, reply)) {
-    encoding = exchange.accept;
-    length = reply.body.size();
-  }
+  CompressReply(exchange.accept, reply);
+  const uint64_t length = BodyBytes(reply);
   Output& out = Sink(exchange);
   std::string& text = out.Text();
   const size_t before = text.size();
-  AppendHead(text, exchange, reply, length, encoding);
+  AppendHead(text, exchange, reply, length);
   text += "\r\n";
   exchange.sent = text.size() - before + (exchange.without_body ? 0 : length);
   exchange.status = reply.status;

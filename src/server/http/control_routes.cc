@@ -35,8 +35,17 @@ HttpReply Metrics(ServerContext& context) {
 
 }  // namespace
 
-bool MayWait(RouteKind kind) {
-  return kind == RouteKind::kIndex || kind == RouteKind::kLoad || kind == RouteKind::kUnload;
+RouteThread ThreadOf(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kLoad:
+    case RouteKind::kUnload:
+      return RouteThread::kRepository;
+    case RouteKind::kIndex:  // reads folders
+    case RouteKind::kMetrics:
+      return RouteThread::kWork;
+    default:
+      return RouteThread::kLoop;
+  }
 }
 
 HttpReply HandleServerRoute(ServerContext& context, const Route& route) {

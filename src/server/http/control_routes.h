@@ -6,8 +6,13 @@
 
 namespace tern::server {
 
-// Returns whether the route may wait for the repository. Such a route must not run on an event loop.
-bool MayWait(RouteKind kind);
+// Where a route is answered.
+enum class RouteThread {
+  kLoop,        // it returns at once
+  kWork,        // it may take long
+  kRepository,  // it may wait for a model that is loaded or unloaded
+};
+RouteThread ThreadOf(RouteKind kind);
 HttpReply HandleControl(ServerContext& context, const Route& route, Method method, std::string_view body);
 
 // HandleControl calls one of these functions.

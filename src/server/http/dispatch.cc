@@ -1,4 +1,6 @@
 // The part of HttpConnection that finds the operation for a request.
+#include <algorithm>
+
 #include "server/http/connection.h"
 #include "server/http/control_routes.h"
 #include "server/http/http_call.h"
@@ -6,9 +8,9 @@
 namespace tern::server {
 namespace {
 
-std::string_view ViewOf(const Buffer& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+// The loop parses JSON of at most this size. Other threads parse longer JSON, because the other connections
+// of the loop would wait.
+constexpr size_t kMaxLoopJson = size_t{256} << 10;
 
 bool IsCall(RouteKind kind) {
   return kind == RouteKind::kInfer || kind == RouteKind::kGenerate || kind == RouteKind::kGenerateStream;
@@ -22,16 +24,7 @@ HttpCall::Mode ModeOf(RouteKind kind) {
 
 }  // namespace
 
-void HttpConnection::Dispatch(Buffer body) {
-  if (head_.encoding != Encoding::kIdentity && body.size() > 0) {
-    auto plain = Decompress(ViewOf(body), shared_->context.limits.body_bytes);
-    if (!plain.ok())
-      return ReplyNow(ErrorReply(plain.status().code() == Code::kResourceExhausted ? 413 : 400,
-                                 plain.status().message()));
-    if (!reservation_.Add(shared_->context, plain->size()))
-      return ReplyNow(ErrorReply(TooManyQueuedBytes(shared_->context, plain->size())));
-    body = std::move(*plain);
-  }
+void HttpConnection::Dispatch(Buffer bytes) {
   Route route = ParseRoute(target_, shared_->options.base_path);
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
@@ -42,8 +35,10 @@ void HttpConnection::Dispatch(Buffer body) {
     reply.allow = AllowedMethods(route.kind);
     return ReplyNow(std::move(reply));
   }
+  const Encoding encoding = bytes.size() > 0 ? head_.encoding : Encoding::kIdentity;
+  IncomingBody body{std::move(bytes), encoding, std::move(reservation_)};
   if (IsCall(route.kind)) return StartCall(route, std::move(body));
-  StartControl(std::move(route), std::move(body));
+  StartControl(route, std::move(body));
 }
 
 void HttpConnection::ReplyNow(HttpReply reply) {
@@ -60,12 +55,19 @@ HttpReply HttpConnection::Preflight() const {
   return reply;
 }
 
-void HttpConnection::StartCall(const Route& route, Buffer body) {
+void HttpConnection::StartCall(const Route& route, IncomingBody body) {
   auto found = context().models->Find(route.model, route.version);
   if (!found.ok()) return ReplyNow(ErrorReply(found.status()));
   const auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
   Register(call);
-  call->Start(*this, body, head_.infer_header, std::move(reservation_));
+  if (call->RefuseIfOverloaded()) return;
+  const std::optional<uint64_t> header = head_.infer_header;
+  const uint64_t json = std::min<uint64_t>(header.value_or(UINT64_MAX), body.bytes.size());
+  if (body.encoding == Encoding::kIdentity && json <= kMaxLoopJson)
+    return call->Start(*this, std::move(body), header);
+  auto shared_body = std::make_shared<IncomingBody>(std::move(body));
+  if (!shared_->work.Post([call, shared_body, header] { call->StartLater(std::move(*shared_body), header); }))
+    Reply(*call, ErrorReply(429, "too many long requests wait"));
 }
 
 // Returns a call that its model refuses now, whatever the body contains, or null.
@@ -83,18 +85,27 @@ void HttpConnection::SendRefusal(const std::shared_ptr<HttpCall>& call) {
   call->SendRefusal();
 }
 
-void HttpConnection::StartControl(Route route, Buffer body) {
-  if (!MayWait(route.kind)) return ReplyNow(HandleControl(context(), route, head_.method, ViewOf(body)));
+void HttpConnection::StartControl(const Route& route, IncomingBody body) {
   const auto exchange = std::make_shared<Exchange>();
   Register(exchange);
-  shared_->background.Run([self = weak_from_this(), shared = shared_.get(), loop = &loop_, exchange, body,
-                           route = std::move(route), method = head_.method,
-                           held = std::make_shared<ByteReservation>(std::move(reservation_))] {
-    auto reply = std::make_shared<HttpReply>(HandleControl(shared->context, route, method, ViewOf(body)));
-    loop->Post([self, exchange, reply] {
-      if (auto connection = self.lock()) connection->ReplyLater(*exchange, std::move(*reply));
-    });
-  });
+  const bool compressed = body.encoding != Encoding::kIdentity;
+  const RouteThread thread =
+      compressed ? std::max(ThreadOf(route.kind), RouteThread::kWork) : ThreadOf(route.kind);
+  if (thread == RouteThread::kLoop)
+    return Reply(*exchange, HandleControl(context(), route, head_.method, body.text()));
+  WorkerThreads& threads = thread == RouteThread::kWork ? shared_->work : shared_->repository;
+  const bool posted =
+      threads.Post([self = weak_from_this(), &context = context(), loop = &loop_, exchange, route,
+                    method = head_.method, body = std::make_shared<IncomingBody>(std::move(body))] {
+        std::optional<HttpReply> refused = body->Decode(context);
+        auto reply = std::make_shared<HttpReply>(
+            refused ? std::move(*refused) : HandleControl(context, route, method, body->text()));
+        CompressReply(exchange->accept, *reply);
+        loop->Post([self, exchange, reply] {
+          if (auto connection = self.lock()) connection->ReplyLater(*exchange, std::move(*reply));
+        });
+      });
+  if (!posted) Reply(*exchange, ErrorReply(429, "too many requests of this kind wait"));
 }
 
 }  // namespace tern::server

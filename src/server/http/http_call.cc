@@ -7,6 +7,12 @@
 #include "server/http/json_writer.h"
 
 namespace tern::server {
+namespace {
+
+// The loop itself converts, compresses and copies at most this many bytes of tensors.
+constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
+
+}  // namespace
 
 void HttpCall::Describe(AccessRecord& record) const {
   record.model = version_->config().name;
@@ -21,28 +27,35 @@ Status HttpCall::Reserve(uint64_t bytes) {
   return reservation_.Add(context_, more) ? Status() : TooManyQueuedBytes(context_, more);
 }
 
-Status HttpCall::Parse(const Buffer& body, std::optional<uint64_t> infer_header) {
+Status HttpCall::Parse(IncomingBody body, std::optional<uint64_t> infer_header) {
+  reservation_ = std::move(body.reservation);
   const InferSource source{&version_->config(), &context_.limits, context_.shared_memory};
   if (mode_ == Mode::kInfer) {
     if (version_->config().decoupled)
       return Unsupported("HTTP end point doesn't support models with decoupled transaction policy");
-    TERN_TRY(ParseInferRequest(body, infer_header, source, request, format_));
+    TERN_TRY(ParseInferRequest(body.bytes, infer_header, source, request, format_));
   } else {
-    TERN_TRY(
-        ParseGenerateRequest({reinterpret_cast<const char*>(body.data()), body.size()}, source, request));
+    TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
-  return Reserve(body.size() + format_.converted);
+  return Reserve(body.bytes.size() + format_.converted);
 }
 
-void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header,
-                     ByteReservation reservation) {
-  reservation_ = std::move(reservation);
-  request.arrived = arrived;
-  request.trace = trace;
-  if (version_->RefuseIfOverloaded(*this)) return;
-  const Status status = Parse(body, infer_header);
+void HttpCall::Start(HttpConnection& connection, IncomingBody body, std::optional<uint64_t> infer_header) {
+  Status status = Parse(std::move(body), infer_header);
+  // Other connections would wait for the copy of long tensors.
+  if (status.ok() && format_.shared.input_bytes() > kMaxLoopBytes) {
+    if (connection.shared().work.Post([self = shared_from_this(), this] { SubmitFromThread(); })) return;
+    status = ResourceExhausted("too many long requests wait");
+  }
+  if (status.ok()) status = format_.shared.ReadInputs(request);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
   version_->Submit(shared_from_this());
+}
+
+bool HttpCall::RefuseIfOverloaded() {
+  request.arrived = arrived;
+  request.trace = trace;
+  return version_->RefuseIfOverloaded(*this);
 }
 
 bool HttpCall::RefuseEarly(Clock::time_point arrival) {
@@ -53,11 +66,33 @@ bool HttpCall::RefuseEarly(Clock::time_point arrival) {
   return refused;
 }
 
+void HttpCall::StartLater(IncomingBody body, std::optional<uint64_t> infer_header) {
+  std::optional<HttpReply> refused = body.Decode(context_);
+  if (refused) return ReplyFromThread(std::move(*refused));
+  const Status status = Guard([&] { return Parse(std::move(body), infer_header); });
+  if (!status.ok()) return ReplyFromThread(ErrorReply(status));
+  SubmitFromThread();
+}
+
+void HttpCall::SubmitFromThread() {
+  const Status status = Guard([&] { return format_.shared.ReadInputs(request); });
+  if (!status.ok()) return ReplyFromThread(ErrorReply(status));
+  version_->Submit(shared_from_this());
+}
+
+void HttpCall::ReplyFromThread(HttpReply reply) {
+  auto held = std::make_shared<HttpReply>(std::move(reply));
+  loop_->Post([self = shared_from_this(), this, held] {
+    if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(*held));
+  });
+}
+
 void HttpCall::OnResponse(Response response) {
   if (early_) {
     first_ = std::move(response);
     return;
   }
+  if (response.status.ok()) format_.shared.WriteOutputs(response);
   if (response.final) reservation_ = {};
   // A call that answers inline takes no detour.
   if (loop_->OnThread()) return Deliver(response);
@@ -91,8 +126,32 @@ void HttpCall::DeliverWhole(HttpConnection& connection, Response& response) {
     return;
   }
   Response& answer = empty && responses_ > 0 ? first_ : response;
-  connection.Reply(*this, mode_ == Mode::kInfer ? MakeInferReply(*version_, request, format_, answer)
-                                                : GenerateReply(answer));
+  if (!TakesLong(answer)) return connection.Reply(*this, WholeReply(answer));
+  auto held = std::make_shared<Response>(std::move(answer));
+  const bool posted = connection.shared().work.Post([self = shared_from_this(), this, held] {
+    auto reply = Guard([&]() -> Result<HttpReply> {
+      HttpReply made = WholeReply(*held);
+      CompressReply(accept, made);
+      return made;
+    });
+    ReplyFromThread(reply.ok() ? std::move(*reply) : ErrorReply(reply.status()));
+  });
+  if (!posted) connection.Reply(*this, ErrorReply(429, "too many long responses wait"));
+}
+
+HttpReply HttpCall::WholeReply(Response& response) {
+  return mode_ == Mode::kInfer ? MakeInferReply(*version_, request, format_, response)
+                               : GenerateReply(response);
+}
+
+// True if the outputs are so long that another thread converts them to JSON or compresses them.
+bool HttpCall::TakesLong(const Response& response) const {
+  uint64_t all = 0, json = 0;
+  for (const WireTensor& output : response.outputs) {
+    all += output.bytes.size();
+    if (mode_ != Mode::kInfer || !IsBinary(request, format_, output.name)) json += output.bytes.size();
+  }
+  return json > kMaxLoopBytes || (accept != Encoding::kIdentity && all > kMaxLoopBytes);
 }
 
 HttpReply HttpCall::GenerateReply(Response& response) {

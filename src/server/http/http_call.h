@@ -16,11 +16,13 @@ class HttpCall : public Call, public Exchange {
         connection_(connection.weak_from_this()),
         version_(std::move(version)) {}
 
-  // Parses the body and submits the call. The call is registered with its connection.
-  // reservation: what the connection took of the budget for the body.
-  void Start(HttpConnection& connection, const Buffer& body, std::optional<uint64_t> infer_header,
-             ByteReservation reservation);
+  // Parses the body and submits the call. The call is registered with its connection. Start is called on the
+  // connection's loop, with a body that is short or not JSON. StartLater is called on another thread.
+  void Start(HttpConnection& connection, IncomingBody body, std::optional<uint64_t> infer_header);
+  void StartLater(IncomingBody body, std::optional<uint64_t> infer_header);
 
+  // Answers the call and returns true if its model is overloaded. The call is registered with its connection.
+  bool RefuseIfOverloaded();
   // Before the body has arrived: returns true if the model refuses the request whatever the body contains.
   // Then SendRefusal answers it, after the call is registered.
   bool RefuseEarly(Clock::time_point arrival);
@@ -33,10 +35,14 @@ class HttpCall : public Call, public Exchange {
   void OnResponse(Response response) override;
 
  private:
-  Status Parse(const Buffer& body, std::optional<uint64_t> infer_header);
+  Status Parse(IncomingBody body, std::optional<uint64_t> infer_header);
+  void SubmitFromThread();
+  void ReplyFromThread(HttpReply reply);
   Status Reserve(uint64_t bytes);
   void Deliver(Response& response);
   void DeliverWhole(HttpConnection& connection, Response& response);
+  HttpReply WholeReply(Response& response);
+  bool TakesLong(const Response& response) const;
   void DeliverEvent(HttpConnection& connection, Response& response);
   HttpReply GenerateReply(Response& response);
 

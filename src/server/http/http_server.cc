@@ -9,7 +9,8 @@ class Server : public HttpServer {
  public:
   ~Server() override {
     listener_.reset();
-    shared_->background.Stop();
+    shared_->repository.Stop();
+    shared_->work.Stop();
   }
   static Result<std::unique_ptr<HttpServer>> Start(Loops& loops, std::shared_ptr<HttpShared> shared) {
     auto server = std::make_unique<Server>();
@@ -29,7 +30,7 @@ class Server : public HttpServer {
   }
   int port() const override { return listener_->port(); }
   size_t connections() const override { return listener_->connections(); }
-  void Drain(std::chrono::milliseconds limit) override { listener_->Drain(limit); }
+  bool Drain(std::chrono::milliseconds limit) override { return listener_->Drain(limit); }
 
  private:
   std::shared_ptr<HttpShared> shared_;

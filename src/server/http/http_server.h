@@ -24,7 +24,8 @@ class HttpServer {
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
   virtual size_t connections() const { return 0; }  // open connections
-  virtual void Drain(std::chrono::milliseconds limit) = 0;
+  // Returns false if accepted requests are not answered after `limit`.
+  virtual bool Drain(std::chrono::milliseconds limit) = 0;
 };
 
 // Serves only GET /metrics.

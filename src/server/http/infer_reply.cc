@@ -72,6 +72,11 @@ void AppendHeader(std::string& out, const ModelVersion& version, const Request& 
 
 }  // namespace
 
+bool IsBinary(const Request& request, const InferFormat& format, std::string_view output) {
+  const OutputFormat* found = FormatOf(request, format, output);
+  return found ? found->binary : format.default_binary;
+}
+
 HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
                          Response& response) {
   if (!response.status.ok()) return ErrorReply(response.status, response.retry_after);

@@ -10,4 +10,7 @@ namespace tern::server {
 HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
                          Response& response);
 
+// Returns whether the reply contains the output as binary data, and not as JSON.
+bool IsBinary(const Request& request, const InferFormat& format, std::string_view output);
+
 }  // namespace tern::server

@@ -106,6 +106,10 @@ class Parser {
         if (other.name == fields.tensor.name)
           return InvalidArgument("input '", other.name, "' already exists in request");
       if (fields.data) format_.converted += fields.tensor.bytes.size();
+      if (fields.range) {
+        format_.converted += fields.range->size();
+        format_.shared.inputs.push_back({request_.inputs.size(), std::move(fields.range)});
+      }
       request_.inputs.push_back(std::move(fields.tensor));
       return {};
     });

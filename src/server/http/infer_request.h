@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/core/control.h"
+#include "server/core/shared_tensors.h"
 #include "server/http/json_reader.h"
 
 namespace tern::server {
@@ -18,7 +18,9 @@ struct OutputFormat {
 struct InferFormat {
   bool default_binary = false;        // the format of outputs that the request does not list
   std::vector<OutputFormat> outputs;  // one per Request::outputs
-  uint64_t converted = 0;             // bytes of inputs that were made from JSON, besides the body
+  SharedTensors shared;               // inputs and outputs in shared memory
+  // Bytes of inputs besides the body: those that were made from JSON, and those in shared memory.
+  uint64_t converted = 0;
 };
 
 // What the parser needs to know about the server.

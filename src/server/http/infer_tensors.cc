@@ -97,7 +97,8 @@ Status CheckSources(const InputFields& f) {
   return Status(Code::kInvalidArgument, std::move(text));
 }
 
-Result<Buffer> FindRegion(const InferSource& source, const TensorParameters& p) {
+Result<std::shared_ptr<const SharedMemoryRange>> FindRegion(const InferSource& source,
+                                                            const TensorParameters& p) {
   if (!source.shared_memory)
     return Unavailable("shared memory region '", *p.region,
                        "' cannot be used: shared memory of clients is off");
@@ -132,7 +133,7 @@ Status ReadInputData(JsonReader& json, const InferSource& source, InputFields& f
   static_cast<void>(count);
   if (f.parameters.binary_size) return TakeBinary(source, *f.parameters.binary_size, f, binary);
   if (f.parameters.region) {
-    TERN_ASSIGN(f.tensor.bytes, FindRegion(source, f.parameters));
+    TERN_ASSIGN(f.range, FindRegion(source, f.parameters));
     return {};
   }
   if (f.tensor.bytes.defined()) return {};
@@ -165,7 +166,8 @@ Status ReadOutput(JsonReader& json, const InferSource& source, Request& request,
       return InvalidArgument("Output can't set both 'shared_memory_region' and 'classification'");
     if (p.binary.value_or(false))
       return InvalidArgument("Output can't set both 'shared_memory_region' and 'binary_data'");
-    TERN_ASSIGN(output.destination, FindRegion(source, p));
+    TERN_ASSIGN(auto range, FindRegion(source, p));
+    format.shared.outputs.push_back({output.name, std::move(range)});
   }
   format.outputs.push_back({p.binary.value_or(false), p.region.value_or(""), p.offset, p.bytes});
   request.outputs.push_back(std::move(output));

@@ -18,12 +18,13 @@ struct InputFields {
   bool has_name = false, has_shape = false, has_datatype = false;
   std::optional<size_t> data;  // the position in the JSON text at which the value of "data" begins
   TensorParameters parameters;
+  std::shared_ptr<const SharedMemoryRange> range;  // null if the data is not in shared memory
 };
 
 Status ReadInputFields(JsonReader& json, InputFields& fields);
 // Checks that the tensor's data is in exactly one place (JSON, binary data or shared memory), and reads it
-// from there. `binary` is the binary data that no input has used yet. Bytes that this input uses are removed
-// from it.
+// from there. Of shared memory it finds only the range. `binary` is the binary data that no input has used
+// yet. Bytes that this input uses are removed from it.
 Status ReadInputData(JsonReader& json, const InferSource& source, InputFields& fields, Buffer& binary);
 Status ReadOutput(JsonReader& json, const InferSource& source, Request& request, InferFormat& format);
 // Makes the only input of a raw binary request. The body is its data, and its dims follow from the

@@ -4,6 +4,26 @@
 
 namespace tern::server {
 
+uint64_t BodyBytes(const HttpReply& reply) {
+  uint64_t sum = reply.body.size();
+  for (const Buffer& bytes : reply.tail) sum += bytes.size();
+  return sum;
+}
+
+void CompressReply(Encoding accept, HttpReply& reply) {
+  constexpr size_t kMinBytes = 128;
+  if (!std::exchange(reply.compress, false) || accept == Encoding::kIdentity || BodyBytes(reply) < kMinBytes)
+    return;
+  std::vector<std::string_view> parts{reply.body};
+  for (const Buffer& bytes : reply.tail)
+    parts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  auto compressed = Compress(accept, parts);
+  if (!compressed.ok()) return;
+  reply.body = std::move(*compressed);
+  reply.tail.clear();
+  reply.encoding = accept;
+}
+
 int HttpStatus(Code code) {
   switch (code) {
     case Code::kOk:

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "core/buffer.h"
+#include "server/core/compression.h"
 
 namespace tern::server {
 
@@ -13,14 +14,21 @@ struct HttpReply {
   int status = 200;
   std::string_view type = "application/json";  // Content-Type
   std::string body;
-  std::vector<Buffer> tail;  // follows the body
-  size_t infer_header = 0;   // if > 0, the value of Inference-Header-Content-Length
-  bool compress = false;     // compress the body if the client accepts that
-  std::string_view allow;    // the value of Allow, for status 405
-  bool preflight = false;    // answers a CORS preflight
+  std::vector<Buffer> tail;                 // follows the body
+  size_t infer_header = 0;                  // if > 0, the value of Inference-Header-Content-Length
+  bool compress = false;                    // compress the body if the client accepts that
+  Encoding encoding = Encoding::kIdentity;  // of the body and the tail
+  std::string_view allow;                   // the value of Allow, for status 405
+  bool preflight = false;                   // answers a CORS preflight
   std::chrono::milliseconds retry_after{0};
   std::string error;  // for the access log
 };
+
+// The number of bytes of body and tail.
+uint64_t BodyBytes(const HttpReply& reply);
+// Compresses body and tail if the reply wants that and they are long enough. `accept` is what the client
+// accepts. Takes long for long bodies.
+void CompressReply(Encoding accept, HttpReply& reply);
 
 int HttpStatus(Code code);
 const char* HttpReason(int status);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "server/core/control.h"
+#include "server/core/test_support.h"
 #include "server/http/http_server.h"
 #include "server/net/test_support.h"
 
@@ -24,6 +24,7 @@ class EchoVersion : public ModelVersion {
 
   void Submit(std::shared_ptr<Call> call) override {
     ++submitted;
+    submit_thread = std::this_thread::get_id();
     if (mode_ == Mode::kThread) {
       const std::lock_guard lock(mutex_);
       threads_.emplace_back([this, call] { Answer(*call); });
@@ -53,6 +54,7 @@ class EchoVersion : public ModelVersion {
   size_t Pending() const override { return 0; }
 
   std::atomic<int> submitted{0}, cancelled{0};
+  std::atomic<std::thread::id> submit_thread;  // of the last Submit
   TraceContext last_trace;
 
  private:
@@ -81,13 +83,7 @@ class EchoVersion : public ModelVersion {
       WireTensor output = input;
       if (output.name.starts_with("IN")) output.name = "OUT" + output.name.substr(2);
       bool wanted = call.request.outputs.empty();
-      for (const RequestedOutput& requested : call.request.outputs) {
-        wanted |= requested.name == output.name;
-        if (requested.name == output.name && requested.destination.defined()) {
-          std::memcpy(requested.destination.data(), output.bytes.data(), output.bytes.size());
-          output.bytes = Buffer();
-        }
-      }
+      for (const RequestedOutput& requested : call.request.outputs) wanted |= requested.name == output.name;
       if (wanted) response.outputs.push_back(std::move(output));
     }
     response.parameters = call.request.parameters;
@@ -142,11 +138,12 @@ struct FakeMemory : SharedMemoryControl {
       if (name.empty() || name == key) all.push_back(region);
     return all;
   }
-  Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t size) override {
+  Result<std::shared_ptr<const SharedMemoryRange>> Find(const std::string& name, uint64_t offset,
+                                                        uint64_t size) override {
     if (!regions.contains(name)) return NotFound("Unable to find shared memory region: '", name, "'");
     if (offset > bytes.size() || size > bytes.size() - offset)
       return InvalidArgument("Invalid offset + byte size for shared memory region: '", name, "'");
-    return bytes.Slice(offset, size);
+    return std::shared_ptr<const SharedMemoryRange>(std::make_shared<BufferRange>(bytes.Slice(offset, size)));
   }
 };
 

@@ -10,7 +10,7 @@ namespace tern::server::loadgen {
 namespace {
 
 constexpr int kWindow = 1 << 24;
-constexpr uint32_t kFrame = 256 << 10;  // one call of send carries one frame
+constexpr uint32_t kFrame = 1 << 20;  // one call of send carries one frame
 constexpr int kUnavailable = 14, kResourceExhausted = 8;
 
 nghttp2_nv Header(std::string_view name, std::string_view value) {
@@ -31,13 +31,15 @@ class GrpcClient final : public SocketClient {
  protected:
   void OnOpen() override;
   void Start(const RequestBytes& request) override;
-  std::string_view Output() override;
-  void OnSent(size_t bytes) override { output_.remove_prefix(bytes); }
+  int Output(iovec* parts) override;
+  void OnSent(size_t bytes) override;
   bool OnReceived(std::string_view bytes) override;
   bool CloseAfterAnswer() const override { return close_; }
 
  private:
-  static ssize_t Read(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+  static ssize_t Read(nghttp2_session*, int32_t, uint8_t*, size_t size, uint32_t* flags, nghttp2_data_source*,
+                      void* self);
+  static int SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* header, size_t size,
                       nghttp2_data_source*, void* self);
   static ssize_t FrameSize(nghttp2_session*, uint8_t, int32_t, int32_t connection_window,
                            int32_t stream_window, uint32_t max_frame, void*) {
@@ -52,8 +54,10 @@ class GrpcClient final : public SocketClient {
   void Report();
 
   nghttp2_session* session_ = nullptr;
-  std::string_view output_;  // memory of the session; valid until the next nghttp2_session_mem_send
-  std::string_view message_;
+  std::string frames_;        // bytes to send
+  size_t sent_ = 0;           // of frames_
+  std::string_view payload_;  // of the DATA frame whose header is at the end of frames_
+  std::string_view message_;  // what no frame contains yet
   int32_t stream_ = -1;
   int status_ = -1, http_status_ = 0;
   bool done_ = false, close_ = false;
@@ -70,6 +74,7 @@ void GrpcClient::OnOpen() {
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
   nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks, FrameSize);
+  nghttp2_session_callbacks_set_send_data_callback(callbacks, SendData);
   nghttp2_session_client_new(&session_, callbacks, this);
   nghttp2_session_callbacks_del(callbacks);
   const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindow},
@@ -77,7 +82,9 @@ void GrpcClient::OnOpen() {
                                              {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kWindow);
-  output_ = {};
+  frames_.clear();
+  sent_ = 0;
+  payload_ = {};
   close_ = false;
 }
 
@@ -98,22 +105,46 @@ void GrpcClient::Start(const RequestBytes& request) {
   stream_ = nghttp2_submit_request(session_, nullptr, headers, std::size(headers), &provider, nullptr);
 }
 
-ssize_t GrpcClient::Read(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+// Announces the size of a DATA frame. SendData then sends the bytes without a copy.
+ssize_t GrpcClient::Read(nghttp2_session*, int32_t, uint8_t*, size_t size, uint32_t* flags,
                          nghttp2_data_source*, void* self) {
-  std::string_view& message = static_cast<GrpcClient*>(self)->message_;
-  const size_t n = std::min(size, message.size());
-  std::memcpy(out, message.data(), n);
-  message.remove_prefix(n);
-  if (message.empty()) *flags |= NGHTTP2_DATA_FLAG_EOF;
-  return static_cast<ssize_t>(n);
+  const std::string_view message = static_cast<GrpcClient*>(self)->message_;
+  *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (message.size() <= size) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(std::min(size, message.size()));
 }
 
-std::string_view GrpcClient::Output() {
-  if (!output_.empty() || !session_) return output_;
-  const uint8_t* data = nullptr;
-  const ssize_t n = nghttp2_session_mem_send(session_, &data);
-  if (n > 0) output_ = {reinterpret_cast<const char*>(data), static_cast<size_t>(n)};
-  return output_;
+int GrpcClient::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* header, size_t size,
+                         nghttp2_data_source*, void* self) {
+  auto& c = *static_cast<GrpcClient*>(self);
+  if (!c.payload_.empty()) return NGHTTP2_ERR_WOULDBLOCK;
+  c.frames_.append(reinterpret_cast<const char*>(header), 9);
+  c.payload_ = c.message_.substr(0, size);
+  c.message_.remove_prefix(size);
+  return 0;
+}
+
+int GrpcClient::Output(iovec* parts) {
+  while (session_ && payload_.empty()) {
+    const uint8_t* data = nullptr;
+    const size_t before = frames_.size();
+    const ssize_t n = nghttp2_session_mem_send(session_, &data);
+    if (n > 0) frames_.append(reinterpret_cast<const char*>(data), static_cast<size_t>(n));
+    if (n < 0 || frames_.size() == before) break;
+  }
+  int count = 0;
+  if (sent_ < frames_.size()) parts[count++] = {frames_.data() + sent_, frames_.size() - sent_};
+  if (!payload_.empty()) parts[count++] = {const_cast<char*>(payload_.data()), payload_.size()};
+  return count;
+}
+
+void GrpcClient::OnSent(size_t bytes) {
+  const size_t of_frames = std::min(bytes, frames_.size() - sent_);
+  sent_ += of_frames;
+  payload_.remove_prefix(bytes - of_frames);
+  if (sent_ < frames_.size()) return;
+  frames_.clear();
+  sent_ = 0;
 }
 
 int GrpcClient::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size,

@@ -34,7 +34,10 @@ class HttpClient final : public SocketClient {
     Reset();
     output_ = request.bytes;
   }
-  std::string_view Output() override { return output_; }
+  int Output(iovec* parts) override {
+    parts[0] = {const_cast<char*>(output_.data()), output_.size()};
+    return output_.empty() ? 0 : 1;
+  }
   void OnSent(size_t bytes) override { output_.remove_prefix(bytes); }
   bool OnReceived(std::string_view bytes) override;
   bool CloseAfterAnswer() const override { return close_; }

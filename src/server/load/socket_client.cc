@@ -95,9 +95,12 @@ void SocketClient::OnEvents(bool readable, bool writable, bool hang_up) {
 
 void SocketClient::Flush() {
   for (;;) {
-    const std::string_view out = Output();
-    if (out.empty()) break;
-    const ssize_t n = send(fd_, out.data(), out.size(), MSG_NOSIGNAL);
+    iovec parts[kMaxParts];
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = static_cast<size_t>(Output(parts));
+    if (message.msg_iovlen == 0) break;
+    const ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) {
       if (!watching_write_) loop_.Change(fd_, this, true, watching_write_ = true);

@@ -1,5 +1,7 @@
 // The base class of the load generator's HTTP and gRPC connections. It owns the socket.
 #pragma once
+#include <sys/uio.h>
+
 #include <string>
 #include <string_view>
 
@@ -20,8 +22,9 @@ class SocketClient : public ClientConnection, public Watcher {
   // Called when a new connection is opened. Drops all state of the previous connection.
   virtual void OnOpen() = 0;
   virtual void Start(const RequestBytes& request) = 0;
-  // Returns the next bytes to send, or an empty text if there are none.
-  virtual std::string_view Output() = 0;
+  // Points `parts` to the next bytes to send. Returns the number of parts, 0 if there are none.
+  static constexpr int kMaxParts = 2;
+  virtual int Output(iovec* parts) = 0;
   virtual void OnSent(size_t bytes) = 0;
   // Returns false if the bytes violate the protocol.
   virtual bool OnReceived(std::string_view bytes) = 0;

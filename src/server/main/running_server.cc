@@ -55,7 +55,7 @@ Status RunningServer::Listen(const ServeOptions& options) {
   return {};
 }
 
-void RunningServer::Stop(std::chrono::milliseconds limit) {
+bool RunningServer::Stop(std::chrono::milliseconds limit) {
   const auto end = Clock::now() + limit;
   const auto left = [end] {
     return std::max(std::chrono::milliseconds(0),
@@ -63,12 +63,14 @@ void RunningServer::Stop(std::chrono::milliseconds limit) {
   };
   context_.ready = false;
   context_.draining = true;
+  bool grpc_done = true, http_done = true;
   std::thread grpc([&] {
-    if (grpc_) grpc_->Drain(left());
+    if (grpc_) grpc_done = grpc_->Drain(left());
   });
-  if (http_) http_->Drain(left());
+  if (http_) http_done = http_->Drain(left());
   grpc.join();
   repository_->Stop(left());
+  return grpc_done && http_done;
 }
 
 }  // namespace tern::server

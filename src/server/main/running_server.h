@@ -25,8 +25,8 @@ class RunningServer {
   int metrics_port() const { return metrics_ ? metrics_->port() : 0; }
 
   // Makes the server not ready and refuses new requests. Returns when the accepted requests are answered and
-  // all models are unloaded, or after `limit`.
-  void Stop(std::chrono::milliseconds limit);
+  // all models are unloaded, or after `limit`. Returns false if requests were not answered in time.
+  bool Stop(std::chrono::milliseconds limit);
 
  private:
   RunningServer() = default;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "data/file.h"
+#include "server/core/buffer_pool.h"
 #include "server/main/private_folder.h"
 #include "server/main/running_server.h"
 #include "server/main/signals.h"
@@ -16,6 +17,9 @@ namespace tern::server {
 namespace {
 
 using std::chrono::milliseconds;
+
+// Memory of large tensors that no request has used for so long goes back to the system.
+constexpr std::chrono::seconds kIdleMemory{5};
 
 void Say(const ServeOptions& options, const std::string& text) {
   if (options.quiet) return;
@@ -59,9 +63,10 @@ bool WaitForModels(RunningServer& server, Signals& signals) {
 
 void WaitForEnd(RunningServer& server, Signals& signals) {
   for (;;) {
-    const int signal = signals.Wait(std::chrono::hours(24));
+    const int signal = signals.Wait(std::chrono::seconds(1));
     if (signal == SIGINT || signal == SIGTERM) return;
     if (signal == SIGHUP) server.ReopenLogs();
+    BufferPool::Shared().ReleaseBefore(Clock::now() - kIdleMemory);
   }
 }
 
@@ -69,9 +74,10 @@ void WaitForEnd(RunningServer& server, Signals& signals) {
 int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& options, Signals& signals,
                Builtin& builtin) {
   std::atomic<bool> done{false};
+  bool answered = false;  // every accepted request
   const auto begin = Clock::now();
   std::thread stopper([&] {
-    server->Stop(options.exit_timeout);
+    answered = server->Stop(options.exit_timeout);
     server.reset();
     done = true;
   });
@@ -86,7 +92,9 @@ int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& option
     _exit(1);
   }
   stopper.join();
-  return Clock::now() - begin > options.exit_timeout + milliseconds(500) ? 1 : 0;
+  const bool late = Clock::now() - begin > options.exit_timeout + milliseconds(500);
+  if (!answered) std::fprintf(stderr, "tern: requests were not answered in time\n");
+  return answered && !late ? 0 : 1;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -54,6 +55,7 @@ class Acceptor : public Watcher, public std::enable_shared_from_this<Acceptor> {
   void OnEvents(bool, bool, bool) override;
   void StopAccepting();
   void Drain();
+  bool busy() const;
   void CloseAll();
 
  private:
@@ -179,6 +181,11 @@ void Acceptor::Drain() {
   for (auto& connection : all) connection->Drain();
 }
 
+bool Acceptor::busy() const {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& entry) { return entry.second && entry.second->busy(); });
+}
+
 void Acceptor::CloseAll() {
   if (fd_ >= 0) {
     loop_.Remove(fd_, this);
@@ -258,13 +265,18 @@ Listener::~Listener() {
 int Listener::port() const { return state_->port; }
 size_t Listener::connections() const { return state_->count->value.load(); }
 
-void Listener::Drain(std::chrono::milliseconds limit) {
+bool Listener::Drain(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   state_->RemovePath();
   for (auto& acceptor : state_->acceptors) RunOn(acceptor->loop(), [acceptor] { acceptor->Drain(); });
-  Count& count = *state_->count;
-  std::unique_lock lock(count.mutex);
-  count.zero.wait_until(lock, end, [&] { return count.value.load() == 0; });
+  {
+    Count& count = *state_->count;
+    std::unique_lock lock(count.mutex);
+    if (count.zero.wait_until(lock, end, [&] { return count.value.load() == 0; })) return true;
+  }
+  std::atomic<bool> busy{false};
+  for (auto& acceptor : state_->acceptors) RunOn(acceptor->loop(), [&] { busy = busy || acceptor->busy(); });
+  return !busy;
 }
 
 }  // namespace tern::server

@@ -29,6 +29,8 @@ class Connection {
   virtual ~Connection() = default;
   // Called when the server drains. The connection finishes its accepted requests, then closes.
   virtual void Drain() = 0;
+  // True while an accepted request is not answered, or its response is not written completely.
+  virtual bool busy() const { return false; }
 };
 
 using ConnectionFactory = std::function<std::shared_ptr<Connection>(
@@ -42,8 +44,8 @@ class Listener {
   int port() const;
   size_t connections() const;
   // Stops accepting and calls Connection::Drain on every connection. Returns when no connection is left, or
-  // after `limit`.
-  void Drain(std::chrono::milliseconds limit);
+  // after `limit`. Returns false if a connection is busy then: its clients get no answer.
+  bool Drain(std::chrono::milliseconds limit);
 
  private:
   struct State;

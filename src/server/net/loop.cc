@@ -25,7 +25,9 @@ struct Loop::State {
   std::mutex mutex;  // guards posted and ended
   std::vector<std::function<void()>> posted;
   bool ended = false;  // Run has returned, so newly posted functions are destroyed at once
-  std::atomic<bool> has_posted{false};
+  // Post sets has_posted, then reads `waiting`. Run sets `waiting`, then reads has_posted. So one of them
+  // sees the other, and a loop that is busy is not woken.
+  std::atomic<bool> has_posted{false}, waiting{false};
 
   Timers timers;
   std::array<epoll_event, 64> events;  // returned by the last epoll_wait
@@ -106,8 +108,7 @@ void Loop::Post(std::function<void()> function) {
     if (state_->ended) return;
     state_->posted.push_back(std::move(function));
   }
-  // The loop checks has_posted before it waits, so only another thread must wake the loop.
-  if (!state_->has_posted.exchange(true) && !OnThread()) state_->Wake();
+  if (!state_->has_posted.exchange(true) && state_->waiting) state_->Wake();
 }
 
 uint64_t Loop::After(std::chrono::milliseconds delay, std::function<void()> function) {
@@ -141,7 +142,8 @@ void Loop::State::RunPosted() {
 }
 
 int Loop::State::WaitMs() {
-  if (has_posted.load(std::memory_order_acquire)) return 0;
+  waiting = true;
+  if (has_posted) return 0;
   return timers.WaitMs();
 }
 
@@ -168,6 +170,7 @@ void Loop::Run() {
   UseShortSlices();
   while (!s.stop) {
     const int count = epoll_wait(s.epoll, s.events.data(), static_cast<int>(s.events.size()), s.WaitMs());
+    s.waiting = false;
     s.collected = count > 0 ? count : 0;
     s.Deliver();
     if (!s.stop) Contain([&] { s.timers.RunDue(); });

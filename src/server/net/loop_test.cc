@@ -58,6 +58,15 @@ TEST(Loop, PostsRunInOrderOnTheThread) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+// Each Post meets the loop at another moment: busy, about to wait, or waiting.
+TEST(Loop, NoPostIsLost) {
+  auto loops = std::move(*Loops::Start(1));
+  for (int i = 0; i < 5000; ++i) {
+    On(loops->at(0), [] {});
+    for (volatile int spin = 0; spin < i % 500;) spin = spin + 1;
+  }
+}
+
 TEST(Loop, PostFromManyThreadsAndFromItself) {
   auto loops = std::move(*Loops::Start(2));
   std::atomic<int> count{0};

@@ -32,6 +32,16 @@ class PlainStream : public Stream {
     return got > 0 ? Outcome::kDone : Outcome::kClosed;
   }
 
+  Outcome ReadParts(const iovec* parts, int count, size_t& read) override {
+    read = 0;
+    ssize_t got = 0;
+    do got = readv(fd_, parts, count);
+    while (got < 0 && errno == EINTR);
+    if (got > 0) read = static_cast<size_t>(got);
+    if (got < 0) return OutcomeOfErrno();
+    return got > 0 ? Outcome::kDone : Outcome::kClosed;
+  }
+
   Outcome Write(const iovec* parts, int count, size_t& written) override {
     written = 0;
     msghdr message{};

@@ -18,6 +18,10 @@ class Stream {
   // Reads at most `size` bytes and sets `read` to their number. kDone implies read > 0. With TLS, call Read
   // until it returns kWouldBlock, because no event announces decrypted bytes that are left.
   virtual Outcome Read(void* data, size_t size, size_t& read) = 0;
+  // Like Read, but fills the parts one after the other. With TLS, it fills only the first part.
+  virtual Outcome ReadParts(const iovec* parts, int /*count*/, size_t& read) {
+    return Read(parts->iov_base, parts->iov_len, read);
+  }
   // Writes as many bytes as the socket accepts. `written` may be less than the sum of the parts.
   virtual Outcome Write(const iovec* parts, int count, size_t& written) = 0;
   // With TLS: true if decrypted bytes are left, which no event announces. Call Read again.

@@ -74,6 +74,10 @@ class TestClient {
     }
     return text;
   }
+  void LimitReads(int ms = 5000) {
+    const timeval limit{ms / 1000, ms % 1000 * 1000};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
   std::string ReadAll() {
     std::string text;
     for (std::string more = Read(); !more.empty(); more = Read()) text += more;
@@ -81,10 +85,6 @@ class TestClient {
   }
 
  private:
-  void LimitReads() {
-    const timeval limit{5, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
   int fd_ = -1;
   bool connected_ = false;
 };

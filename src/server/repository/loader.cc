@@ -31,13 +31,14 @@ std::vector<std::string> Loader::StepsOf(const ModelSource& source, const std::s
   return steps;
 }
 
-// Lets the model complete the configuration, then checks that no input, output, type or dims are missing.
+// Lets the model complete the configuration, then checks all of it: names and sizes of the model may
+// contradict the rest.
 static Status Complete(BackendModel& model, bool auto_complete, ConfigMessage& message, ModelConfig& config) {
   if (!auto_complete) TERN_TRY(CheckComplete(config));
   TERN_TRY(model.Complete(config));
   TERN_TRY(CheckComplete(config));
   UpdateMessage(config, message);
-  return {};
+  return CheckConfig(message, true);
 }
 
 Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,

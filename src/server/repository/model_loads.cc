@@ -101,8 +101,10 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
   });
   for (const auto& [version, model_version] : ended) {
     const auto same = ready.find(version);
-    if (same == ready.end() || same->second.model != model_version.model)
-      scheduler_.Retire(model_version.model, kSwapLimit);
+    if (same != ready.end() && same->second.model == model_version.model) continue;
+    // The folder with its files exists until then.
+    retiring_->Post(
+        [this, replaced, ended_model = model_version.model] { scheduler_.Retire(ended_model, kSwapLimit); });
   }
   return status;
 }

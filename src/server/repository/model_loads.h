@@ -1,6 +1,7 @@
 // Loads, swaps and unloads models. Operations on one model run one after the other.
 #pragma once
 #include "server/repository/catalogue.h"
+#include "server/repository/load_threads.h"
 #include "server/repository/loader.h"
 
 namespace tern::server {
@@ -12,12 +13,15 @@ class ModelLoads {
       : loader_(loader), scheduler_(scheduler), registry_(registry) {}
 
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
-  // replace the live ones. If a version fails, the live versions stay. If there are no live versions, the
-  // versions that are ready are published. Fails if any version failed.
+  // replace the live ones, which answer the requests that they have accepted while Load has already returned.
+  // If a version fails, the live versions stay. If there are no live versions, the versions that are ready
+  // are published. Fails if any version failed.
   Status Load(const ModelSource& source, const LoadOptions& options, bool requested);
   // Removes a model from the registry, then drains its versions for at most `limit`. The index then shows
   // `reason`.
   void Unload(const std::string& model, const std::string& reason, std::chrono::milliseconds limit);
+  // Waits until all versions that were replaced have answered their requests. No Load may follow.
+  void FinishRetiring() { retiring_.reset(); }
   // Marks a model that cannot be loaded, for example because its name is ambiguous.
   void Refuse(const std::string& model, const Status& status);
 
@@ -33,6 +37,8 @@ class ModelLoads {
   Scheduler& scheduler_;
   Registry& registry_;
   Catalogue catalogue_;
+  // Wait for the requests of replaced versions, which may take long. The threads that load must not wait.
+  std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(4);
   std::mutex mutexes_guard_;
   std::map<std::string, std::unique_ptr<std::mutex>> mutexes_;
 };

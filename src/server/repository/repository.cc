@@ -174,7 +174,8 @@ void FolderRepository::LoadEnsembles(const Sources& sources, std::vector<std::st
     names = std::move(waiting);
   }
   for (const std::string& name : names)
-    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, false); }).ok();
+    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, Requested(sources.at(name)[0])); })
+        .ok();
 }
 
 std::vector<IndexEntry> FolderRepository::Index(bool ready_only) {
@@ -333,6 +334,7 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     threads.swap(threads_);
   }
   threads.reset();
+  loads_.FinishRetiring();
   const auto end = Clock::now() + limit;
   for (const std::string& model : loads_.catalogue().Models()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());

@@ -133,7 +133,29 @@ TEST_F(RepositoryTest, KeepsTheOldVersionsWhenAReloadFails) {
   folder_.Write("a/1/model.onnx", "new and ok");
   EXPECT_TRUE(repository_->Load("a", {}).ok());
   EXPECT_NE(*registry_.Find("a"), before);
-  EXPECT_EQ(scheduler_.removed(), (std::vector<std::string>{"a:1"}));
+  EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
+}
+
+TEST_F(RepositoryTest, VersionsThatAreStillBusyDoNotHoldUpLoads) {
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  options_.load_threads = 1;
+  folder_.Write("a/1/model.onnx", "ok");
+  ASSERT_TRUE(Start().ok());
+  scheduler_.retire = false;
+  folder_.Write("a/1/model.onnx", "new and ok");
+  EXPECT_TRUE(repository_->Load("a", {}).ok());
+  folder_.Write("b/1/model.onnx", "ok");
+  EXPECT_TRUE(repository_->Load("b", {}).ok());
+  EXPECT_TRUE(scheduler_.removed().empty());
+  scheduler_.retire = true;
+  EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
+}
+
+TEST_F(RepositoryTest, ChecksTheNamesThatTheModelAdds) {
+  folder_.Write("a/1/model.onnx", "twice");
+  ASSERT_TRUE(Start().ok());
+  EXPECT_NE(Index().find("input 'x' is listed twice"), std::string::npos) << Index();
 }
 
 TEST_F(RepositoryTest, LeavesUnchangedVersionsAlone) {

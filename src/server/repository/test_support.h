@@ -34,16 +34,23 @@ class TestFolder {
   std::string path_;
 };
 
-// A model with input x and output y. Its file contains a text: "fail" fails to load, "slow" loads slowly.
+// A model with input x and output y. Its file contains a text: "fail" fails to load, "slow" loads slowly,
+// "twice" describes its input twice.
 class FakeModel : public BackendModel {
  public:
+  explicit FakeModel(bool twice) : twice_(twice) {}
   Status Complete(ModelConfig& config) override {
-    if (config.inputs.empty()) config.inputs.push_back({"x", DType::kF32, {4}, {}, false, false, {}});
+    if (twice_) config.inputs.push_back({"x", DType::kF32, {4}, {}, false, false, {}});
+    if (config.inputs.empty() || twice_)
+      config.inputs.push_back({"x", DType::kF32, {4}, {}, false, false, {}});
     if (config.outputs.empty()) config.outputs.push_back({"y", DType::kF32, {4}, {}, false, false, {}});
     return {};
   }
   Result<std::unique_ptr<BackendInstance>> CreateInstance() override { return Unsupported("it is a fake"); }
   size_t MemoryBytes() const override { return 1; }
+
+ private:
+  const bool twice_;
 };
 
 class FakeBackend : public Backend {
@@ -54,7 +61,7 @@ class FakeBackend : public Backend {
     ++loads;
     if (text == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (text == "fail") return InvalidModel("cannot read ", files.file);
-    return std::unique_ptr<BackendModel>(new FakeModel);
+    return std::unique_ptr<BackendModel>(new FakeModel(text == "twice"));
   }
   std::atomic<int> loads{0};
 };
@@ -108,6 +115,7 @@ class FakeScheduler : public Scheduler {
     removed_.push_back(version->config().name + ":" + version->version());
   }
   void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
+    while (!retire) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Remove(version, limit);
   }
   std::vector<std::string> removed() {
@@ -115,6 +123,7 @@ class FakeScheduler : public Scheduler {
     return removed_;
   }
   std::atomic<int> added{0};
+  std::atomic<bool> retire{true};  // Retire waits for this
 
  private:
   std::mutex mutex_;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -13,28 +15,73 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxKey = 255, kMaxName = 1024;
-constexpr size_t kMaxRegions = 4096;  // the system limits the mappings of a process, also those of malloc
+constexpr size_t kMaxRegions = 4096;
 constexpr std::string_view kReserved = "triton_python_backend_shm_region_";
 
-// Memory that stays mapped until the last buffer of it is destroyed. If a client shrinks the object
-// meanwhile, the next access raises SIGBUS. A server can only check the size at registration.
-class Mapping {
+// An open shared memory object. Regions and ranges of the same object share it.
+class Object {
  public:
-  Mapping(void* base, size_t bytes) : base_(base), bytes_(bytes) {}
-  ~Mapping() { munmap(base_, bytes_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+  explicit Object(int fd) : fd_(fd) {}
+  ~Object() { close(fd_); }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  int fd() const { return fd_; }
+  bool Same(const struct stat& other) const {
+    struct stat info {};
+    return fstat(fd_, &info) == 0 && info.st_dev == other.st_dev && info.st_ino == other.st_ino;
+  }
 
  private:
-  void* base_;
-  size_t bytes_;
+  const int fd_;
 };
 
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
+class Range : public SharedMemoryRange {
+ public:
+  Range(std::string region, std::shared_ptr<const Object> object, uint64_t offset, uint64_t bytes)
+      : region_(std::move(region)), object_(std::move(object)), offset_(offset), bytes_(bytes) {}
+  uint64_t size() const override { return bytes_; }
+
+  Status Read(void* to) const override {
+    char* const target = static_cast<char*>(to);
+    return Copy(bytes_, [&](uint64_t done, size_t step, off_t offset) {
+      return pread(object_->fd(), target + done, step, offset);
+    });
   }
+
+  // pwrite makes an object larger that has become too small, so the size is checked first.
+  Status Write(const void* from, uint64_t bytes) const override {
+    struct stat info {};
+    if (fstat(object_->fd(), &info) != 0 || static_cast<uint64_t>(info.st_size) < offset_ + bytes)
+      return Shrunk();
+    const char* const source = static_cast<const char*>(from);
+    return Copy(bytes, [&](uint64_t done, size_t step, off_t offset) {
+      return pwrite(object_->fd(), source + done, step, offset);
+    });
+  }
+
+ private:
+  Status Shrunk() const {
+    return InvalidArgument("shared memory region '", region_,
+                           "' can no longer be used: its memory object has become smaller");
+  }
+
+  template <class F> Status Copy(uint64_t bytes, F&& step) const {
+    constexpr uint64_t kMaxStep = uint64_t{1} << 30;
+    for (uint64_t done = 0; done < bytes;) {
+      const ssize_t copied = step(done, static_cast<size_t>(std::min(bytes - done, kMaxStep)),
+                                  static_cast<off_t>(offset_ + done));
+      if (copied < 0 && errno == EINTR) continue;
+      if (copied < 0)
+        return IoError("shared memory region '", region_, "' cannot be used: ", std::strerror(errno));
+      if (copied == 0) return Shrunk();
+      done += static_cast<uint64_t>(copied);
+    }
+    return {};
+  }
+
+  const std::string region_;
+  const std::shared_ptr<const Object> object_;
+  const uint64_t offset_, bytes_;  // offset_ counts from the start of the object
 };
 
 // A key must have the form "/name", because another key could name other files below /dev/shm.
@@ -51,28 +98,13 @@ Status CheckKey(const std::string& name, const std::string& key) {
                          "': it must begin with '/' and contain no other '/'");
 }
 
-Status CheckSize(const std::string& name, int fd, uint64_t offset, uint64_t bytes) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0) return IoError("Unable to get size of shared memory region '", name, "'");
+Status CheckSize(const std::string& name, const struct stat& info, uint64_t offset, uint64_t bytes) {
   const auto size = static_cast<uint64_t>(info.st_size);
   if (offset > size || bytes > size - offset)
     return InvalidArgument("failed to register shared memory region '", name,
                            "': invalid args: Invalid offset + byte size for shared memory region: '", name,
                            "'");
   return {};
-}
-
-// Maps the whole pages that contain the range, and returns the range.
-Result<Buffer> Map(const std::string& name, int fd, uint64_t offset, uint64_t bytes) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t skipped = offset % page;
-  const size_t length = static_cast<size_t>(bytes + skipped);
-  void* base =
-      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - skipped));
-  if (base == MAP_FAILED)
-    return ResourceExhausted("failed to register shared memory region '", name, "': it cannot be mapped");
-  return Buffer::Borrow(static_cast<std::byte*>(base) + skipped, static_cast<size_t>(bytes),
-                        std::make_shared<Mapping>(base, length));
 }
 
 class SystemSharedMemory : public SharedMemoryControl {
@@ -88,12 +120,19 @@ class SystemSharedMemory : public SharedMemoryControl {
     if (regions_.size() >= kMaxRegions)
       return ResourceExhausted("failed to register shared memory region '", name, "': ", kMaxRegions,
                                " regions are registered already");
-    const Descriptor object{shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0)};
-    if (object.fd < 0) return IoError("Unable to open shared memory region: '", key, "'");
-    TERN_TRY(CheckSize(name, object.fd, offset, bytes));
+    const int fd = shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0);
+    if (fd < 0) return IoError("Unable to open shared memory region: '", key, "'");
+    auto object = std::make_shared<const Object>(fd);
+    struct stat info {};
+    if (fstat(fd, &info) != 0) return IoError("Unable to get size of shared memory region '", name, "'");
+    TERN_TRY(CheckSize(name, info, offset, bytes));
     if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
-    TERN_ASSIGN(Buffer memory, Map(name, object.fd, offset, bytes));
-    regions_[name] = {{name, key, offset, bytes}, std::move(memory)};
+    // Regions of one object share one descriptor, because a process has few of them.
+    const auto same = std::find_if(regions_.begin(), regions_.end(), [&](const auto& entry) {
+      return entry.second.info.key == key && entry.second.object->Same(info);
+    });
+    if (same != regions_.end()) object = same->second.object;
+    regions_[name] = {{name, key, offset, bytes}, std::move(object)};
     return {};
   }
 
@@ -116,18 +155,21 @@ class SystemSharedMemory : public SharedMemoryControl {
     return out;
   }
 
-  Result<Buffer> Find(const std::string& name, uint64_t offset, uint64_t bytes) override {
+  Result<std::shared_ptr<const SharedMemoryRange>> Find(const std::string& name, uint64_t offset,
+                                                        uint64_t bytes) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto it = regions_.find(name);
     if (it == regions_.end()) return NotFound("Unable to find shared memory region: '", name, "'");
-    const uint64_t size = it->second.memory.size();
-    if (offset >= size) return InvalidArgument("Invalid offset for shared memory region: '", name, "'");
+    const SharedMemoryRegion& region = it->second.info;
+    if (offset >= region.bytes)
+      return InvalidArgument("Invalid offset for shared memory region: '", name, "'");
     if (bytes > UINT64_MAX - offset)
       return InvalidArgument("Integer overflow detected: byte_size (", bytes, ") + offset (", offset,
                              ") exceeds maximum value (", UINT64_MAX, ") for region '", name, "'");
-    if (bytes > size - offset)
+    if (bytes > region.bytes - offset)
       return InvalidArgument("Invalid offset + byte size for shared memory region: '", name, "'");
-    return it->second.memory.Slice(static_cast<size_t>(offset), static_cast<size_t>(bytes));
+    return std::shared_ptr<const SharedMemoryRange>(
+        std::make_shared<Range>(name, it->second.object, region.offset + offset, bytes));
   }
 
  private:
@@ -137,7 +179,7 @@ class SystemSharedMemory : public SharedMemoryControl {
 
   struct Region {
     SharedMemoryRegion info;
-    Buffer memory;
+    std::shared_ptr<const Object> object;
   };
   std::mutex mutex_;
   std::map<std::string, Region> regions_;

@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-// Thread-safe. A region stays mapped as long as buffers of it exist, even after Unregister.
+// Thread-safe. A memory object stays open as long as ranges of it exist, even after Unregister.
 std::unique_ptr<SharedMemoryControl> MakeSharedMemory();
 
 }  // namespace tern::server

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 namespace tern::server {
@@ -27,6 +28,10 @@ class Object {
   }
   const std::string& key() const { return key_; }
   char* data() const { return data_; }
+  void Resize(size_t bytes) const {
+    EXPECT_EQ(truncate(("/dev/shm" + key_).c_str(), static_cast<off_t>(bytes)), 0);
+  }
+  size_t Size() const { return std::filesystem::file_size("/dev/shm" + key_); }
 
  private:
   std::string key_;
@@ -39,10 +44,13 @@ TEST(SharedMemory, SharesBytesWithTheClient) {
   const auto control = MakeSharedMemory();
   ASSERT_TRUE(control->Register("r", object.key(), 5000, 100).ok());
   std::strcpy(object.data() + 5010, "hello");
-  auto buffer = control->Find("r", 10, 6);
-  ASSERT_TRUE(buffer.ok());
-  EXPECT_STREQ(reinterpret_cast<const char*>(buffer->data()), "hello");
-  std::memcpy(buffer->data(), "world", 5);
+  auto range = control->Find("r", 10, 6);
+  ASSERT_TRUE(range.ok());
+  EXPECT_EQ((*range)->size(), 6u);
+  char text[6] = "";
+  ASSERT_TRUE((*range)->Read(text).ok());
+  EXPECT_STREQ(text, "hello");
+  ASSERT_TRUE((*range)->Write("world", 5).ok());
   EXPECT_STREQ(object.data() + 5010, "world");
   const auto regions = control->List("r");
   ASSERT_EQ(regions->size(), 1u);
@@ -62,16 +70,56 @@ TEST(SharedMemory, LimitsTheNumberOfRegions) {
   EXPECT_FALSE(control->Register(std::string(1025, 'x'), object.key(), 0, 4096).ok());
 }
 
-TEST(SharedMemory, KeepsTheMemoryWhileABufferIsHeld) {
+TEST(SharedMemory, KeepsTheMemoryWhileARangeIsHeld) {
   const Object object(4096);
   const auto control = MakeSharedMemory();
   ASSERT_TRUE(control->Register("r", object.key(), 0, 4096).ok());
-  auto buffer = control->Find("r", 0, 4096);
-  ASSERT_TRUE(buffer.ok());
+  auto range = control->Find("r", 0, 4096);
+  ASSERT_TRUE(range.ok());
   ASSERT_TRUE(control->Unregister("r").ok());
   EXPECT_EQ(control->Find("r", 0, 1).status().message(), "Unable to find shared memory region: 'r'");
-  std::memset(buffer->data(), 7, 4096);
+  const std::string sevens(4096, 7);
+  ASSERT_TRUE((*range)->Write(sevens.data(), sevens.size()).ok());
   EXPECT_EQ(object.data()[4095], 7);
+}
+
+TEST(SharedMemory, AnObjectThatShrinksIsAnError) {
+  const Object object(10'000);
+  const auto control = MakeSharedMemory();
+  ASSERT_TRUE(control->Register("r", object.key(), 0, 10'000).ok());
+  auto range = control->Find("r", 8, 9'000);
+  ASSERT_TRUE(range.ok());
+  std::string bytes(9'000, 'x');
+  for (const size_t size : {size_t{5'000}, size_t{8}, size_t{0}}) {
+    object.Resize(size);
+    for (const Status& status : {(*range)->Read(bytes.data()), (*range)->Write(bytes.data(), 9'000)}) {
+      EXPECT_EQ(status.code(), Code::kInvalidArgument) << size;
+      EXPECT_NE(status.message().find("'r' can no longer be used"), std::string::npos) << status.message();
+    }
+    EXPECT_EQ(object.Size(), size) << "a write must not make the object larger again";
+  }
+  object.Resize(10'000);
+  EXPECT_TRUE((*range)->Read(bytes.data()).ok());
+  EXPECT_TRUE((*range)->Write(bytes.data(), 9'000).ok());
+}
+
+TEST(SharedMemory, RegionsOfOneObjectShareADescriptor) {
+  const Object object(4096);
+  const auto control = MakeSharedMemory();
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(control->Register(std::to_string(i), object.key(), 0, 4096).ok());
+  EXPECT_EQ(descriptors(), before + 1);
+  // Another object of the same name is another object.
+  shm_unlink(object.key().c_str());
+  const Object other(4096);
+  ASSERT_TRUE(control->Register("other", other.key(), 0, 4096).ok());
+  EXPECT_EQ(descriptors(), before + 2);
+  ASSERT_TRUE(control->Unregister("").ok());
+  EXPECT_EQ(descriptors(), before);
 }
 
 TEST(SharedMemory, RefusesWhatIsOutOfBounds) {

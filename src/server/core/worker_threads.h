@@ -1,4 +1,5 @@
-// Threads for functions that block, such as loading a model. They are started when they are needed.
+// Threads for functions that must not run on an event loop, because they block or take long. The threads are
+// started when they are needed.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -13,9 +14,11 @@ namespace tern::server {
 class WorkerThreads {
  public:
   explicit WorkerThreads(int limit) : limit_(limit) {}
-  ~WorkerThreads();  // waits for the running functions and drops the queued ones
-  // Queues a function. If too many functions are queued, drops it and returns false.
+  ~WorkerThreads() { Stop(); }
+  // Queues a function. If too many functions are queued, or after Stop, drops it and returns false.
   bool Post(std::function<void()> function);
+  // Waits for the running functions and drops the queued ones.
+  void Stop();
 
  private:
   void Run();

@@ -1,20 +1,23 @@
-#include "server/grpc/worker_threads.h"
+#include "server/core/worker_threads.h"
 
 namespace tern::server {
 
-WorkerThreads::~WorkerThreads() {
+void WorkerThreads::Stop() {
+  std::deque<std::function<void()>> dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
+    dropped.swap(functions_);
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 bool WorkerThreads::Post(std::function<void()> function) {
   constexpr size_t kMaxWaiting = 1024;
   const std::lock_guard lock(mutex_);
-  if (functions_.size() >= kMaxWaiting) return false;
+  if (stop_ || functions_.size() >= kMaxWaiting) return false;
   functions_.push_back(std::move(function));
   if (idle_ < static_cast<int>(functions_.size()) && static_cast<int>(threads_.size()) < limit_)
     threads_.emplace_back([this] { Run(); });

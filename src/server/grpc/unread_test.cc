@@ -1,0 +1,178 @@
+// Tests clients that do not read responses, and messages that wait: for such clients, and to be decompressed.
+#include <latch>
+
+#include "server/grpc/message_compression.h"
+#include "server/grpc/rpc.h"
+#include "server/grpc/test_support.h"
+
+namespace tern::server {
+namespace {
+
+using inference::ModelInferResponse;
+using inference::ModelStreamInferResponse;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+class GrpcUnreadTest : public GrpcServerTest {
+ protected:
+  size_t Answered() {
+    const std::lock_guard lock(mutex);
+    return records.size();
+  }
+};
+
+// The client receives frames, but it never opens its windows again.
+TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  const size_t before = Answered();
+  std::vector<int32_t> ids;
+  client.socket.LimitReads(100);
+  for (int i = 0; i < 100; ++i) {
+    ids.push_back(client.OpenInfer(InferRequest("echo", kMiB / 4, 1)));
+    const TestStream& stream = client.streams[ids.back()];
+    if (!client.Until([&] { return stream.sent == stream.to_send.size(); })) break;
+  }
+  client.socket.LimitReads(5000);
+  EXPECT_LT(ids.size(), 70u) << "the server must stop reading requests";
+  // 16 MiB are in the client's window, at most 32 MiB and one response wait in the server.
+  const size_t answered = Answered() - before;
+  EXPECT_GE(answered, 40u);
+  EXPECT_LE(answered, 52u);
+  EXPECT_GE(context.queued_bytes, 30 * kMiB) << "unread responses count";
+  EXPECT_LE(context.queued_bytes, 56 * kMiB);
+  // Another client is served.
+  Http2Client other(server->port());
+  EXPECT_EQ(other.Finish(other.OpenInfer(InferRequest("echo"))).status(), 0);
+  // The client reads again: the requests that waited are answered.
+  client.ReturnWindows();
+  for (const int32_t id : ids) {
+    client.Until([&] {
+      client.ReturnWindows();
+      return client.streams[id].closed;
+    });
+    EXPECT_EQ(client.streams[id].status(), 0) << id;
+    EXPECT_EQ(client.streams[id].body.size() > kMiB, true) << id;
+  }
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
+  {
+    Http2Client client(server->port(), true, false);
+    client.Call("ServerLive", "");
+    for (int i = 0; i < 60; ++i) client.OpenInfer(InferRequest("thread", kMiB / 4));
+    client.socket.LimitReads(100);
+    client.Until([] { return false; });
+    EXPECT_GE(context.queued_bytes, 8 * kMiB);
+  }
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, AClientThatNeverOpensItsWindowsIsClosed) {
+  GrpcOptions options;
+  options.message_time = std::chrono::milliseconds(400);
+  StartServer(options);
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  for (int i = 0; i < 100; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
+  client.Until([] { return false; });
+  EXPECT_TRUE(client.closed);
+  EXPECT_TRUE(Eventually([&] { return server->connections() == 0; }));
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, LargeMessagesArriveInPlace) {
+  Http2Client client(server->port());
+  client.Call("ServerLive", "");  // afterwards the client knows that it may send frames of 1 MiB
+  auto request = InferRequest("echo", 5 * kMiB, 3);
+  const int32_t first = client.OpenInfer(request), second = client.OpenInfer(InferRequest("echo", kMiB, 9));
+  for (const int32_t id : {first, second}) {
+    const TestStream& stream = client.Finish(id);
+    ASSERT_EQ(stream.status(), 0);
+    const auto sent = id == first ? request : InferRequest("echo", kMiB, 9);
+    EXPECT_TRUE(stream.Parse<ModelInferResponse>().raw_output_contents(0) == sent.raw_input_contents(0));
+  }
+}
+
+// Compresses a message with gzip and adds the prefix of gRPC.
+std::string Zipped(const std::string& message) {
+  OutMessage out = MakeMessage(message);
+  CompressMessage(out, 1);
+  std::string all;
+  for (size_t i = 0; i < out.part_count(); ++i) all += out.Part(i);
+  return all;
+}
+
+TEST_F(GrpcUnreadTest, CompressedMessagesKeepTheirOrder) {
+  Http2Client client(server->port());
+  std::string messages;
+  for (int i = 0; i < 20; ++i) {
+    auto request = InferRequest("echo", i % 2 ? 4 : 100'000);
+    request.set_id(std::to_string(i));
+    const std::string text = request.SerializeAsString();
+    messages += i % 3 ? Frame(text) : Zipped(text);
+  }
+  const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true,
+                                 {{"grpc-encoding", "gzip"}});
+  const TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 20u);
+  for (size_t i = 0; i < 20; ++i)
+    EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(i).infer_response().id(), std::to_string(i));
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, AResetWhileAMessageIsDecompressed) {
+  Http2Client client(server->port());
+  for (int i = 0; i < 20; ++i) {
+    const int32_t id = client.Open("/inference.GRPCInferenceService/ModelInfer",
+                                   Zipped(InferRequest("echo", 1'000'000).SerializeAsString()), true,
+                                   {{"grpc-encoding", "gzip"}});
+    client.Reset(id);
+  }
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, DrainSaysWhetherRequestsAreLeft) {
+  Http2Client client(server->port());
+  client.OpenInfer(InferRequest("hold"));
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 1; }));
+  EXPECT_FALSE(server->Drain(std::chrono::milliseconds(200)));
+  for (const auto& call : models["hold"]->Held()) call->Respond(EchoModel::Echo(*call));
+  EXPECT_TRUE(Eventually([&] { return server->Drain(std::chrono::milliseconds(200)); }));
+}
+
+// A repository whose loads wait until the test opens them.
+struct SlowRepository : RepositoryControl {
+  std::latch open{1};
+  std::atomic<int> waiting{0};
+  std::vector<IndexEntry> Index(bool) override { return {{"echo", "1", ModelState::kReady, ""}}; }
+  Status Load(const std::string&, const LoadOptions&) override {
+    ++waiting;
+    open.wait();
+    return {};
+  }
+  Status Unload(const std::string&, bool) override { return {}; }
+};
+
+TEST_F(GrpcUnreadTest, SlowLoadsDoNotHoldUpTheIndex) {
+  SlowRepository slow;
+  context.repository = &slow;
+  Http2Client client(server->port());
+  std::vector<int32_t> loads;
+  for (int i = 0; i < 6; ++i) {
+    inference::RepositoryModelLoadRequest load;
+    load.set_model_name("m" + std::to_string(i));
+    loads.push_back(
+        client.Open("/inference.GRPCInferenceService/RepositoryModelLoad", Frame(load.SerializeAsString())));
+  }
+  EXPECT_TRUE(Eventually([&] { return slow.waiting == 4; }));
+  EXPECT_EQ(client.Call("RepositoryIndex", "").status(), 0);
+  slow.open.count_down();
+  for (const int32_t id : loads) EXPECT_EQ(client.Finish(id).status(), 0);
+}
+
+}  // namespace
+}  // namespace tern::server
