@@ -3,7 +3,8 @@
  *
  * The interface is plain C. The layout of a struct never changes within a version. New versions only append
  * fields. `size` is sizeof the struct on the side that fills it, so that the other side knows which fields
- * exist.
+ * exist. A server accepts engines of its own version and of all earlier ones. Version 2 appends
+ * TernBatch::rows and the functions of TernHost from reschedule on.
  *
  * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
  * -> destroy_instance -> unload -> finalise. A handle is used only between the call that returns it and the
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-#define TERN_BACKEND_VERSION 1
+#define TERN_BACKEND_VERSION 2
 
 /* Element types. The numbers are those of the v2 protocol's model configuration. */
 typedef enum TernType {
@@ -117,6 +118,7 @@ typedef struct TernBatch {
   const char* const* outputs; /* names of the outputs to compute; if output_count is 0, all outputs */
   uint64_t input_count, output_count;
   const void* stop; /* read only by TernHost::stopped */
+  void* rows;       /* version 2; read only by TernHost::row_parameter and row_sequence */
 } TernBatch;
 
 /* Functions of the server. The struct outlives the plug-in. */
@@ -159,6 +161,23 @@ typedef struct TernHost {
 
   /* Reports a value of the model under a name. The server may export it as a gauge. */
   void (*metric)(TernMetrics* to, const char* name, double value);
+
+  /* The next functions are for run. They exist from version 2 on. A row is an index of the batch dim; it is 0
+   * if the model has no batch dim.
+   *
+   * reschedule asks for another iteration of the request in this row. The request comes again in a later
+   * batch, with the same inputs, with the states that this iteration returns, and with a START control that
+   * is false. Other requests may join or leave between two iterations. The request is answered when run
+   * returns without a reschedule of its row. If `respond` is nonzero and the model is decoupled, the outputs
+   * of this iteration are sent as a response that is not the last one; otherwise they are dropped. The
+   * configuration must have sequence_batching { iterative_sequence: true }; without it, the request fails. */
+  void (*reschedule)(TernOutputs* to, uint64_t row, int32_t respond);
+  /* Returns a parameter of the row's request as text, valid during the call of run. Returns null if the
+   * request does not have it. */
+  const char* (*row_parameter)(const TernBatch* batch, uint64_t row, const char* name);
+  /* Returns the id of the row's sequence, valid during the call of run. A number is written in decimal.
+   * Returns null if the row belongs to no sequence. */
+  const char* (*row_sequence)(const TernBatch* batch, uint64_t row);
 } TernHost;
 
 enum {
@@ -190,7 +209,8 @@ typedef struct TernBackend {
   void* (*create_instance)(void* model, TernError* error);
   /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
-  /* Executes a batch. Outputs have the batch dim of the inputs if max_batch_size > 0. */
+  /* Executes a batch. Outputs have the batch dim of the inputs if max_batch_size > 0. If a model is decoupled
+   * and run_request is null or the model is iterative, run executes it too. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
   /* For decoupled models. Answers one request by any number of responses, of which the last is final. It may
    * return before the responses are sent, and may send them on other threads. Optional. */

@@ -1,10 +1,10 @@
 #include "server/backend/host.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "server/backend/response.h"
+#include "server/core/log.h"
 
 namespace tern::server {
 namespace {
@@ -17,13 +17,9 @@ static_assert(static_cast<int>(Code::kUnavailable) == TERN_UNAVAILABLE);
 static_assert(static_cast<int>(Code::kIo) == TERN_IO);
 constexpr int kMaxRank = 64;
 
-// One line: messages quote names that clients send, which must not look like lines of their own.
-void Log(int32_t level, const char* message) {
-  constexpr size_t kMaxBytes = 8192;
-  std::string text(message ? message : "", message ? strnlen(message, kMaxBytes) : 0);
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  std::fprintf(stderr, "%s: %s\n", level >= 2 ? "error" : level == 1 ? "warning" : "info", text.c_str());
+void LogOfBackend(int32_t level, const char* message) {
+  const LogLevel own = level >= 2 ? LogLevel::kError : level == 1 ? LogLevel::kWarning : LogLevel::kInfo;
+  Log(own, message ? message : "");
 }
 
 Result<TernDescription::Tensor> Described(const TernTensorInfo& info) {
@@ -117,12 +113,40 @@ void Metric(TernMetrics* to, const char* name, double value) {
   if (name && *name) to->values.emplace_back(name, value);
 }
 
+void Reschedule(TernOutputs* to, uint64_t row, int32_t respond) { to->again.push_back({row, respond != 0}); }
+
+// Returns the request of a row, or null.
+const Request* RequestOf(const Batch& batch, uint64_t row) {
+  if (!batch.requests || !batch.items) return nullptr;
+  for (size_t i = 0; i < batch.items->size(); ++i) {
+    const auto items = static_cast<uint64_t>((*batch.items)[i]);
+    if (row < items) return (*batch.requests)[i];
+    row -= items;
+  }
+  return nullptr;
+}
+
+const char* RowParameter(const TernBatch* batch, uint64_t row, const char* name) {
+  auto* rows = static_cast<TernRows*>(batch->rows);
+  const Request* request = rows ? RequestOf(*rows->batch, row) : nullptr;
+  if (!request) return nullptr;
+  for (const auto& [key, value] : request->parameters)
+    if (key == name) return rows->texts.emplace_back(TextOf(value)).c_str();
+  return nullptr;
+}
+
+const char* RowSequence(const TernBatch* batch, uint64_t row) {
+  const auto* rows = static_cast<const TernRows*>(batch->rows);
+  const Request* request = rows ? RequestOf(*rows->batch, row) : nullptr;
+  return request && !request->sequence.id.empty() ? request->sequence.id.c_str() : nullptr;
+}
+
 }  // namespace
 
 const TernHost& Host() {
   static constexpr TernHost host{TERN_BACKEND_VERSION,
                                  sizeof(TernHost),
-                                 Log,
+                                 LogOfBackend,
                                  AddInput,
                                  AddOutput,
                                  SetMaxBatchSize,
@@ -136,7 +160,10 @@ const TernHost& Host() {
                                  NewResponse,
                                  SendResponse,
                                  FinishRequest,
-                                 Metric};
+                                 Metric,
+                                 Reschedule,
+                                 RowParameter,
+                                 RowSequence};
   return host;
 }
 
@@ -185,8 +212,8 @@ Buffer AllocateOutput(size_t bytes) {
 
 Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBackend* api) {
   if (!api) return InvalidModel("the back end has no interface");
-  if (api->version != TERN_BACKEND_VERSION)
-    return Unsupported("the back end has version ", api->version, " of the interface, this server has ",
+  if (api->version < 1 || api->version > TERN_BACKEND_VERSION)
+    return Unsupported("the back end has version ", api->version, " of the interface, this server has 1 to ",
                        TERN_BACKEND_VERSION);
   if (api->size < sizeof(TernBackend))
     return Unsupported("the back end's interface has ", api->size, " bytes, expected ", sizeof(TernBackend));

@@ -1,5 +1,6 @@
 // The server's side of include/tern/backend.h.
 #pragma once
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,13 @@ struct TernOutputs {
   const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
   tern::Status status;             // the error of the first wrong output
   TernRequest* request = nullptr;  // the request that this response answers
+  std::vector<tern::server::AgainRow> again;
+};
+
+// What TernBatch::rows points to.
+struct TernRows {
+  const tern::server::Batch* batch = nullptr;
+  std::list<std::string> texts;  // that row_parameter returned; an empty list allocates nothing
 };
 
 struct TernRequest {
