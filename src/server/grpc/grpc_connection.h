@@ -21,6 +21,7 @@ struct GrpcShared {
 
   ServerContext& context;
   const GrpcOptions options;
+  const bool keeps_headers;  // the options need all headers of a request
   MessageLimits limits;
   WorkerThreads workers{4};
 };

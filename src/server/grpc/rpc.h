@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "server/core/restrictions.h"
 #include "server/grpc/grpc_status.h"
 #include "server/grpc/message_reader.h"
 #include "server/grpc/out_message.h"
@@ -47,6 +48,7 @@ using UnaryHandler = Result<std::string> (*)(ServerContext& context, std::string
 
 struct RpcMethod {
   std::string_view path;
+  ApiGroup group;
   std::unique_ptr<Rpc> (*make)(GrpcStream& stream, const RpcMethod& method);
   UnaryHandler handler = nullptr;
   bool blocking = false;  // the handler may block, so it runs on a worker thread

@@ -23,6 +23,10 @@ HttpCall::Mode ModeOf(RouteKind kind) {
 }  // namespace
 
 void HttpConnection::Dispatch(Buffer body) {
+  Route route = ParseRoute(target_, shared_->options.base_path);
+  if (const auto* secret = shared_->options.restrictions.Missing(GroupOf(route.kind), fields_))
+    return ReplyNow(
+        ErrorReply(403, StrCat("This API is restricted, expecting header '", secret->header, "'")));
   if (head_.encoding != Encoding::kIdentity && body.size() > 0) {
     auto plain = Decompress(ViewOf(body), shared_->context.limits.body_bytes);
     if (!plain.ok())
@@ -32,7 +36,6 @@ void HttpConnection::Dispatch(Buffer body) {
       return ReplyNow(ErrorReply(TooManyQueuedBytes(shared_->context, plain->size())));
     body = std::move(*plain);
   }
-  Route route = ParseRoute(target_, shared_->options.base_path);
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
   if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());

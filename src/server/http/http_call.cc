@@ -39,7 +39,9 @@ void HttpCall::Start(HttpConnection& connection, const Buffer& body, std::option
   reservation_ = std::move(reservation);
   request.arrived = arrived;
   request.trace = trace;
-  const Status status = Parse(body, infer_header);
+  Status status = Parse(body, infer_header);
+  if (status.ok())
+    status = ForwardHeaders(connection.fields(), connection.shared().options.forward.get(), request);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
   version_->Submit(shared_from_this());
 }

@@ -4,7 +4,8 @@
 
 namespace tern::server {
 
-enum class SettingKind { kText, kList, kFlag };
+// kGroups is a list whose items contain commas: the environment variable separates them by ';'.
+enum class SettingKind { kText, kList, kGroups, kFlag };
 
 struct SettingRow {
   const char* section;
@@ -65,6 +66,15 @@ inline constexpr SettingRow kServeSettings[] = {
      "PEM file of a certificate authority; clients must present a certificate that it signed"},
     {"TLS and limits", "cors-origin", SettingKind::kText, "ORIGIN", "",
      "value of the header Access-Control-Allow-Origin (no CORS headers)"},
+    {"TLS and limits", "http-restricted-api", SettingKind::kGroups, "APIS:KEY=VALUE", "",
+     "only HTTP requests with the header KEY: VALUE may use these APIs, separated by commas: health, metadata, "
+     "inference, shared-memory, model-config, model-repository, statistics, trace, logging; may be repeated"},
+    {"TLS and limits", "grpc-restricted-protocol", SettingKind::kGroups, "APIS:KEY=VALUE", "",
+     "the same for gRPC; the header is triton-grpc-protocol-KEY; may be repeated"},
+    {"TLS and limits", "http-header-forward-pattern", SettingKind::kText, "REGEX", "",
+     "HTTP headers whose names match become parameters of inference requests (none)"},
+    {"TLS and limits", "grpc-header-forward-pattern", SettingKind::kText, "REGEX", "",
+     "gRPC headers whose names match become parameters of inference requests (none)"},
     {"TLS and limits", "shared-memory", SettingKind::kFlag, "", "allow-client-shm",
      "let clients register system shared memory"},
     {"TLS and limits", "max-body-bytes", SettingKind::kText, "N", "http-max-input-size",
