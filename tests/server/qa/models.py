@@ -252,6 +252,20 @@ def infer_zero(checkout, to):
         (to / path.name / "1").mkdir(exist_ok=True)
 
 
+def client_plug_in(checkout, to):
+    """The model compares request headers, which the server passes on as parameters, with those of its input."""
+    copy_folder(checkout / "server/qa/L0_grpc/client_plugin_models/client_plugin_test", to / "client_plugin_test",
+                ('backend: "python"', 'backend: "expect_parameters"'))
+
+
+def query(checkout, to):
+    copy_folder(checkout / "server/qa/L0_query/models/query", to / "query")
+
+
+def iterative_sequence(checkout, to):
+    copy_folder(checkout / "server/qa/L0_iterative_sequence/models/iterative_sequence", to / "iterative_sequence")
+
+
 def nobatch(checkout, to):
     made = to.parent / "made"
     generate(checkout, made, "gen_qa_models.py", "--onnx", f"--onnx_opset={OPSET}")

@@ -7,7 +7,8 @@ The tests come from a checkout that is kept outside this repository:
     CHECKOUT/client   github.com/triton-inference-server/client (src/python/examples/)
 
 They speak to localhost:8000, 8001 and 8002, so these ports must be free. The Python that runs this script needs
-tritonclient[http,grpc], numpy, onnx, requests, psutil and sseclient-py.
+tritonclient[http,grpc,cuda], numpy, onnx, requests, psutil and sseclient-py. L0_query imports tritonclient's CUDA part, which needs no GPU
+for that.
 
     run.py CHECKOUT --tern build/release/bin/tern [SUITE ...]
 
@@ -121,7 +122,7 @@ def main():
     parser.add_argument("--tern", default=ROOT / "build/release/bin/tern", type=pathlib.Path, help="the program under test")
     parser.add_argument("--log", default=pathlib.Path(tempfile.gettempdir()) / "tern_qa.log", type=pathlib.Path, help="what the tests print")
     options = parser.parse_intermixed_args()
-    options.checkout = options.checkout.resolve()
+    options.checkout, options.tern = options.checkout.resolve(), options.tern.resolve()
     unknown = set(options.suites) - {suite.name for suite in SUITES}
     if unknown or not (options.checkout / "server/qa").is_dir():
         parser.error(f"unknown suites: {', '.join(sorted(unknown))}" if unknown else f"{options.checkout} has no server/qa")

@@ -108,10 +108,17 @@ SUITES = [
     Suite("L0_http aio", models.simple, [Part([qa("L0_http", "python_http_aio_test.py")], SHM)]),
     Suite("L0_grpc aio", models.simple_and_repeat, [Part([qa("L0_grpc", "python_grpc_aio_test.py", known={
         "test_register_cuda_shared_memory": "expects the words of a server with GPUs"})], SHM)]),
-    Suite("L0_grpc unit", models.grpc_unit, [Part([qa("L0_grpc", "python_unit_test.py", "GrpcTest", without={
-        f"RestrictedProtocolTest.test_{name}": "needs --grpc-restricted-protocol" for name in ("sanity", "model_repository", "health", "infer", "stream_infer")})])]),
-    Suite("L0_grpc plug-in", models.simple, [], {
-        f"{name}.test_simple_infer": "needs --grpc-header-forward-pattern" for name in ("GRPCClientPluginAsyncTest", "GRPCClientPluginTest")}),
+    Suite("L0_grpc unit", models.grpc_unit, [
+        Part([qa("L0_grpc", "python_unit_test.py", "GrpcTest")]),
+        Part([qa("L0_grpc", "python_unit_test.py", "RestrictedProtocolTest")],
+             ("--grpc-restricted-protocol=model-repository:admin-key=admin-value",
+              "--grpc-restricted-protocol=inference,health:infer-key=infer-value"))]),
+    Suite("L0_grpc plug-in", models.client_plug_in, [
+        Part([qa("L0_grpc", "grpc_client_plugin_test.py")], ("--http-header-forward-pattern=.*", "--grpc-header-forward-pattern=.*"))]),
+    Suite("L0_http restricted", models.simple, [
+        Part([qa("L0_http", "http_restricted_api_test.py", "RestrictedAPITest")],
+             ("--http-restricted-api=model-repository:admin-key=admin-value",
+              "--http-restricted-api=inference,metadata:infer-key=infer-value"))]),
     Suite("L0_http plug-in", models.simple, [Part([qa("L0_http", "http_client_plugin_test.py")])]),
     Suite("L0_http chunks", models.simple, [Part([qa("L0_http", "http_request_many_chunks.py")])]),
     Suite("L0_shared_memory", models.simple, shm_parts()),
@@ -141,8 +148,9 @@ SUITES = [
     Suite("L0_infer_zero", models.infer_zero, [Part([qa("L0_infer_zero", "infer_zero_test.py")])]),
     Suite("L0_client_nobatch", models.nobatch, [Part([qa("L0_client_nobatch", "client_test.py")])]),
     Suite("L0_scalar_io", models.scalar, [Part([qa("L0_scalar_io", "scalar_test.py")])]),
-    Suite("L0_query", models.simple, [], {f"test_{name}": "needs Triton's C++ back end query" for name in (
-        "http", "http_shared_memory", "http_out_of_shared_memory", "grpc", "grpc_shared_memory", "grpc_out_of_shared_memory")}),
-    Suite("L0_iterative_sequence", models.simple, [], {f"test_{name}": "needs a back end that reschedules requests" for name in (
-        "generate_stream", "grpc_stream", "backlog_fill", "reschedule_error", "unsupported_sequence_scheduler", "unsupported_dynamic_scheduler")}),
+    Suite("L0_query", models.query, [Part([qa("L0_query", "query_e2e.py", "QueryTest.test_http", "QueryTest.test_grpc", without={
+        f"test_{name}": "creates CUDA shared memory, which Tern does not support" for name in (
+            "http_shared_memory", "http_out_of_shared_memory", "grpc_shared_memory", "grpc_out_of_shared_memory")})], SHM)]),
+    Suite("L0_iterative_sequence", models.iterative_sequence, [
+        Part([qa("L0_iterative_sequence", "iterative_sequence_e2e.py")], ("--model-control", "explicit"))]),
 ]
