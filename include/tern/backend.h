@@ -118,7 +118,7 @@ typedef struct TernBatch {
   const char* const* outputs; /* names of the outputs to compute; if output_count is 0, all outputs */
   uint64_t input_count, output_count;
   const void* stop; /* read only by TernHost::stopped */
-  void* rows;       /* version 2; read only by TernHost::row_parameter and row_sequence */
+  void* rows;       /* version 2; read only by TernHost::row_parameters and row_sequence */
 } TernBatch;
 
 /* Functions of the server. The struct outlives the plug-in. */
@@ -172,12 +172,15 @@ typedef struct TernHost {
    * of this iteration are sent as a response that is not the last one; otherwise they are dropped. The
    * configuration must have sequence_batching { iterative_sequence: true }; without it, the request fails. */
   void (*reschedule)(TernOutputs* to, uint64_t row, int32_t respond);
-  /* Returns a parameter of the row's request as text, valid during the call of run. Returns null if the
-   * request does not have it. */
-  const char* (*row_parameter)(const TernBatch* batch, uint64_t row, const char* name);
+  /* Returns the parameters of the row's request as texts, valid during the call of run, and sets *count to
+   * their number. */
+  const TernText* (*row_parameters)(const TernBatch* batch, uint64_t row, uint64_t* count);
   /* Returns the id of the row's sequence, valid during the call of run. A number is written in decimal.
    * Returns null if the row belongs to no sequence. */
   const char* (*row_sequence)(const TernBatch* batch, uint64_t row);
+  /* As allocate, for a new value of a state. If the configuration has no state with this output_name, returns
+   * null, and run fails with an error that says so. A state without a new value keeps its old one. */
+  void* (*state)(TernOutputs* to, const TernTensor* tensor);
 } TernHost;
 
 enum {

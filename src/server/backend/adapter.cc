@@ -39,12 +39,13 @@ class Instance : public BackendInstance {
     names_.clear();
     for (const WireTensor& input : batch.inputs) inputs_.push_back(View(input));
     for (const std::string& name : batch.outputs) names_.push_back(name.c_str());
-    TernRows rows{&batch, {}};
+    TernRows rows{&batch, {}, {}};
     const TernBatch view{sizeof view,    batch.threads, inputs_.data(), names_.data(),
                          inputs_.size(), names_.size(), &batch.stop,    &rows};
     TernOutputs outputs;
     outputs.backend = model_->backend();
     outputs.destinations = &batch.destinations;
+    outputs.config = batch.config;
     TernError error;
     error.code = TERN_OK;
     error.message[0] = 0;

@@ -113,6 +113,23 @@ void Metric(TernMetrics* to, const char* name, double value) {
   if (name && *name) to->values.emplace_back(name, value);
 }
 
+// The messages are Triton's, because clients match them.
+Status CheckState(const ModelConfig* config, const char* name) {
+  if (!config || !config->sequence || config->sequence->states.empty())
+    return InvalidArgument("unable to add state '", name, "'. State configuration is missing for model '",
+                           config ? config->name : "", "'.");
+  for (const StateConfig& state : config->sequence->states)
+    if (state.output == name) return {};
+  return InvalidArgument("state '", name, "' is not a valid state name.");
+}
+
+void* AllocateState(TernOutputs* to, const TernTensor* tensor) {
+  Status status = CheckState(to->config, tensor->name ? tensor->name : "");
+  if (status.ok()) return Allocate(to, tensor);
+  if (to->status.ok()) to->status = std::move(status);
+  return nullptr;
+}
+
 void Reschedule(TernOutputs* to, uint64_t row, int32_t respond) { to->again.push_back({row, respond != 0}); }
 
 // Returns the request of a row, or null.
@@ -126,13 +143,15 @@ const Request* RequestOf(const Batch& batch, uint64_t row) {
   return nullptr;
 }
 
-const char* RowParameter(const TernBatch* batch, uint64_t row, const char* name) {
+const TernText* RowParameters(const TernBatch* batch, uint64_t row, uint64_t* count) {
   auto* rows = static_cast<TernRows*>(batch->rows);
   const Request* request = rows ? RequestOf(*rows->batch, row) : nullptr;
-  if (!request) return nullptr;
+  *count = request ? request->parameters.size() : 0;
+  if (*count == 0) return nullptr;
+  auto& list = rows->parameters.emplace_back();
   for (const auto& [key, value] : request->parameters)
-    if (key == name) return rows->texts.emplace_back(TextOf(value)).c_str();
-  return nullptr;
+    list.push_back({key.c_str(), rows->texts.emplace_back(TextOf(value)).c_str()});
+  return list.data();
 }
 
 const char* RowSequence(const TernBatch* batch, uint64_t row) {
@@ -162,8 +181,9 @@ const TernHost& Host() {
                                  FinishRequest,
                                  Metric,
                                  Reschedule,
-                                 RowParameter,
-                                 RowSequence};
+                                 RowParameters,
+                                 RowSequence,
+                                 AllocateState};
   return host;
 }
 

@@ -52,12 +52,15 @@ struct TernOutputs {
   tern::Status status;             // the error of the first wrong output
   TernRequest* request = nullptr;  // the request that this response answers
   std::vector<tern::server::AgainRow> again;
+  const tern::server::ModelConfig* config = nullptr;  // of the model; null if it is not known
 };
 
 // What TernBatch::rows points to.
 struct TernRows {
   const tern::server::Batch* batch = nullptr;
-  std::list<std::string> texts;  // that row_parameter returned; an empty list allocates nothing
+  // What row_parameters returned. Empty lists allocate no memory.
+  std::list<std::string> texts;
+  std::list<std::vector<TernText>> parameters;
 };
 
 struct TernRequest {

@@ -150,7 +150,7 @@ TEST_F(PlugInTest, RowsAskForAnotherIteration) {
 TEST_F(PlugInTest, RowsHaveTheParametersOfTheirRequests) {
   config_.inputs = {Tensor4("EXPECTED", DType::kString, {1})};
   config_.outputs = {Tensor4("SAME", DType::kBool, {1})};
-  ASSERT_TRUE(Load("expect_parameters").ok());
+  ASSERT_TRUE(Load("parameters").ok());
   Request request;
   request.parameters = {{"text", std::string("x")}, {"flag", true}, {"number", int64_t{7}}};
   const std::vector<const Request*> requests = {&request};
@@ -169,6 +169,32 @@ TEST_F(PlugInTest, RowsHaveTheParametersOfTheirRequests) {
   }
   EXPECT_EQ(ValuesOf<uint8_t>(Run({Texts("EXPECTED", {1}, {R"({"text": "x"})"})})->at(0)).at(0), 0)
       << "the requests are not known";
+}
+
+TEST_F(PlugInTest, StatesMustBeInTheConfiguration) {
+  config_.inputs = {Tensor4("INPUT", DType::kI32, {1}), Tensor4("TEST_CASE", DType::kI32, {1})};
+  config_.outputs = {Tensor4("OUTPUT", DType::kI32, {1})};
+  ASSERT_TRUE(Load("implicit_state").ok());
+  const auto run = [&](int32_t test_case, int32_t state) {
+    Batch batch;
+    batch.inputs = {Wire<int32_t>("INPUT", DType::kI32, {1}, {4}),
+                    Wire<int32_t>("TEST_CASE", DType::kI32, {1}, {test_case}),
+                    Wire<int32_t>("INPUT_STATE", DType::kI32, {1}, {state})};
+    batch.config = &config_;
+    return instance_->Run(batch);
+  };
+  EXPECT_EQ(run(0, 0).status().message(),
+            "unable to add state 'undefined_state'. State configuration is missing for model 'm'.");
+  config_.sequence.emplace();
+  config_.sequence->states = {{"INPUT_STATE", "OUTPUT_STATE", DType::kI32, {1}}};
+  EXPECT_EQ(run(0, 0).status().message(), "state 'undefined_state' is not a valid state name.");
+  const auto kept = run(1, 5), added = run(2, 5);
+  ASSERT_TRUE(kept.ok() && added.ok());
+  ASSERT_EQ(kept->size(), 1u) << "no new value";
+  EXPECT_EQ(ValuesOf<int32_t>(kept->at(0)), std::vector<int32_t>{9});
+  ASSERT_EQ(added->size(), 2u);
+  EXPECT_EQ(added->at(1).name, "OUTPUT_STATE");
+  EXPECT_EQ(ValuesOf<int32_t>(added->at(1)), std::vector<int32_t>{9});
 }
 
 TEST_F(PlugInTest, QuerySaysWhereOutputsAre) {

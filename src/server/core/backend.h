@@ -32,6 +32,7 @@ struct Batch {
   // consecutive rows. Null pointers if the requests are not known.
   const std::vector<const Request*>* requests = nullptr;
   const std::vector<int64_t>* items = nullptr;  // number of rows per request
+  const ModelConfig* config = nullptr;          // of the model; null if it is not known
   std::vector<AgainRow> again;                  // set by BackendInstance::Run
 };
 

@@ -89,6 +89,7 @@ class Runner {
     TERN_TRY(context_.feeder.Prepare(pick, batch));
     batch.requests = &layout.requests;
     batch.items = &layout.items;
+    batch.config = &context_.config;
     stages.compute = stages.output = Clock::now();
     auto outputs = context_.backend.Run(batch);
     stages.output = Clock::now();
