@@ -80,11 +80,9 @@ class PosixPattern final : public HeaderPattern {
     if (compiled_) regfree(&regex_);
   }
   Status Compile(const std::string& pattern) {
-    constexpr std::string_view kIgnoreCase = "(?i)";
-    const bool ignore_case = pattern.starts_with(kIgnoreCase);
-    const std::string text = ignore_case ? pattern.substr(kIgnoreCase.size()) : pattern;
-    const int error =
-        regcomp(&regex_, text.c_str(), REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
+    const bool exact = pattern.starts_with("(?-i)");
+    const std::string text = pattern.substr(exact ? 5 : pattern.starts_with("(?i)") ? 4 : 0);
+    const int error = regcomp(&regex_, text.c_str(), REG_EXTENDED | REG_NOSUB | (exact ? 0 : REG_ICASE));
     if (error == 0) {
       compiled_ = true;
       return {};

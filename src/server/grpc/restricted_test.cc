@@ -78,6 +78,8 @@ TEST_F(GrpcRestrictedTest, HeadersBecomeParameters) {
   EXPECT_EQ(parameters[0].first, "my-key");
   EXPECT_EQ(std::get<std::string>(parameters[0].second), "my-value");
   EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo"), {{"timeout", "1"}})).status(), 3);
+  EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo"), {{"my-key", " spaces "}})).status(), 0);
+  EXPECT_EQ(std::get<std::string>(models["echo"]->last.parameters.at(0).second), " spaces ");
 }
 
 }  // namespace
