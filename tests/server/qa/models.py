@@ -174,6 +174,8 @@ def implicit_state(checkout, to):
     shutil.copytree(made / name, to / f"{name}_output")
     edit(to / f"{name}_output/config.pbtxt", ("^name:.*", f'name: "{name}_output"'),
          add='output [{ name: "OUTPUT_STATE" data_type: TYPE_INT32 dims: [ 1 ] }]\n')
+    for source in (checkout / "server/qa/L0_implicit_state/models").iterdir():
+        copy_folder(source, to / source.name, ("KIND_GPU", "KIND_CPU"))
 
 
 def scalar(checkout, to):
@@ -255,7 +257,20 @@ def infer_zero(checkout, to):
 def client_plug_in(checkout, to):
     """The model compares request headers, which the server passes on as parameters, with those of its input."""
     copy_folder(checkout / "server/qa/L0_grpc/client_plugin_models/client_plugin_test", to / "client_plugin_test",
-                ('backend: "python"', 'backend: "expect_parameters"'))
+                ('backend: "python"', 'backend: "parameters"'))
+
+
+def parameters(checkout, to):
+    """The Python model puts the request's parameters into its outputs."""
+    for name in ("identity", "ensemble"):
+        copy_folder(checkout / "server/qa/L0_parameters/model_repository" / name, to / name)
+    plug_in(to / "parameter", 'name: "parameter"\nbackend: "parameters"\n')
+
+
+def class_count(checkout, to):
+    for name, kind in (("identity_fp32", "TYPE_FP32"), ("identity_bytes", "TYPE_STRING")):
+        copy_folder(checkout / "server/qa/python_models/identity_fp32", to / name, ('backend: "python"', 'backend: "identity"'),
+                    ("identity_fp32", name), ("TYPE_FP32", kind))
 
 
 def query(checkout, to):

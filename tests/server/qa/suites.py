@@ -115,6 +115,16 @@ SUITES = [
               "--grpc-restricted-protocol=inference,health:infer-key=infer-value"))]),
     Suite("L0_grpc plug-in", models.client_plug_in, [
         Part([qa("L0_grpc", "grpc_client_plugin_test.py")], ("--http-header-forward-pattern=.*", "--grpc-header-forward-pattern=.*"))]),
+    Suite("L0_parameters", models.parameters, [
+        Part([qa("L0_parameters", "parameters_test.py", f"InferenceParametersTest.{name}", known={
+            "test_headers": "expects a space at the end of an HTTP field, which is not part of the value (RFC 9110)"})], flags) for name, flags in (
+            ("test_params", ()), ("test_params_reserved_rejected", ()),
+            ("test_headers", ("--grpc-header-forward-pattern", "MY_HEADER.*", "--http-header-forward-pattern", "MY_HEADER.*")),
+            ("test_grpc_header_forward_pattern_case_sensitive", ("--grpc-header-forward-pattern", "(?-i)MY_HEADER.*")),
+            ("test_headers_reserved_rejected", ("--grpc-header-forward-pattern", ".*", "--http-header-forward-pattern", ".*")))]),
+    Suite("L0_parameters class count", models.class_count, [
+        Part([qa("L0_parameters", "class_count_test.py", env={"CLIENT_TYPE": kind}, known={
+            "test_classification_output_tensor_too_large": "Tern has no limit of 1,000,000 elements for classification"}) for kind in ("http", "grpc")], ("--log-verbose=1",))]),
     Suite("L0_http restricted", models.simple, [
         Part([qa("L0_http", "http_restricted_api_test.py", "RestrictedAPITest")],
              ("--http-restricted-api=model-repository:admin-key=admin-value",
@@ -129,10 +139,7 @@ SUITES = [
     Suite("L0_infer_variable", models.variable, [Part([qa("L0_infer_variable", "infer_variable_test.py")])]),
     Suite("L0_batch_input", models.batch_input, [Part([qa("L0_batch_input", "batch_input_test.py")])]),
     Suite("L0_implicit_state", models.implicit_state, [
-        Part([qa("L0_implicit_state", "implicit_state.py", "ImplicitStateTest.test_request_output_not_allowed", "ImplicitStateTest.test_request_output",
-                 env={"BACKENDS": "onnx"}, without={name: "needs Triton's C++ back end implicit_state" for name in (
-                     "test_no_implicit_state", "test_wrong_implicit_state_name", "test_implicit_state_single_buffer",
-                     "test_implicit_state_growable_memory", "test_no_update")})])]),
+        Part([qa("L0_implicit_state", "implicit_state.py", env={"BACKENDS": "onnx"})])]),
     Suite("L0_metrics names", models.metrics, [
         Part([qa("L0_metrics", "metrics_config_test.py", *[f"MetricsConfigTest.test_{name}" for name in (
             "inf_counters_exist", "inf_histograms_missing", "inf_summaries_missing", "cache_counters_missing", "cache_summaries_missing",
