@@ -23,6 +23,8 @@ HttpCall::Mode ModeOf(RouteKind kind) {
 }  // namespace
 
 void HttpConnection::Dispatch(Buffer body) {
+  // Browsers send a preflight without the header of a restricted operation.
+  if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());
   Route route = ParseRoute(target_, shared_->options.base_path);
   if (const auto* secret = shared_->options.restrictions.Missing(GroupOf(route.kind), fields_))
     return ReplyNow(
@@ -38,7 +40,6 @@ void HttpConnection::Dispatch(Buffer body) {
   }
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
-  if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());
   if (route.kind != RouteKind::kNotFound && route.kind != RouteKind::kBadTarget &&
       !Allows(route.kind, head_.method)) {
     HttpReply reply = ErrorReply(405, "Method Not Allowed");

@@ -50,6 +50,14 @@ TEST_F(HttpTest, EveryRouteHasItsGroup) {
   EXPECT_EQ(Send(Get("/nothing")).status, 404);
 }
 
+TEST_F(HttpTest, PreflightsOfRestrictedApis) {
+  ASSERT_TRUE(options.restrictions.Add("inference:k=v", "", "api").ok());
+  options.cors_origin = "*";
+  Start();
+  EXPECT_EQ(Send("OPTIONS /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n\r\n").status, 204);
+  EXPECT_EQ(Infer(kSmall).status, 403);
+}
+
 TEST_F(HttpTest, HeadersBecomeParameters) {
   options.forward = *HeaderPattern::Compile("^my-");
   Start();
