@@ -53,6 +53,19 @@ void SetMaxBatchSize(TernDescription* to, int32_t max_batch_size, int32_t dynami
 
 void SetDecoupled(TernDescription* to, int32_t decoupled) { to->decoupled = decoupled != 0; }
 
+// "TYPE_FP32"
+std::string ConfigName(DType dtype) {
+  return dtype == DType::kString ? "TYPE_STRING" : StrCat("TYPE_", WireName(dtype));
+}
+
+// The message is Triton's, because clients match it.
+Status CheckType(const ModelConfig* config, const char* name, DType dtype) {
+  const TensorConfig* output = config ? config->FindOutput(name) : nullptr;
+  if (!output || output->dtype == DType::kInvalid || output->dtype == dtype) return {};
+  return InvalidModel("configuration expects datatype ", ConfigName(output->dtype), " for output '", name,
+                      "', model provides ", ConfigName(dtype));
+}
+
 // Checks an output and appends it without bytes. Returns null and sets to->status if the output is invalid.
 WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   const auto wrong = [&](const auto&... text) -> WireTensor* {
@@ -62,6 +75,10 @@ WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   if (!tensor->name || !*tensor->name) return wrong("it has no name");
   const DType dtype = TypeFromAbi(tensor->type);
   if (dtype == DType::kInvalid) return wrong("'", tensor->name, "' has type ", tensor->type);
+  if (Status status = CheckType(to->config, tensor->name, dtype); !status.ok()) {
+    if (to->status.ok()) to->status = std::move(status);
+    return nullptr;
+  }
   if (tensor->rank < 0 || tensor->rank > kMaxRank || (tensor->rank && !tensor->dims))
     return wrong("'", tensor->name, "' has rank ", tensor->rank);
   Dims dims(tensor->dims, tensor->dims + tensor->rank);

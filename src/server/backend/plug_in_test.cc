@@ -51,6 +51,17 @@ TEST_F(PlugInTest, IdentityReturnsItsInputs) {
   EXPECT_EQ((*outputs)[0].bytes.size(), 0u);
 }
 
+TEST_F(PlugInTest, OutputsHaveTheTypeOfTheConfiguration) {
+  config_.inputs = {Tensor4("I", DType::kF32, {-1})};
+  config_.outputs = {Tensor4("O", DType::kI32, {-1})};
+  ASSERT_TRUE(Load("identity").ok());
+  Batch batch;
+  batch.inputs = {Wire<float>("I", DType::kF32, {1}, {1})};
+  batch.config = &config_;
+  EXPECT_EQ(instance_->Run(batch).status().message(),
+            "configuration expects datatype TYPE_INT32 for output 'O', model provides TYPE_FP32");
+}
+
 TEST_F(PlugInTest, IdentityWaits) {
   config_.inputs = {Tensor4("I", DType::kI8, {-1})};
   config_.outputs = {Tensor4("O", DType::kI8, {-1})};

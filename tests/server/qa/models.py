@@ -207,11 +207,12 @@ def queue_size(checkout, to):
 
 
 def output_validation(checkout, to):
-    """libtorch_zero_1_float32 is an identity."""
-    plug_in(to / "libtorch_zero_1_float32", '''
-name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
-input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
-output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')
+    """Identities. The output of libtorch_datatype_1_float32 has another type in its configuration."""
+    for name, kind in (("libtorch_zero_1_float32", "TYPE_FP32"), ("libtorch_datatype_1_float32", "TYPE_INT32")):
+        plug_in(to / name, f'''
+name: "{name}" backend: "identity" max_batch_size: 8
+input [{{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }}]
+output [{{ name: "OUTPUT__0" data_type: {kind} dims: [ -1 ] }}]''')
 
 
 def http_unit(checkout, to):
