@@ -3,7 +3,9 @@
  *
  * The interface is plain C. TERN_BACKEND_VERSION is its version. A later version only appends fields to
  * structs; existing fields stay where they are. The side that fills a struct sets `size` to the sizeof that
- * it was compiled with. The other side must not read fields beyond `size`.
+ * it was compiled with. The other side must not read fields beyond `size`. A server accepts engines of its own
+ * version and of all earlier ones. Version 2 appends TernBatch::rows and the functions of TernHost from
+ * reschedule on.
  *
  * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
  * -> destroy_instance -> unload -> finalise. A handle is valid from the call that returns it to the call that
@@ -24,7 +26,7 @@
 extern "C" {
 #endif
 
-#define TERN_BACKEND_VERSION 1
+#define TERN_BACKEND_VERSION 2
 
 /* Element types. The values are the same as in the model configuration of the v2 protocol. */
 typedef enum TernType {
@@ -117,6 +119,7 @@ typedef struct TernBatch {
   const char* const* outputs; /* names of the outputs to compute; if output_count is 0, all outputs */
   uint64_t input_count, output_count;
   const void* stop; /* for TernHost::stopped; a plug-in must not read it */
+  void* rows;       /* version 2; for TernHost::row_parameters and row_sequence; a plug-in must not read it */
 } TernBatch;
 
 /* Functions of the server. The struct outlives the plug-in. */
@@ -161,6 +164,26 @@ typedef struct TernHost {
 
   /* Reports one number about the model. The server may export it as a gauge of this name. */
   void (*metric)(TernMetrics* to, const char* name, double value);
+
+  /* The next functions are for run. They exist from version 2 on. A row is an index of the batch dim; it is 0
+   * if the model has no batch dim.
+   *
+   * reschedule asks for another iteration of the request in this row. The request comes again in a later
+   * batch, with the same inputs, with the states that this iteration returns, and with a START control that
+   * is false. Other requests may join or leave between two iterations. The request is answered when run
+   * returns without a reschedule of its row. If `respond` is nonzero and the model is decoupled, the outputs
+   * of this iteration are sent as a response that is not the last one; otherwise they are dropped. The
+   * configuration must have sequence_batching { iterative_sequence: true }; without it, the request fails. */
+  void (*reschedule)(TernOutputs* to, uint64_t row, int32_t respond);
+  /* Returns the parameters of the row's request as texts, valid during the call of run, and sets *count to
+   * their number. */
+  const TernText* (*row_parameters)(const TernBatch* batch, uint64_t row, uint64_t* count);
+  /* Returns the id of the row's sequence, valid during the call of run. A number is written in decimal.
+   * Returns null if the row belongs to no sequence. */
+  const char* (*row_sequence)(const TernBatch* batch, uint64_t row);
+  /* As allocate, for a new value of a state. If the configuration has no state with this output_name, returns
+   * null, and run fails with an error that says so. A state without a new value keeps its old one. */
+  void* (*state)(TernOutputs* to, const TernTensor* tensor);
 } TernHost;
 
 enum {
@@ -192,7 +215,8 @@ typedef struct TernBackend {
   void* (*create_instance)(void* model, TernError* error);
   /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
-  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. */
+  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. If a model is
+   * decoupled and run_request is null or the model is iterative, run executes it too. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
   /* For decoupled models. Answers one request by any number of responses. The last call for the request is
    * send with `final` = 1, or finish. The function may return before it has sent all responses, and may send

@@ -177,6 +177,39 @@ def triton(context):
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
 
 
+def kserve_python(context):
+    return context.root / "build" / "kserve" / "bin" / "python"
+
+
+def kserve_full(context):
+    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
+    pins, python = context.path("scripts/requirements-kserve.txt"), kserve_python(context)
+    done = python.parents[1] / "installed.txt"
+    if not done.exists() or done.read_text() != pins.read_text():
+        say("installing kserve into build/kserve")
+        for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
+                        [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
+            if subprocess.run(command, check=False).returncode != 0:
+                raise SuiteError("kserve could not be installed")
+        done.write_text(pins.read_text())
+    return run_kserve(context)
+
+
+def kserve_if_present(context):
+    if not (kserve_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP kserve: kserve missing; `tern test kserve` installs it")
+        return Counts(skipped=1)
+    return run_kserve(context)
+
+
+def run_kserve(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -363,6 +396,8 @@ SUITES = [
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
+    Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
+          sample=kserve_if_present),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

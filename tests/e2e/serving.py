@@ -15,6 +15,7 @@ from support import FLOAT, TERN, CliTest, make_model
 from onnx import helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BACKENDS = pathlib.Path(TERN).resolve().parents[1] / "backends"  # the sample plug-ins of tests/server/backends
 
 
 class Server:

@@ -258,8 +258,59 @@ class Observe(ServeTest):
         self.assertEqual(server.json("POST", "/v2/models/digits/trace/setting", {"trace_rate": "9"})[1]["trace_rate"], "9")
         self.assertEqual(server.json("POST", "/v2/models/digits/trace/setting", {"trace_rate": None})[1]["trace_rate"], "5")
         self.assertNotEqual(server.json("POST", "/v2/trace/setting", {"trace_file": "x"})[0], 200)
-        self.assertEqual(server.json("GET", "/v2/logging")[1]["log_verbose_level"], 0)
-        self.assertEqual(server.json("POST", "/v2/logging", {"log_verbose_level": 1})[0], 200)
+
+
+    def test_log_settings_change_the_log(self):
+        root = self.repository({"simple": (simple(), SIMPLE_CONFIG), "broken": (simple(), "max_batch_size: -1")})
+        server = self.serve("--repository", root, "--model-control", "explicit")
+        load = lambda: server.json("POST", "/v2/repository/models/broken/load", {})[0]
+        lines = lambda: re.findall(r"^(.*)error: model 'broken' is not loaded", server.text(), re.M)
+        self.assertNotEqual(load(), 200)
+        self.assertEqual(lines(), [""])
+        self.assertEqual(server.json("POST", "/v2/logging", {"log_error": False})[1]["log_error"], False)
+        load()
+        self.assertEqual(len(lines()), 1, "errors are off")
+        self.assertNotIn("verbose: ", server.text())
+        server.json("POST", "/v2/logging", {"log_error": True, "log_format": "ISO8601", "log_verbose_level": 1})
+        load()
+        self.assertRegex(lines()[1], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z $")
+        server.json("POST", "/v2/repository/models/simple/load", {})
+        self.assertIn("verbose: model 'simple' version 1 is loaded", server.text())
+        self.assertRegex(server.text(), r'verbose: \{.*"target":"/v2/repository/models/simple/load"')
+        before = server.text().count("verbose: ")
+        server.json("POST", "/v2/logging", {"log_verbose_level": 0})
+        server.json("GET", "/v2")
+        self.assertLessEqual(server.text().count("verbose: "), before + 1)
+        status, answer = server.json("POST", "/v2/logging", {"log_file": str(self.dir / "x"), "log_error": False})
+        self.assertEqual((status // 100, answer["error"]), (5, "log file location can not be updated through network protocol"))
+        self.assertEqual(server.json("GET", "/v2/logging")[1]["log_error"], True, "all changes or none")
+
+    def test_log_settings_at_the_start(self):
+        server = self.serve("--log-verbose", "1", "--log-error", "false", env={"TERN_SERVE_LOG_FORMAT": "ISO8601"})
+        self.assertRegex(server.text(), r"(?m)^\S+Z verbose: model 'digits' version 1 is loaded$")
+        self.assertEqual(server.json("GET", "/v2/logging")[1]["log_error"], False)
+        self.refused("serve", "--log-format", "xml", says="xml")
+
+    def test_restricted_apis(self):
+        config = self.dir / "serve.yml"
+        config.write_text("http-restricted-api: ['model-repository,logging:admin=a', 'metadata:user=b']\n")
+        server = self.serve("--config", config)
+        status, _, data = server.call("GET", "/v2/logging", headers={"user": "b"})
+        self.assertEqual((status, json.loads(data)["error"]), (403, "This API is restricted, expecting header 'admin'"))
+        self.assertEqual(server.call("GET", "/v2/logging", headers={"Admin": "a"})[0], 200)
+        self.assertEqual(server.call("GET", "/v2")[0], 403)
+        self.assertEqual(server.call("GET", "/v2/health/ready")[0], 200)
+        self.refused("serve", "--http-restricted-api=health:a=b", "--http-restricted-api=trace,health:c=d",
+                     says="api 'health' can not be specified in multiple config groups")
+
+    def test_metric_tags(self):
+        tagged = SIMPLE_CONFIG + 'metric_tags { key: "team" value: "birds" }\n'
+        wrong = SIMPLE_CONFIG.replace('"simple"', '"wrong"') + 'metric_tags { key: "model" value: "x" }\n'
+        server = self.serve("--repository", self.repository({"simple": (simple(), tagged), "wrong": (simple(), wrong)}))
+        text = server.call("GET", "/metrics", port="metrics")[2].decode()
+        self.assertRegex(text, r'(?m)^nv_model_load_duration_secs\{model="simple",version="1",team="birds"\} 0\.\d+$')
+        self.assertNotIn("wrong", text)
+        self.assertIn("metric_tags has the name 'model', which is a label of the server's own metrics", server.text())
 
 
 class Load(ServeTest):

@@ -1,17 +1,16 @@
-"""Tests tern serve with the official clients of the v2 protocol: tritonclient over HTTP and gRPC (sync, async and aio),
-and kserve."""
+"""Tests tern serve with the official clients of the v2 protocol: tritonclient over HTTP and gRPC (sync, async and aio)."""
 
 import asyncio
 import importlib.util
-import pathlib
+import json
 import queue
-import subprocess
-import sys
+import threading
+import time
 import unittest
 
 import numpy as np
 
-from serving import SIMPLE_CONFIG, ServeTest, simple
+from serving import SIMPLE_CONFIG, ServeTest, simple, slow
 
 
 def missing(*names):
@@ -155,10 +154,68 @@ class Clients(ServeTest):
         asyncio.run(all_at_once(http_aio, server.http))
         asyncio.run(all_at_once(grpc_aio, server.grpc))
 
-    @unittest.skipIf(missing("kserve"), "kserve is not installed")
-    def test_kserve(self):
-        """Runs the client in another process, because kserve and tritonclient register the same protobuf messages."""
-        server = self.start()
-        script = pathlib.Path(__file__).with_name("kserve_client.py")
-        done = subprocess.run([sys.executable, script, server.http, server.grpc], capture_output=True, text=True, check=False, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
+
+class Shutdown(ServeTest):
+    @unittest.skipIf(missing("tritonclient", "grpc"), "tritonclient[grpc] is not installed")
+    def test_sigterm_under_load_answers_every_accepted_request(self):
+        """Every request that the server accepts gets exactly one answer. A request that it does not accept ends with UNAVAILABLE: gRPC
+        tells the client that it may send such a request to another server."""
+        import tritonclient.grpc as triton  # pylint: disable=import-outside-toplevel
+        log = self.dir / "access.json"
+        server = self.serve("--model", f"slow={self.save(slow())}", "--log", log)
+        answers, ends, lock = [], [], threading.Lock()
+
+        def client():
+            tensor = triton.InferInput("x", [64, 512], "FP32")
+            tensor.set_data_from_numpy(np.zeros((64, 512), np.float32))
+            with triton.InferenceServerClient(server.grpc) as connection:
+                while True:
+                    try:
+                        result = connection.infer("slow", [tensor], client_timeout=60)
+                    except triton.InferenceServerException as error:
+                        with lock:
+                            ends.append(error.status())
+                        return
+                    with lock:
+                        answers.append(result.as_numpy("y").shape)
+
+        threads = [threading.Thread(target=client) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        self.assertEqual(server.stop(), 0)
+        for thread in threads:
+            thread.join()
+        self.assertGreater(len(answers), 6)
+        self.assertEqual(set(answers), {(64, 512)})
+        self.assertEqual(ends, ["StatusCode.UNAVAILABLE"] * 6)
+        statuses = [json.loads(line)["status"] for line in log.read_text().splitlines()]
+        self.assertEqual(statuses.count(0), len(answers), "answers that clients got, and those that the server sent")
+        self.assertLessEqual(set(statuses), {0, 14})
+
+    @unittest.skipIf(missing("tritonclient", "grpc"), "tritonclient[grpc] is not installed")
+    def test_sigterm_ends_streams_after_their_answers(self):
+        import tritonclient.grpc as triton  # pylint: disable=import-outside-toplevel
+        server = self.serve("--model", f"slow={self.save(slow())}")
+        answers = queue.Queue()
+        client = triton.InferenceServerClient(server.grpc)
+        self.addCleanup(client.close)
+        tensor = triton.InferInput("x", [64, 512], "FP32")
+        tensor.set_data_from_numpy(np.zeros((64, 512), np.float32))
+        client.start_stream(lambda result, error: answers.put((result, error)))
+        for i in range(20):
+            client.async_stream_infer("slow", [tensor], request_id=str(i))
+        first = answers.get(timeout=30)[0].get_response().id
+        self.assertEqual(server.stop(), 0)
+        ids, refused, error = [first], 0, None
+        while error is None or error.status() is None:  # an error without a status is the answer to one request
+            result, error = answers.get(timeout=30)
+            if result:
+                ids.append(result.get_response().id)
+            elif error.status() is None:
+                self.assertIn("Server exiting", str(error))
+                refused += 1
+        # Requests that arrived before the signal are answered, in order and once each; later ones are refused, if at all.
+        self.assertEqual(ids, [str(i) for i in range(len(ids))])
+        self.assertLessEqual(len(ids) + refused, 20)
+        self.assertEqual(error.status(), "StatusCode.UNAVAILABLE")

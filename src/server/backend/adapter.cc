@@ -39,16 +39,19 @@ class Instance : public BackendInstance {
     names_.clear();
     for (const WireTensor& input : batch.inputs) inputs_.push_back(View(input));
     for (const std::string& name : batch.outputs) names_.push_back(name.c_str());
+    TernRows rows{&batch, {}, {}};
     const TernBatch view{sizeof view,    batch.threads, inputs_.data(), names_.data(),
-                         inputs_.size(), names_.size(), &batch.stop};
+                         inputs_.size(), names_.size(), &batch.stop,    &rows};
     TernOutputs outputs;
     outputs.backend = model_->backend();
     outputs.destinations = &batch.destinations;
+    outputs.config = batch.config;
     TernError error;
     error.code = TERN_OK;
     error.message[0] = 0;
     if (model_->api().run(instance_, &view, &outputs, &error) != TERN_OK) return Failure(error);
     TERN_TRY(outputs.status);
+    batch.again = std::move(outputs.again);
     return std::move(outputs.tensors);
   }
 
@@ -93,6 +96,7 @@ class Model : public BackendModel {
     return model_->api().memory_bytes ? model_->api().memory_bytes(model_->get()) : 0;
   }
   bool Parallel() const override { return model_->api().flags & TERN_BACKEND_PARALLEL; }
+  bool RunsCalls() const override { return model_->api().run_request != nullptr; }
 
   std::vector<std::pair<std::string, double>> Metrics() const override {
     TernMetrics metrics;

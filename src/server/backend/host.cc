@@ -1,10 +1,11 @@
 #include "server/backend/host.h"
 
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "server/backend/response.h"
 #include "server/core/buffer_pool.h"
+#include "server/core/log.h"
 
 namespace tern::server {
 namespace {
@@ -17,13 +18,9 @@ static_assert(static_cast<int>(Code::kUnavailable) == TERN_UNAVAILABLE);
 static_assert(static_cast<int>(Code::kIo) == TERN_IO);
 constexpr int kMaxRank = 64;
 
-// One line: messages quote names that clients send, which must not look like lines of their own.
-void Log(int32_t level, const char* message) {
-  constexpr size_t kMaxBytes = 8192;
-  std::string text(message ? message : "", message ? strnlen(message, kMaxBytes) : 0);
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  std::fprintf(stderr, "%s: %s\n", level >= 2 ? "error" : level == 1 ? "warning" : "info", text.c_str());
+void LogOfBackend(int32_t level, const char* message) {
+  const LogLevel own = level >= 2 ? LogLevel::kError : level == 1 ? LogLevel::kWarning : LogLevel::kInfo;
+  Log(own, message ? message : "");
 }
 
 Result<TernDescription::Tensor> Described(const TernTensorInfo& info) {
@@ -57,6 +54,19 @@ void SetMaxBatchSize(TernDescription* to, int32_t max_batch_size, int32_t dynami
 
 void SetDecoupled(TernDescription* to, int32_t decoupled) { to->decoupled = decoupled != 0; }
 
+// "TYPE_FP32"
+std::string ConfigName(DType dtype) {
+  return dtype == DType::kString ? "TYPE_STRING" : StrCat("TYPE_", WireName(dtype));
+}
+
+// The message is Triton's, because clients match it.
+Status CheckType(const ModelConfig* config, const char* name, DType dtype) {
+  const TensorConfig* output = config ? config->FindOutput(name) : nullptr;
+  if (!output || output->dtype == DType::kInvalid || output->dtype == dtype) return {};
+  return InvalidModel("configuration expects datatype ", ConfigName(output->dtype), " for output '", name,
+                      "', model provides ", ConfigName(dtype));
+}
+
 // Checks an output and appends it without bytes. Returns null and sets to->status if the output is invalid.
 WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   const auto wrong = [&](const auto&... text) -> WireTensor* {
@@ -66,6 +76,10 @@ WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   if (!tensor->name || !*tensor->name) return wrong("it has no name");
   const DType dtype = TypeFromAbi(tensor->type);
   if (dtype == DType::kInvalid) return wrong("'", tensor->name, "' has type ", tensor->type);
+  if (Status status = CheckType(to->config, tensor->name, dtype); !status.ok()) {
+    if (to->status.ok()) to->status = std::move(status);
+    return nullptr;
+  }
   if (tensor->rank < 0 || tensor->rank > kMaxRank || (tensor->rank && !tensor->dims))
     return wrong("'", tensor->name, "' has rank ", tensor->rank);
   Dims dims(tensor->dims, tensor->dims + tensor->rank);
@@ -117,12 +131,59 @@ void Metric(TernMetrics* to, const char* name, double value) {
   if (name && *name) to->values.emplace_back(name, value);
 }
 
+// The messages are Triton's, because clients match them.
+Status CheckState(const ModelConfig* config, const char* name) {
+  if (!config || !config->sequence || config->sequence->states.empty())
+    return InvalidArgument("unable to add state '", name, "'. State configuration is missing for model '",
+                           config ? config->name : "", "'.");
+  for (const StateConfig& state : config->sequence->states)
+    if (state.output == name) return {};
+  return InvalidArgument("state '", name, "' is not a valid state name.");
+}
+
+void* AllocateState(TernOutputs* to, const TernTensor* tensor) {
+  Status status = CheckState(to->config, tensor->name ? tensor->name : "");
+  if (status.ok()) return Allocate(to, tensor);
+  if (to->status.ok()) to->status = std::move(status);
+  return nullptr;
+}
+
+void Reschedule(TernOutputs* to, uint64_t row, int32_t respond) { to->again.push_back({row, respond != 0}); }
+
+// Returns the request of a row, or null.
+const Request* RequestOf(const Batch& batch, uint64_t row) {
+  if (!batch.requests || !batch.items) return nullptr;
+  for (size_t i = 0; i < batch.items->size(); ++i) {
+    const auto items = static_cast<uint64_t>((*batch.items)[i]);
+    if (row < items) return (*batch.requests)[i];
+    row -= items;
+  }
+  return nullptr;
+}
+
+const TernText* RowParameters(const TernBatch* batch, uint64_t row, uint64_t* count) {
+  auto* rows = static_cast<TernRows*>(batch->rows);
+  const Request* request = rows ? RequestOf(*rows->batch, row) : nullptr;
+  *count = request ? request->parameters.size() : 0;
+  if (*count == 0) return nullptr;
+  auto& list = rows->parameters.emplace_back();
+  for (const auto& [key, value] : request->parameters)
+    list.push_back({key.c_str(), rows->texts.emplace_back(TextOf(value)).c_str()});
+  return list.data();
+}
+
+const char* RowSequence(const TernBatch* batch, uint64_t row) {
+  const auto* rows = static_cast<const TernRows*>(batch->rows);
+  const Request* request = rows ? RequestOf(*rows->batch, row) : nullptr;
+  return request && !request->sequence.id.empty() ? request->sequence.id.c_str() : nullptr;
+}
+
 }  // namespace
 
 const TernHost& Host() {
   static constexpr TernHost host{TERN_BACKEND_VERSION,
                                  sizeof(TernHost),
-                                 Log,
+                                 LogOfBackend,
                                  AddInput,
                                  AddOutput,
                                  SetMaxBatchSize,
@@ -136,7 +197,11 @@ const TernHost& Host() {
                                  NewResponse,
                                  SendResponse,
                                  FinishRequest,
-                                 Metric};
+                                 Metric,
+                                 Reschedule,
+                                 RowParameters,
+                                 RowSequence,
+                                 AllocateState};
   return host;
 }
 
@@ -178,8 +243,8 @@ Buffer AllocateOutput(size_t bytes) { return BufferPool::Shared().Allocate(bytes
 
 Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBackend* api) {
   if (!api) return InvalidModel("the back end has no interface");
-  if (api->version != TERN_BACKEND_VERSION)
-    return Unsupported("the back end has version ", api->version, " of the interface, this server has ",
+  if (api->version < 1 || api->version > TERN_BACKEND_VERSION)
+    return Unsupported("the back end has version ", api->version, " of the interface, this server has 1 to ",
                        TERN_BACKEND_VERSION);
   if (api->size < sizeof(TernBackend))
     return Unsupported("the back end's interface has ", api->size, " bytes, expected ", sizeof(TernBackend));

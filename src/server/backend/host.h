@@ -1,5 +1,6 @@
 // The server's side of include/tern/backend.h.
 #pragma once
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,16 @@ struct TernOutputs {
   const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
   tern::Status status;             // the error of the first wrong output
   TernRequest* request = nullptr;  // the request that this response answers
+  std::vector<tern::server::AgainRow> again;
+  const tern::server::ModelConfig* config = nullptr;  // of the model; null if it is not known
+};
+
+// What TernBatch::rows points to.
+struct TernRows {
+  const tern::server::Batch* batch = nullptr;
+  // What row_parameters returned. Empty lists allocate no memory.
+  std::list<std::string> texts;
+  std::list<std::vector<TernText>> parameters;
 };
 
 struct TernRequest {

@@ -51,6 +51,17 @@ TEST_F(PlugInTest, IdentityReturnsItsInputs) {
   EXPECT_EQ((*outputs)[0].bytes.size(), 0u);
 }
 
+TEST_F(PlugInTest, OutputsHaveTheTypeOfTheConfiguration) {
+  config_.inputs = {Tensor4("I", DType::kF32, {-1})};
+  config_.outputs = {Tensor4("O", DType::kI32, {-1})};
+  ASSERT_TRUE(Load("identity").ok());
+  Batch batch;
+  batch.inputs = {Wire<float>("I", DType::kF32, {1}, {1})};
+  batch.config = &config_;
+  EXPECT_EQ(instance_->Run(batch).status().message(),
+            "configuration expects datatype TYPE_INT32 for output 'O', model provides TYPE_FP32");
+}
+
 TEST_F(PlugInTest, IdentityWaits) {
   config_.inputs = {Tensor4("I", DType::kI8, {-1})};
   config_.outputs = {Tensor4("O", DType::kI8, {-1})};
@@ -117,6 +128,92 @@ TEST_F(PlugInTest, RepeatSendsManyResponses) {
   instance_->RunCall(wrong);
   EXPECT_EQ(wrong->Wait()[0].status.message(), "IN and DELAY must have the same size");
   EXPECT_FALSE(Run({}).ok()) << "it has no batches";
+}
+
+TEST_F(PlugInTest, RowsAskForAnotherIteration) {
+  config_.max_batch_size = 4;
+  config_.parameters["delay_ms"] = "0";
+  ASSERT_TRUE(Load("iterative_sequence").ok());
+  EXPECT_FALSE(model_->RunsCalls()) << "it has no run_request";
+  Request first, second;
+  first.sequence.id = "a";
+  second.sequence.id = "b";
+  const std::vector<const Request*> requests = {&first, nullptr, &second};
+  const std::vector<int64_t> items = {1, 1, 1};
+  for (const auto& [left, again] :
+       {std::pair<std::vector<int32_t>, std::vector<uint64_t>>{{2, 0, 1}, {0, 2}}, {{1, 0, 0}, {0}}}) {
+    Batch batch;
+    batch.inputs = {Wire<int32_t>("INPUT", DType::kI32, {3, 1}, {3, 1, 2})};
+    batch.requests = &requests;
+    batch.items = &items;
+    const auto outputs = instance_->Run(batch);
+    ASSERT_TRUE(outputs.ok());
+    EXPECT_EQ(ValuesOf<int32_t>(outputs->at(0)), left);
+    std::vector<uint64_t> rows;
+    for (const AgainRow& row : batch.again) {
+      rows.push_back(row.row);
+      EXPECT_TRUE(row.respond);
+    }
+    EXPECT_EQ(rows, again);
+  }
+}
+
+TEST_F(PlugInTest, RowsHaveTheParametersOfTheirRequests) {
+  config_.inputs = {Tensor4("EXPECTED", DType::kString, {1})};
+  config_.outputs = {Tensor4("SAME", DType::kBool, {1})};
+  ASSERT_TRUE(Load("parameters").ok());
+  Request request;
+  request.parameters = {{"text", std::string("x")}, {"flag", true}, {"number", int64_t{7}}};
+  const std::vector<const Request*> requests = {&request};
+  const std::vector<int64_t> items = {1};
+  for (const auto& [json, same] : {std::pair(R"({"text": "x", "flag": "true", "number": "7"})", 1),
+                                   {"{}", 1},
+                                   {R"({"text": "y"})", 0},
+                                   {R"({"none": ""})", 0}}) {
+    Batch batch;
+    batch.inputs = {Texts("EXPECTED", {1}, {json})};
+    batch.requests = &requests;
+    batch.items = &items;
+    const auto outputs = instance_->Run(batch);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    EXPECT_EQ(ValuesOf<uint8_t>(outputs->at(0)).at(0), same) << json;
+  }
+  EXPECT_EQ(ValuesOf<uint8_t>(Run({Texts("EXPECTED", {1}, {R"({"text": "x"})"})})->at(0)).at(0), 0)
+      << "the requests are not known";
+}
+
+TEST_F(PlugInTest, StatesMustBeInTheConfiguration) {
+  config_.inputs = {Tensor4("INPUT", DType::kI32, {1}), Tensor4("TEST_CASE", DType::kI32, {1})};
+  config_.outputs = {Tensor4("OUTPUT", DType::kI32, {1})};
+  ASSERT_TRUE(Load("implicit_state").ok());
+  const auto run = [&](int32_t test_case, int32_t state) {
+    Batch batch;
+    batch.inputs = {Wire<int32_t>("INPUT", DType::kI32, {1}, {4}),
+                    Wire<int32_t>("TEST_CASE", DType::kI32, {1}, {test_case}),
+                    Wire<int32_t>("INPUT_STATE", DType::kI32, {1}, {state})};
+    batch.config = &config_;
+    return instance_->Run(batch);
+  };
+  EXPECT_EQ(run(0, 0).status().message(),
+            "unable to add state 'undefined_state'. State configuration is missing for model 'm'.");
+  config_.sequence.emplace();
+  config_.sequence->states = {{"INPUT_STATE", "OUTPUT_STATE", DType::kI32, {1}}};
+  EXPECT_EQ(run(0, 0).status().message(), "state 'undefined_state' is not a valid state name.");
+  const auto kept = run(1, 5), added = run(2, 5);
+  ASSERT_TRUE(kept.ok() && added.ok());
+  ASSERT_EQ(kept->size(), 1u) << "no new value";
+  EXPECT_EQ(ValuesOf<int32_t>(kept->at(0)), std::vector<int32_t>{9});
+  ASSERT_EQ(added->size(), 2u);
+  EXPECT_EQ(added->at(1).name, "OUTPUT_STATE");
+  EXPECT_EQ(ValuesOf<int32_t>(added->at(1)), std::vector<int32_t>{9});
+}
+
+TEST_F(PlugInTest, QuerySaysWhereOutputsAre) {
+  config_.inputs = {Tensor4("INPUT", DType::kU8, {1})};
+  config_.outputs = {Tensor4("OUTPUT0", DType::kU8, {-1}), Tensor4("OUTPUT1", DType::kU8, {-1})};
+  ASSERT_TRUE(Load("query").ok());
+  EXPECT_EQ(Run({Wire<uint8_t>("INPUT", DType::kU8, {1}, {1})}).status().message(),
+            "OUTPUT0 CPU 0 OUTPUT1 CPU 0");
 }
 
 TEST_F(PlugInTest, RepeatEndsWhenTheCallIsCancelled) {
@@ -192,7 +289,12 @@ TEST(Backends, RefuseOtherVersions) {
   api.version = TERN_BACKEND_VERSION + 1;
   api.size = sizeof api;
   EXPECT_EQ(LoadedBackend::Initialise(&api).status().message(),
-            "the back end has version 2 of the interface, this server has 1");
+            "the back end has version 3 of the interface, this server has 1 to 2");
+  api.version = 0;
+  EXPECT_FALSE(LoadedBackend::Initialise(&api).ok());
+  api.version = 1;
+  EXPECT_EQ(LoadedBackend::Initialise(&api).status().message(),
+            "the back end lacks a function that is not optional");
   api.version = TERN_BACKEND_VERSION;
   EXPECT_EQ(LoadedBackend::Initialise(&api).status().message(),
             "the back end lacks a function that is not optional");

@@ -5,13 +5,6 @@
 namespace tern::server {
 namespace {
 
-std::string TextOf(const ParameterValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<int64_t>(&value)) return StrCat(*number);
-  return StrCat(std::get<double>(value));
-}
-
 // Copies an output to the shared memory that the client specified for it.
 Status Deliver(const RequestedOutput& wanted, WireTensor& tensor) {
   if (!wanted.destination.defined()) return {};
@@ -40,6 +33,13 @@ Status Select(const Request& request, std::vector<WireTensor>& tensors) {
 }
 
 }  // namespace
+
+std::string TextOf(const ParameterValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<int64_t>(&value)) return StrCat(*number);
+  return StrCat(std::get<double>(value));
+}
 
 TernRequest* NewRequest(std::shared_ptr<LoadedBackend> backend, std::shared_ptr<Call> call) {
   auto request = std::make_unique<TernRequest>();

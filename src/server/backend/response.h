@@ -7,6 +7,8 @@ namespace tern::server {
 // Makes the request that is passed to run_request. The engine owns it until it sends the final response.
 TernRequest* NewRequest(std::shared_ptr<LoadedBackend> backend, std::shared_ptr<Call> call);
 
+std::string TextOf(const ParameterValue& value);
+
 const TernTensor* InputOf(const TernRequest* request, const char* name);
 const char* ParameterOf(const TernRequest* request, const char* name);
 int32_t Cancelled(const TernRequest* request);

@@ -12,6 +12,12 @@
 
 namespace tern::server {
 
+// A row of a batch whose request the model wants to execute again (iterative sequences).
+struct AgainRow {
+  uint64_t row = 0;
+  bool respond = false;  // send the row's outputs as a response that is not the last one
+};
+
 // One batch: the tensors of all its requests, concatenated along the batch dim.
 struct Batch {
   std::vector<WireTensor> inputs;
@@ -22,6 +28,12 @@ struct Batch {
   // Set only for a batch of a single request. An output with one of these names is written directly to the
   // destination if that is large enough.
   std::vector<RequestedOutput> destinations;
+  // The request of each row. A null request is an empty slot of a sequence batch. The items of a request are
+  // consecutive rows. Null pointers if the requests are not known.
+  const std::vector<const Request*>* requests = nullptr;
+  const std::vector<int64_t>* items = nullptr;  // number of rows per request
+  const ModelConfig* config = nullptr;          // of the model; null if it is not known
+  std::vector<AgainRow> again;                  // set by BackendInstance::Run
 };
 
 // Executes batches of one model, one at a time.
@@ -45,6 +57,8 @@ class BackendModel {
   virtual size_t MemoryBytes() const = 0;
   // True if one batch may use several threads (Batch::threads).
   virtual bool Parallel() const { return false; }
+  // True if RunCall executes a decoupled model. If false, Run executes it in batches.
+  virtual bool RunsCalls() const { return true; }
   // Returns values that the back end reports about the model, by name. The server exports them as Prometheus
   // gauges. Thread-safe.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }

@@ -67,6 +67,7 @@ struct StateConfig {
 
 struct SequenceConfig {
   SequenceStrategy strategy = SequenceStrategy::kDirect;
+  // A sequence without requests ends after this time. Iterative: the limit on one iteration; 0: no limit.
   std::chrono::microseconds max_idle{1'000'000};
   std::vector<ControlInput> controls;
   std::vector<StateConfig> states;
@@ -74,8 +75,8 @@ struct SequenceConfig {
   bool preserve_ordering = false;
   std::vector<int> preferred_batch_sizes;
   std::chrono::microseconds max_queue_delay{0};
-  bool iterative = false;
-  int min_slots = 1;  // kDirect: a batch with fewer requests waits for max_queue_delay
+  bool iterative = false;  // each request is a sequence, which the model ends (BackendInstance::Run)
+  int min_slots = 1;       // kDirect: a batch with fewer requests waits for max_queue_delay
 };
 
 struct EnsembleStep {

@@ -19,6 +19,9 @@ class ModelVersion {
   const ModelConfig& config() const { return config_; }
   const std::string& version() const { return version_; }
   ModelStatistics& statistics() { return statistics_; }
+  // The time that loading took, with warm-up. Set once, before other threads use the version.
+  std::chrono::nanoseconds load_time() const { return load_time_; }
+  void SetLoadTime(std::chrono::nanoseconds time) { load_time_ = time; }
 
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
@@ -40,6 +43,7 @@ class ModelVersion {
   const ModelConfig config_;
   const std::string version_;
   ModelStatistics statistics_;
+  std::chrono::nanoseconds load_time_{0};
 };
 
 }  // namespace tern::server

@@ -24,6 +24,7 @@ struct GrpcShared {
 
   ServerContext& context;
   const GrpcOptions options;
+  const bool keeps_headers;  // the options need all headers of a request
   MessageLimits limits;
   WorkerThreads repository{4};  // load and unload models
   WorkerThreads work{2};        // what takes long but does not wait for a model

@@ -42,7 +42,9 @@ class Server : public GrpcServer {
 }  // namespace
 
 GrpcShared::GrpcShared(ServerContext& server_context, const GrpcOptions& server_options)
-    : context(server_context), options(server_options) {
+    : context(server_context),
+      options(server_options),
+      keeps_headers(!options.restrictions.empty() || options.forward) {
   limits.message = options.max_message_bytes;
   limits.decompressed = std::min(options.max_message_bytes, context.limits.body_bytes);
 }

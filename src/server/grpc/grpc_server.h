@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "server/core/control.h"
+#include "server/core/restrictions.h"
 #include "server/net/listener.h"
 
 namespace tern::server {
@@ -16,6 +17,8 @@ struct GrpcOptions {
   std::chrono::milliseconds message_time{75'000};  // in which a message must arrive; long ones get more
   int response_compression = 0;            // 0: none, else the level of gzip for clients that accept it
   uint64_t max_message_bytes = INT32_MAX;  // of a request; compressed ones also have Limits::body_bytes
+  Restrictions restrictions;
+  std::shared_ptr<const HeaderPattern> forward;  // headers that become parameters of requests; may be null
 };
 
 class GrpcServer {

@@ -32,11 +32,15 @@ void GrpcStream::OnHeader(std::string_view name, std::string_view value) {
     if (!method_) unknown_path_ = value;
   } else {
     ReadHeader(name, value, metadata_);
+    if (connection_.shared().keeps_headers && !IsProtocolHeader(name)) headers_.emplace_back(name, value);
   }
 }
 
 GrpcStatus GrpcStream::CheckHeaders() const {
   if (!method_) return {GrpcCode::kUnimplemented, StrCat("unknown method '", unknown_path_, "'"), 0};
+  if (const auto* secret = connection_.shared().options.restrictions.Missing(method_->group, headers_))
+    return {GrpcCode::kUnavailable,
+            StrCat("This protocol is restricted, expecting header '", secret->header, "'"), 0};
   if (metadata_.encoding == Compression::kUnknown)
     return {GrpcCode::kUnimplemented, "unknown grpc-encoding; this server reads identity, gzip and deflate",
             0};

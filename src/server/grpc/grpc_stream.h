@@ -53,6 +53,7 @@ class GrpcStream {
   GrpcConnection& connection() { return connection_; }
   int32_t id() const { return id_; }
   const Metadata& metadata() const { return metadata_; }
+  const Headers& headers() const { return headers_; }
   Clock::time_point arrived() const { return arrived_; }
   // The header grpc-timeout; negative if the client sets no deadline.
   std::chrono::nanoseconds timeout() const { return metadata_.timeout; }
@@ -74,6 +75,7 @@ class GrpcStream {
   const int32_t id_;
   const Clock::time_point arrived_;
   Metadata metadata_;
+  Headers headers_;  // of the application; empty unless GrpcShared::keeps_headers
   const RpcMethod* method_ = nullptr;
   std::string unknown_path_;
   size_t header_bytes_ = 0;

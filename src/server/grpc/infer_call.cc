@@ -34,6 +34,7 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
   Request& request = call->request;
   request.arrived = call->streaming_ ? stream.connection().now() : stream.arrived();
   request.trace = stream.metadata().trace;
+  TERN_TRY(ForwardHeaders(stream.headers(), stream.connection().shared().options.forward.get(), request));
   const auto timeout = stream.timeout();
   if (!call->streaming_ && timeout.count() > 0 && request.timeout.count() == 0)
     request.timeout = std::chrono::ceil<std::chrono::microseconds>(timeout);

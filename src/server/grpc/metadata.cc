@@ -104,6 +104,10 @@ TraceContext ParseTraceparent(std::string_view text) {
   return {std::string(trace), std::string(parent), (low & 1) != 0};
 }
 
+bool IsProtocolHeader(std::string_view name) {
+  return name.starts_with(':') || name.starts_with("grpc-") || name == "te" || name == "content-type";
+}
+
 void ReadHeader(std::string_view name, std::string_view value, Metadata& metadata) {
   if (name == ":method")
     metadata.post = value == "POST";

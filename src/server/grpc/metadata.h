@@ -29,6 +29,8 @@ struct Metadata {
   TraceContext trace;
 };
 
+// Returns whether a header belongs to HTTP/2 or gRPC and not to the application.
+bool IsProtocolHeader(std::string_view name);
 // Reads one header into `metadata`. Ignores :path and unknown headers.
 void ReadHeader(std::string_view name, std::string_view value, Metadata& metadata);
 

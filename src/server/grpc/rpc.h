@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "server/core/restrictions.h"
 #include "server/grpc/grpc_status.h"
 #include "server/grpc/message_reader.h"
 #include "server/grpc/out_message.h"
@@ -54,6 +55,7 @@ enum class RpcThread {
 
 struct RpcMethod {
   std::string_view path;
+  ApiGroup group;
   std::unique_ptr<Rpc> (*make)(GrpcStream& stream, const RpcMethod& method);
   UnaryHandler handler = nullptr;
   RpcThread thread = RpcThread::kLoop;

@@ -221,6 +221,8 @@ SessionPointer MakeSession(GrpcConnection& connection) {
     SessionCallbacks::Set(callbacks);
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);
+    // Clients of gRPC send metadata with spaces at its ends.
+    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1);
     nghttp2_session_server_new2(&session, callbacks, &connection, option);
   }
   nghttp2_option_del(option);

@@ -20,9 +20,13 @@ class HttpCall;
 
 // Shared by all connections of a front end.
 struct HttpShared {
-  HttpShared(ServerContext& server, HttpOptions http) : context(server), options(std::move(http)) {}
+  HttpShared(ServerContext& server, HttpOptions http)
+      : context(server),
+        options(std::move(http)),
+        keeps_fields(!options.restrictions.empty() || options.forward) {}
   ServerContext& context;
   const HttpOptions options;
+  const bool keeps_fields;  // the options need all header fields of a request
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
   WorkerThreads work{2};        // what takes long but does not wait for a model
@@ -44,6 +48,7 @@ class HttpConnection : public Connection,
   const std::shared_ptr<LoopLink>& link() { return link_; }
   HttpShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
+  const Headers& fields() const { return fields_; }
 
   // For handlers. Exchanges are registered in the order of their requests. A response can be written after
   // its exchange is registered.
@@ -131,6 +136,7 @@ class HttpConnection : public Connection,
   State state_ = State::kHead;
   RequestHead head_;  // its views are copied to method_, target_ and traceparent_
   std::string method_, target_, traceparent_;
+  Headers fields_;  // empty unless HttpShared::keeps_fields
   uint64_t request_bytes_ = 0;
   Buffer body_;
   size_t filled_ = 0;

@@ -165,6 +165,7 @@ bool HttpConnection::ParseHeadOnly() {
   method_ = head_.method_name;
   target_ = head_.target;
   traceparent_ = head_.traceparent;
+  if (shared_->keeps_fields) fields_ = FieldsOf(Received().substr(0, size));
   begin_ += size;
   line_ = 0;
   request_bytes_ = size;

@@ -25,10 +25,14 @@ HttpCall::Mode ModeOf(RouteKind kind) {
 }  // namespace
 
 void HttpConnection::Dispatch(Buffer bytes) {
+  // Browsers send a preflight without the header of a restricted operation.
+  if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());
   Route route = ParseRoute(target_, shared_->options.base_path);
+  if (const auto* secret = shared_->options.restrictions.Missing(GroupOf(route.kind), fields_))
+    return ReplyNow(
+        ErrorReply(403, StrCat("This API is restricted, expecting header '", secret->header, "'")));
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
-  if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());
   if (route.kind != RouteKind::kNotFound && route.kind != RouteKind::kBadTarget &&
       !Allows(route.kind, head_.method)) {
     HttpReply reply = ErrorReply(405, "Method Not Allowed");
@@ -74,6 +78,7 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
 std::shared_ptr<HttpCall> HttpConnection::RefusedCall() {
   const Route route = ParseRoute(target_, shared_->options.base_path);
   if (shared_->metrics_only || !IsCall(route.kind) || !Allows(route.kind, head_.method)) return nullptr;
+  if (shared_->options.restrictions.Missing(GroupOf(route.kind), fields_)) return nullptr;
   auto found = context().models->Find(route.model, route.version);
   if (!found.ok()) return nullptr;
   auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));

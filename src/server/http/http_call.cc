@@ -37,6 +37,7 @@ Status HttpCall::Parse(IncomingBody body, std::optional<uint64_t> infer_header) 
   } else {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
+  TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
   return Reserve(body.bytes.size() + format_.converted);
 }
 

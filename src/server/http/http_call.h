@@ -14,7 +14,10 @@ class HttpCall : public Call, public Exchange {
         loop_(connection.link()),
         context_(connection.context()),
         connection_(connection.weak_from_this()),
-        version_(std::move(version)) {}
+        version_(std::move(version)),
+        forward_(connection.shared().options.forward) {
+    if (forward_) fields_ = connection.fields();
+  }
 
   // Parses the body and submits the call. The call is registered with its connection. Start is called on the
   // connection's loop, with a body that is short or not JSON. StartLater is called on another thread.
@@ -51,6 +54,8 @@ class HttpCall : public Call, public Exchange {
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
   const std::shared_ptr<ModelVersion> version_;
+  const std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
+  Headers fields_;                                      // empty unless forward_
   InferFormat format_;
   ByteReservation reservation_;
   Response first_;          // a response that came before the final one, or a refusal that is not sent yet

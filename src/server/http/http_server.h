@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/core/control.h"
+#include "server/core/restrictions.h"
 #include "server/net/listener.h"
 
 namespace tern::server {
@@ -15,6 +16,8 @@ struct HttpOptions {
   std::string base_path;    // prefix of all paths before /v2, such as "/tern" behind a proxy; may be empty
   bool metrics = false;     // also serve GET /metrics on this port
   std::chrono::seconds idle{75};  // a connection without a request is closed after this time; 0: never
+  Restrictions restrictions;
+  std::shared_ptr<const HeaderPattern> forward;  // headers that become parameters of requests; may be null
 };
 
 class HttpServer {

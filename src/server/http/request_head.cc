@@ -1,5 +1,6 @@
 #include "server/http/request_head.h"
 
+#include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 #include <cstring>
 
@@ -212,6 +213,23 @@ HeadError ParseHead(std::string_view text, RequestHead& head) {
   if (failure == beast::http::error::header_limit) return {431, "the header is too long"};
   if (failure || !parser.is_header_done()) return {400, "malformed request"};
   return CheckFraming(parser, head);
+}
+
+Headers FieldsOf(std::string_view text) {
+  Headers fields;
+  text.remove_prefix(std::min(text.size(), text.find('\n') + 1));  // the request line
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\r'));
+    const size_t colon = line.find(':');
+    if (colon == line.npos) break;  // the empty line
+    std::string_view value = line.substr(colon + 1);
+    const auto space = [](char c) { return c == ' ' || c == '\t'; };
+    while (!value.empty() && space(value.front())) value.remove_prefix(1);
+    while (!value.empty() && space(value.back())) value.remove_suffix(1);
+    fields.emplace_back(line.substr(0, colon), value);
+    text.remove_prefix(std::min(text.size(), line.size() + 2));
+  }
+  return fields;
 }
 
 }  // namespace tern::server

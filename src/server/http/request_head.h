@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "server/core/compression.h"
+#include "server/core/restrictions.h"
 
 namespace tern::server {
 
@@ -45,5 +46,7 @@ struct HeadError {
 // Parses a complete head. Refuses everything that another parser, such as a proxy's, could understand
 // differently.
 HeadError ParseHead(std::string_view text, RequestHead& head);
+// Returns the fields of a head that ParseHead accepts.
+Headers FieldsOf(std::string_view text);
 
 }  // namespace tern::server

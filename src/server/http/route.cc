@@ -169,6 +169,43 @@ const char* AllowedMethods(RouteKind kind) {
   }
 }
 
+ApiGroup GroupOf(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kLive:
+    case RouteKind::kReady:
+    case RouteKind::kModelReady:
+      return ApiGroup::kHealth;
+    case RouteKind::kServerMetadata:
+    case RouteKind::kModelMetadata:
+      return ApiGroup::kMetadata;
+    case RouteKind::kInfer:
+    case RouteKind::kGenerate:
+    case RouteKind::kGenerateStream:
+      return ApiGroup::kInference;
+    case RouteKind::kModelConfig:
+      return ApiGroup::kModelConfig;
+    case RouteKind::kModelStats:
+      return ApiGroup::kStatistics;
+    case RouteKind::kTrace:
+      return ApiGroup::kTrace;
+    case RouteKind::kLogging:
+      return ApiGroup::kLogging;
+    case RouteKind::kIndex:
+    case RouteKind::kLoad:
+    case RouteKind::kUnload:
+      return ApiGroup::kModelRepository;
+    case RouteKind::kSystemMemoryStatus:
+    case RouteKind::kSystemMemoryRegister:
+    case RouteKind::kSystemMemoryUnregister:
+    case RouteKind::kCudaMemoryStatus:
+    case RouteKind::kCudaMemoryRegister:
+    case RouteKind::kCudaMemoryUnregister:
+      return ApiGroup::kSharedMemory;
+    default:
+      return ApiGroup::kNone;
+  }
+}
+
 bool Allows(RouteKind kind, Method method) {
   const std::string_view allowed = AllowedMethods(kind);
   return ((method == Method::kGet || method == Method::kHead) && allowed.find("GET") != allowed.npos) ||

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/core/restrictions.h"
 #include "server/http/request_head.h"
 
 namespace tern::server {
@@ -44,6 +45,7 @@ struct Route {
 Route ParseRoute(std::string_view target, std::string_view base = {});
 bool Allows(RouteKind kind, Method method);
 const char* AllowedMethods(RouteKind kind);  // "GET, POST"
+ApiGroup GroupOf(RouteKind kind);
 
 // Returns false for a '%' without two hexadecimal digits.
 bool PercentDecode(std::string_view text, std::string& out);

@@ -75,6 +75,11 @@ Status SetCompression(ServeOptions& o, const std::string& value) {
   return SetInteger(o.grpc.response_compression, value, 0, 9);
 }
 
+Status SetPattern(std::shared_ptr<const HeaderPattern>& out, const std::string& value) {
+  TERN_ASSIGN(out, HeaderPattern::Compile(value));
+  return {};
+}
+
 Status SetConnections(ServeOptions& o, const std::string& value) {
   TERN_TRY(SetInteger(o.limits.connections, value, 1, 1'000'000));
   o.http.listen.connections = o.grpc.listen.connections = o.metrics.connections = o.limits.connections;
@@ -123,6 +128,11 @@ constexpr Row kNetRows[] = {
     {"tls-certificate", TERN_SET(return SetTls(o, &TlsOptions::certificate, v))},
     {"tls-key", TERN_SET(return SetTls(o, &TlsOptions::key, v))},
     {"tls-client-ca", TERN_SET(return SetTls(o, &TlsOptions::client_ca, v))},
+    {"http-restricted-api", TERN_SET(return o.http.restrictions.Add(v, "", "api"))},
+    {"grpc-restricted-protocol",
+     TERN_SET(return o.grpc.restrictions.Add(v, "triton-grpc-protocol-", "protocol"))},
+    {"http-header-forward-pattern", TERN_SET(return SetPattern(o.http.forward, v))},
+    {"grpc-header-forward-pattern", TERN_SET(return SetPattern(o.grpc.forward, v))},
     {"cors-origin", TERN_SET(return SetText(o.http.cors_origin, v))},
     {"idle-secs", TERN_SET(return SetInteger(o.http.idle, v, 1, 1'000'000))},
     {"grpc-keepalive-time", TERN_SET(return SetInteger(o.grpc.keepalive_time, v, 0, kLarge))},
@@ -144,6 +154,11 @@ constexpr Row kOtherRows[] = {
     {"exit-timeout-secs", TERN_SET(return SetInteger(o.exit_timeout, v, 0, 1'000'000))},
     {"server-name", TERN_SET(return SetText(o.name, v))},
     {"log", TERN_SET(return SetText(o.observe.access_log, v))},
+    {"log-info", TERN_SET(return SetFlag(o.observe.log.info, v))},
+    {"log-warning", TERN_SET(return SetFlag(o.observe.log.warning, v))},
+    {"log-error", TERN_SET(return SetFlag(o.observe.log.error, v))},
+    {"log-verbose", TERN_SET(return SetInteger(o.observe.log.verbose_level, v, 0, INT32_MAX))},
+    {"log-format", TERN_SET(return SetText(o.observe.log.format, v))},
     {"quiet", TERN_SET(return SetFlag(o.quiet, v))},
     {"trace-endpoint",
      TERN_SET(o.observe.trace.mode = "opentelemetry"; return SetText(o.observe.trace_endpoint, v))},
@@ -165,6 +180,10 @@ const SettingRow* FindSetting(std::string_view name) {
   return nullptr;
 }
 
+bool IsList(const SettingRow& row) {
+  return row.kind == SettingKind::kList || row.kind == SettingKind::kGroups;
+}
+
 std::string VariableOf(const char* name) {
   std::string variable = StrCat("TERN_SERVE_", name);
   for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
@@ -176,11 +195,11 @@ Names EnvironmentSettings(const Environment& environment) {
   for (const SettingRow& row : kServeSettings) {
     const char* value = environment(VariableOf(row.name));
     if (!value || !*value) continue;
-    if (row.kind != SettingKind::kList) {
+    if (!IsList(row)) {
       found.emplace_back(row.name, value);
       continue;
     }
-    for (const std::string& item : SplitText(value, ','))
+    for (const std::string& item : SplitText(value, row.kind == SettingKind::kGroups ? ';' : ','))
       if (!item.empty()) found.emplace_back(row.name, item);
   }
   return found;
@@ -195,7 +214,7 @@ Status ApplyAll(const Names& settings, const std::string& source, std::set<std::
     const SettingRow* row = FindSetting(name);
     if (!row) return InvalidArgument(source, ": unknown setting '", name, "'; see tern serve --help");
     if (set.count(row->name)) continue;
-    if (!here.insert(row->name).second && row->kind != SettingKind::kList)
+    if (!here.insert(row->name).second && !IsList(*row))
       return InvalidArgument(source, ": '", row->name, "' is set twice");
     const Status status = ApplySetting(row->name, value, options);
     if (!status.ok()) return Status(status.code(), StrCat(source, ": ", row->name, ": ", status.message()));

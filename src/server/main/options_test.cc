@@ -69,6 +69,24 @@ TEST(Options, ListsComeFromOneSource) {
   EXPECT_EQ(o->repository.folders, (std::vector<std::string>{"/x", "/y"}));
 }
 
+TEST(Options, RestrictedApis) {
+  const Headers headers = {{"k2", "v2"}};
+  const auto missing = [&](const Result<ServeOptions>& o) {
+    EXPECT_TRUE(o.ok()) << o.status().ToString();
+    return o.ok() && o->http.restrictions.Missing(ApiGroup::kHealth, headers) &&
+           o->http.restrictions.Missing(ApiGroup::kMetadata, headers) &&
+           !o->http.restrictions.Missing(ApiGroup::kTrace, headers);
+  };
+  EXPECT_TRUE(missing(
+      Read({{"http-restricted-api", "health,metadata:k1=v1"}, {"http-restricted-api", "trace:k2=v2"}})));
+  EXPECT_TRUE(missing(Read({}, {{"TERN_SERVE_HTTP_RESTRICTED_API", "health,metadata:k1=v1;trace:k2=v2"}})));
+  const File file("http-restricted-api: ['health,metadata:k1=v1', 'trace:k2=v2']\n");
+  EXPECT_TRUE(missing(Read({{"config", file.path()}})));
+  const auto grpc = Read({{"grpc-restricted-protocol", "logging:Admin=x"}});
+  ASSERT_TRUE(grpc.ok());
+  EXPECT_EQ(grpc->grpc.restrictions.Missing(ApiGroup::kLogging, {})->header, "triton-grpc-protocol-Admin");
+}
+
 TEST(Options, TritonsNamesAreAliases) {
   const auto o = Read({{"model-repository", "/m"},
                        {"model-control-mode", "explicit"},
@@ -113,6 +131,10 @@ TEST(Options, RefusesBadValues) {
                        {{"strict", "maybe"}},
                        {{"tls-key", "k"}},
                        {{"tls-client-ca", "c"}},
+                       {{"http-restricted-api", "health"}},
+                       {{"grpc-restricted-protocol", "healthy:k=v"}},
+                       {{"http-header-forward-pattern", "("}},
+                       {{"log-verbose", "-1"}},
                        {{"threads", "99999999999999999999"}},
                        {{"config", "/none.yml"}},
                        {{"http-port", "1"}, {"http-port", "2"}},

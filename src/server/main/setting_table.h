@@ -4,7 +4,8 @@
 
 namespace tern::server {
 
-enum class SettingKind { kText, kList, kFlag };
+// kGroups is a list whose items contain commas: the environment variable separates them by ';'.
+enum class SettingKind { kText, kList, kGroups, kFlag };
 
 struct SettingRow {
   const char* section;
@@ -65,6 +66,15 @@ inline constexpr SettingRow kServeSettings[] = {
      "PEM file of a certificate authority; clients must present a certificate that it signed"},
     {"TLS and limits", "cors-origin", SettingKind::kText, "ORIGIN", "",
      "value of the header Access-Control-Allow-Origin (no CORS headers)"},
+    {"TLS and limits", "http-restricted-api", SettingKind::kGroups, "APIS:KEY=VALUE", "",
+     "only HTTP requests with the header KEY: VALUE may use these APIs, separated by commas: health, metadata, "
+     "inference, shared-memory, model-config, model-repository, statistics, trace, logging; may be repeated"},
+    {"TLS and limits", "grpc-restricted-protocol", SettingKind::kGroups, "APIS:KEY=VALUE", "",
+     "the same for gRPC; the header is triton-grpc-protocol-KEY; may be repeated"},
+    {"TLS and limits", "http-header-forward-pattern", SettingKind::kText, "REGEX", "",
+     "HTTP headers whose names match become parameters of inference requests (none)"},
+    {"TLS and limits", "grpc-header-forward-pattern", SettingKind::kText, "REGEX", "",
+     "gRPC headers whose names match become parameters of inference requests (none)"},
     {"TLS and limits", "shared-memory", SettingKind::kFlag, "", "allow-client-shm",
      "let clients register system shared memory"},
     {"TLS and limits", "max-body-bytes", SettingKind::kText, "N", "http-max-input-size",
@@ -105,6 +115,14 @@ inline constexpr SettingRow kServeSettings[] = {
     // What operators see.
     {"Logs and traces", "log", SettingKind::kText, "FILE", "",
      "write an access log with one line of JSON per request; '-' is standard output"},
+    {"Logs and traces", "log-info", SettingKind::kText, "true|false", "",
+     "write information of the server and of back ends to standard error (true)"},
+    {"Logs and traces", "log-warning", SettingKind::kText, "true|false", "", "write warnings (true)"},
+    {"Logs and traces", "log-error", SettingKind::kText, "true|false", "", "write errors (true)"},
+    {"Logs and traces", "log-verbose", SettingKind::kText, "N", "",
+     "1: also write a line per request, and per model that is loaded or unloaded (0)"},
+    {"Logs and traces", "log-format", SettingKind::kText, "default|ISO8601", "",
+     "ISO8601: each line of the server's log begins with the time (default)"},
     {"Logs and traces", "quiet", SettingKind::kFlag, "", "", "print nothing at the start"},
     {"Logs and traces", "trace-endpoint", SettingKind::kText, "URL", "",
      "send traces to an OpenTelemetry collector: http://HOST:4318/v1/traces"},

@@ -16,11 +16,14 @@ class FakeVersion : public ModelVersion {
   std::vector<std::pair<std::string, double>> Metrics() const override { return {{"plans \"x\"", 2}}; }
 };
 
+// It took 0.25 s to load.
 std::shared_ptr<FakeVersion> Version(std::map<std::string, std::string> tags = {}) {
   ModelConfig config;
   config.name = "a\"b";
   config.metric_tags = std::move(tags);
-  return std::make_shared<FakeVersion>(std::move(config));
+  auto version = std::make_shared<FakeVersion>(std::move(config));
+  version->SetLoadTime(std::chrono::milliseconds(250));
+  return version;
 }
 
 std::string TextOf(const Versions& versions) {
@@ -52,6 +55,7 @@ TEST(MetricsText, TritonsNamesAndLabels) {
     EXPECT_TRUE(Has(text, std::string(R"(nv_inference_request_failure{model="a\"b",version="3",reason=")") +
                               reason + "\"} 0"));
   EXPECT_TRUE(Has(text, R"(nv_inference_pending_request_count{model="a\"b",version="3"} 7)"));
+  EXPECT_TRUE(Has(text, R"(nv_model_load_duration_secs{model="a\"b",version="3"} 0.25)")) << text;
   EXPECT_TRUE(Has(text, R"(tern_model_memory_bytes{model="a\"b",version="3"} 42)"));
   EXPECT_TRUE(Has(text, R"(tern_backend_value{model="a\"b",version="3",name="plans \"x\""} 2)")) << text;
 }

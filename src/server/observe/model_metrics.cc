@@ -15,8 +15,7 @@ std::vector<Row> RowsOf(const Versions& versions) {
   for (const auto& version : versions) {
     Row row;
     row.labels = {{"model", version->config().name}, {"version", version->version()}};
-    for (const auto& [key, value] : version->config().metric_tags)
-      if (key != "model" && key != "version") row.labels.emplace_back(key, value);
+    for (const auto& [key, value] : version->config().metric_tags) row.labels.emplace_back(key, value);
     row.totals = version->statistics().Snapshot();
     row.version = version.get();
     rows.push_back(std::move(row));
@@ -109,6 +108,10 @@ void AppendModelMetrics(const Versions& versions, MetricsText& text) {
               "Instantaneous number of pending requests awaiting execution per-model.");
   for (const Row& row : rows)
     text.Sample("nv_inference_pending_request_count", row.labels, uint64_t{row.version->Pending()});
+  text.Family("nv_model_load_duration_secs", "gauge", "Model load time in seconds");
+  for (const Row& row : rows)
+    text.Sample("nv_model_load_duration_secs", row.labels,
+                std::chrono::duration<double>(row.version->load_time()).count());
   AppendHistograms(rows, text);
   text.Family("tern_model_cpu_seconds_total", "counter", "Processor time of the model's executions");
   for (const Row& row : rows)

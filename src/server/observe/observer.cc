@@ -1,5 +1,6 @@
 #include "server/observe/observer.h"
 
+#include "server/core/log.h"
 #include "server/observe/access_line.h"
 #include "server/observe/background_writer.h"
 #include "server/observe/exporter.h"
@@ -22,7 +23,9 @@ class ObserverImpl final : public Observer {
   void Reopen() override {
     if (log_) log_->Reopen();
   }
-  bool wants_access_log() const override { return log_ || (tracing_ && settings_->tracing()); }
+  bool wants_access_log() const override {
+    return log_ || (tracing_ && settings_->tracing()) || LogEnabled(LogLevel::kVerbose);
+  }
   void OnRequest(const AccessRecord& record) override;
   std::string PrometheusText() override;
 
@@ -68,11 +71,13 @@ void ObserverImpl::OnRequest(const AccessRecord& record) {
   if (!wants_access_log()) return;
   const auto wall = std::chrono::system_clock::now();
   const Clock::time_point now = Clock::now();
-  if (log_) {
+  const bool verbose = LogEnabled(LogLevel::kVerbose);
+  if (log_ || verbose) {
     thread_local std::string line;
     line.clear();
     AppendAccessLine(record, wall, now, line);
-    log_->Add(line);
+    if (log_) log_->Add(line);
+    if (verbose) Log(LogLevel::kVerbose, std::string_view(line).substr(0, line.find('\n')));
   }
   // Only inferences start new traces. Other requests are traced only if the caller's trace context is
   // sampled.

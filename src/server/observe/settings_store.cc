@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "server/core/log.h"
+
 namespace tern::server {
 namespace {
 
@@ -77,6 +79,17 @@ Status CheckLog(const std::string& name, const ParameterValue& value) {
   return InvalidArgument("invalid argument for log_format, got: ", format ? *format : "no text");
 }
 
+// Makes the settings of v2/logging those of the server's log.
+void ApplyLog(const std::map<std::string, ParameterValue>& log) {
+  LogSettings settings;
+  settings.info = std::get<bool>(log.at("log_info"));
+  settings.warning = std::get<bool>(log.at("log_warning"));
+  settings.error = std::get<bool>(log.at("log_error"));
+  settings.verbose = static_cast<int>(std::get<int64_t>(log.at("log_verbose_level")));
+  settings.with_time = std::get<std::string>(log.at("log_format")) == "ISO8601";
+  SetLogSettings(settings);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SettingsStore>> SettingsStore::Create(const TraceStart& trace, const LogStart& log,
@@ -92,6 +105,7 @@ Result<std::unique_ptr<SettingsStore>> SettingsStore::Create(const TraceStart& t
                  {"log_verbose_level", log.verbose_level},
                  {"log_format", log.format}};
   TERN_TRY(CheckLog("log_format", log.format));
+  ApplyLog(store->log_);
   store->Update();
   return store;
 }
@@ -170,6 +184,7 @@ Status SettingsStore::SetLog(const std::map<std::string, ParameterValue>& change
   for (const auto& [name, value] : changes) TERN_TRY(CheckLog(name, value));
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [name, value] : changes) log_[name] = value;
+  ApplyLog(log_);
   return {};
 }
 

@@ -19,6 +19,7 @@ struct TraceStart {
   std::string mode = "triton";  // or opentelemetry
 };
 
+// The server's log at the start (server/core/log.h). A store changes the log of the process.
 struct LogStart {
   bool info = true, warning = true, error = true;
   int64_t verbose_level = 0;

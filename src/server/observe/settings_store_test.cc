@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "server/core/log.h"
+
 namespace tern::server {
 namespace {
 
@@ -84,12 +86,19 @@ TEST(SettingsStore, LogSettingsAreTyped) {
   EXPECT_EQ(std::get<std::string>(store->Log()["log_format"]), "default");
   EXPECT_TRUE(store->SetLog({{"log_info", false}, {"log_verbose_level", int64_t{2}}}).ok());
   EXPECT_EQ(std::get<bool>(store->Log()["log_info"]), false);
+  EXPECT_FALSE(CurrentLogSettings().info) << "the log of the process";
+  EXPECT_EQ(CurrentLogSettings().verbose, 2);
+  EXPECT_TRUE(store->SetLog({{"log_format", std::string("ISO8601")}}).ok());
+  EXPECT_TRUE(CurrentLogSettings().with_time);
   EXPECT_FALSE(store->SetLog({{"log_info", int64_t{1}}}).ok());
   EXPECT_FALSE(store->SetLog({{"log_verbose_level", int64_t{-1}}}).ok());
   EXPECT_FALSE(store->SetLog({{"log_verbose_level", true}}).ok());
   EXPECT_FALSE(store->SetLog({{"log_format", std::string("xml")}}).ok());
   EXPECT_FALSE(store->SetLog({{"log_file", std::string("/tmp/x")}}).ok());
   EXPECT_FALSE(store->SetLog({{"other", true}}).ok());
+  EXPECT_FALSE(store->SetLog({{"log_error", false}, {"other", true}}).ok());
+  EXPECT_TRUE(CurrentLogSettings().error) << "all changes or none";
+  SetLogSettings({});
 }
 
 }  // namespace

@@ -150,6 +150,27 @@ Status CheckScheduling(const ConfigMessage& message) {
   return {};
 }
 
+// The metrics have these labels themselves.
+constexpr const char* kOwnLabels[] = {"model", "version", "reason", "phase", "name", "le"};
+
+// Tags become labels of Prometheus metrics.
+Status CheckMetricTags(const ConfigMessage& message) {
+  for (const auto& [name, value] : message.metric_tags()) {
+    for (const char* own : kOwnLabels)
+      if (name == own)
+        return InvalidArgument("metric_tags has the name '", name,
+                               "', which is a label of the server's own metrics; choose another name");
+    bool valid = !name.empty() && !name.starts_with("__") && !(name[0] >= '0' && name[0] <= '9');
+    for (const char c : name) valid &= std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (!valid)
+      return InvalidArgument(
+          "metric_tags has the name '", name,
+          "', which is no label of Prometheus: letters, digits and '_', not a digit first, "
+          "not '__' first");
+  }
+  return {};
+}
+
 Status CheckAll(const ConfigMessage& message, bool complete) {
   TERN_TRY(CheckVersions(message));
   TERN_TRY(CheckBatching(message));
@@ -157,6 +178,7 @@ Status CheckAll(const ConfigMessage& message, bool complete) {
   TERN_TRY(CheckInstances(message));
   TERN_TRY(CheckTensors(message, complete));
   TERN_TRY(CheckBatchTensors(message));
+  TERN_TRY(CheckMetricTags(message));
   if (message.has_sequence_batching()) TERN_TRY(CheckSequence(message));
   if (message.has_ensemble_scheduling()) TERN_TRY(CheckEnsemble(message));
   return {};

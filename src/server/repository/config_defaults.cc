@@ -31,7 +31,7 @@ void SetBatching(ConfigMessage& message) {
     message.mutable_dynamic_batching()->add_preferred_batch_size(max);
   if (!message.has_sequence_batching()) return;
   auto& sequence = *message.mutable_sequence_batching();
-  if (sequence.max_sequence_idle_microseconds() == 0)
+  if (sequence.max_sequence_idle_microseconds() == 0 && !sequence.iterative_sequence())
     sequence.set_max_sequence_idle_microseconds(kIdleMicroseconds);
   if (sequence.has_oldest() && max > 0 && sequence.oldest().preferred_batch_size().empty())
     sequence.mutable_oldest()->add_preferred_batch_size(max);

@@ -188,6 +188,12 @@ TEST(Config, Checks) {
       {"name: '../m' backend: 'b'", "model name must not contain path traversal characters"},
       {"name: 'm' backend: 'b' max_batch_size: -1",
        "model 'm': max_batch_size is -1; it must be from 0 to 16777216"},
+      {ok + "metric_tags { key: 'team' value: 'x' } metric_tags { key: 'version' value: 'y' }",
+       "model 'm': metric_tags has the name 'version', which is a label of the server's own metrics; choose "
+       "another name"},
+      {ok + "metric_tags { key: '1st' value: 'y' }",
+       "model 'm': metric_tags has the name '1st', which is no label of Prometheus: letters, digits and '_', "
+       "not a digit first, not '__' first"},
       {ok + "dynamic_batching { preferred_batch_size: [ 4, 9 ] }",
        "model 'm': dynamic_batching prefers batch size 9; it must be from 1 to max_batch_size, 8"},
       {ok + "dynamic_batching { priority_levels: 2 }",
@@ -320,6 +326,10 @@ TEST(Config, ConvertsSchedulers) {
   EXPECT_EQ(sequence.sequence->controls[1].dtype, DType::kU64);
   EXPECT_EQ(sequence.sequence->states[0].dims, (Dims{-1, 2}));
   EXPECT_EQ(sequence.sequence->max_idle.count(), 1'000'000);
+  const ModelConfig iterative =
+      Converted(std::string(kSimple) + "sequence_batching { iterative_sequence: true }");
+  EXPECT_TRUE(iterative.sequence->iterative);
+  EXPECT_EQ(iterative.sequence->max_idle.count(), 0) << "an iteration has no limit";
 }
 
 TEST(Config, RefusesWrongParameters) {

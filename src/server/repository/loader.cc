@@ -88,7 +88,9 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
     }
     started(version);
     ConfigMessage own = message;
+    const auto begin = Clock::now();
     auto loaded = Guard([&] { return LoadVersion(source, version, own); });
+    if (loaded.ok()) (*loaded)->SetLoadTime(Clock::now() - begin);
     if (loaded.ok())
       result.versions[version] = {std::move(*loaded), fingerprint};
     else

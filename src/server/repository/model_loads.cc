@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/backend/host.h"
+#include "server/core/log.h"
 
 namespace tern::server {
 namespace {
@@ -62,7 +62,7 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
 
 // Records an error. Live versions stay. If there are none, the index shows the error.
 void ModelLoads::Fail(const std::string& model, const Status& status) {
-  Host().log(2, StrCat("model '", model, "' is not loaded: ", status.message()).c_str());
+  Log(LogLevel::kError, StrCat("model '", model, "' is not loaded: ", status.message()));
   catalogue_.With(model, [&](CatalogueEntry& e) {
     e.error = status.message();
     if (e.live.empty()) e.versions.clear();
@@ -79,7 +79,9 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
   const Status status = Summary(model, result.failures);
   LiveVersions old = catalogue_.With(model, [](CatalogueEntry& e) { return e.live; });
   const bool keep = !status.ok() && !old.empty();
-  if (!status.ok()) Host().log(2, status.message().c_str());
+  if (!status.ok()) Log(LogLevel::kError, status.message());
+  for (const auto& [version, live] : result.versions)
+    Log(LogLevel::kVerbose, StrCat("model '", model, "' version ", version, " is loaded"));
   if (!keep) registry_.Publish(model, Sorted(result.versions));
   const LiveVersions& ended = keep ? result.versions : old;
   const LiveVersions& ready = keep ? old : result.versions;
@@ -117,7 +119,10 @@ void ModelLoads::Unload(const std::string& model, const std::string& reason,
     return e.live;
   });
   if (!live.empty()) registry_.Publish(model, {});
-  for (const auto& [version, model_version] : live) scheduler_.Remove(model_version.model, limit);
+  for (const auto& [version, model_version] : live) {
+    scheduler_.Remove(model_version.model, limit);
+    Log(LogLevel::kVerbose, StrCat("model '", model, "' version ", version, " is unloaded"));
+  }
   std::shared_ptr<TemporaryFolder> folder;
   catalogue_.With(model, [&](CatalogueEntry& e) {
     for (const auto& [version, unused] : live) e.versions[version] = {ModelState::kUnavailable, reason};

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <ctime>
 
+#include "server/scheduler/iteration.h"
+
 namespace tern::server {
 namespace {
 
-using Parts = std::vector<std::vector<WireTensor>>;
+// What an execution gives its requests.
+struct Parts {
+  std::vector<std::vector<WireTensor>> outputs;
+  std::vector<Iteration> iterations;  // empty: all are the last one
+};
 
 struct Stages {
   Clock::time_point input, compute, output, end;
@@ -49,26 +55,52 @@ class Runner {
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
       if (!call) continue;
-      result_.finished.push_back(
-          {call, parts.ok() ? MakeResponse(context_.config, call->call->request, std::move((*parts)[i]))
-                            : Failed(parts.status())});
+      if (!parts.ok())
+        result_.finished.push_back({call, Failed(parts.status())});
+      else if (parts->iterations.empty() || parts->iterations[i] == Iteration::kLast)
+        result_.finished.push_back(
+            {call, MakeResponse(context_.config, call->call->request, std::move(parts->outputs[i]))});
+      else
+        RunAgain(call, parts->iterations[i], std::move(parts->outputs[i]), stages.end);
     }
     return {};
   }
 
  private:
+  // Marks the request for another iteration, or ends it with an error.
+  void RunAgain(const QueuedCallPtr& call, Iteration iteration, std::vector<WireTensor> outputs,
+                Clock::time_point now) {
+    Response response;
+    response.status = CheckAgain(context_.config, *call, now);
+    const bool responds = context_.config.decoupled && iteration == Iteration::kResponds;
+    if (response.status.ok() && responds)
+      response = MakeResponse(context_.config, call->call->request, std::move(outputs));
+    if (!response.status.ok()) return result_.finished.push_back({call, std::move(response)});
+    call->again = true;
+    response.final = false;
+    if (responds) result_.partial.push_back({call, std::move(response)});
+  }
+
   Result<Parts> RunStages(const Pick& pick, const BatchLayout& layout, Stages& stages) {
     Batch batch;
     batch.threads = context_.threads;
     if (pick.calls.size() == 1) batch.stop.cancel = pick.calls[0]->call->cancel_flag();
     TERN_TRY(context_.builder.Build(layout, batch));
     TERN_TRY(context_.feeder.Prepare(pick, batch));
+    batch.requests = &layout.requests;
+    batch.items = &layout.items;
+    batch.config = &context_.config;
     stages.compute = stages.output = Clock::now();
     auto outputs = context_.backend.Run(batch);
     stages.output = Clock::now();
     if (!outputs.ok()) return outputs.TakeStatus();
+    Parts parts;
+    if (!batch.again.empty()) {
+      TERN_ASSIGN(parts.iterations, IterationsOf(layout, batch.again));
+    }
     context_.feeder.Finish(pick, *outputs);
-    return context_.builder.Split(layout, std::move(*outputs));
+    TERN_ASSIGN(parts.outputs, context_.builder.Split(layout, std::move(*outputs)));
+    return parts;
   }
 
   std::chrono::nanoseconds CpuTime() const {
@@ -101,8 +133,11 @@ class Runner {
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
   const Clock::time_point started = Clock::now();
-  for (const QueuedCallPtr& call : pick.calls)
-    if (call) call->times.started = call->times.input = started;
+  for (const QueuedCallPtr& call : pick.calls) {
+    if (!call) continue;
+    call->times.input = started;
+    if (call->executions++ == 0) call->times.started = started;
+  }
   Pick live{LiveCalls(pick, result.finished), pick.sequences, kNever};
   if (live.calls.empty()) return result;
   Runner runner(context, result);

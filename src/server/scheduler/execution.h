@@ -16,6 +16,8 @@ struct FinishedCall {
 
 struct ExecutionResult {
   std::vector<FinishedCall> finished;
+  // Responses of requests that are executed again.
+  std::vector<FinishedCall> partial;
   std::chrono::nanoseconds duration{0};
   // Processor time. Helper threads of the back end are assumed to work as long as the thread that runs the
   // execution.

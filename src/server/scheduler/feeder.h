@@ -48,8 +48,8 @@ class Feeder {
   // Removes the outputs that are not for clients, such as states. Called after an execution without an error,
   // not under the lock.
   virtual void Finish(const Pick&, std::vector<WireTensor>&) {}
-  // Called when the execution has ended. batch_size is 0 if the model did not run. `waited` is the time that
-  // the execution waited for a thread.
+  // Called when the execution has ended. Puts calls with QueuedCall::again back into the queue. batch_size is
+  // 0 if the model did not run. `waited` is the time that the execution waited for a thread.
   virtual void Done(int /*instance*/, const Pick&, int /*batch_size*/, std::chrono::nanoseconds /*duration*/,
                     std::chrono::nanoseconds /*waited*/, Clock::time_point /*now*/) {}
 };

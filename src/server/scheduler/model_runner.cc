@@ -46,9 +46,12 @@ Result<std::shared_ptr<ModelRunner>> ModelRunner::Create(ModelConfig config, std
 }
 
 Status ModelRunner::CreateParts() {
-  if (config().sequence && !config().decoupled) {
+  const bool iterative = config().sequence && config().sequence->iterative;
+  runs_calls_ = config().decoupled && !iterative && model_->RunsCalls();
+  if (config().sequence && !runs_calls_) {
     TERN_ASSIGN(feeder_, MakeSequenceFeeder(config()));
-    keeps_order_ = config().sequence->preserve_ordering;
+    // An iterative request is started several times, so it has no place in the order.
+    keeps_order_ = config().sequence->preserve_ordering && !iterative;
   } else {
     feeder_ = MakeQueueFeeder(config(), executor_->threads());
     keeps_order_ = config().batching && config().batching->preserve_ordering && !config().decoupled;
@@ -201,11 +204,12 @@ void ModelRunner::Work(int threads) {
   if (more) executor_->MakeReady(shared_from_this());
   executor_->At(again, shared_from_this());
   if (job.empty()) return;
-  if (config().decoupled) return RunDecoupled(job);
+  if (runs_calls_) return RunDecoupled(job);
   const int64_t estimate = cpu_ns_.load(std::memory_order_relaxed);
   Charge(estimate);
   ExecutionResult result = Run(job, threads, {});
   Charge(result.cpu.count() - estimate);
+  SendPartial(std::move(result.partial));
   Release(job, result, nullptr);
   Answer(std::move(result.finished));
 }
@@ -298,6 +302,11 @@ void ModelRunner::Send(FinishedCall finished) {
   else
     statistics().AddFailure(call.times, call.request.arrived, ReasonOf(status));
   call.Respond(std::move(finished.response));
+}
+
+// Called before the requests go back to the queue, so that no later response overtakes these.
+void ModelRunner::SendPartial(std::vector<FinishedCall> partial) {
+  for (FinishedCall& entry : partial) entry.call->call->Respond(std::move(entry.response));
 }
 
 void ModelRunner::Answer(std::vector<FinishedCall> finished) {

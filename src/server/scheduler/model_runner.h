@@ -85,6 +85,7 @@ class ModelRunner final : public ModelVersion,
   void Learn(const Job& job, const ExecutionResult& result);
 
   void Answer(std::vector<FinishedCall> finished);
+  void SendPartial(std::vector<FinishedCall> partial);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
   void SendWaiting();         // responses that wait for an earlier one which Drain sent
@@ -98,6 +99,7 @@ class ModelRunner final : public ModelVersion,
   const BatchBuilder builder_;
   ResponseOrder<FinishedCall> order_;
   bool keeps_order_ = false;
+  bool runs_calls_ = false;  // decoupled, and the back end itself sends the responses
 
   std::atomic<int64_t> single_ns_{0};  // decayed mean of executions of one request; 0: not known
   std::atomic<int64_t> cpu_ns_{0};     // decayed mean processor time of an execution

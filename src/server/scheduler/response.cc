@@ -118,7 +118,8 @@ Result<WireTensor> Classify(const ModelConfig& config, const WireTensor& output,
   const auto total = ElementCount(output.dims);
   const size_t width = ElementBytes(output.dtype);
   if (!total || width == 0 || FixedBytes(output.dtype, output.dims) != output.bytes.size())
-    return Unsupported("output '", output.name, "' cannot be classified: it is ", WireName(output.dtype), " ",
+    return Unsupported("class result not available for output due to unsupported type '",
+                       WireName(output.dtype), "': output '", output.name, "' has shape ",
                        DimsText(output.dims));
   const int64_t elements = items > 0 ? *total / items : 0, classes = std::min<int64_t>(count, elements);
   std::string text;

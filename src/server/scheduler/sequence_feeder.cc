@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "server/scheduler/batch_builder.h"
 #include "server/scheduler/sequence.h"
@@ -9,7 +10,10 @@ namespace {
 
 using SequencePtr = std::shared_ptr<Sequence>;
 
-// Each sequence stays on one instance. With the direct strategy, it also keeps its slot in the batch.
+// Each sequence stays on one instance. With the direct strategy, it also keeps its slot in the batch. In an
+// iterative model, a sequence is one request, which ends when its execution does not ask for another
+// iteration. Between two iterations, the request waits here like any other, so that iterations of several
+// requests share batches.
 class SequenceFeeder : public Feeder {
  public:
   SequenceFeeder(const ModelConfig& config, SequenceInputs inputs)
@@ -22,12 +26,10 @@ class SequenceFeeder : public Feeder {
 
   Status Push(const QueuedCallPtr& call, Clock::time_point now, std::chrono::milliseconds&) override {
     SequenceInfo& info = call->call->request.sequence;
-    if (sequence_.iterative) {
-      if (info.id.empty()) info.id = StrCat(++generated_);
-      info.start = info.end = true;
-    }
+    const bool generated = sequence_.iterative && NoSequence(info);
+    if (generated) info = {StrCat(++generated_), NumericIds(), true, false};
     TERN_TRY(Check(*call));
-    const std::string key = StrCat(info.numeric ? "n" : "s", info.id);
+    const std::string key = generated ? StrCat("g", info.id) : KeyOf(info);
     SequencePtr& sequence = by_key_[key];
     if (!sequence) {
       sequence = std::make_shared<Sequence>();
@@ -37,7 +39,7 @@ class SequenceFeeder : public Feeder {
     call->queued = sequence->last = now;
     sequence->waiting.push_back(call);
     owners_[call.get()] = sequence;
-    next_check_ = std::min(next_check_, now + sequence_.max_idle);
+    CheckIdleAfter(now);
     return {};
   }
 
@@ -48,8 +50,8 @@ class SequenceFeeder : public Feeder {
     owners_.erase(found);
     std::erase_if(sequence->waiting, [&](const QueuedCallPtr& c) { return c.get() == &call; });
     // If the first request of a sequence is removed, the sequence has not begun and is removed too.
-    if (call.call->request.sequence.start && sequence->waiting.empty() && !sequence->running)
-      Remove(sequence);
+    const bool ends = sequence_.iterative || call.call->request.sequence.start;
+    if (ends && sequence->waiting.empty() && !sequence->running) Remove(sequence);
     return true;
   }
 
@@ -101,20 +103,48 @@ class SequenceFeeder : public Feeder {
       const SequencePtr& sequence = pick.sequences[i];
       sequence->running = false;
       sequence->last = now;
-      next_check_ = std::min(next_check_, now + sequence_.max_idle);
-      if (pick.calls[i]->call->request.sequence.end && sequence->waiting.empty()) Remove(sequence);
+      CheckIdleAfter(now);
+      if (std::exchange(pick.calls[i]->again, false)) {
+        PutBack(sequence, pick.calls[i], now);
+        continue;
+      }
+      const bool ends = sequence_.iterative || pick.calls[i]->call->request.sequence.end;
+      if (ends && sequence->waiting.empty()) Remove(sequence);
     }
   }
 
  private:
   bool direct() const { return sequence_.strategy == SequenceStrategy::kDirect; }
 
+  static std::string KeyOf(const SequenceInfo& info) { return StrCat(info.numeric ? "n" : "s", info.id); }
+  static bool NoSequence(const SequenceInfo& info) {
+    return info.id.empty() || (info.numeric && info.id == "0");
+  }
+  bool NumericIds() const {
+    for (const ControlInput& control : sequence_.controls)
+      if (control.kind == ControlInput::Kind::kCorrelationId) return control.dtype != DType::kString;
+    return true;
+  }
+
+  // A sequence of an iterative model is never idle: its request waits or runs.
+  void CheckIdleAfter(Clock::time_point now) {
+    if (!sequence_.iterative) next_check_ = std::min(next_check_, now + sequence_.max_idle);
+  }
+
+  // The next iteration comes before other requests with the same id.
+  void PutBack(const SequencePtr& sequence, const QueuedCallPtr& call, Clock::time_point now) {
+    call->call->request.sequence.start = false;
+    call->queued = now;
+    sequence->waiting.push_front(call);
+    owners_[call.get()] = sequence;
+  }
+
   Status Check(const QueuedCall& call) const {
     const SequenceInfo& info = call.call->request.sequence;
     if (call.items > 1)
       return InvalidArgument("inference request to model '", config_.name,
                              "' must specify batch-size 1 due to requirements of sequence batcher");
-    if (info.id.empty() || (info.numeric && info.id == "0"))
+    if (NoSequence(info))
       return InvalidArgument("inference request to model '", config_.name,
                              "' must specify a non-zero or non-empty correlation ID");
     for (const ControlInput& control : sequence_.controls) {
@@ -124,7 +154,7 @@ class SequenceFeeder : public Feeder {
                                info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
                                "' expects '", WireName(control.dtype), "'");
     }
-    if (!info.start && !by_key_.contains(StrCat(info.numeric ? "n" : "s", info.id)))
+    if (!info.start && !by_key_.contains(KeyOf(info)))
       return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
                              "' must specify the START flag on the first request of the sequence");
     return {};

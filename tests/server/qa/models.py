@@ -180,6 +180,8 @@ def implicit_state(checkout, to):
     shutil.copytree(made / name, to / f"{name}_output")
     edit(to / f"{name}_output/config.pbtxt", ("^name:.*", f'name: "{name}_output"'),
          add='output [{ name: "OUTPUT_STATE" data_type: TYPE_INT32 dims: [ 1 ] }]\n')
+    for source in (checkout / "server/qa/L0_implicit_state/models").iterdir():
+        copy_folder(source, to / source.name, ("KIND_GPU", "KIND_CPU"))
 
 
 def scalar(checkout, to):
@@ -211,11 +213,12 @@ def queue_size(checkout, to):
 
 
 def output_validation(checkout, to):
-    """Writes libtorch_zero_1_float32, which is an identity."""
-    plug_in(to / "libtorch_zero_1_float32", '''
-name: "libtorch_zero_1_float32" backend: "identity" max_batch_size: 8
-input [{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]
-output [{ name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }]''')
+    """Writes two identities. The configuration of libtorch_datatype_1_float32 has another output type than the model."""
+    for name, kind in (("libtorch_zero_1_float32", "TYPE_FP32"), ("libtorch_datatype_1_float32", "TYPE_INT32")):
+        plug_in(to / name, f'''
+name: "{name}" backend: "identity" max_batch_size: 8
+input [{{ name: "INPUT__0" data_type: TYPE_FP32 dims: [ -1 ] }}]
+output [{{ name: "OUTPUT__0" data_type: {kind} dims: [ -1 ] }}]''')
 
 
 def http_unit(checkout, to):
@@ -257,6 +260,33 @@ def infer_zero(checkout, to):
     for path in ensembles.iterdir():
         shutil.copytree(path, to / path.name)
         (to / path.name / "1").mkdir(exist_ok=True)
+
+
+def client_plug_in(checkout, to):
+    """The model compares request headers, which the server passes on as parameters, with those of its input."""
+    copy_folder(checkout / "server/qa/L0_grpc/client_plugin_models/client_plugin_test", to / "client_plugin_test",
+                ('backend: "python"', 'backend: "parameters"'))
+
+
+def parameters(checkout, to):
+    """The Python model puts the request's parameters into its outputs."""
+    for name in ("identity", "ensemble"):
+        copy_folder(checkout / "server/qa/L0_parameters/model_repository" / name, to / name)
+    plug_in(to / "parameter", 'name: "parameter"\nbackend: "parameters"\n')
+
+
+def class_count(checkout, to):
+    for name, kind in (("identity_fp32", "TYPE_FP32"), ("identity_bytes", "TYPE_STRING")):
+        copy_folder(checkout / "server/qa/python_models/identity_fp32", to / name, ('backend: "python"', 'backend: "identity"'),
+                    ("identity_fp32", name), ("TYPE_FP32", kind))
+
+
+def query(checkout, to):
+    copy_folder(checkout / "server/qa/L0_query/models/query", to / "query")
+
+
+def iterative_sequence(checkout, to):
+    copy_folder(checkout / "server/qa/L0_iterative_sequence/models/iterative_sequence", to / "iterative_sequence")
 
 
 def nobatch(checkout, to):

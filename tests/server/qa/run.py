@@ -7,7 +7,8 @@ The tests are in a checkout outside this repository:
     CHECKOUT/client   github.com/triton-inference-server/client (src/python/examples/)
 
 The tests connect to localhost:8000, 8001 and 8002, so that these ports must be free. The Python that runs this script
-needs tritonclient[http,grpc], numpy, onnx, requests, psutil and sseclient-py.
+needs tritonclient[http,grpc,cuda], numpy, onnx, requests, psutil and sseclient-py. L0_query imports the CUDA part of
+tritonclient, but no GPU is needed.
 
     run.py CHECKOUT --tern build/release/bin/tern [SUITE ...]
 
@@ -122,7 +123,7 @@ def main():
     parser.add_argument("--tern", default=ROOT / "build/release/bin/tern", type=pathlib.Path, help="the program under test")
     parser.add_argument("--log", default=pathlib.Path(tempfile.gettempdir()) / "tern_qa.log", type=pathlib.Path, help="file for the output of the tests")
     options = parser.parse_intermixed_args()
-    options.checkout = options.checkout.resolve()
+    options.checkout, options.tern = options.checkout.resolve(), options.tern.resolve()
     unknown = set(options.suites) - {suite.name for suite in SUITES}
     if unknown or not (options.checkout / "server/qa").is_dir():
         parser.error(f"unknown suites: {', '.join(sorted(unknown))}" if unknown else f"{options.checkout} has no server/qa")

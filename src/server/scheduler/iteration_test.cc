@@ -1,0 +1,246 @@
+// Iterative sequences: requests that the model executes again until they are finished.
+#include "server/scheduler/test_support.h"
+
+namespace tern::server {
+namespace {
+
+using Kind = ControlInput::Kind;
+
+// A model that counts x down to 0 in its state, one step per iteration.
+ModelConfig IterativeModel(bool decoupled, SequenceStrategy strategy = SequenceStrategy::kOldest) {
+  ModelConfig config = IntModel(4);
+  config.inputs[0].dims = config.outputs[0].dims = {1};
+  config.decoupled = decoupled;
+  config.sequence.emplace();
+  config.sequence->strategy = strategy;
+  config.sequence->max_candidates = 8;
+  config.sequence->max_idle = microseconds(0);
+  config.sequence->iterative = true;
+  config.sequence->controls = {{Kind::kStart, "START", DType::kI32}, {Kind::kReady, "READY", DType::kI32}};
+  config.sequence->states.push_back({"IN", "OUT", DType::kI32, {1}});
+  return config;
+}
+
+std::vector<int32_t> Row(const Batch& batch, const std::string& name) {
+  for (const WireTensor& input : batch.inputs)
+    if (input.name == name) return ToInts(input);
+  ADD_FAILURE() << "no input " << name;
+  return {};
+}
+
+struct Countdown {
+  std::function<void(Batch&)> before = [](Batch&) {};
+  bool respond = true;
+
+  Result<std::vector<WireTensor>> operator()(Batch& batch) const {
+    before(batch);
+    const auto x = Row(batch, "x"), start = Row(batch, "START"), state = Row(batch, "IN"),
+               ready = Row(batch, "READY");
+    std::vector<int32_t> left;
+    for (size_t i = 0; i < x.size(); ++i) {
+      left.push_back(ready[i] ? (start[i] ? x[i] : state[i]) - 1 : 0);
+      if (left[i] > 0) batch.again.push_back({i, respond});
+    }
+    const Dims dims{static_cast<int64_t>(x.size()), 1};
+    return std::vector<WireTensor>{Ints("y", dims, left), Ints("OUT", dims, left)};
+  }
+};
+
+struct Server {
+  std::unique_ptr<Scheduler> scheduler;
+  std::shared_ptr<ModelVersion> model;
+
+  Server(ModelConfig config, RunFunction run) {
+    SchedulerOptions options;
+    options.threads = 2;
+    scheduler = Scheduler::Create(options);
+    auto added = scheduler->Add(std::move(config), "1", std::make_unique<FakeModel>(std::move(run)));
+    EXPECT_TRUE(added.ok()) << added.status().ToString();
+    model = *added;
+  }
+  std::vector<int32_t> Run(const std::shared_ptr<TestCall>& call) {
+    model->Submit(call);
+    call->Wait();
+    return Values(*call);
+  }
+  static std::vector<int32_t> Values(TestCall& call) {
+    std::vector<int32_t> values;
+    for (const Response& response : call.responses()) {
+      EXPECT_TRUE(response.status.ok()) << response.status.ToString();
+      EXPECT_EQ(response.outputs.size(), 1u) << "clients do not see the state";
+      if (!response.outputs.empty()) values.push_back(ToInts(response.outputs[0]).at(0));
+    }
+    return values;
+  }
+};
+
+TEST(Iteration, TheLastIterationAnswers) {
+  std::mutex mutex;
+  std::vector<int32_t> starts;
+  Server server(IterativeModel(false), Countdown{[&](Batch& batch) {
+                  const std::lock_guard lock(mutex);
+                  starts.push_back(Row(batch, "START").at(0));
+                }});
+  EXPECT_EQ(server.Run(IntCall(4)), std::vector<int32_t>{0});
+  EXPECT_EQ(starts, (std::vector<int32_t>{1, 0, 0, 0}));
+  EXPECT_EQ(server.Run(IntCall(1)), std::vector<int32_t>{0}) << "no second iteration";
+  const StatisticsSnapshot totals = server.model->statistics().Snapshot();
+  EXPECT_EQ(totals.success.count, 2u) << "requests";
+  EXPECT_EQ(totals.execution_count, 5u) << "iterations";
+}
+
+TEST(Iteration, ADecoupledModelRespondsInEachIteration) {
+  Server server(IterativeModel(true, SequenceStrategy::kDirect), Countdown());
+  EXPECT_EQ(server.Run(IntCall(3)), (std::vector<int32_t>{2, 1, 0}));
+  const auto call = IntCall(2);
+  server.Run(call);
+  EXPECT_FALSE(call->responses().at(0).final);
+  EXPECT_TRUE(call->responses().at(1).final);
+  Server silent(IterativeModel(true), Countdown{[](Batch&) {}, false});
+  EXPECT_EQ(silent.Run(IntCall(3)), std::vector<int32_t>{0});
+}
+
+// Requests join and leave a batch between two iterations.
+TEST(Iteration, IterationsOfSeveralRequestsShareBatches) {
+  Gate gate;
+  std::mutex mutex;
+  std::vector<std::vector<int32_t>> batches;
+  Server server(IterativeModel(true), Countdown{[&](Batch& batch) {
+                  {
+                    const std::lock_guard lock(mutex);
+                    batches.push_back(Row(batch, "x"));
+                  }
+                  gate.Pass();
+                }});
+  const auto longest = IntCall(5), middle = IntCall(3), shortest = IntCall(1);
+  server.model->Submit(longest);
+  gate.AwaitWaiting(1);
+  server.model->Submit(middle);
+  server.model->Submit(shortest);
+  gate.Open();
+  for (const auto& call : {longest, middle, shortest}) call->Wait();
+  EXPECT_EQ(Server::Values(*longest), (std::vector<int32_t>{4, 3, 2, 1, 0}));
+  EXPECT_EQ(Server::Values(*middle), (std::vector<int32_t>{2, 1, 0}));
+  EXPECT_EQ(Server::Values(*shortest), std::vector<int32_t>{0});
+  ASSERT_EQ(batches.size(), 5u) << "one batch per iteration of the longest request";
+  EXPECT_EQ(batches[0].size(), 1u);
+  EXPECT_EQ(batches[1].size(), 3u);
+  EXPECT_EQ(batches[2].size(), 2u);
+  EXPECT_EQ(batches[4].size(), 1u);
+}
+
+TEST(Iteration, MoreRequestsThanSlots) {
+  ModelConfig config = IterativeModel(true, SequenceStrategy::kDirect);
+  config.instances = 2;
+  Server server(std::move(config), Countdown());
+  std::vector<std::shared_ptr<TestCall>> calls;
+  for (int i = 0; i < 64; ++i) server.model->Submit(calls.emplace_back(IntCall(1 + i % 7)));
+  for (size_t i = 0; i < calls.size(); ++i) {
+    calls[i]->Wait();
+    const std::vector<int32_t> values = Server::Values(*calls[i]);
+    EXPECT_EQ(values.size(), 1 + i % 7);
+    EXPECT_EQ(values.back(), 0);
+  }
+  EXPECT_EQ(server.model->Pending(), 0u);
+}
+
+// Ids that the server makes are not those of clients.
+TEST(Iteration, ClientsMayNameSequences) {
+  Gate gate;
+  Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
+  const auto unnamed = IntCall(2), named = IntCall(3);
+  named->request.sequence = {"1", true, true, false};
+  server.model->Submit(unnamed);
+  gate.AwaitWaiting(1);
+  server.model->Submit(named);
+  gate.Open();
+  unnamed->Wait();
+  named->Wait();
+  EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
+  const auto late = IntCall(3);
+  late->request.sequence = {"1", true, false, false};
+  server.model->Submit(late);
+  EXPECT_EQ(late->Wait().status.message(),
+            "inference request for sequence 1 to model 'm' must specify the START flag on the first request "
+            "of the sequence")
+      << "the sequence ended with its request";
+}
+
+TEST(Iteration, OtherModelsCannotReschedule) {
+  for (const bool sequence : {false, true}) {
+    ModelConfig config = IterativeModel(false);
+    config.sequence->iterative = false;
+    if (!sequence) config.sequence.reset();
+    Server server(std::move(config), [](Batch& batch) {
+      batch.again.push_back({0, false});
+      return Identity(batch);
+    });
+    const auto call = IntCall(2);
+    if (sequence) call->request.sequence = {"1", true, true, true};
+    server.model->Submit(call);
+    EXPECT_EQ(call->Wait().status.message().find("Request is released with "
+                                                 "TRITONSERVER_REQUEST_RELEASE_RESCHEDULE"),
+              0u);
+  }
+}
+
+TEST(Iteration, RefusesRowsThatDoNotExist) {
+  Server server(IterativeModel(false), [](Batch& batch) {
+    batch.again.push_back({3, false});
+    return Identity(batch);
+  });
+  const auto call = IntCall(2);
+  server.model->Submit(call);
+  EXPECT_EQ(call->Wait().status.message(), "the back end reschedules row 3 of a batch of 1");
+}
+
+TEST(Iteration, AnErrorEndsTheRequest) {
+  std::atomic<int> runs{0};
+  Server server(IterativeModel(true), [&](Batch& batch) -> Result<std::vector<WireTensor>> {
+    if (++runs == 2) return Unavailable("no second iteration");
+    return Countdown()(batch);
+  });
+  const auto call = IntCall(9);
+  server.model->Submit(call);
+  EXPECT_EQ(call->Wait().status.message(), "no second iteration");
+  EXPECT_EQ(call->count(), 2u);
+  EXPECT_EQ(server.Run(IntCall(2)), (std::vector<int32_t>{1, 0})) << "the slot is free again";
+}
+
+TEST(Iteration, CancelledBetweenIterations) {
+  std::shared_ptr<TestCall> call = IntCall(1'000'000'000);
+  std::atomic<int> runs{0};
+  Server server(IterativeModel(false), Countdown{[&](Batch&) {
+                  if (++runs == 3) call->Cancel();
+                }});
+  server.model->Submit(call);
+  EXPECT_EQ(call->Wait().status.code(), Code::kCancelled);
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(server.Run(IntCall(2)), std::vector<int32_t>{0});
+}
+
+TEST(Iteration, LimitOnOneIteration) {
+  ModelConfig config = IterativeModel(false);
+  config.sequence->max_idle = milliseconds(1);
+  Server server(std::move(config), Countdown{[](Batch&) { std::this_thread::sleep_for(milliseconds(5)); }});
+  const auto call = IntCall(2);
+  server.model->Submit(call);
+  const std::string message = call->Wait().status.message();
+  EXPECT_NE(message.find("must specify the START flag on the first request of the sequence"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(server.Run(IntCall(1)), std::vector<int32_t>{0}) << "the last iteration has no limit";
+}
+
+TEST(Iteration, RemovingTheModelEndsEndlessRequests) {
+  Server server(IterativeModel(false), Countdown());
+  const auto call = IntCall(1'000'000'000);
+  server.model->Submit(call);
+  server.scheduler->Remove(server.model, milliseconds(20));
+  EXPECT_FALSE(call->Wait().status.ok());
+  EXPECT_EQ(call->count(), 1u);
+}
+
+}  // namespace
+}  // namespace tern::server
