@@ -3,8 +3,8 @@
  *
  * The interface is plain C. TERN_BACKEND_VERSION is its version. A later version only appends fields to
  * structs; existing fields stay where they are. The side that fills a struct sets `size` to the sizeof that
- * it was compiled with. The other side must not read fields beyond `size`. A server accepts engines of its own
- * version and of all earlier ones. Version 2 appends TernBatch::rows and the functions of TernHost from
+ * it was compiled with. The other side must not read fields beyond `size`. A server accepts engines of its
+ * own version and of all earlier ones. Version 2 appends TernBatch::rows and the functions of TernHost from
  * reschedule on.
  *
  * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
@@ -215,8 +215,8 @@ typedef struct TernBackend {
   void* (*create_instance)(void* model, TernError* error);
   /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
-  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. If a model is
-   * decoupled and run_request is null or the model is iterative, run executes it too. */
+  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. If a model
+   * is decoupled and run_request is null or the model is iterative, run executes it too. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
   /* For decoupled models. Answers one request by any number of responses. The last call for the request is
    * send with `final` = 1, or finish. The function may return before it has sent all responses, and may send
