@@ -131,6 +131,31 @@ TEST(Overload, FollowsAModelThatBecomesSlowerAndFaster) {
   }
 }
 
+TEST(Overload, CountsTheTimeThatOtherModelsTake) {
+  for (const int index : {0, 2}) {
+    const Model& model = kModels[index];
+    SCOPED_TRACE(model.name);
+    const int batch = index == 0 ? model.max_batch : 1;  // that the model uses
+    double peak = 0;
+    std::vector<SimulatedOutcome> outcomes;
+    for (const double load : {0.5, 1.5, 5.0}) {
+      Simulation simulation = WithGoal(model);
+      simulation.Run(load * model.capacity(), 10);
+      // From now on another model runs as long as this one, so that half of the capacity is left.
+      simulation.SetThreadDelay(model.cost(batch));
+      simulation.Run(load * model.capacity(), 2);
+      outcomes.push_back(simulation.Run(load * model.capacity(), 20));
+      peak = std::max(peak, outcomes.back().goodput);
+    }
+    EXPECT_GE(peak, 0.85 * model.capacity() / 2);
+    for (size_t i = 1; i < outcomes.size(); ++i) {
+      EXPECT_GE(outcomes[i].goodput, 0.9 * peak);
+      EXPECT_LE(outcomes[i].late, 0.01 * static_cast<double>(outcomes[i].answers));
+      EXPECT_LE(outcomes[i].dropped, 0.01 * static_cast<double>(outcomes[i].refused));
+    }
+  }
+}
+
 TEST(Overload, ForgetsASlowTime) {
   for (const Model& model : {kModels[2], kModels[4]}) {
     SCOPED_TRACE(model.name);

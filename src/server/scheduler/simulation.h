@@ -32,6 +32,8 @@ class Simulation {
         executions_(static_cast<size_t>(config_.instances)) {}
 
   void SetCost(Cost cost) { cost_ = std::move(cost); }
+  // Each execution waits so long for a thread, which another model uses. Only for models with one instance.
+  void SetThreadDelay(double ms) { thread_delay_ = FromMs(ms); }
 
   // Continues the simulation. The result counts the requests that are answered in this time.
   SimulatedOutcome Run(double rate, double seconds) {
@@ -60,6 +62,7 @@ class Simulation {
   struct Execution {
     Pick pick;
     Clock::time_point begin, end;
+    Clock::duration waited{0};
     int64_t items = 0;
   };
 
@@ -78,8 +81,17 @@ class Simulation {
     if (!feeder_->Push(queued, now_, retry_after).ok()) ++outcome_.refused;
   }
 
+  // Requests a thread if there is work for it. Sets again_ to the time at which it is free.
+  bool ThreadIsFree() {
+    if (thread_delay_.count() == 0 || feeder_->size() == 0 || !executions_[0].pick.empty()) return true;
+    if (thread_free_ == kNever) thread_free_ = now_ + thread_delay_;
+    if (thread_free_ > now_) again_ = thread_free_;
+    return thread_free_ <= now_;
+  }
+
   void StartExecutions() {
     again_ = kNever;
+    if (!ThreadIsFree()) return;
     for (size_t i = 0; i < executions_.size(); ++i) {
       Execution& execution = executions_[i];
       if (!execution.pick.empty()) continue;
@@ -90,6 +102,8 @@ class Simulation {
         again_ = std::min(again_, execution.pick.again);
         continue;
       }
+      execution.waited = thread_delay_;
+      thread_free_ = kNever;
       execution.items = static_cast<int64_t>(execution.pick.calls.size());
       execution.begin = now_;
       execution.end = now_ + FromMs(cost_(execution.items, random_));
@@ -102,7 +116,7 @@ class Simulation {
       Execution& execution = executions_[i];
       if (execution.pick.empty() || execution.end > now_) continue;
       feeder_->Done(static_cast<int>(i), execution.pick, static_cast<int>(execution.items),
-                    execution.end - execution.begin, {}, now_);
+                    execution.end - execution.begin, execution.waited, now_);
       for (const QueuedCallPtr& call : execution.pick.calls) {
         const auto latency = now_ - call->call->request.arrived;
         latencies_.push_back(std::chrono::duration<double, std::milli>(latency).count());
@@ -129,7 +143,8 @@ class Simulation {
   const std::unique_ptr<Feeder> feeder_;
   std::vector<Execution> executions_;
   std::mt19937 random_{7};
-  Clock::time_point now_ = Clock::now(), again_ = kNever;
+  Clock::time_point now_ = Clock::now(), again_ = kNever, thread_free_ = kNever;
+  Clock::duration thread_delay_{0};
   std::vector<double> latencies_;
   int64_t batches_ = 0, items_ = 0, good_ = 0;
   SimulatedOutcome outcome_;
