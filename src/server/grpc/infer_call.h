@@ -29,8 +29,10 @@ class InferCall : public Call {
   void OnResponse(Response response) override;
 
  private:
-  Status Parse(InMessage message, GrpcStream& stream);
-  void SubmitFromThread();
+  void TakeOrigin(GrpcStream& stream);
+  Status Parse(InMessage message, ServerContext& context, uint64_t limit);
+  Status ReadMessage(InMessage message, ServerContext& context, uint64_t limit);
+  void SubmitFromThread(const std::function<Status()>& parse);
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
 
@@ -38,7 +40,12 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
+  // What the request gets from its stream.
+  Clock::time_point arrived_;
+  TraceContext trace_;
+  std::chrono::microseconds timeout_{0};
   SharedTensors shared_;
+  std::atomic<bool> parsed_{false};   // another thread may still parse the request while its stream ends
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
   int compression_ = 0;  // level of gzip for long responses; 0: none
