@@ -12,11 +12,11 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 48;
-constexpr size_t kSharedLimit = size_t{64} << 20;
+constexpr size_t kSharedLimit = size_t{96} << 20;  // four tensors of 16 MiB and some
 
-// Rounds up to an eighth of the power of two below, so that requests of similar sizes share blocks.
+// Rounds up to a 32nd of the power of two below, so that requests of similar sizes share blocks.
 size_t RoundUp(size_t bytes) {
-  const size_t step = std::bit_floor(bytes) / 8;
+  const size_t step = std::bit_floor(bytes) / 32;
   return (bytes + step - 1) / step * step;
 }
 

@@ -18,7 +18,7 @@ class BufferPool {
   // The pool keeps at most `limit` bytes of freed memory.
   explicit BufferPool(size_t limit);
   ~BufferPool();
-  // The pool that the front ends and the back ends share. It keeps at most 64 MiB.
+  // The pool that the front ends and the back ends share. It keeps at most 96 MiB.
   static BufferPool& Shared();
 
   // Returns memory that is aligned to 64 bytes and not zeroed. Returns an undefined buffer if there is none.

@@ -7,15 +7,23 @@
 
 namespace tern::server {
 
-Status InferCall::Parse(InMessage message, GrpcStream& stream) {
-  ServerContext& context = stream.connection().context();
+Status InferCall::Parse(InMessage message, ServerContext& context, uint64_t limit) {
+  Status status = ReadMessage(std::move(message), context, limit);
+  parsed_.store(true, std::memory_order_release);
+  return status;
+}
+
+Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_t limit) {
   InferParseOptions options;
   options.shared_memory = context.shared_memory;
   options.tensors = context.limits.tensors;
-  options.bytes = stream.connection().shared().limits.message;
+  options.bytes = limit;
   InferMessage parsed;
   Status status = ParseInferRequest(message.bytes, options, parsed);
   request = std::move(parsed.request);
+  request.arrived = arrived_;
+  request.trace = trace_;
+  if (request.timeout.count() == 0) request.timeout = timeout_;
   shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
   model_name_ = parsed.model;
@@ -26,35 +34,52 @@ Status InferCall::Parse(InMessage message, GrpcStream& stream) {
   TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
   if (!streaming_ && decoupled())
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
-  return {};
+  return ForwardHeaders(headers_, forward_.get(), request);
 }
 
+void InferCall::TakeOrigin(GrpcStream& stream) {
+  arrived_ = streaming_ ? stream.connection().now() : stream.arrived();
+  trace_ = stream.metadata().trace;
+  if (!streaming_ && stream.timeout().count() > 0)
+    timeout_ = std::chrono::ceil<std::chrono::microseconds>(stream.timeout());
+  if (stream.metadata().accepts_gzip)
+    compression_ = stream.connection().shared().options.response_compression;
+  forward_ = stream.connection().shared().options.forward;
+  if (forward_) headers_ = stream.headers();
+}
+
+// Other connections would wait while the loop converts or copies long tensors, so another thread does that.
+// The requests of a stream must stay in order, so the loop does it for them.
 Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream) {
-  TERN_TRY(call->Parse(std::move(message), stream));
-  Request& request = call->request;
-  request.arrived = call->streaming_ ? stream.connection().now() : stream.arrived();
-  request.trace = stream.metadata().trace;
-  TERN_TRY(ForwardHeaders(stream.headers(), stream.connection().shared().options.forward.get(), request));
-  const auto timeout = stream.timeout();
-  if (!call->streaming_ && timeout.count() > 0 && request.timeout.count() == 0)
-    request.timeout = std::chrono::ceil<std::chrono::microseconds>(timeout);
+  call->TakeOrigin(stream);
   GrpcShared& shared = stream.connection().shared();
-  if (stream.metadata().accepts_gzip) call->compression_ = shared.options.response_compression;
-  // Other connections would wait for the copy of long tensors. The requests of a stream stay in order.
-  if (!call->streaming_ && call->shared_.input_bytes() > kMaxLoopBytes) {
-    if (shared.work.Post([call] { call->SubmitFromThread(); })) return {};
-    return ResourceExhausted("too many long requests wait");
+  if (!call->streaming_ && TakesLongToParse(message.bytes)) {
+    auto held = std::make_shared<InMessage>(std::move(message));
+    const bool posted =
+        shared.work.Post([call, held, &context = shared.context, limit = shared.limits.message] {
+          call->SubmitFromThread([&] { return call->Parse(std::move(*held), context, limit); });
+        });
+    return posted ? Status() : ResourceExhausted("too many long requests wait");
   }
-  TERN_TRY(call->shared_.ReadInputs(request));
+  TERN_TRY(call->Parse(std::move(message), shared.context, shared.limits.message));
+  if (!call->streaming_ && call->shared_.input_bytes() > kMaxLoopBytes) {
+    const bool posted = shared.work.Post([call] { call->SubmitFromThread([] { return Status(); }); });
+    return posted ? Status() : ResourceExhausted("too many long requests wait");
+  }
+  TERN_TRY(call->shared_.ReadInputs(call->request));
   ModelVersion& model = *call->model_;
   model.Submit(call);
   return {};
 }
 
-void InferCall::SubmitFromThread() {
-  const Status status = Guard([&] { return shared_.ReadInputs(request); });
+void InferCall::SubmitFromThread(const std::function<Status()>& parse) {
+  const Status status = Guard([&]() -> Status {
+    TERN_TRY(parse());
+    return shared_.ReadInputs(request);
+  });
   if (!status.ok()) return replies_->Deliver(ErrorReply(status));
-  model_->Submit(shared_from_this());
+  ModelVersion& model = *model_;
+  model.Submit(shared_from_this());
 }
 
 // The final response of a decoupled model may have no outputs. A client gets it only if the request has
@@ -111,6 +136,7 @@ Reply InferCall::ErrorReply(const Status& status) const {
 }
 
 void InferCall::Describe(AccessRecord& record) const {
+  if (!parsed_.load(std::memory_order_acquire)) return;
   record.model = model_name_;
   record.version = model_ ? std::string_view(model_->version()) : std::string_view(version_);
   record.request_id = request.id;

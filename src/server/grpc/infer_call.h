@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "server/core/model_version.h"
+#include "server/core/restrictions.h"
 #include "server/core/shared_tensors.h"
 #include "server/grpc/reply_box.h"
 
@@ -29,8 +30,10 @@ class InferCall : public Call {
   void OnResponse(Response response) override;
 
  private:
-  Status Parse(InMessage message, GrpcStream& stream);
-  void SubmitFromThread();
+  void TakeOrigin(GrpcStream& stream);
+  Status Parse(InMessage message, ServerContext& context, uint64_t limit);
+  Status ReadMessage(InMessage message, ServerContext& context, uint64_t limit);
+  void SubmitFromThread(const std::function<Status()>& parse);
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
 
@@ -38,7 +41,14 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
+  // What the request gets from its stream.
+  Clock::time_point arrived_;
+  TraceContext trace_;
+  std::chrono::microseconds timeout_{0};
+  std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
+  Headers headers_;                               // empty unless forward_
   SharedTensors shared_;
+  std::atomic<bool> parsed_{false};   // another thread may still parse the request while its stream ends
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
   int compression_ = 0;  // level of gzip for long responses; 0: none

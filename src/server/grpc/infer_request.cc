@@ -227,6 +227,15 @@ class Parser {
 
 }  // namespace
 
+bool TakesLongToParse(const Buffer& message) {
+  constexpr size_t kMaxBytes = size_t{256} << 10;
+  if (message.size() <= kMaxBytes) return false;
+  ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
+  while (reader.Next())
+    if (reader.Is(7, ProtoKind::kBytes)) return false;  // raw_input_contents
+  return true;
+}
+
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out) {
   return Guard([&] { return Parser(message, options, out).Parse(); });
 }

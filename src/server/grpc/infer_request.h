@@ -26,4 +26,7 @@ struct InferMessage {
 // memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
+// Returns whether parsing takes long: the message is long, and its tensors are not in raw_input_contents.
+bool TakesLongToParse(const Buffer& message);
+
 }  // namespace tern::server

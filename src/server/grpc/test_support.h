@@ -47,6 +47,7 @@ class EchoModel : public ModelVersion {
 
   void Submit(std::shared_ptr<Call> call) override {
     const std::lock_guard lock(mutex_);
+    submit_thread = std::this_thread::get_id();
     last = call->request;
     switch (mode_) {
       case Mode::kInline:
@@ -105,6 +106,7 @@ class EchoModel : public ModelVersion {
   }
 
   Request last;
+  std::atomic<std::thread::id> submit_thread;  // of the last Submit
 
  private:
   const Mode mode_;

@@ -144,6 +144,39 @@ TEST_F(GrpcUnreadTest, DrainSaysWhetherRequestsAreLeft) {
   EXPECT_TRUE(Eventually([&] { return server->Drain(std::chrono::milliseconds(200)); }));
 }
 
+TEST_F(GrpcUnreadTest, LongTypedContentsLeaveTheLoop) {
+  inference::ModelInferRequest request = InferRequest("echo", 200'000);
+  request.clear_raw_input_contents();
+  for (int i = 0; i < 200'000; ++i)
+    request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(static_cast<float>(i));
+  Http2Client client(server->port());
+  EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo"))).status(), 0);
+  const std::thread::id loop = models["echo"]->submit_thread;
+  const TestStream& stream = client.Finish(client.OpenInfer(request));
+  EXPECT_EQ(stream.status(), 0);
+  EXPECT_NE(models["echo"]->submit_thread, loop);
+  const auto response = stream.Parse<ModelInferResponse>();
+  EXPECT_TRUE(response.raw_output_contents(0) == InferRequest("echo", 200'000).raw_input_contents(0));
+  EXPECT_EQ(client.Finish(client.OpenInfer(InferRequest("echo", 200'000))).status(), 0);
+  EXPECT_EQ(models["echo"]->submit_thread, loop) << "raw contents are not converted";
+  request.set_model_name("nobody");
+  EXPECT_EQ(client.Finish(client.OpenInfer(request)).status(), 5);
+  request.mutable_inputs(0)->set_shape(0, 7);
+  request.set_model_name("echo");
+  EXPECT_EQ(client.Finish(client.OpenInfer(request)).status(), 3);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, AResetWhileContentsAreConverted) {
+  inference::ModelInferRequest request = InferRequest("echo", 200'000);
+  request.clear_raw_input_contents();
+  for (int i = 0; i < 200'000; ++i) request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1);
+  Http2Client client(server->port());
+  for (int i = 0; i < 20; ++i) client.Reset(client.OpenInfer(request));
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : RepositoryControl {
   std::latch open{1};
