@@ -181,8 +181,9 @@ def at_past(spent, prompt, past):
 
 
 def summary(ours, theirs, prompt, bytes_read):
-    """Returns all figures. "percent_of_permitted" is 100 * r / t. Here r is the median time to read as many bytes as the
-    weights have, which `tern generate` measures between its tokens. t is the median time of a token."""
+    """Returns all figures. A token reads all weights once, so memory bandwidth limits the tokens per second. This limit is
+    "permitted_tokens_per_second". `tern generate` measures it between its tokens, by reading as many bytes as the weights
+    have. "percent_of_permitted" is the share of the limit that a token of median time reaches."""
     reads = ours.get("read_milliseconds")
     permitted = 1e3 / statistics.median(reads) if reads else None
     usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None

@@ -16,7 +16,7 @@ import servers
 
 
 def start(stack, args, folder):
-    """Starts a server with a model that takes `--delay-ms`. The delay ensures that neither client limits the throughput."""
+    """Starts a server with a model whose execution lasts `--delay-ms` milliseconds. The delay ensures that neither client limits the throughput."""
     parameter = f'parameters {{ key: "execute_delay_ms" value {{ string_value: "{args.delay_ms}" }} }}\n'
     repositories.tern_identity(folder / "models", parameter)
     server = servers.start_tern(args.tern, folder / "tern", "--repository", folder / "models", "--backend-folder", args.backends)

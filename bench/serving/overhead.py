@@ -108,7 +108,7 @@ def main():
             report[part] = parts[part]()
             SHOW[part](report[part])
         print(f"load average {report['load_average']:.1f} to {processes.load_average():.1f}; "
-              f"p99 of a 1 ms sleep: {report['wake_up_p99_ms']:.2f} ms late")
+              f"a thread that sleeps wakes up {report['wake_up_p99_ms']:.2f} ms late (p99), which is part of all latencies")
         options.write(args, report)
     return 0
 

@@ -16,7 +16,7 @@ class BusyThreads {
   void Start(int count) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this] {
-        const ActiveScope active_scope, nested;  // the pool counts the thread once
+        const ActiveScope active_scope, nested;  // two scopes, but the pool must count the thread once
         present_.fetch_add(1);
         while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
       });

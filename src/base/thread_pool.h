@@ -25,8 +25,9 @@ class Workers {
   // loops run on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
-  // For bodies of loops. Returns false once the calling thread must leave the loop, because other threads
-  // need its core. Always returns true on the thread that started the outermost loop.
+  // The pool asks before each chunk of a loop. Returns false if the calling thread must not start another
+  // chunk, because other threads need its core. The remaining threads then run its chunks. Always returns
+  // true on the thread that started the outermost loop.
   static bool Stay();
 
   // Calls f(begin, end) or f(begin, end, worker) for chunks of [0, n). Each chunk begins at a multiple of

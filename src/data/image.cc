@@ -119,8 +119,9 @@ Result<int> ChooseChannels(const Axes& a, const Image& image, const std::string&
                         : a.channels > 0                     ? a.channels
                                                              : image.channels;
   if (!LooksLikeChannels(count) || (a.channels > 0 && a.channels != count))
-    return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels,
-                           " channels");
+    return InvalidArgument("cannot make ", count, " channels from a picture",
+                           a.channels > 0 ? StrCat(" for an input of ", a.channels, " channels") : "",
+                           "; 1 (gray) and 3 (color) are possible");
   return static_cast<int>(count);
 }
 

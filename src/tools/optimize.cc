@@ -120,7 +120,8 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
   for (const WhyNot& answer : report.why_not)
     fmt::print("{} at {}: {}\n", answer.rule, answer.node, answer.reason);
   if (report.why_not.empty())
-    fmt::print("{}: the rule was not tried, because no node of that name has the op of the rule's root\n", why_not_);
+    fmt::print("{}: the rule was not tried, because no node of that name has the op of the rule's root\n",
+               why_not_);
 }
 
 Result<int> OptimizeTool::Run(const Args& args) {

@@ -84,8 +84,8 @@ def losses(row):
 def print_summary(summary, rows, models):
     for peer, c in summary["peers"].items():
         print(f"{peer:12} {c['models']} models: tern fewer {c['fewer']}, equal {c['equal']}, more {c['more']}; "
-              f"total nodes: tern {c['nodes_tern']}, exported {c['nodes_exported']}, {peer} {c['nodes_peer']}; "
-              f"models whose exported file has more nodes: {c['exported_more']}; {peer} failed on {c['failed']}, wrong on {c['wrong']}")
+              f"total nodes: tern {c['nodes_tern']}, tern after export to ONNX {c['nodes_exported']}, {peer} {c['nodes_peer']}; "
+              f"models with more nodes than {peer} after export to ONNX: {c['exported_more']}; {peer} failed on {c['failed']}, wrong on {c['wrong']}")
     for row, model in zip(rows, models):
         for peer, result in row["peers"].items():
             if peers.is_wrong(result, model):

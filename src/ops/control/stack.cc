@@ -22,7 +22,7 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
 
 int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
 
-// Returns the stack of zero slices. A dim that is unknown in `type` becomes 0.
+// Returns a stack without slices. A dim that is unknown in `type` becomes 0.
 Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
@@ -51,7 +51,7 @@ Status Collector::Add(const DatumList& outputs) {
     bytes_ += BytesHeld(slice.tensor);
     if (bytes_ > limit_)
       return ResourceExhausted("the outputs collected in ", iterations_, " iterations hold ", bytes_,
-                               " bytes, the limit is ", limit_, "; collect_limit sets another limit");
+                               " bytes, the limit is ", limit_, "; the option collect_limit changes it");
     lists_[i].push_back(slice);
   }
   return {};

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Folds y * k and y / k, where `op` computes y and k is a constant.
+// Folds y * k and y / k. k is a constant, and `op` computes y.
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");

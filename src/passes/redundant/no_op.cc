@@ -30,7 +30,7 @@ bool RemoveUnitReduce(Rewrite& r) {
   const Node& node = r.root();
   const std::string kind = KindName(node);
   if (kind != "sum" && kind != "mean" && kind != "max" && kind != "min" && kind != "prod")
-    return r.Skip(kind, " of one element is not the element");
+    return r.Skip(kind, " of a single element differs from the element");
   Value* x = node.input(0);
   if (!x->type.shape.ranked) return r.Skip("the rank is not known");
   const bool given = node.input(1) != nullptr;

@@ -96,7 +96,7 @@ class Matcher {
       return failure_ && Fail(node.Describe(), " has too few outputs");
     for (size_t i = p.inputs.size(); i < node.inputs().size(); ++i)
       if (node.inputs()[i])
-        return failure_ && Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
+        return failure_ && Fail(node.Describe(), " has one more input than the pattern (input ", i, ")");
     if (LiteralRaisesRank(p, node))
       return failure_ &&
              Fail(node.Describe(), " has a constant of one element with more axes than the other operands");

@@ -36,8 +36,8 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
   int inferred = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const bool stays = i < from.rank() && from[i] == to[i];
-    // A single unknown dim becomes -1, not 0. -1 is right for any input shape, but 0 is right only if dim i
-    // of the input has the same size.
+    // A single unknown dim becomes -1. It could be 0 if it stays, but a 0 would be wrong after another rule
+    // has reshaped the input.
     const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
     inferred += n == -1;
     numbers.push_back(n);

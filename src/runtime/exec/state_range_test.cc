@@ -28,7 +28,8 @@ TEST(StateRange, IsNotFittedToTheNumberOfNewTokens) {
     EXPECT_LE(both.session().Memory().arena, 4 * arena) << n;
   }
   both.Reset();
-  for (int64_t n : {1, 1, 2, 4, 8, 16}) {  // the length equals the number of new tokens
+  // From the second run on, the number of new tokens equals the length before the run.
+  for (int64_t n : {1, 1, 2, 4, 8, 16}) {
     both.Run(Tokens(n, ++seed));
     ASSERT_FALSE(HasFailure()) << n;
     EXPECT_LE(both.session().Memory().arena, 4 * arena) << n;
@@ -69,7 +70,8 @@ TEST(StateRange, IsFoundAlthoughTheCallerSetsTheStates) {
   EXPECT_LE(both.session().PlansMade(), 3);
 }
 
-// A plan for 2055 positions needs 25 kB for the intermediate value, more than the limit of 16 KiB.
+// The smallest plan for a range of lengths serves 2055 positions. Its y has 25 kB, which is more than the
+// limit of 16 KiB.
 TEST(StateRange, IsGivenUpIfItsPlanNeedsTooMuchMemory) {
   SessionOptions options;
   options.memory_limit = size_t{1} << 14;

@@ -1,4 +1,4 @@
-"""Loop and Scan. onnx.reference runs the body."""
+"""Computes the expected results of Loop and Scan with numpy. Only the body of a loop is run by onnx.reference."""
 
 import numpy as np
 from onnx import helper

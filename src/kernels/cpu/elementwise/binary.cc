@@ -24,8 +24,8 @@ void Row(BinaryKind kind, DType type, Source& a, Source& b, char* y, int64_t n, 
   }
 }
 
-// Computes add, sub, mul or div of f32. One call of the inner loop computes several neighbouring rows along
-// the last two axes of the plan.
+// Computes add, sub, mul or div of f32. One call of the inner loop computes several rows, which follow
+// each other along the second-last axis of `plan`.
 void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const float* b, float* y,
             const Workers& workers) {
   const auto last = static_cast<size_t>(plan.rank - 1);

@@ -36,8 +36,8 @@ TEST(PlaneBlocks, CoverThePlaneOnce) {
         }
 }
 
-// Blocks read and write full cache lines. In the tensor with the larger row stride, at least 1 KiB is
-// contiguous.
+// Blocks read and write full cache lines. A row of a block has at least 1 KiB in the tensor with the larger
+// row stride.
 TEST(PlaneBlocks, HoldFullCacheLinesOfBothSides) {
   for (int64_t width : {1, 2, 4, 8})
     for (const Plane& plane : {Transposed(50176, 64), Transposed(64, 50176), Transposed(4096, 4096)}) {
