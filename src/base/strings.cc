@@ -114,6 +114,8 @@ template <class T> static bool ParseNumber(std::string_view text, T& out) {
 
 bool ParseInt(std::string_view text, int64_t& out) { return ParseNumber(text, out); }
 
+bool ParseUnsigned(std::string_view text, uint64_t& out) { return ParseNumber(text, out); }
+
 bool ParseDouble(std::string_view text, double& out) { return ParseNumber(text, out); }
 
 std::string QuoteText(std::string_view text) {

@@ -71,6 +71,7 @@ bool EndsWith(std::string_view text, std::string_view suffix);
 
 // The entire text must be one number. Otherwise these functions return false and leave `out` unchanged.
 bool ParseInt(std::string_view text, int64_t& out);
+bool ParseUnsigned(std::string_view text, uint64_t& out);
 bool ParseDouble(std::string_view text, double& out);
 
 // Returns the text in double quotes with \n, \", \\ and \xNN escapes.

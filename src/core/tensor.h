@@ -82,8 +82,9 @@ std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);
 // Write all elements of a contiguous tensor, in row-major order. The values are converted to the type of `t`.
 // Floats round to nearest. Ties go to even, but in f8e8m0 away from zero. f16 and bf16 overflow to infinity,
-// and smaller float types saturate. Integers drop the high bits that do not fit. A bool is true if the value
-// is not 0.
+// and smaller float types saturate. Integers drop the high bits that do not fit. From a double, NaN becomes
+// 0, and a value outside the range of int64 becomes INT64_MIN or INT64_MAX before high bits are dropped; the
+// upper limit of u64 is UINT64_MAX. A bool is true if the value is not 0.
 void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);

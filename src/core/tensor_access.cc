@@ -21,6 +21,18 @@ void StorePacked(Tensor& t, int64_t i, int bits, uint32_t v) {
 
 int64_t SignExtend(uint32_t v, int bits) { return static_cast<int32_t>(v << (32 - bits)) >> (32 - bits); }
 
+// NaN becomes 0. A value outside the range of int64 becomes INT64_MIN or INT64_MAX.
+int64_t ToLong(double v) {
+  if (std::isnan(v)) return 0;
+  return v >= 0x1p63 ? INT64_MAX : v <= -0x1p63 ? INT64_MIN : static_cast<int64_t>(v);
+}
+
+// NaN becomes 0. A value from 2^64 becomes UINT64_MAX. A negative value is converted to int64 first.
+uint64_t ToUnsigned(double v) {
+  if (v >= 0x1p64) return UINT64_MAX;
+  return v >= 0x1p63 ? static_cast<uint64_t>(v) : static_cast<uint64_t>(ToLong(v));
+}
+
 }  // namespace
 
 int64_t LoadLong(const Tensor& t, int64_t i) {
@@ -52,7 +64,7 @@ int64_t LoadLong(const Tensor& t, int64_t i) {
     case DType::kU2:
       return LoadPacked(t, i, 2);
     default:
-      return static_cast<int64_t>(LoadDouble(t, i));
+      return ToLong(LoadDouble(t, i));
   }
 }
 
@@ -144,8 +156,7 @@ void StoreDouble(Tensor& t, int64_t i, double v) {
       t.data<uint8_t>()[i] = v != 0;
       return;
     case DType::kU64:
-      t.data<uint64_t>()[i] = v >= 9223372036854775808.0 ? static_cast<uint64_t>(v)
-                                                         : static_cast<uint64_t>(static_cast<int64_t>(v));
+      t.data<uint64_t>()[i] = ToUnsigned(v);
       return;
     case DType::kString:
     case DType::kInvalid:
@@ -153,12 +164,8 @@ void StoreDouble(Tensor& t, int64_t i, double v) {
     case DType::kC128:
     case DType::kCount:
       TERN_CHECK(false, "cannot store a number in ", t.Describe());
-    default: {
-      // NaN becomes 0. A value beyond the range of int64 becomes INT64_MIN or INT64_MAX.
-      constexpr double kTop = 9223372036854775807.0;
-      const double c = std::isnan(v) ? 0 : v;
-      StoreLong(t, i, c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));
-    }
+    default:
+      StoreLong(t, i, ToLong(v));
   }
 }
 

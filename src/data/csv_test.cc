@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "data/text.h"
+
 namespace tern::data {
 namespace {
 
@@ -40,6 +42,18 @@ TEST(Csv, AnEmptyCellNeedsNaN) {
   EXPECT_EQ(ErrorOf("a,b\n1,\n", DType::kBool),
             "row 1 (line 2), column 2 ('b') is empty, and bool has no NaN");
   EXPECT_EQ(ErrorOf("1,\n", DType::kF16), "no error");
+}
+
+TEST(Csv, KeepsLargeUnsignedIntegers) {
+  const std::string text = "9223372036854775808\n18446744073709551615\n7\n";
+  auto t = CsvTensor(Parsed(text), DType::kU64);
+  ASSERT_TRUE(t.ok()) << t.status().ToString();
+  EXPECT_EQ(FormatText(*t), text);
+  auto back = ParseText(text, DType::kU64);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(FormatText(*back), text);
+  for (const char* bad : {"-1", "18446744073709551616"})
+    EXPECT_EQ(ErrorOf(bad, DType::kU64), StrCat("row 1 (line 1), column 1 is '", bad, "', not a valid u64"));
 }
 
 TEST(Csv, RaggedRows) {

@@ -73,6 +73,19 @@ TEST(Npz, EndsOnExtraFieldsThatClaimTooMuch) {
   EXPECT_FALSE(ParseNpz(bad).ok());
 }
 
+// The writer refuses the number of bytes and reads none of them. Deflated or with its header, the entry could
+// have more than 4 GB.
+TEST(Npz, RefusesToWriteMoreThanFourGigabytes) {
+  const char byte = 0;
+  for (const bool compress : {false, true}) {
+    ZipWriter writer(compress);
+    const Status status = writer.Add("large", std::string_view(&byte, 0xfffffff0));
+    ASSERT_FALSE(status.ok()) << compress;
+    EXPECT_NE(status.message().find("more than 4 GB"), std::string::npos) << status.message();
+    EXPECT_TRUE(writer.Add("small", "x").ok());
+  }
+}
+
 TEST(Npz, RefusesEntriesThatOverlap) {
   ZipWriter writer(false);
   ASSERT_TRUE(writer.Add("a", std::string(1000, 'a')).ok());

@@ -48,6 +48,7 @@ bool StoreNumber(const std::string& word, Tensor& t, int64_t i) {
     StoreDouble(t, i, v);
     return true;
   }
+  if (t.dtype() == DType::kU64 && ParseUnsigned(word, t.data<uint64_t>()[i])) return true;
   int64_t v = 0;
   if (word == "true" || word == "false")
     v = word == "true";

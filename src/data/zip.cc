@@ -3,14 +3,17 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tern::data {
 namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kLocator64 = 0x07064b50;
-constexpr uint32_t kIn64 = 0xffffffff;    // means that the number is in the 64-bit extra field
-constexpr uint64_t kMaxInflation = 1032;  // the best compression ratio of deflate
+constexpr uint32_t kIn64 = 0xffffffff;      // means that the number is in the 64-bit extra field
+constexpr uint64_t kMaxInflation = 1032;    // the best compression ratio of deflate
+constexpr size_t kMaxWritten = 0xfffffffe;  // limit of written sizes and offsets, which have 32 bits
+constexpr size_t kLocalHeader = 30;
 
 // Reads `data` from its start, with bounds checks. After a read beyond the end, ok() is false, and all reads
 // return 0.
@@ -157,12 +160,17 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
   return out;
 }
 
-std::string Deflate(std::string_view bytes) {
+// Returns nullopt if the result may be larger than kMaxWritten.
+std::optional<std::string> Deflate(std::string_view bytes) {
   z_stream z{};
-  std::string out;
   if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
-  out.resize(deflateBound(&z, bytes.size()));
+  const size_t bound = deflateBound(&z, bytes.size());
+  if (bound > kMaxWritten) {
+    deflateEnd(&z);
+    return std::nullopt;
+  }
+  std::string out(bound, '\0');
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
   z.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -216,18 +224,21 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
 }
 
 Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
-  constexpr size_t kMax = 0xfffffffe;
-  if (bytes.size() > kMax || body_.size() > kMax - bytes.size() || name.size() > 65535 || count_ >= 65535)
+  const size_t used = body_.size() + kLocalHeader + name.size();
+  const auto fits = [&](size_t size) { return size <= kMaxWritten && used <= kMaxWritten - size; };
+  std::optional<std::string> packed;
+  if (fits(bytes.size()) && name.size() <= 65535 && count_ < 65535)
+    packed = compress_ ? Deflate(bytes) : std::string(bytes);
+  if (!packed || !fits(packed->size()))
     return Unsupported("a zip archive with more than 4 GB or 65,535 entries, at entry '", name,
                        "'; write .npy files instead");
-  const std::string packed = compress_ ? Deflate(bytes) : std::string(bytes);
   std::string common;  // the fields that the local header and the directory entry share
   Put(common, 20, 2);
   Put(common, 0x800, 2);  // the name is UTF-8
   Put(common, compress_ ? 8 : 0, 2);
   Put(common, 0x00210000, 4);  // the date is always 1 January 1980, so that equal input gives equal files
   Put(common, Crc(bytes), 4);
-  Put(common, packed.size(), 4);
+  Put(common, packed->size(), 4);
   Put(common, bytes.size(), 4);
   Put(common, name.size(), 2);
   Put(common, 0, 2);
@@ -238,7 +249,7 @@ Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
   Put(directory_, body_.size(), 4);
   directory_ += name;
   Put(body_, kLocal, 4);
-  body_ += common + name + packed;
+  body_ += common + name + *packed;
   ++count_;
   return {};
 }

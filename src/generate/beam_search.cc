@@ -103,7 +103,7 @@ class Search {
     while (decoder_.length() < settings_.max_length) {
       TERN_TRY(decoder_.Step(scores));
       for (auto& row : scores) LogSoftmax(row);
-      rules_.Apply(decoder_.rows(), decoder_.batch(), first, scores);
+      TERN_TRY(rules_.Apply(decoder_.rows(), decoder_.batch(), first, scores));
       for (size_t r = 0; r < scores.size(); ++r)
         for (float& v : scores[r]) v += sums_[r];
       for (size_t r = 0; steps && r < scores.size(); ++r)

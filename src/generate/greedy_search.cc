@@ -22,7 +22,7 @@ Status RunGreedySearch(const GreedySearchAttrs& op, EvalContext& c) {
   while (decoder.length() < max_length &&
          !std::all_of(ended.begin(), ended.end(), [](char e) { return e; })) {
     TERN_TRY(decoder.Step(scores));
-    rules.Apply(decoder.rows(), decoder.batch(), first, scores);
+    TERN_TRY(rules.Apply(decoder.rows(), decoder.batch(), first, scores));
     for (size_t r = 0; r < scores.size(); ++r) {
       const int64_t best = std::max_element(scores[r].begin(), scores[r].end()) - scores[r].begin();
       if (best == op.eos) ended[r] = 1;

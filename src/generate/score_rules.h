@@ -12,12 +12,17 @@ struct ScoreRules {
   int64_t eos = -1;                    // the token that ends a row; negative if there is none
   std::vector<int64_t> allowed;        // [token]: 0 forbids the token; if empty, all tokens are allowed
   std::vector<int64_t> first_allowed;  // [prompt][token]: as `allowed`, for the first step only
+  size_t first_width = 0;              // number of tokens per prompt in first_allowed
   // Adjusts scores[r][token] for each row r of `rows`. `batch` is the number of prompts. Each prompt has
-  // rows.size() / batch adjacent rows.
-  void Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
+  // rows.size() / batch adjacent rows. Fails if a mask has too few tokens or another number of prompts.
+  Status Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
+
+ private:
+  Status CheckMasks(size_t batch, size_t vocabulary) const;
 };
 
-// Reads the optional inputs repetition_penalty, min_length, vocab_mask and prefix_vocab_mask.
+// Reads the optional inputs repetition_penalty, min_length, vocab_mask and prefix_vocab_mask. A mask may have
+// more tokens than the vocabulary.
 Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c);
 // Return the only element of input `port`, or `otherwise` if the input is missing. Fail if the input has zero
 // or several elements.

@@ -121,6 +121,41 @@ TEST(GreedySearch, TakesTheMostProbableToken) {
   EXPECT_EQ(ToLongs((*out)[0].tensor), (std::vector<int64_t>{0, 1, 3, 3, 2, 3, 3, 3}));
 }
 
+// `words` is smaller than the decoder's vocabulary, to which the masks belong.
+Result<DatumList> Masked(const Tensor& mask, const Tensor& prefix_mask) {
+  AttrList attrs = Attrs(-1);
+  attrs.emplace_back("words", int64_t{3});
+  return Search("GreedySearch", {I32({2, 1}, {0, 2}), I32({1}, {2}), Tensor(), Tensor(), mask, prefix_mask},
+                attrs);
+}
+
+TEST(GreedySearch, MasksMayBeWiderThanTheVocabulary) {
+  auto out = Masked(Tensor(), I32({2, 4}, {1, 0, 1, 1, 0, 1, 1, 1}));
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ(ToLongs((*out)[0].tensor), (std::vector<int64_t>{0, 2, 2, 1}));
+  out = Masked(I32({4}, {1, 0, 1, 1}), Tensor());
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ(ToLongs((*out)[0].tensor), (std::vector<int64_t>{0, 2, 2, 0}));
+}
+
+TEST(GreedySearch, MasksOfWrongSizeAreRefused) {
+  const auto error = [](const Tensor& mask, const Tensor& prefix_mask) {
+    auto out = Masked(mask, prefix_mask);
+    return out.ok() ? "no error" : out.status().message();
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(error(I32({2}, {1, 1}), Tensor()), "vocab_mask has 2 elements, but the vocabulary has 3 tokens");
+  has(error(I32({1, 4}, {1, 1, 1, 1}), Tensor()),
+      "vocab_mask must be [vocabulary] and not empty, got i32[1,4]");
+  has(error(Tensor(), I32({2, 2}, {1, 1, 1, 1})),
+      "prefix_vocab_mask is [2,2], but there are 2 prompts and the vocabulary has 3 tokens");
+  has(error(Tensor(), I32({1, 6}, {1, 1, 1, 1, 1, 1})),
+      "prefix_vocab_mask is [1,6], but there are 2 prompts and the vocabulary has 3 tokens");
+  has(error(Tensor(), I32({6}, {1, 1, 1, 1, 1, 1})), "prefix_vocab_mask must be [batch, vocabulary]");
+}
+
 TEST(BeamSearch, BadRequestsAreRefused) {
   const auto refused = [](double max_length, double beams, double returned, const Tensor& ids) {
     return !Search("BeamSearch",

@@ -41,10 +41,7 @@ std::string Node::Describe() const {
 Graph::Graph(std::string graph_name, Graph* parent_graph)
     : name(std::move(graph_name)), parent(parent_graph) {}
 
-Graph::~Graph() {
-  // Destroys the nodes in reverse order, because nested graphs may use values of earlier nodes.
-  while (!nodes_.empty()) nodes_.pop_back();
-}
+Graph::~Graph() = default;
 
 Value* Graph::NewValue(std::string value_name) {
   values_.push_back(std::make_unique<Value>());

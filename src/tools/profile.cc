@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/cpu_info.h"
 #include "data/file.h"
 #include "kernels/cpu/peak/bandwidth.h"
 #include "kernels/cpu/peak/peak.h"
@@ -83,7 +82,8 @@ Status ProfileTool::LimitIsa() const {
                                : isa_ == "avx2" ? cpu::SimdLevel::kAvx2
                                : isa_ == "sse4" ? cpu::SimdLevel::kSse4
                                                 : cpu::SimdLevel::kBase;
-  if (level > cpu::BestSimd()) return Unsupported("--isa ", isa_, ": this machine has only ", Cpu().isa);
+  if (level > cpu::BestSimd())
+    return Unsupported("--isa ", isa_, ": this machine has only ", cpu::NameOf(cpu::BestSimd()));
   cpu::LimitSimd(level);
   return {};
 }

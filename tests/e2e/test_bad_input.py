@@ -174,6 +174,9 @@ class BadModels(CliTest):
     def test_cycle(self):
         nodes = [helper.make_node("Add", ["x", "b"], ["a"], name="first"), helper.make_node("Relu", ["a"], ["b"], name="second")]
         self.refuse(self.save(make_model(nodes, {"x": (FLOAT, [1])}, {"b": (FLOAT, [1])})), says="cycle")
+        # Node #0 only reads a node of the cycle.
+        nodes = [helper.make_node("Relu", ["b"], ["y"], name="reader"), *nodes]
+        self.refuse(self.save(make_model(nodes, {"x": (FLOAT, [1])}, {"y": (FLOAT, [1])})), says="cycle through node 'second'")
 
     def test_unknown_operators_are_all_named(self):
         nodes = [helper.make_node("Foo", ["x"], ["h"], name="n1"), helper.make_node("Bar", ["h"], ["y"], name="n2")]

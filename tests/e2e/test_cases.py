@@ -1,5 +1,5 @@
 """Tests tern_cases, which runs .case files: which cases --only selects, how results are reported, and that a case fails
-if no kernel runs it."""
+if no kernel runs it. Tests how tern_rules reads .rule files."""
 
 import os
 import pathlib
@@ -32,6 +32,17 @@ class RunnerTest(CliTest):
         case must fail, and the output must contain all texts of `says`."""
         (self.dir / "a.case").write_text(text)
         self.check(code=int(bool(says)), summary=f"{passed} passed, {int(bool(says))} failed, 0 skipped", says=says)
+
+
+class Rules(CliTest):
+    def test_a_pass_misses_without_a_reason(self):
+        graph = "graph @g(%x: f32[2]) -> (%y) { %y = Relu(%x) }\n"
+        for line, code in (("misses", 0), ('misses "a reason"', 1)):
+            (self.dir / "a.rule").write_text(f"pass FoldConstants\n{line}\n{graph}")
+            done = subprocess.run([RUNNER.with_name("tern_rules"), self.dir, "--only", "FoldConstants"], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            self.assertEqual("a.rule:2: passes report no reasons" in done.stdout, bool(code), done.stdout)
 
 
 class Only(RunnerTest):
@@ -91,6 +102,9 @@ class Lines(RunnerTest):
     def test_choices_of_an_attribute(self):
         self.check_cases('foreach K of Eltwise.kind but sum\nEltwise {kind="K"} : f32[3] f32[3]\nend\n', 3)
         self.check_cases('foreach K of Eltwise.kind but none\nEltwise : f32[3]\nend\n', 0, "'none' is not a choice of Eltwise.kind")
+        for end in ("except sum", "sum", "but"):
+            self.check_cases(f'foreach K of Eltwise.kind {end}\nEltwise {{kind="K"}} : f32[3] f32[3]\nend\n', 0,
+                             "expected `foreach NAME of OP.ATTRIBUTE but", f"got '{end.split()[0]}' after Eltwise.kind")
         self.check_cases('foreach K of Eltwise.kin\nEltwise : f32[3]\nend\n', 0, "Eltwise.kin has no choices")
 
     def test_operands(self):

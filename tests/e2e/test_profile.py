@@ -6,7 +6,7 @@ import xml.etree.ElementTree as xml
 import numpy as np
 from onnx import helper
 
-from support import FLOAT, CliTest, make_model
+from support import FLOAT, CliTest, make_model, run
 
 
 def two_products():
@@ -64,6 +64,12 @@ class Profile(CliTest):
 
     def test_bad_options(self):
         self.refused("profile", self.model, "--seconds", "-1", says=["--seconds -1"])
+
+    def test_a_missing_isa_names_a_value_of_the_option(self):
+        done = run("profile", self.model, "--isa", "avx512", "--runs", "1")
+        if done.returncode == 0:
+            self.skipTest("this machine has avx512")
+        self.assertRegex(done.stderr, r"--isa avx512: this machine has only (base|sse4|avx2)\n")
 
     def test_bf16_is_rated_as_what_it_is(self):
         weights = {"w": np.ones((256, 256), np.float32)}

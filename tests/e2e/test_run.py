@@ -41,6 +41,22 @@ class Run(CliTest):
             self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir / "out")
             np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), function(x @ x), rtol=1e-5, err_msg=name)
 
+    def test_activations_of_a_quantized_lstm(self):
+        rng = np.random.default_rng(2)
+        weights = {"w": rng.integers(0, 256, (2, 3, 16), np.uint8), "r": rng.integers(0, 256, (2, 4, 16), np.uint8),
+                   "s": np.full(2, 0.01, np.float32), "z": np.full(2, 128, np.uint8)}
+
+        def result(**attributes):
+            node = helper.make_node("DynamicQuantizeLSTM", ["x", "w", "r", "", "", "", "", "", "s", "z", "s", "z"], ["y"],
+                                    domain="com.microsoft", direction="bidirectional", hidden_size=4, **attributes)
+            model = make_model([node], {"x": (FLOAT, [5, 1, 3])}, {"y": (FLOAT, [5, 2, 1, 4])}, weights)
+            model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+            return np.array(self.json("run", self.save(model), "--random", 3, "--json")["outputs"]["y"]["data"])
+
+        defaults = result()
+        np.testing.assert_allclose(result(activations=["Sigmoid", "Tanh", "Tanh"] * 2), defaults, atol=1e-6)
+        self.assertGreater(np.abs(result(activations=["HardSigmoid", "Tanh", "Tanh"] * 2) - defaults).max(), 1e-4)
+
     def test_one_flag_with_many_inputs(self):
         path = self.save(add())
         a, b = self.npy("a.npy", np.ones((1, 2), np.float32)), self.npy("b.npy", np.full((1, 2), 2, np.float32))

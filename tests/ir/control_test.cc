@@ -126,6 +126,25 @@ TEST(Control, StacksNothingOfTheDimsItsStateHas) {
   EXPECT_EQ((*out)[0].tensor.dims(), (Dims{0, 2, 3}));
 }
 
+// State k takes over state k - 1 in every turn, so that it needs k turns to notice that state 0 grows.
+TEST(Control, ForgetsShapesThatChangeInLateTurns) {
+  InitOps();
+  constexpr int kStates = 20;
+  std::string results, states, inputs, outputs = "%grown";
+  for (int i = 0; i < kStates; ++i) {
+    results += StrCat(i ? ", " : "", "%y", i);
+    states += ", %x";
+    inputs += StrCat(", %s", i, ": f32[1]");
+    if (i) outputs += StrCat(", %s", i - 1);
+  }
+  auto graph = ParseGraph(StrCat("graph @g(%n: i64[], %x: f32[1]) -> (", results, ") { ", results,
+                                 " = Loop(%n, _", states, ") [body @b(%i: i64[], %c: bool[]", inputs,
+                                 ") -> (%c, ", outputs, ") { %grown = Concat(%s0, %s0) {axis=0} }] }"));
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  for (const Value* v : (*graph)->outputs())
+    EXPECT_FALSE(v->type.shape.fully_known()) << v->name << " " << v->type.ToString();
+}
+
 TEST(Control, ForgetsShapesOfTheFirstTurn) {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%n: i64[], %x: f32[1]) -> (%y) {

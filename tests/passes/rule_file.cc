@@ -82,6 +82,9 @@ Result<std::vector<RuleCase>> ReadRuleFile(const std::string& path) {
       cases.push_back({place, rule, is_pass, false, "", "", {}, ""});
       if (head == "fires") {
         TERN_TRY(ReadFires(rest, cases.back()));
+      } else if (is_pass) {
+        if (!rest.empty())
+          return InvalidArgument(place, ": passes report no reasons; write the reason as a comment");
       } else {
         if (rest.size() < 3 || rest.front() != '"' || rest.back() != '"')
           return InvalidArgument(place, ": expected the reason in quotes");

@@ -8,8 +8,8 @@
 // The words after `->` are the ops of the rewritten graph, in order. An op that has a kind is written as
 // Op:kind, as in Unary:relu. Sizes of symbols may precede `->`, as in `fires N=4 -> Gelu`. The text after
 // `misses` is part of the reason why the rule does not fire. rand(SEED) or rand(SEED, LOW, HIGH) fills a
-// constant with random numbers. `pass NAME` instead of `rule NAME` tests a pass that is not a rule. The text
-// after `misses` is then only a comment, because passes report no reasons.
+// constant with random numbers. `pass NAME` instead of `rule NAME` tests a pass that is not a rule. Then
+// no text may follow `misses`, because passes report no reasons.
 #pragma once
 #include <map>
 #include <string>
@@ -25,7 +25,7 @@ struct RuleCase {
   bool is_pass = false;
   bool fires = false;
   std::string ops;     // if the rule must fire, the ops of the rewritten graph
-  std::string reason;  // if the rule must not fire, a part of the reason
+  std::string reason;  // if a rule must not fire, a part of the reason; empty for a pass
   std::map<std::string, int64_t> symbols;
   std::string graph;
 };

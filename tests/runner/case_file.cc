@@ -120,10 +120,12 @@ Result<Loop> ParseLoop(const std::vector<std::string>& words) {
   Loop loop{words[1], {words.begin() + 2, words.end()}};
   if (words[2] != "of" || words.size() < 4) return loop;
   TERN_ASSIGN(loop.values, ChoicesOf(words[3]));
+  if (words.size() > 4 && (words[4] != "but" || words.size() == 5))
+    return InvalidArgument("expected `foreach NAME of OP.ATTRIBUTE but VALUE…`, got '", words[4], "' after ",
+                           words[3]);
   for (size_t i = 5; i < words.size(); ++i) {
     const auto found = std::find(loop.values.begin(), loop.values.end(), words[i]);
-    if (words[4] != "but" || found == loop.values.end())
-      return InvalidArgument("'", words[i], "' is not a choice of ", words[3]);
+    if (found == loop.values.end()) return InvalidArgument("'", words[i], "' is not a choice of ", words[3]);
     loop.values.erase(found);
   }
   return loop;

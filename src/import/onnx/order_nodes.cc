@@ -30,6 +30,21 @@ void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
   }
 }
 
+// Returns a node on a cycle. waiting[i] is the number of nodes that node i reads and that are not ordered.
+// readers[i] are the nodes that read node i. Every node that waits reads another one that waits, so that
+// following these edges leads into a cycle.
+int NodeOnCycle(const std::vector<int>& waiting, const std::vector<std::vector<int>>& readers) {
+  std::vector<int> read(waiting.size(), -1);  // for each node that waits, a node that it reads and that waits
+  int at = 0;
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] == 0) continue;
+    at = static_cast<int>(i);
+    for (int r : readers[i]) read[static_cast<size_t>(r)] = at;
+  }
+  for (std::set<int> seen; seen.insert(at).second;) at = read[static_cast<size_t>(at)];
+  return at;
+}
+
 }  // namespace
 
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
@@ -66,11 +81,9 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
       if (--waiting[static_cast<size_t>(r)] == 0) ready.insert(r);
   }
   if (static_cast<int>(ordered.size()) == nodes.size()) return ordered;
-  for (int i = 0; i < nodes.size(); ++i)
-    if (waiting[static_cast<size_t>(i)] > 0)
-      return InvalidModel("the nodes form a cycle through node '", NodeLabel(nodes[i]), "' (",
-                          nodes[i].op_type(), ", onnx node #", i, ")");
-  return ordered;
+  const int i = NodeOnCycle(waiting, readers);
+  return InvalidModel("the nodes form a cycle through node '", NodeLabel(nodes[i]), "' (", nodes[i].op_type(),
+                      ", onnx node #", i, ")");
 }
 
 }  // namespace tern::onnx

@@ -31,7 +31,8 @@ struct Attention {
     v("kv_heads", kv_heads,
       "number of heads of k and v; 0 means their dim 1, and requires that they are [batch, heads, length, size]");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
-    v("guarded", guarded, "the result of a query whose keys are all masked: 0 if true, NaN if false");
+    v("guarded", guarded,
+      "if the probabilities of a query are NaN, they become 0; they are NaN if all keys are masked, or if a score is NaN or +infinity");
     v("joint", joint,
       "input q is [batch, length, (q_heads + 2*kv_heads)*size] and contains the heads of q, then of k, then of v");
     v("stacked", stacked,
@@ -218,8 +219,8 @@ class Mask {
   std::vector<double> data_;
 };
 
-// Computes softmax in place. If all scores are -infinity, the sum is NaN and every element becomes NaN, or 0
-// if `guarded`.
+// Computes softmax in place. If all scores are -infinity, or if a score is NaN or +infinity, the sum is NaN
+// and every element becomes NaN, or 0 if `guarded`.
 void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);

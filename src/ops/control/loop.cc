@@ -27,31 +27,32 @@ struct Nested {
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
 // A state's shape may change between iterations, for example from [1,4] to [2,4]. Inference then makes the
-// dim unknown, [?,4], and infers the body again, until the types of the states do not change.
+// dim unknown, [?,4], and infers the body again, until the types of the states do not change. If they still
+// change after kMaxRelaxations inferences, the shapes of all states become unknown, and the body is inferred
+// a last time.
 Status Infer(const Loop&, InferContext& c) {
   const Nested nested;
-  const bool skip_shapes = nesting > kMaxRelaxedNesting;
+  const int relaxations = nesting > kMaxRelaxedNesting ? 0 : kMaxRelaxations;
   const int states = StateCount(c.InputCount());
   TERN_TRY(RequireInputs(c, kFirstState));
   std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})),
                               Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
-  for (int i = 0; i < states; ++i) {
-    inputs.push_back(c.In(kFirstState + i));
-    if (skip_shapes) inputs.back().shape = Shape();
-  }
+  for (int i = 0; i < states; ++i) inputs.push_back(c.In(kFirstState + i));
   std::vector<Type> outputs;
-  for (int iteration = 0; iteration < (skip_shapes ? 1 : kMaxRelaxations); ++iteration) {
+  bool stable = false;
+  for (int iteration = 0; !stable && iteration <= relaxations; ++iteration) {
+    for (int i = 0; iteration == relaxations && i < states; ++i)
+      inputs[static_cast<size_t>(kFirstState + i)].shape = Shape();
     TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
     if (static_cast<int>(outputs.size()) < 1 + states)
       return InvalidModel("the body gives ", outputs.size(), " outputs, but needs at least ", 1 + states);
-    bool stable = true;
+    stable = true;
     for (int i = 0; i < states; ++i) {
       Type& in = inputs[static_cast<size_t>(kFirstState + i)];
       const Type merged = MergeTypes(in, outputs[static_cast<size_t>(1 + i)]);
       if (merged.ToString() != in.ToString()) stable = false;
       in = merged;
     }
-    if (stable) break;
   }
   if (c.OutputCount() > static_cast<int>(outputs.size()) - 1)
     return InvalidModel("the body gives ", outputs.size() - 1, " results, but the node has ",

@@ -35,6 +35,17 @@ TEST(Cast, IntegersDropHighBits) {
   EXPECT_EQ(ToLongs(Cast(Tensor::Ints({1, 2, 3, 4, 5}), DType::kI2)), (Longs{1, -2, -1, 0, 1}));
 }
 
+TEST(Cast, FloatsOutsideTheRangeSaturate) {
+  for (const DType from : {DType::kF32, DType::kF64}) {
+    const Tensor x = Floats({kNan, -3, 0x1p63, 0x1p64, kInf, -0x1p63, -0x1p65, -kInf}, from);
+    EXPECT_EQ(ToLongs(Cast(x, DType::kU64)),
+              (Longs{0, -3, INT64_MIN, -1, -1, INT64_MIN, INT64_MIN, INT64_MIN}));
+    EXPECT_EQ(ToLongs(Cast(x, DType::kI64)),
+              (Longs{0, -3, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN, INT64_MIN}));
+    EXPECT_EQ(ToLongs(Cast(x, DType::kU8)), (Longs{0, 253, 255, 255, 255, 0, 0, 0}));
+  }
+}
+
 TEST(Cast, AnythingButZeroIsTrue) {
   EXPECT_EQ(ToLongs(Cast(Floats({0, -0.0, 0.1, kNan, kInf}), DType::kBool)), (Longs{0, 0, 1, 1, 1}));
   EXPECT_EQ(ToLongs(Cast(Tensor::Ints({0, 256, -1}), DType::kBool)), (Longs{0, 1, 1}));

@@ -78,13 +78,6 @@ Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim&
   return step.value() > 0 ? CountForward(start, end, step, dim) : CountBackward(start, end, step, dim);
 }
 
-// Returns the axes 0, 1, 2, …, which Slice uses if the input `axes` is absent.
-std::vector<int64_t> FirstAxes(size_t n) {
-  std::vector<int64_t> axes(n);
-  for (size_t i = 0; i < n; ++i) axes[i] = static_cast<int64_t>(i);
-  return axes;
-}
-
 Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
   if (starts == ends && starts == axes && starts == steps) return {};
   return InvalidModel("starts, ends, axes and steps have ", starts, ", ", ends, ", ", axes, " and ", steps,

@@ -178,10 +178,15 @@ ItemAxes ZipMapItems(const ItemQuery& q) {
   return AllOutputs(q, kNoItems);  // a sequence with one map per item
 }
 
+ItemAxes OnlyOthersHold() {
+  return InvalidArgument("its input 0 does not contain items, but other inputs do");
+}
+
 // Inputs 1 and 2 are weight and bias, input 3 is a residual.
 ItemAxes ConvItems(const ItemQuery& q) {
   TERN_TRY(q.OnlyIn({0, 3}));
-  if (q.Axis(0) != 0) return WorksAlong(std::max(q.Axis(0), q.Axis(3)));
+  if (!q.Holds(0)) return OnlyOthersHold();
+  if (q.Axis(0) != 0) return WorksAlong(q.Axis(0));
   if (q.Has(3)) TERN_TRY(CheckBroadcast(q, 3, 0));
   return AllOutputs(q, 0);
 }
@@ -209,7 +214,7 @@ ItemAxes ReverseSequenceItems(const ItemQuery& q) {
 ItemAxes RotaryItems(const ItemQuery& q) {
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Holds(i) && q.Axis(i) != 0) return WorksAlong(q.Axis(i));
-  if (!q.Holds(0)) return InvalidArgument("its input 0 does not contain items, but other inputs do");
+  if (!q.Holds(0)) return OnlyOthersHold();
   return AllOutputs(q, 0);
 }
 

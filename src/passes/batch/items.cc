@@ -8,8 +8,9 @@
 namespace tern {
 namespace {
 
-// Sizes for dims that the graph leaves open. The batch is larger than any other dim, so that rules which
-// compare dims do not mistake another dim for the batch.
+// Sizes for dims that the graph leaves open. A Batch rule takes an input whose outermost dim equals the batch
+// for one that contains items. Few models have a dim of kSampleBatch. If one has, the node is refused,
+// because the rule's answer does not agree with the query.
 constexpr int64_t kSampleBatch = 1'000'003, kSampleDim = 1009;
 
 std::optional<StaticValue> SampleOf(const Value* v, int axis) {
@@ -82,8 +83,9 @@ Result<std::vector<int>> OutputItemAxes(const ItemQuery& query) {
   if (const ItemRule rule = FindItemRule(op.name)) return rule(query);
   if (IndependentInOutermostAxis(query)) return AllOutputs(query, 0);
   if (op.batch.reason() && std::string_view(op.batch.reason()) != kNoKernel.reason)
-    return InvalidArgument("the items may depend on each other (", op.batch.reason(), ")");
-  return InvalidArgument("the items may depend on each other");
+    return InvalidArgument("no rule says that its items are independent; the op's answer is: ",
+                           op.batch.reason());
+  return InvalidArgument("no rule says that its items are independent");
 }
 
 }  // namespace tern

@@ -131,6 +131,10 @@ TEST(SetBatch, RefusesNodesThatMixItems) {
       {"%y = Concat(%x, %x) {axis=0} as \"mix\"", "it works along axis 0"},
       {"#f: i64[1] = (0) #e: i64[1] = (9) #a: i64[1] = (0) #s: i64[1] = (-1) %y = Slice(%x, #e, #f, #a, #s) as \"mix\"",
        "node 'mix'"},
+      {"#i: f32[1,1,4] = (1,2,3,4) #w: f32[3,1,1] = (1,2,3) %y = Conv(#i, #w, _, %x) as \"mix\"",
+       "its input 0 does not contain items, but other inputs do"},
+      {"#c: bool[3] = (1,0,1) %y = Compress(%x, #c) {axis=1} as \"mix\"",
+       "no rule says that its items are independent; the op's answer is: the condition may drop items"},
       {"%n = Cast(Size(%x)) {to=f32} %y = Binary(%x, %n) {kind=\"div\"} as \"mix\"",
        "depend on the batch size"},
   };

@@ -102,7 +102,8 @@ bool SharedShift(const Match& m) {
 
 TERN_RULE(RemoveShiftBeforeSoftmax) {
   return Rule{
-      .summary = "subtracting the maximum before a Softmax is removed, because it does not change the result",
+      .summary =
+          "subtracting a value that is the same along the axis of a Softmax, such as the maximum, is removed, because it does not change the result",
       .level = Level::kExtended,
       .match = {"%y = Softmax(%x - %m) {@all, axis=@axis}"},
       .emit = "%y = Softmax(%x) {@all}",
@@ -112,7 +113,7 @@ TERN_RULE(RemoveShiftBeforeSoftmax) {
 TERN_RULE(RemoveScaledShiftBeforeSoftmax) {
   return Rule{
       .summary =
-          "subtracting the maximum before a scaled Softmax is removed, because it does not change the result",
+          "subtracting a value that is the same along the axis of a scaled Softmax, such as the maximum, is removed, because it does not change the result",
       .level = Level::kExtended,
       .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
       .emit = "%y = Softmax(%x * #c) {@all}",

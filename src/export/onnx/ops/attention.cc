@@ -119,8 +119,9 @@ class Present {
 };
 
 // Emits nodes that replace NaN by 0 in y. Used for an Attention with the attribute `guarded`, which returns 0
-// for a query without keys. ONNX does not specify the result of such a query, and runtimes return 0 or NaN.
-// The nodes also replace a NaN that comes from v, although Tern's Attention would return NaN.
+// for a query whose keys are all masked or whose scores contain NaN. For masked keys, ONNX does not specify
+// the result of such a query, and runtimes return 0 or NaN. The nodes also replace a NaN that comes from v,
+// although Tern's Attention would return NaN.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }

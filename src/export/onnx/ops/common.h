@@ -12,6 +12,13 @@ inline std::string CastName(TernNode& n, const std::string& name, DType from, DT
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
+// Returns the name of input i, or "" if it is absent. If the input is i32, emits a Cast to i64 and returns
+// the name of its result. Used for inputs that must be i64 in ONNX, such as axes, dims and Trilu's k.
+inline std::string Longs(TernNode& n, int i) {
+  if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
+  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
+}
+
 // Emits an operator with one output that computes in type `work`. If the node's result has another type, also
 // emits Casts of the inputs to `work` and a Cast of the result back. If bit i of `keep` is set, input i is
 // not cast. `out` is the name of the result. If `out` is empty, the result has the name of the node's output.

@@ -1,15 +1,8 @@
 // Exports gather and scatter ops, and ops whose output size depends on the data.
-#include "export/onnx/exporter.h"
+#include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
-
-// Returns the name of input i. If the input is i32, emits a Cast to i64 and returns the name of its result.
-// Used for inputs that must be i64 in ONNX, such as Trilu's k.
-std::string Longs(TernNode& n, int i) {
-  if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
-  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
-}
 
 AttrList FlattenOrAxis(TernNode& n) {
   if (n.attrs().Bool("flatten")) return {};

@@ -4,8 +4,6 @@
 namespace tern::onnx {
 namespace {
 
-constexpr const char* kMicrosoft = "com.microsoft";
-
 // Exports a search. Renames the inputs and outputs of the decoder, because the ONNX operator finds
 // them by name.
 Status Search(TernNode& n, const char* op, AttrList attrs) {
@@ -15,7 +13,7 @@ Status Search(TernNode& n, const char* op, AttrList attrs) {
                              {"pad_token_id", a.Int("pad")},
                              {"no_repeat_ngram_size", a.Int("no_repeat")},
                              {"vocab_size", a.Int("words")}});
-  n.Emit(op, n.Ins(), n.Outs(), attrs, kMicrosoft);
+  n.Emit(op, n.Ins(), n.Outs(), attrs, kContrib);
   TERN_TRY(n.EmitSubgraphs({"decoder"}));
   std::vector<std::string> inputs = {"input_ids", "position_ids", "attention_mask"}, outputs = {"logits"};
   for (int64_t i = 0; i < a.Int("layers"); ++i) {
@@ -33,8 +31,8 @@ TERN_EXPORTERS(generate) {
     return Search(n, "BeamSearch", {{"early_stopping", n.attrs().Bool("early_stopping")}});
   });
   table.Add("GreedySearch", [](TernNode& n) { return Search(n, "GreedySearch", {}); });
-  table.Add("NGramRepeatBlock", DirectTo("NGramRepeatBlock", {"size=ngram_size"}, {}, kMicrosoft));
-  table.Add("Inverse", DirectTo("Inverse", {}, {}, kMicrosoft));
+  table.Add("NGramRepeatBlock", DirectTo("NGramRepeatBlock", {"size=ngram_size"}, {}, kContrib));
+  table.Add("Inverse", DirectTo("Inverse", {}, {}, kContrib));
 }
 
 }  // namespace tern::onnx

@@ -1,13 +1,8 @@
 // Exports image ops: resampling, regions of interest, boxes.
-#include "export/onnx/exporter.h"
+#include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
-
-std::string Longs(TernNode& n, int i) {
-  if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
-  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
-}
 
 std::string Single(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype == DType::kF32) return n.In(i);

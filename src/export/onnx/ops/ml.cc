@@ -1,5 +1,6 @@
 // Exports ops of ai.onnx.ml: linear models, support vector machines, look-ups and maps.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "export/onnx/ops/attr_values.h"
@@ -72,16 +73,20 @@ void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrLis
 
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
 
+// Returns a text that identifies the value of a key. All NaNs have the same text, and so do -0 and +0, as in
+// Tern's LabelEncoder.
+std::string KeyText(const Tensor& keys, int64_t i) {
+  if (keys.dtype() == DType::kString) return keys.data<std::string>()[i];
+  if (!IsFloat(keys.dtype())) return StrCat(LoadLong(keys, i));
+  const double v = LoadDouble(keys, i);
+  return std::isnan(v) ? "nan" : StrCat(v + 0.0);
+}
+
 // Returns the index of the last entry of each distinct key. If a key occurs several times, Tern uses the last
 // entry, but some ONNX runtimes use another entry. Therefore only the last entry is exported.
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
-  for (int64_t i = 0; i < keys.size(); ++i) {
-    std::string text = keys.dtype() == DType::kString ? keys.data<std::string>()[i]
-                       : IsFloat(keys.dtype())        ? StrCat(LoadDouble(keys, i))
-                                                      : StrCat(LoadLong(keys, i));
-    last[std::move(text)] = i;
-  }
+  for (int64_t i = 0; i < keys.size(); ++i) last[KeyText(keys, i)] = i;
   std::vector<int64_t> kept;
   for (const auto& [text, i] : last) kept.push_back(i);
   std::sort(kept.begin(), kept.end());

@@ -4,16 +4,6 @@
 namespace tern::onnx {
 namespace {
 
-// Raises the model's opset to the first opset that has the element type `t`.
-void NeedFor(TernNode& n, DType t) {
-  if (t == DType::kI2 || t == DType::kU2)
-    n.NeedOpset(25);
-  else if (t == DType::kF8E8M0)
-    n.NeedOpset(24);
-  else if (t == DType::kF4E2M1)
-    n.NeedOpset(23);
-}
-
 AttrList Placement(const TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}, {"block_size", n.attrs().Int("block_size")}};
 }
@@ -32,7 +22,6 @@ Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType precision = n.attrs().Type("precision");
   const DType work = x == scale && (x == DType::kF16 || x == DType::kBF16) ? x : DType::kF32;
-  for (DType t : {to, scale}) NeedFor(n, t);
   AttrList attrs = Placement(n);
   attrs.emplace_back("saturate", n.attrs().Bool("saturate"));
   const std::string zero = ZeroPoint(n, to);
@@ -52,7 +41,6 @@ Status Quantize(TernNode& n) {
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;
-  for (DType t : {n.TypeOf(0).dtype, scale}) NeedFor(n, t);
   const std::vector<std::string> inputs = {n.In(0), CastName(n, n.In(1), scale, work), n.In(2)};
   if (work == to) {
     n.Emit("DequantizeLinear", inputs, {n.Out(0)}, Placement(n));

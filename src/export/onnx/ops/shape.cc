@@ -1,24 +1,16 @@
 // Exports ops that only move elements, and ops that create or return shapes.
 #include <optional>
 
-#include "export/onnx/exporter.h"
+#include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
 
-// Returns the name of an input that lists axes, dims or repeats. If the input is i32, emits a Cast to i64 and
-// returns the name of its result, because most ONNX operators support only i64 lists.
-std::string List(TernNode& n, int i) {
-  if (!n.Has(i)) return "";
-  if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);
-  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
-}
-
-// Returns an exporter whose inputs 1 to `lists` are lists (see List).
+// Returns an exporter whose inputs 1 to `lists` are lists (see Longs).
 Exporter WithLists(const char* onnx_op, int lists) {
   return [=](TernNode& n) -> Status {
     std::vector<std::string> inputs = {n.In(0)};
-    for (int i = 1; i <= lists; ++i) inputs.push_back(List(n, i));
+    for (int i = 1; i <= lists; ++i) inputs.push_back(Longs(n, i));
     n.Emit(onnx_op, inputs, n.Outs());
     return {};
   };
@@ -46,7 +38,7 @@ Status Split(TernNode& n) {
   const int64_t split_count = n.attrs().Int("num_outputs");
   if (!n.Has(1) && split_count > outputs)
     return n.NotExportable("it splits into ", split_count, " parts for ", outputs, " outputs");
-  std::string sizes = List(n, 1);
+  std::string sizes = Longs(n, 1);
   if (const auto lengths = n.Has(1) ? std::nullopt : OutputSizes(n))
     sizes = n.Ints(*lengths);
   else if (!n.Has(1))
@@ -63,7 +55,7 @@ Status Transpose(TernNode& n) {
 }
 
 Status Pad(TernNode& n) {
-  n.Emit("Pad", {n.In(0), List(n, 1), n.In(2), List(n, 3)}, n.Outs(), {{"mode", n.attrs().Text("mode")}});
+  n.Emit("Pad", {n.In(0), Longs(n, 1), n.In(2), Longs(n, 3)}, n.Outs(), {{"mode", n.attrs().Text("mode")}});
   return {};
 }
 
@@ -78,7 +70,7 @@ Status ShapeOf(TernNode& n) {
 Status Fill(TernNode& n) {
   for (const auto& entry : n.attrs().List())
     if (entry.name == "value")
-      n.Emit("ConstantOfShape", {List(n, 0)}, n.Outs(),
+      n.Emit("ConstantOfShape", {Longs(n, 0)}, n.Outs(),
              {{"value", std::get<Tensor>(entry.value).Reshaped({1})}});
   return {};
 }

@@ -30,7 +30,7 @@ Status Tokenizer(TernNode& n) {
     attrs.emplace_back("separators", separators);
   else
     attrs.emplace_back("tokenexp", a.Text("token"));
-  n.Emit("Tokenizer", n.Ins(), n.Outs(), attrs, "com.microsoft");
+  n.Emit("Tokenizer", n.Ins(), n.Outs(), attrs, kContrib);
   return {};
 }
 
@@ -58,7 +58,7 @@ TERN_EXPORTERS(text) {
   table.Add("RegexFullMatch", DirectTo("RegexFullMatch", {"pattern"}));
   table.Add("TfIdfVectorizer", TfIdf);
   table.Add("Tokenizer", Tokenizer);
-  table.Add("MurmurHash3", DirectTo("MurmurHash3", {"seed", "positive"}, {}, "com.microsoft"));
+  table.Add("MurmurHash3", DirectTo("MurmurHash3", {"seed", "positive"}, {}, kContrib));
 }
 
 }  // namespace tern::onnx

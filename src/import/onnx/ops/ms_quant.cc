@@ -1,6 +1,7 @@
 // Converts operators of com.microsoft on quantized tensors. Most of them become Dequantize, a float op and
 // Quantize. Some become one of Tern's quantized ops.
 #include "import/onnx/ops/emit.h"
+#include "import/onnx/ops/rnn_activations.h"
 #include "import/onnx/ops/window_attrs.h"
 #include "ops/quant/quantized.h"
 
@@ -236,17 +237,16 @@ Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
 
 Status DynamicQuantizeLstm(OnnxNode& n) {
   for (int i : {0, 1, 2, 8, 10}) TERN_TRY(Require(n, i));
-  if (n.HasAttr("activations")) return n.NotYet("attribute 'activations'");
+  AttrList attrs = {{"kind", "lstm"},
+                    {"direction", n.Text("direction", "forward")},
+                    {"hidden_size", n.Int("hidden_size")},
+                    {"clip", static_cast<double>(n.Float("clip"))},
+                    {"input_forget", n.Int("input_forget") != 0}};
+  TERN_TRY(AddActivations(n, attrs));
   Emit e(n);
   Value* w = GateWeights(e, n.In(1), n.In(8), n.In(9));
   Value* r = GateWeights(e, n.In(2), n.In(10), n.In(11));
-  n.Out(n.b.Ops("Rnn", {n.In(0), w, r, n.In(3), n.In(4), n.In(5), n.In(6), n.In(7)},
-                {{"kind", "lstm"},
-                 {"direction", n.Text("direction", "forward")},
-                 {"hidden_size", n.Int("hidden_size")},
-                 {"clip", static_cast<double>(n.Float("clip"))},
-                 {"input_forget", n.Int("input_forget") != 0}},
-                3));
+  n.Out(n.b.Ops("Rnn", {n.In(0), w, r, n.In(3), n.In(4), n.In(5), n.In(6), n.In(7)}, attrs, 3));
   return {};
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "import/onnx/converter.h"
+#include "import/onnx/ops/rnn_activations.h"
 #include "ops/rnn/activation.h"
 
 namespace tern::onnx {
@@ -24,27 +24,6 @@ std::string ActivationName(const std::string& onnx) {
     if (lower == bare) return name;
   }
   return lower;
-}
-
-// Adds the activations and their parameters to `attrs`. ONNX's lists activation_alpha and activation_beta
-// have entries only for activations that use such a parameter. Tern's lists have an entry for every
-// activation.
-Status AddActivations(const OnnxNode& n, AttrList& attrs) {
-  const auto given = n.Texts("activations");
-  if (given.empty()) return {};
-  const auto alphas = n.Floats("activation_alpha"), betas = n.Floats("activation_beta");
-  size_t next_alpha = 0, next_beta = 0;
-  std::vector<std::string> names;
-  std::vector<double> alpha, beta;
-  for (const std::string& text : given) {
-    names.push_back(ActivationName(text));
-    auto found = FindRnnActivation(names.back());
-    if (!found.ok()) return n.Bad("activation '", text, "' is unknown");
-    alpha.push_back(found->has_alpha && next_alpha < alphas.size() ? alphas[next_alpha++] : found->alpha);
-    beta.push_back(found->has_beta && next_beta < betas.size() ? betas[next_beta++] : found->beta);
-  }
-  attrs.insert(attrs.end(), {{"activations", names}, {"activation_alpha", alpha}, {"activation_beta", beta}});
-  return {};
 }
 
 Value* Permute(OnnxNode& n, Value* x, std::vector<int64_t> perm) {
@@ -83,6 +62,26 @@ Status Recurrent(OnnxNode& n, const char* kind) {
 }
 
 }  // namespace
+
+// ONNX's lists activation_alpha and activation_beta have entries only for activations that use such a
+// parameter. Tern's lists have an entry for every activation.
+Status AddActivations(const OnnxNode& n, AttrList& attrs) {
+  const auto given = n.Texts("activations");
+  if (given.empty()) return {};
+  const auto alphas = n.Floats("activation_alpha"), betas = n.Floats("activation_beta");
+  size_t next_alpha = 0, next_beta = 0;
+  std::vector<std::string> names;
+  std::vector<double> alpha, beta;
+  for (const std::string& text : given) {
+    names.push_back(ActivationName(text));
+    auto found = FindRnnActivation(names.back());
+    if (!found.ok()) return n.Bad("activation '", text, "' is unknown");
+    alpha.push_back(found->has_alpha && next_alpha < alphas.size() ? alphas[next_alpha++] : found->alpha);
+    beta.push_back(found->has_beta && next_beta < betas.size() ? betas[next_beta++] : found->beta);
+  }
+  attrs.insert(attrs.end(), {{"activations", names}, {"activation_alpha", alpha}, {"activation_beta", beta}});
+  return {};
+}
 
 TERN_CONVERTERS(rnn) {
   table.Add("RNN", [](OnnxNode& n) { return Recurrent(n, "rnn"); });
