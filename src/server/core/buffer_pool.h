@@ -22,6 +22,7 @@ class BufferPool {
   static BufferPool& Shared();
 
   // Returns memory that is aligned to 64 bytes and not zeroed. Returns an undefined buffer if there is none.
+  // The first access to a buffer of at least 2 MiB may take 2 MiB of memory (a huge page).
   Buffer Allocate(size_t bytes);
   // Returns the memory to the system that was freed before `time` and not used since.
   void ReleaseBefore(Clock::time_point time);

@@ -75,6 +75,7 @@ class HttpConnection : public Connection,
   bool ParseOne();
   bool ParseHeadOnly();
   bool BeginBody(size_t available);
+  bool GrowBody(size_t bytes);
   bool FillBody();
   bool FeedChunks();
   bool FinishRefused();
@@ -138,8 +139,8 @@ class HttpConnection : public Connection,
   std::string method_, target_, traceparent_;
   Headers fields_;  // empty unless HttpShared::keeps_fields
   uint64_t request_bytes_ = 0;
-  Buffer body_;
-  size_t filled_ = 0;
+  Buffer body_;  // memory for a part of the body, or for all of it
+  size_t body_bytes_ = 0, filled_ = 0;
   std::optional<ChunkDecoder> chunks_;
   std::shared_ptr<std::string> chunked_body_;
   ByteReservation reservation_;  // for its body

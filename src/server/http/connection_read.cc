@@ -12,6 +12,9 @@ constexpr size_t kMemoryBytes = 32768;
 constexpr size_t kMinRoom = 4096;
 // Bytes per event, so that other connections of the loop are served too.
 constexpr size_t kReadBudget = size_t{1} << 20;
+// A longer body first gets memory for so many bytes. It gets all its memory when they have arrived, so that a
+// client cannot make the server allocate much by only announcing a long body.
+constexpr size_t kFirstBytes = size_t{512} << 10;
 constexpr size_t kMaxPipelined = 32;
 constexpr std::chrono::milliseconds kTurn{2};    // for pipelined requests that are answered at once
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
@@ -200,8 +203,9 @@ bool HttpConnection::BeginBody(size_t available) {
     return false;
   }
   if (!Reserve(available)) return false;
-  body_ = BufferPool::Shared().Allocate(static_cast<size_t>(length));
-  if (!body_.defined()) return Refuse(503, "the server has no memory for the body of the request"), false;
+  body_bytes_ = static_cast<size_t>(length);
+  filled_ = 0;
+  if (!GrowBody(std::min(body_bytes_, kFirstBytes))) return false;
   filled_ = available;
   if (available) std::memcpy(body_.data(), memory_.get() + begin_, available);
   begin_ = end_;
@@ -209,8 +213,17 @@ bool HttpConnection::BeginBody(size_t available) {
   return false;
 }
 
+bool HttpConnection::GrowBody(size_t bytes) {
+  Buffer larger = BufferPool::Shared().Allocate(bytes);
+  if (!larger.defined()) return Refuse(503, "the server has no memory for the body of the request"), false;
+  if (filled_) std::memcpy(larger.data(), body_.data(), filled_);
+  body_ = std::move(larger);
+  return true;
+}
+
 bool HttpConnection::FillBody() {
   if (filled_ < body_.size()) return false;
+  if (filled_ < body_bytes_) return GrowBody(body_bytes_), false;
   state_ = State::kHead;
   FinishRequest(std::exchange(body_, Buffer()));
   return true;
