@@ -25,8 +25,10 @@ class ByteReservation {
 
   // Takes so many more bytes. Returns false, and takes none, if the budget has too few left.
   bool Add(ServerContext& context, uint64_t bytes) {
+    const uint64_t limit = context.limits.queued_bytes;
+    if (bytes > limit) return false;  // otherwise the sum could overflow
     const uint64_t before = context.queued_bytes.fetch_add(bytes, std::memory_order_relaxed);
-    if (before + bytes > context.limits.queued_bytes) {
+    if (before > limit - bytes) {
       context.queued_bytes.fetch_sub(bytes, std::memory_order_relaxed);
       return false;
     }

@@ -1,5 +1,7 @@
 #include "server/core/worker_threads.h"
 
+#include "base/status.h"
+
 namespace tern::server {
 
 void WorkerThreads::Stop() {
@@ -35,7 +37,11 @@ void WorkerThreads::Run() {
     std::function<void()> function = std::move(functions_.front());
     functions_.pop_front();
     lock.unlock();
-    function();
+    // A function answers its request itself. An exception that it does not handle must not end the process.
+    static_cast<void>(Guard([&]() -> Status {
+      function();
+      return {};
+    }));
     function = nullptr;
     lock.lock();
   }

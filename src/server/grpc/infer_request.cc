@@ -173,7 +173,8 @@ class Parser {
           tensor.name, "' for model '", out_.model, "'");
     if (!source.shared.region.empty()) {
       TERN_ASSIGN(auto range, FindShared(tensor.name, source.shared));
-      out_.converted += range->size();
+      if (__builtin_add_overflow(out_.converted, range->size(), &out_.converted))
+        return InvalidArgument("the inputs in shared memory have too many bytes");
       out_.shared.inputs.push_back({i, std::move(range)});
       return {};
     }

@@ -71,7 +71,7 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
     return call->Start(*this, std::move(body), header);
   auto shared_body = std::make_shared<IncomingBody>(std::move(body));
   if (!shared_->work.Post([call, shared_body, header] { call->StartLater(std::move(*shared_body), header); }))
-    Reply(*call, ErrorReply(429, "too many long requests wait"));
+    Reply(*call, ErrorReply(ResourceExhausted("too many long requests wait")));
 }
 
 // Returns a call that its model refuses now, whatever the body contains, or null.
@@ -110,7 +110,7 @@ void HttpConnection::StartControl(const Route& route, IncomingBody body) {
           if (auto connection = self.lock()) connection->ReplyLater(*exchange, std::move(*reply));
         });
       });
-  if (!posted) Reply(*exchange, ErrorReply(429, "too many requests of this kind wait"));
+  if (!posted) Reply(*exchange, ErrorReply(ResourceExhausted("too many requests of this kind wait")));
 }
 
 }  // namespace tern::server

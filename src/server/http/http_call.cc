@@ -137,7 +137,7 @@ void HttpCall::DeliverWhole(HttpConnection& connection, Response& response) {
     });
     ReplyFromThread(reply.ok() ? std::move(*reply) : ErrorReply(reply.status()));
   });
-  if (!posted) connection.Reply(*this, ErrorReply(429, "too many long responses wait"));
+  if (!posted) connection.Reply(*this, ErrorReply(ResourceExhausted("too many long responses wait")));
 }
 
 HttpReply HttpCall::WholeReply(Response& response) {

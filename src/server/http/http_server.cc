@@ -8,9 +8,10 @@ namespace {
 class Server : public HttpServer {
  public:
   ~Server() override {
-    listener_.reset();
+    // Work for /metrics reads the listener, so it ends first.
     shared_->repository.Stop();
     shared_->work.Stop();
+    listener_.reset();
   }
   static Result<std::unique_ptr<HttpServer>> Start(Loops& loops, std::shared_ptr<HttpShared> shared) {
     auto server = std::make_unique<Server>();

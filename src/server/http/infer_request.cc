@@ -107,7 +107,8 @@ class Parser {
           return InvalidArgument("input '", other.name, "' already exists in request");
       if (fields.data) format_.converted += fields.tensor.bytes.size();
       if (fields.range) {
-        format_.converted += fields.range->size();
+        if (__builtin_add_overflow(format_.converted, fields.range->size(), &format_.converted))
+          return InvalidArgument("the inputs in shared memory have too many bytes");
         format_.shared.inputs.push_back({request_.inputs.size(), std::move(fields.range)});
       }
       request_.inputs.push_back(std::move(fields.tensor));

@@ -18,6 +18,9 @@ RunningServer::~RunningServer() {
   context_.ready = false;
   context_.draining = true;
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
+  // Both write metrics, which count the connections of all front ends.
+  metrics_.reset();
+  http_.reset();
 }
 
 Status RunningServer::Open(const ServeOptions& options) {
@@ -43,11 +46,11 @@ Status RunningServer::Listen(const ServeOptions& options) {
   TERN_ASSIGN(loops_, Loops::Start(options.loops > 0 ? options.loops : UsableCores()));
   if (options.serve_http) {
     TERN_ASSIGN(http_, HttpServer::Start(*loops_, context_, options.http));
-    observer_->AddConnections("http", [this] { return http_->connections(); });
+    observer_->AddConnections("http", [http = http_.get()] { return http->connections(); });
   }
   if (options.serve_grpc) {
     TERN_ASSIGN(grpc_, GrpcServer::Start(*loops_, context_, options.grpc));
-    observer_->AddConnections("grpc", [this] { return grpc_->connections(); });
+    observer_->AddConnections("grpc", [grpc = grpc_.get()] { return grpc->connections(); });
   }
   if (options.serve_metrics) {
     TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics));

@@ -32,10 +32,11 @@ void LoadThreads::Loop() {
   while (true) {
     changed_.wait(lock, [&] { return stopped_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    const std::function<void()> work = std::move(queue_.front());
+    std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
     work();
+    work = nullptr;  // it may own the last reference to a model, whose destruction takes long
     lock.lock();
   }
 }

@@ -15,9 +15,10 @@ TEST(ExportLabelEncoder, WritesEachKeyOnce) {
   auto back = ImportBytes(bytes->data(), bytes->size());
   ASSERT_TRUE(back.ok()) << back.status().ToString();
   ASSERT_EQ((*back)->nodes().size(), 1u);
-  for (const Attrs::Entry& entry : (*back)->nodes().front()->attrs.List())
-    if (entry.name == "values")
-      EXPECT_EQ(ToLongs(std::get<Tensor>(entry.value)), (std::vector<int64_t>{3, 4}));
+  for (const Attrs::Entry& entry : (*back)->nodes().front()->attrs.List()) {
+    if (entry.name != "values") continue;
+    EXPECT_EQ(ToLongs(std::get<Tensor>(entry.value)), (std::vector<int64_t>{3, 4}));
+  }
 }
 
 }  // namespace
