@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "server/load/latencies.h"
+#include "server/net/short_slices.h"
 
 namespace tern::server::loadgen {
 namespace {

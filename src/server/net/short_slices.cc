@@ -26,7 +26,9 @@ constexpr uint64_t kSliceNs = 100'000;  // the shortest slice that Linux accepts
 void UseShortSlices() {
   SchedulingAttributes attributes;
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0) return;
-  if (attributes.policy != 0) return;  // the operator chose another policy
+  if (attributes.policy != 0) return;   // the operator chose another policy
+  constexpr uint64_t kResetOnFork = 1;  // threads that this thread starts have ordinary slices
+  attributes.flags |= kResetOnFork;
   attributes.runtime = kSliceNs;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
