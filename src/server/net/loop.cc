@@ -1,10 +1,8 @@
 #include "server/net/loop.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -186,21 +184,6 @@ void Loop::Run() {
   s.timers.Clear();
 }
 
-void UseShortSlices() {
-  struct {  // struct sched_attr of linux/sched/types.h
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t slice_ns, deadline, period;
-  } attributes{};
-  constexpr uint64_t kSliceNs = 100'000;  // the smallest that is allowed
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
-  if (attributes.policy != SCHED_OTHER) return;
-  attributes.slice_ns = kSliceNs;
-  syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
 Result<std::unique_ptr<Loops>> Loops::Start(int count) {
   if (count < 1) return InvalidArgument("the number of event loops must be at least 1, got ", count);
   auto loops = std::make_unique<Loops>();
@@ -215,7 +198,6 @@ Result<std::unique_ptr<Loops>> Loops::Start(int count) {
       sigset_t all;
       sigfillset(&all);
       pthread_sigmask(SIG_BLOCK, &all, nullptr);
-      UseShortSlices();
       loop->Run();
     });
   }

@@ -49,10 +49,6 @@ class Loop {
   std::unique_ptr<State> state_;
 };
 
-// Asks the scheduler for short time slices for the calling thread (Linux 6.12 and later; older systems ignore
-// it). Such a thread runs soon after it is woken, even if other threads compute on all cores.
-void UseShortSlices();
-
 // Loops with their threads.
 class Loops {
  public:
