@@ -112,7 +112,6 @@ void Step::Connect(int count) {
 
 Status Step::Begin() {
   prctl(PR_SET_TIMERSLACK, 1000);  // ns
-  UseShortSlices();
   TERN_TRY(alarm_.Start());
   const auto now = Clock::now();
   begin_ = now + Seconds(command_.warmup_seconds);
