@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "server/load/latencies.h"
-#include "server/net/short_slices.h"
 
 namespace tern::server::loadgen {
 namespace {
