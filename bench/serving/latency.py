@@ -12,35 +12,34 @@ LARGE = 4 << 20  # number of FP32 elements, 16 MiB
 GOAL = {"http": 40000, "grpc": 15000}  # requests/s; half load is at most half of this
 
 
-def _peers(found):
-    return [each for each in found if each[0] != "nginx"]
+def _each(found, args):
+    """Yields (name of a server, protocol, its address, name of a model) for all rounds, protocols and servers but nginx."""
+    for _ in range(args.rounds):
+        for protocol in ("http", "grpc"):
+            for name, server, model in found:
+                if name != "nginx":
+                    yield name, protocol, getattr(server, protocol), model
 
 
 def half_load(found, args):
     """Measures the latency of an open loop at half of the server's closed-loop throughput, or at half of GOAL if that is less."""
     rows = []
-    for _ in range(args.rounds):
-        for protocol in ("http", "grpc"):
-            for name, server, model in _peers(found):
-                address = server.http if protocol == "http" else server.grpc
-                options = {"protocol": protocol, "seconds": args.seconds}
-                peak = clients.tern_load(args.tern, address, model, "--concurrency", args.connections, **{**options, "seconds": 1})["throughput"]
-                half = clients.tern_load(args.tern, address, model, "--rate", min(peak, GOAL[protocol]) / 2, "--connections", args.connections, **options)
-                rows.append({"server": name, "protocol": protocol, "peak": peak, "errors": half["errors"],
-                             "throughput": half["throughput"], **{f"{key}_ms": half["latency_ms"][key] for key in ("p50", "p99")}})
+    for name, protocol, address, model in _each(found, args):
+        options = {"protocol": protocol, "seconds": args.seconds}
+        peak = clients.tern_load(args.tern, address, model, "--concurrency", args.connections, **{**options, "seconds": 1})["throughput"]
+        half = clients.tern_load(args.tern, address, model, "--rate", min(peak, GOAL[protocol]) / 2, "--connections", args.connections, **options)
+        rows.append({"server": name, "protocol": protocol, "peak": peak, "errors": half["errors"],
+                     "throughput": half["throughput"], **{f"{key}_ms": half["latency_ms"][key] for key in ("p50", "p99")}})
     return rows
 
 
 def large_tensors(found, args):
     """Measures GB/s of FP32 tensors of 16 MiB. Each tensor is sent and received, but counts once."""
     rows = []
+    for name, protocol, address, model in _each(found, args):
+        got = clients.tern_load(args.tern, address, model, "--concurrency", 2, "--shape", f"INPUT0={LARGE}", protocol=protocol, seconds=args.seconds)
+        rows.append({"server": name, "protocol": protocol, "errors": got["errors"], "gb_per_s": got["throughput"] * LARGE * 4 / 1e9})
     for _ in range(args.rounds):
-        for protocol in ("http", "grpc"):
-            for name, server, model in _peers(found):
-                address = server.http if protocol == "http" else server.grpc
-                got = clients.tern_load(args.tern, address, model, "--concurrency", 2, "--shape", f"INPUT0={LARGE}", protocol=protocol,
-                                        seconds=args.seconds)
-                rows.append({"server": name, "protocol": protocol, "errors": got["errors"], "gb_per_s": got["throughput"] * LARGE * 4 / 1e9})
         rows.append({"server": "echo", "protocol": "tcp", "errors": 0, "gb_per_s": echo.gb_per_s(LARGE * 4, args.seconds)})
     return rows
 

@@ -44,7 +44,6 @@ class Instance : public BackendInstance {
                          inputs_.size(), names_.size(), &batch.stop,    &rows};
     TernOutputs outputs;
     outputs.backend = model_->backend();
-    outputs.destinations = &batch.destinations;
     outputs.config = batch.config;
     TernError error;
     error.code = TERN_OK;

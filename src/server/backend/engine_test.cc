@@ -155,22 +155,6 @@ TEST_F(EngineTest, KeepsOutputsWhileLaterBatchesRun) {
   EXPECT_TRUE(third->empty()) << "nobody asked for y";
 }
 
-TEST_F(EngineTest, WritesToTheClientsMemory) {
-  ASSERT_TRUE(LoadAll(kRelu).ok());
-  Batch batch;
-  batch.inputs = {Wire<float>("x", DType::kF32, {1, 4}, {-1, 2, -3, 4})};
-  const Buffer destination = Buffer::Allocate(64);
-  batch.destinations = {{"y", 0, destination}};
-  auto outputs = instance_->Run(batch);
-  ASSERT_TRUE(outputs.ok());
-  EXPECT_EQ((*outputs)[0].bytes.data(), destination.data());
-  EXPECT_EQ(reinterpret_cast<const float*>(destination.data())[3], 4);
-  batch.destinations = {{"y", 0, Buffer::Allocate(8)}};
-  outputs = instance_->Run(batch);
-  ASSERT_TRUE(outputs.ok());
-  EXPECT_NE((*outputs)[0].bytes.data(), batch.destinations[0].destination.data()) << "it does not fit";
-}
-
 TEST_F(EngineTest, TakesInputsOfAnyAlignment) {
   ASSERT_TRUE(LoadAll(kRelu).ok());
   for (size_t shift = 0; shift < 5; ++shift) {

@@ -93,23 +93,10 @@ WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
   return &to->tensors.back();
 }
 
-// Returns the client's memory for an output. The result is undefined if the client gave none, or if it is too
-// small or not aligned to 64 bytes.
-Buffer DestinationOf(const TernOutputs& outputs, const WireTensor& tensor, size_t bytes) {
-  if (!outputs.destinations) return {};
-  for (const RequestedOutput& output : *outputs.destinations)
-    if (output.name == tensor.name && output.destination.defined() && output.classification == 0 &&
-        output.destination.size() >= bytes &&
-        reinterpret_cast<uintptr_t>(output.destination.data()) % 64 == 0)
-      return output.destination.Slice(0, bytes);
-  return {};
-}
-
 void* Allocate(TernOutputs* to, const TernTensor* tensor) {
   WireTensor* output = Append(to, tensor);
   if (!output) return nullptr;
-  output->bytes = DestinationOf(*to, *output, tensor->bytes);
-  if (!output->bytes.defined()) output->bytes = AllocateOutput(tensor->bytes);
+  output->bytes = AllocateOutput(tensor->bytes);
   if (!output->bytes.defined() && to->status.ok())
     to->status = ResourceExhausted("no memory for output '", output->name, "' of ", tensor->bytes, " bytes");
   return output->bytes.data();

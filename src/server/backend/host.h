@@ -48,7 +48,6 @@ Buffer AllocateOutput(size_t bytes);
 struct TernOutputs {
   std::shared_ptr<tern::server::LoadedBackend> backend;
   std::vector<tern::server::WireTensor> tensors;
-  const std::vector<tern::server::RequestedOutput>* destinations = nullptr;  // null: none
   tern::Status status;             // the error of the first wrong output
   TernRequest* request = nullptr;  // the request that this response answers
   std::vector<tern::server::AgainRow> again;

@@ -114,7 +114,7 @@ TEST_F(PlugInTest, RepeatSendsManyResponses) {
   call->request.inputs = {Wire<int32_t>("IN", DType::kI32, {3}, {4, 5, 6}),
                           Wire<uint32_t>("DELAY", DType::kU32, {3}, {0, 1, 2}),
                           Wire<uint32_t>("WAIT", DType::kU32, {1}, {0})};
-  call->request.outputs = {{"OUT", 0, {}}};
+  call->request.outputs = {{.name = "OUT"}};
   instance_->RunCall(call);
   const auto responses = call->Wait();
   ASSERT_EQ(responses.size(), 4u);

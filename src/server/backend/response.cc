@@ -1,35 +1,17 @@
 #include "server/backend/response.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tern::server {
 namespace {
 
-// Copies an output to the shared memory that the client specified for it.
-Status Deliver(const RequestedOutput& wanted, WireTensor& tensor) {
-  if (!wanted.destination.defined()) return {};
-  if (tensor.bytes.size() > wanted.destination.size())
-    return InvalidArgument("output '", tensor.name, "' has ", tensor.bytes.size(),
-                           " bytes, but its shared memory has ", wanted.destination.size());
-  if (tensor.bytes.size() && tensor.bytes.data() != wanted.destination.data())
-    std::memcpy(wanted.destination.data(), tensor.bytes.data(), tensor.bytes.size());
-  tensor.bytes = Buffer();
-  return {};
-}
-
 // Removes the outputs that the request does not ask for.
-Status Select(const Request& request, std::vector<WireTensor>& tensors) {
-  if (request.outputs.empty()) return {};
-  std::vector<WireTensor> kept;
-  for (WireTensor& tensor : tensors)
-    for (const RequestedOutput& wanted : request.outputs)
-      if (wanted.name == tensor.name) {
-        TERN_TRY(Deliver(wanted, tensor));
-        kept.push_back(std::move(tensor));
-        break;
-      }
-  tensors = std::move(kept);
-  return {};
+void Select(const Request& request, std::vector<WireTensor>& tensors) {
+  if (request.outputs.empty()) return;
+  std::erase_if(tensors, [&](const WireTensor& tensor) {
+    return std::ranges::find(request.outputs, tensor.name, &RequestedOutput::name) == request.outputs.end();
+  });
 }
 
 }  // namespace
@@ -80,7 +62,7 @@ void SendResponse(TernOutputs* outputs, int32_t final) {
   Call& call = *outputs->request->call;
   Response response;
   response.status = std::move(outputs->status);
-  if (response.status.ok()) response.status = Select(call.request, outputs->tensors);
+  if (response.status.ok()) Select(call.request, outputs->tensors);
   response.final = final || !response.status.ok();
   if (response.status.ok()) response.outputs = std::move(outputs->tensors);
   call.Respond(std::move(response));

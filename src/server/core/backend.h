@@ -25,9 +25,6 @@ struct Batch {
   std::vector<std::string> outputs;
   int threads = 1;  // the number of threads that the execution may use
   Stop stop;
-  // Set only for a batch of a single request. An output with one of these names is written directly to the
-  // destination if that is large enough.
-  std::vector<RequestedOutput> destinations;
   // The request of each row. A null request is an empty slot of a sequence batch. The items of a request are
   // consecutive rows. Null pointers if the requests are not known.
   const std::vector<const Request*>* requests = nullptr;

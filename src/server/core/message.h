@@ -27,8 +27,6 @@ struct RequestedOutput {
   std::string name;
   // n > 0: the response has the n largest values per batch item, as strings "value:index[:label]".
   int classification = 0;
-  Buffer destination;  // shared memory that the output is written to; undefined if the response contains the
-                       // output
 };
 
 // The position of a request in a sequence of requests to a stateful model.
@@ -62,7 +60,7 @@ struct Request {
 struct Response {
   Status status;                             // if it is an error, there are no outputs, and `final` is true
   std::chrono::milliseconds retry_after{0};  // if > 0, the time after which the client may try again
-  std::vector<WireTensor> outputs;           // outputs with a destination have no bytes here
+  std::vector<WireTensor> outputs;
   Parameters parameters;
   bool final = true;
 };

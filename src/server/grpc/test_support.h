@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inference.pb.h"
+#include "server/core/eventually.h"
 #include "server/grpc/grpc_server.h"
 #include "server/net/test_support.h"
 
@@ -368,12 +369,6 @@ class GrpcServerTest : public ::testing::Test, public Observability {
                        record.trace ? record.trace->trace_id : "", record.times != nullptr});
   }
   std::string PrometheusText() override { return {}; }
-
-  // Waits until the condition holds, at most 5 s.
-  template <class F> static bool Eventually(F condition) {
-    for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return condition();
-  }
 
   struct Recorded {
     std::string target, model, id, error;

@@ -6,12 +6,6 @@ namespace tern::server {
 namespace {
 
 using namespace std::chrono_literals;
-using Mode = EchoVersion::Mode;
-
-template <class F> bool Eventually(F condition) {
-  for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(5ms);
-  return condition();
-}
 
 // Runs until the test answers, also when it is cancelled.
 class Stubborn : public ModelVersion {

@@ -8,12 +8,6 @@ namespace tern::server {
 namespace {
 
 using namespace std::chrono_literals;
-using Mode = EchoVersion::Mode;
-
-template <class F> bool Eventually(F&& condition) {
-  for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(2ms);
-  return condition();
-}
 
 TEST_F(HttpTest, InfersFromJson) {
   Start();

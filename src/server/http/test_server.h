@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "server/core/eventually.h"
 #include "server/core/test_support.h"
 #include "server/http/http_server.h"
 #include "server/net/test_support.h"
@@ -220,6 +221,8 @@ template <class Client> TestReply ReadReply(Client& client, std::string& text) {
 
 class HttpTest : public testing::Test {
  protected:
+  using Mode = EchoVersion::Mode;
+
   HttpTest() {
     context.version = "1.0";
     context.models = &registry;

@@ -1,5 +1,6 @@
 #include "server/repository/repository.h"
 
+#include "server/core/eventually.h"
 #include "server/repository/repository_start.h"
 #include "server/repository/test_support.h"
 
@@ -37,14 +38,6 @@ class RepositoryTest : public testing::Test {
     std::vector<std::string> out;
     for (const auto& version : registry_.Versions(model)) out.push_back(version->version());
     return Join(out, " ");
-  }
-
-  template <class F> bool Eventually(F&& condition) {
-    for (int i = 0; i < 500; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(milliseconds(10));
-    }
-    return false;
   }
 
   void WriteEnsemble(const std::string& name, const std::string& model) {

@@ -124,15 +124,6 @@ Dims BatchDims(const ModelConfig& config, const TensorConfig& input, const WireT
   return dims;
 }
 
-// True if a back end that writes to `memory` would change an input that it still reads.
-bool Overlaps(const Buffer& memory, const Batch& batch) {
-  const auto begin = [](const Buffer& b) { return reinterpret_cast<uintptr_t>(b.data()); };
-  return std::any_of(batch.inputs.begin(), batch.inputs.end(), [&](const WireTensor& input) {
-    return input.bytes.defined() && begin(input.bytes) < begin(memory) + memory.size() &&
-           begin(memory) < begin(input.bytes) + input.bytes.size();
-  });
-}
-
 }  // namespace
 
 Result<WireTensor> BatchBuilder::Join(const BatchLayout& layout, const TensorConfig& input) const {
@@ -177,10 +168,6 @@ Status BatchBuilder::Build(const BatchLayout& layout, Batch& batch) const {
         batch.outputs.push_back(output.name);
   }
   if (all) batch.outputs.clear();
-  if (layout.requests.size() != 1 || layout.padded != layout.total) return {};
-  for (const RequestedOutput& output : layout.requests[0]->outputs)
-    if (output.destination.defined() && output.classification == 0 && !Overlaps(output.destination, batch))
-      batch.destinations.push_back(output);
   return {};
 }
 

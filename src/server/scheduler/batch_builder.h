@@ -26,7 +26,7 @@ class BatchBuilder {
   explicit BatchBuilder(const ModelConfig& config) : config_(config) {}
 
   BatchLayout Layout(const std::vector<QueuedCallPtr>& calls) const;
-  // Fills inputs, outputs and destinations. Copies each byte once if there are several requests or padding.
+  // Fills inputs and outputs. Copies each byte once if there are several requests or padding.
   // Otherwise the batch shares the bytes of the request.
   Status Build(const BatchLayout& layout, Batch& batch) const;
   // Returns the outputs of each request of the layout. The results share the memory of `outputs`.

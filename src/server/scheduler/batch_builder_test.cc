@@ -27,24 +27,6 @@ TEST(BatchBuilder, OneRequestIsNotCopied) {
   EXPECT_EQ(batch.inputs[0].dims, (Dims{2, 1}));
 }
 
-TEST(BatchBuilder, ABackEndDoesNotWriteToItsInputs) {
-  const ModelConfig config = IntModel(8);
-  const BatchBuilder builder(config);
-  const Buffer shared = Buffer::Allocate(64);
-  const auto destinations = [&](size_t offset) {
-    const std::vector<QueuedCallPtr> calls = {Queued({{"x", DType::kI32, {2, 1}, shared.Slice(8, 8)}}, 2)};
-    calls[0]->call->request.outputs = {{.name = "y", .destination = shared.Slice(offset, 8)}};
-    Batch batch;
-    EXPECT_TRUE(builder.Build(builder.Layout(calls), batch).ok());
-    return batch.destinations.size();
-  };
-  EXPECT_EQ(destinations(0), 1u);
-  EXPECT_EQ(destinations(4), 0u);
-  EXPECT_EQ(destinations(8), 0u);
-  EXPECT_EQ(destinations(12), 0u);
-  EXPECT_EQ(destinations(16), 1u);
-}
-
 TEST(BatchBuilder, JoinsAndSplits) {
   const ModelConfig config = IntModel(8);
   const BatchBuilder builder(config);
@@ -185,19 +167,6 @@ TEST(MakeResponse, SelectsInTheOrderOfTheRequest) {
   EXPECT_EQ(response.outputs.at(0).name, "b");
   request.outputs = {{.name = "c"}};
   EXPECT_EQ(MakeResponse(IntModel(), request, {Ints("a", {1}, {1})}).status.code(), Code::kInternal);
-}
-
-TEST(MakeResponse, WritesToDestinations) {
-  Request request;
-  RequestedOutput output{.name = "a"};
-  output.destination = Buffer::Allocate(8);
-  request.outputs = {output};
-  const Response response = MakeResponse(IntModel(), request, {Ints("a", {2}, {1, 2})});
-  EXPECT_TRUE(response.status.ok());
-  EXPECT_FALSE(response.outputs.at(0).bytes.defined());
-  EXPECT_EQ(static_cast<int>(output.destination.data()[4]), 2);
-  EXPECT_EQ(MakeResponse(IntModel(), request, {Ints("a", {3}, {1, 2, 3})}).status.code(),
-            Code::kInvalidArgument);
 }
 
 TEST(Classify, LargestValuesWithLabels) {

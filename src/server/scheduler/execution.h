@@ -47,8 +47,7 @@ std::chrono::nanoseconds ThreadCpuTime();
 // Sets all phases to the same time.
 void SetTimes(CallTimes& times, Clock::time_point now);
 
-// Makes the response of one request. Selects and classifies outputs, and copies outputs with a destination to
-// it.
+// Makes the response of one request. Selects and classifies outputs.
 Response MakeResponse(const ModelConfig& config, const Request& request, std::vector<WireTensor> outputs);
 // Returns the `count` largest values per batch item as BYTES "value:index[:label]".
 Result<WireTensor> Classify(const ModelConfig& config, const WireTensor& output, int count);

@@ -46,21 +46,10 @@ struct Countdown {
   }
 };
 
-struct Server {
-  std::unique_ptr<Scheduler> scheduler;
-  std::shared_ptr<ModelVersion> model;
-
-  Server(ModelConfig config, RunFunction run) {
-    SchedulerOptions options;
-    options.threads = 2;
-    scheduler = Scheduler::Create(options);
-    auto added = scheduler->Add(std::move(config), "1", std::make_unique<FakeModel>(std::move(run)));
-    EXPECT_TRUE(added.ok()) << added.status().ToString();
-    model = *added;
-  }
+struct Server : SchedulerWithModel {
+  using SchedulerWithModel::SchedulerWithModel;
   std::vector<int32_t> Run(const std::shared_ptr<TestCall>& call) {
-    model->Submit(call);
-    call->Wait();
+    SchedulerWithModel::Run(call);
     return Values(*call);
   }
   static std::vector<int32_t> Values(TestCall& call) {

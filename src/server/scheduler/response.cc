@@ -79,18 +79,6 @@ void AppendClasses(const WireTensor& output, const TensorConfig* config, size_t 
   }
 }
 
-Status WriteDestination(const RequestedOutput& requested, WireTensor& output) {
-  const Buffer& target = requested.destination;
-  if (output.bytes.size() > target.size())
-    return InvalidArgument("shared memory size specified with the request for output '", requested.name,
-                           "' (", target.size(), " bytes) should be at least ", output.bytes.size(),
-                           " bytes to hold the results");
-  if (output.bytes.size() > 0 && output.bytes.data() != target.data())
-    std::memmove(target.data(), output.bytes.data(), output.bytes.size());
-  output.bytes = Buffer();
-  return {};
-}
-
 Result<std::vector<WireTensor>> Select(const ModelConfig& config, const Request& request,
                                        std::vector<WireTensor> outputs) {
   std::vector<WireTensor> selected;
@@ -104,7 +92,6 @@ Result<std::vector<WireTensor>> Select(const ModelConfig& config, const Request&
     if (requested.classification > 0) {
       TERN_ASSIGN(output, Classify(config, output, requested.classification));
     }
-    if (requested.destination.defined()) TERN_TRY(WriteDestination(requested, output));
     selected.push_back(std::move(output));
   }
   return selected;

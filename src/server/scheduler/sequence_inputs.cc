@@ -156,8 +156,6 @@ Status SequenceInputs::Add(const Pick& pick, Batch& batch) const {
     TERN_ASSIGN(WireTensor tensor, State(i, pick));
     batch.inputs.push_back(std::move(tensor));
   }
-  // A state must not lie in memory that the client can change before the next request.
-  std::erase_if(batch.destinations, [&](const RequestedOutput& output) { return IsState(output.name); });
   if (batch.outputs.empty()) return {};  // all
   for (const StateConfig& state : config_->sequence->states)
     if (std::find(batch.outputs.begin(), batch.outputs.end(), state.output) == batch.outputs.end())

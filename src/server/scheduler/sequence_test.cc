@@ -32,23 +32,7 @@ const WireTensor& Input(const Batch& batch, const std::string& name) {
   return none;
 }
 
-struct Server {
-  std::unique_ptr<Scheduler> scheduler;
-  std::shared_ptr<ModelVersion> model;
-
-  explicit Server(ModelConfig config, RunFunction run) {
-    SchedulerOptions options;
-    options.threads = 2;
-    scheduler = Scheduler::Create(options);
-    auto added = scheduler->Add(std::move(config), "1", std::make_unique<FakeModel>(std::move(run)));
-    EXPECT_TRUE(added.ok()) << added.status().ToString();
-    model = *added;
-  }
-  Response Run(const std::shared_ptr<TestCall>& call) {
-    model->Submit(call);
-    return call->Wait();
-  }
-};
+using Server = SchedulerWithModel;
 
 TEST(Sequence, DirectWaitsForSlots) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect);
@@ -212,32 +196,6 @@ TEST(Sequence, ImplicitState) {
     EXPECT_EQ(ToInts(response.outputs[0]), std::vector<int32_t>{sequence * round});
   }
   EXPECT_EQ(ToInts(server.Run(Step("1", 5, true)).outputs.at(0)), std::vector<int32_t>{5});
-}
-
-// A client may ask for the state in its shared memory, and use that memory for something else afterwards.
-TEST(Sequence, StateIsNotKeptInMemoryOfTheClient) {
-  ModelConfig config = SequenceModel(SequenceStrategy::kOldest);
-  config.sequence->states.push_back({"SUM_IN", "SUM_OUT", DType::kI32, {1}});
-  config.outputs.push_back({.name = "SUM_OUT", .dtype = DType::kI32, .dims = {1}});
-  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
-    const int32_t sum = ToInts(Input(batch, "x")).at(0) + ToInts(Input(batch, "SUM_IN")).at(0);
-    WireTensor out = Ints("SUM_OUT", {1, 1}, {sum});
-    for (const RequestedOutput& wanted : batch.destinations) {
-      std::memcpy(const_cast<std::byte*>(wanted.destination.data()), &sum, sizeof(sum));
-      out.bytes = wanted.destination;
-    }
-    return std::vector<WireTensor>{out};
-  });
-  Buffer shared = Buffer::Allocate(sizeof(int32_t));
-  for (int32_t i = 1; i <= 3; ++i) {
-    const auto call = Step("1", 1, i == 1, i == 3);
-    call->request.outputs = {{.name = "SUM_OUT", .destination = shared}};
-    ASSERT_TRUE(server.Run(call).status.ok());
-    int32_t sum = 0;
-    std::memcpy(&sum, shared.data(), sizeof(sum));
-    EXPECT_EQ(sum, i);
-    std::memset(shared.data(), 0x55, sizeof(sum));
-  }
 }
 
 // Each request adds an element to the state. Batches have states of one shape, also in empty slots.

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "server/core/backend.h"
+#include "server/core/eventually.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tern::server {
@@ -177,9 +178,23 @@ class Gate {
   int waiting_ = 0;
 };
 
-inline bool Eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 20'000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
-  return condition();
-}
+// A scheduler with two threads and one model.
+struct SchedulerWithModel {
+  std::unique_ptr<Scheduler> scheduler;
+  std::shared_ptr<ModelVersion> model;
+
+  SchedulerWithModel(ModelConfig config, RunFunction run) {
+    SchedulerOptions options;
+    options.threads = 2;
+    scheduler = Scheduler::Create(options);
+    auto added = scheduler->Add(std::move(config), "1", std::make_unique<FakeModel>(std::move(run)));
+    EXPECT_TRUE(added.ok()) << added.status().ToString();
+    model = *added;
+  }
+  Response Run(const std::shared_ptr<TestCall>& call) {
+    model->Submit(call);
+    return call->Wait();
+  }
+};
 
 }  // namespace tern::server
