@@ -103,6 +103,7 @@ class GrpcConnection : public Connection,
   void StartTimers();
   void KeepAlive();
   void CheckPace();
+  void CountTaken(size_t written);
   uint64_t After(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
   void AfterOnce(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
 
@@ -120,9 +121,11 @@ class GrpcConnection : public Connection,
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
-  Clock::time_point last_write_;  // when the socket took bytes, or when there were none
+  Clock::time_point read_by_;     // the client must take more bytes of responses until then
+  bool owing_ = false;            // the last turn left bytes that the client has not taken
   int64_t pending_ = 0;           // bytes of responses that streams hold
-  ByteReservation unsent_;        // for these and for those in out_
+  size_t data_out_ = 0;           // bytes of responses in out_
+  ByteReservation unsent_;        // for all these
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;

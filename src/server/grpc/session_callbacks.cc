@@ -174,6 +174,7 @@ struct SessionCallbacks {
     return Protect([&] {
       c.out_.Append(header, 9);
       stream->Emit(size, c.out_);
+      c.data_out_ += size;
     });
   }
 

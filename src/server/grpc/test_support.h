@@ -232,6 +232,10 @@ class Http2Client {
     nghttp2_session_resume_data(session_, id);
     Flush();
   }
+  void Ping() {
+    nghttp2_submit_ping(session_, 0, nullptr);
+    Flush();
+  }
   void Reset(int32_t id) {
     nghttp2_submit_rst_stream(session_, 0, id, NGHTTP2_CANCEL);
     Flush();

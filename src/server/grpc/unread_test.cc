@@ -82,6 +82,45 @@ TEST_F(GrpcUnreadTest, AClientThatNeverOpensItsWindowsIsClosed) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+// The answers to pings are bytes that the client takes, but they are not its responses.
+TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
+  GrpcOptions options;
+  options.message_time = std::chrono::milliseconds(400);
+  StartServer(options);
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  for (int i = 0; i < 20; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
+  ASSERT_TRUE(client.Until([&] { return client.streams.rbegin()->second.headers.contains(":status"); }));
+  client.socket.LimitReads(50);
+  for (int i = 0; i < 150 && server->connections() > 0; ++i) {
+    client.Ping();
+    client.Until([] { return false; });
+  }
+  EXPECT_EQ(server->connections(), 0u);
+  EXPECT_EQ(client.goaway_text, "");
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// Few clients must not take a small budget.
+TEST_F(GrpcUnreadTest, ASmallBudgetHoldsRequestsEarlier) {
+  context.limits.queued_bytes = 64 * kMiB;
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  const size_t before = Answered();
+  client.socket.LimitReads(100);
+  for (int i = 0; i < 100; ++i) {
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 16))];
+    const auto read = [&] { return stream.ended || client.received.size() > 15 * kMiB; };
+    if (!client.Until([&] { return stream.sent == stream.to_send.size() && read(); })) break;
+  }
+  client.Until([] { return false; });
+  // 16 MiB are in the client's window, 2 MiB and one response wait in the server.
+  EXPECT_GE(Answered() - before, 64u);
+  EXPECT_LE(Answered() - before, 74u);
+  Http2Client other(server->port());
+  EXPECT_EQ(other.Finish(other.OpenInfer(InferRequest("echo"))).status(), 0);
+}
+
 TEST_F(GrpcUnreadTest, LargeMessagesArriveInPlace) {
   Http2Client client(server->port());
   client.Call("ServerLive", "");  // afterwards the client knows that it may send frames of 1 MiB

@@ -94,6 +94,8 @@ class HttpConnection : public Connection,
   void EndOrWait();
   void PopFinished();
   bool FlushOutput();
+  void CountTaken(size_t bytes);
+  uint64_t Unsent() const;
   void UpdateInterest();
   void OnHangUp();
   void EndWriting();
@@ -149,7 +151,9 @@ class HttpConnection : public Connection,
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
-  ByteReservation unsent_;  // for out_
+  ByteReservation unsent_;  // for out_ and for responses that wait for earlier ones
+  Clock::time_point read_by_;    // while owing_: the client must take more bytes until then
+  bool owing_ = false;           // the socket did not take all of out_
   uint64_t timer_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;

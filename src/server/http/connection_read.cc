@@ -35,7 +35,8 @@ void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
 }
 
 bool HttpConnection::Paused() const {
-  return last_request_ || yielding_ || exchanges_.size() >= kMaxPipelined || out_.bytes() > kMaxWaiting;
+  return last_request_ || yielding_ || exchanges_.size() >= kMaxPipelined ||
+         Unsent() > UnsentLimit(shared_->context, kMaxWaiting);
 }
 
 void HttpConnection::Discard() {
