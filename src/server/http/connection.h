@@ -23,10 +23,14 @@ struct HttpShared {
   HttpShared(ServerContext& server, HttpOptions http)
       : context(server),
         options(std::move(http)),
-        keeps_fields(!options.restrictions.empty() || options.forward) {}
+        keeps_fields(!options.restrictions.empty() || options.forward),
+        cors_headers("Content-Type, Content-Encoding, Inference-Header-Content-Length, traceparent") {
+    for (const std::string& name : options.restrictions.HeaderNames()) cors_headers += ", " + name;
+  }
   ServerContext& context;
   const HttpOptions options;
   const bool keeps_fields;  // the options need all header fields of a request
+  std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
   WorkerThreads work{2};        // what takes long but does not wait for a model

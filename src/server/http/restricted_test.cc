@@ -51,10 +51,14 @@ TEST_F(HttpTest, EveryRouteHasItsGroup) {
 }
 
 TEST_F(HttpTest, PreflightsOfRestrictedApis) {
-  ASSERT_TRUE(options.restrictions.Add("inference:k=v", "", "api").ok());
+  ASSERT_TRUE(options.restrictions.Add("inference,metadata:my-key=v", "", "api").ok());
   options.cors_origin = "*";
   Start();
-  EXPECT_EQ(Send("OPTIONS /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n\r\n").status, 204);
+  const TestReply preflight = Send("OPTIONS /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(preflight.Field("Access-Control-Allow-Headers"),
+            "Content-Type, Content-Encoding, Inference-Header-Content-Length, traceparent, my-key")
+      << "browsers send only these";
   EXPECT_EQ(Infer(kSmall).status, 403);
 }
 
