@@ -119,6 +119,8 @@ class HttpConnection : public Connection,
 
   // dispatch.cc
   void Dispatch(Buffer body);
+  bool IsPreflight() const;
+  std::optional<HttpReply> Forbidden(RouteKind kind) const;
   void StartCall(const Route& route, IncomingBody body);
   std::shared_ptr<HttpCall> RefusedCall();
   void SendRefusal(const std::shared_ptr<HttpCall>& call);
