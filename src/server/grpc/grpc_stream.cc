@@ -84,9 +84,9 @@ void GrpcStream::TakeMessage() {
 }
 
 // Passes messages and the end of the request to the Rpc, in order. A message waits while the one before it is
-// decompressed, and while the client does not read the responses of the connection.
+// decompressed or parsed, and while the client does not read the responses of the connection.
 void GrpcStream::PassMessages() {
-  while (!finished_ && !inflating_ && (end_waits_ || !inbox_.empty())) {
+  while (!finished_ && !paused_ && (end_waits_ || !inbox_.empty())) {
     if (Held()) return;
     if (inbox_.empty()) {
       end_waits_ = false;
@@ -114,8 +114,14 @@ void GrpcStream::OnReleased() {
   ReturnWindow();
 }
 
+void GrpcStream::OnContinue() {
+  paused_ = false;
+  PassMessages();
+  ReturnWindow();
+}
+
 void GrpcStream::StartInflating(InMessage message) {
-  inflating_ = true;
+  paused_ = true;
   GrpcShared& shared = connection_.shared();
   auto work = [replies = connection_.replies(), id = id_, encoding = metadata_.encoding,
                limits = shared.limits, &context = shared.context,
@@ -135,12 +141,11 @@ void GrpcStream::StartInflating(InMessage message) {
 }
 
 void GrpcStream::OnInflated(InMessage message, GrpcStatus status) {
-  inflating_ = false;
+  paused_ = false;
   if (finished_) return;
   if (!status.ok()) return Abort(std::move(status));
   inbox_.push_front(std::move(message));
-  PassMessages();
-  ReturnWindow();
+  OnContinue();
 }
 
 // Lets the client send as many bytes again as were received, unless messages wait here or in the Rpc. While

@@ -31,6 +31,8 @@ class GrpcStream {
   Buffer Room() { return finished_ ? Buffer() : reader_.Room(); }
   // Passes messages to the Rpc that waited until the client had read earlier responses.
   void OnReleased();
+  // Passes further messages to the Rpc after Pause.
+  void OnContinue();
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
 
   // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
@@ -48,6 +50,8 @@ class GrpcStream {
   void Finish(const Status& status) { Finish(GrpcStatus::Of(status)); }
   // Opens the client's flow-control window again after the Rpc was full.
   void Resume();
+  // Passes no further messages to the Rpc until OnContinue, because another thread works on the last one.
+  void Pause() { paused_ = true; }
   void Record(AccessRecord record) const;
 
   GrpcConnection& connection() { return connection_; }
@@ -67,7 +71,7 @@ class GrpcStream {
   void StartInflating(InMessage message);
   void OnInflated(InMessage message, GrpcStatus status);
   bool Held();
-  bool Waiting() const { return !finished_ && (inflating_ || end_waits_ || !inbox_.empty()); }
+  bool Waiting() const { return !finished_ && (paused_ || end_waits_ || !inbox_.empty()); }
   void ReturnWindow();
   void RecordSelf() const;
 
@@ -81,7 +85,7 @@ class GrpcStream {
   size_t header_bytes_ = 0;
   MessageReader reader_;
   std::list<InMessage> inbox_;  // messages that the Rpc has not got yet
-  bool inflating_ = false;      // the message before them is being decompressed
+  bool paused_ = false;         // another thread decompresses or parses the message before them
   bool end_waits_ = false;      // the end of the request comes after them
   bool held_ = false;           // the connection calls OnReleased
   std::unique_ptr<Rpc> rpc_;

@@ -32,7 +32,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
   TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
-  if (!streaming_ && decoupled())
+  if (!streaming_ && model_->config().decoupled)
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
   return ForwardHeaders(headers_, forward_.get(), request);
 }
@@ -49,26 +49,35 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
 }
 
 // Other connections would wait while the loop converts or copies long tensors, so another thread does that.
-// The requests of a stream must stay in order, so the loop does it for them.
 Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream) {
   call->TakeOrigin(stream);
   GrpcShared& shared = stream.connection().shared();
-  if (!call->streaming_ && TakesLongToParse(message.bytes)) {
+  if (TakesLongToParse(message.bytes)) {
     auto held = std::make_shared<InMessage>(std::move(message));
-    const bool posted =
-        shared.work.Post([call, held, &context = shared.context, limit = shared.limits.message] {
-          call->SubmitFromThread([&] { return call->Parse(std::move(*held), context, limit); });
-        });
-    return posted ? Status() : ResourceExhausted("too many long requests wait");
+    return Post(call, stream, [call = call.get(), held, &shared] {
+      return call->Parse(std::move(*held), shared.context, shared.limits.message);
+    });
   }
   TERN_TRY(call->Parse(std::move(message), shared.context, shared.limits.message));
-  if (!call->streaming_ && call->shared_.input_bytes() > kMaxLoopBytes) {
-    const bool posted = shared.work.Post([call] { call->SubmitFromThread([] { return Status(); }); });
-    return posted ? Status() : ResourceExhausted("too many long requests wait");
-  }
+  if (call->shared_.input_bytes() > kMaxLoopBytes) return Post(call, stream, [] { return Status(); });
   TERN_TRY(call->shared_.ReadInputs(call->request));
   ModelVersion& model = *call->model_;
   model.Submit(call);
+  return {};
+}
+
+// The next message of the stream waits until the call is submitted, because requests must stay in order.
+Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
+                       std::function<Status()> parse) {
+  const auto work = [call, parse = std::move(parse)] {
+    call->SubmitFromThread(parse);
+    call->replies_->Post([id = call->stream_](GrpcConnection& connection) {
+      if (GrpcStream* found = connection.Find(id)) found->OnContinue();
+    });
+  };
+  if (!stream.connection().shared().work.Post(work))
+    return ResourceExhausted("too many long requests wait");
+  stream.Pause();
   return {};
 }
 

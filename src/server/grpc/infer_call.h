@@ -20,7 +20,10 @@ class InferCall : public Call {
   // Parses the message, finds the model and submits the call. An error means that the call was not submitted.
   static Status Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream);
 
-  bool decoupled() const { return model_ && model_->config().decoupled; }
+  // False until the request is parsed.
+  bool decoupled() const {
+    return parsed_.load(std::memory_order_acquire) && model_ && model_->config().decoupled;
+  }
   uint64_t number() const { return number_; }
   void Describe(AccessRecord& record) const;
   // Makes the reply for a call that was not submitted. Its message contains the error as error_message.
@@ -33,6 +36,8 @@ class InferCall : public Call {
   void TakeOrigin(GrpcStream& stream);
   Status Parse(InMessage message, ServerContext& context, uint64_t limit);
   Status ReadMessage(InMessage message, ServerContext& context, uint64_t limit);
+  static Status Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
+                     std::function<Status()> parse);
   void SubmitFromThread(const std::function<Status()>& parse);
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;

@@ -230,11 +230,12 @@ class Parser {
 
 bool TakesLongToParse(const Buffer& message) {
   constexpr size_t kMaxBytes = size_t{256} << 10;
-  if (message.size() <= kMaxBytes) return false;
+  constexpr int kMaxFields = 4096;  // a client could send millions of them
+  size_t bytes = message.size();
   ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
-  while (reader.Next())
-    if (reader.Is(7, ProtoKind::kBytes)) return false;  // raw_input_contents
-  return true;
+  for (int i = 0; bytes > kMaxBytes && i < kMaxFields && reader.Next(); ++i)
+    if (reader.Is(7, ProtoKind::kBytes)) bytes -= reader.bytes().size();  // raw_input_contents
+  return bytes > kMaxBytes;
 }
 
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out) {

@@ -26,7 +26,7 @@ struct InferMessage {
 // memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
-// Returns whether parsing takes long: the message is long, and its tensors are not in raw_input_contents.
+// Returns whether parsing takes long: much of the message is not in raw_input_contents. Looks at few fields.
 bool TakesLongToParse(const Buffer& message);
 
 }  // namespace tern::server
