@@ -26,12 +26,16 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   if (request.timeout.count() == 0) request.timeout = timeout_;
   shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
+  const bool found = model_ && model_name_ == parsed.model && version_ == parsed.version;
   model_name_ = parsed.model;
   version_ = parsed.version;
+  if (!found) model_ = nullptr;
   TERN_TRY(std::move(status));
   if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
-  TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
+  if (!found) {
+    TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
+  }
   if (!streaming_ && model_->config().decoupled)
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
   return ForwardHeaders(headers_, forward_.get(), request);
@@ -48,10 +52,29 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
   if (forward_) headers_ = stream.headers();
 }
 
+// Finds the model before the message is parsed. If the model is overloaded, answers the call and returns true.
+bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
+  const RequestNames names = PeekNames(message.bytes);
+  if (names.model.empty() || context.draining) return false;
+  model_name_ = names.model;
+  version_ = names.version;
+  auto found = context.models->Find(model_name_, version_);
+  if (!found.ok()) return false;
+  model_ = std::move(*found);
+  request.id = names.id;
+  request.arrived = arrived_;
+  request.trace = trace_;
+  parsed_.store(true, std::memory_order_release);  // as much as the answer needs
+  if (model_->RefuseIfOverloaded(*this)) return true;
+  parsed_.store(false, std::memory_order_release);
+  return false;
+}
+
 // Other connections would wait while the loop converts or copies long tensors, so another thread does that.
 Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream) {
   call->TakeOrigin(stream);
   GrpcShared& shared = stream.connection().shared();
+  if (call->RefuseEarly(message, shared.context)) return {};
   if (TakesLongToParse(message.bytes)) {
     auto held = std::make_shared<InMessage>(std::move(message));
     return Post(call, stream, [call = call.get(), held, &shared] {

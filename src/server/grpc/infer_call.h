@@ -36,6 +36,7 @@ class InferCall : public Call {
   void TakeOrigin(GrpcStream& stream);
   Status Parse(InMessage message, ServerContext& context, uint64_t limit);
   Status ReadMessage(InMessage message, ServerContext& context, uint64_t limit);
+  bool RefuseEarly(const InMessage& message, ServerContext& context);
   static Status Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
                      std::function<Status()> parse);
   void SubmitFromThread(const std::function<Status()>& parse);

@@ -171,6 +171,40 @@ TEST_F(GrpcStreamInferTest, LongRequestsLeaveTheLoopInOrder) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+// Refuses every request before it is decoded.
+class OverloadedModel : public ModelVersion {
+ public:
+  OverloadedModel() : ModelVersion(EchoModel::MakeConfig("overloaded", EchoModel::Mode::kInline), "1") {}
+  bool RefuseIfOverloaded(Call& call) override {
+    Response response = EchoModel::Failure(Code::kResourceExhausted, "too much load");
+    response.retry_after = std::chrono::milliseconds(1500);
+    call.Respond(std::move(response));
+    return true;
+  }
+  void Submit(std::shared_ptr<Call>) override { ADD_FAILURE() << "the request was decoded"; }
+  size_t MemoryBytes() const override { return 0; }
+  size_t Pending() const override { return 0; }
+};
+
+TEST_F(GrpcStreamInferTest, AnOverloadedModelRefusesBeforeTheRequestIsDecoded) {
+  registry.Publish("overloaded", {std::make_shared<OverloadedModel>()});
+  Http2Client client(server->port());
+  const std::string damaged = InferRequest("overloaded").SerializeAsString() + "\xff";
+  const TestStream& single = client.Call("ModelInfer", damaged);
+  EXPECT_EQ(single.status(), 8);
+  EXPECT_EQ(single.headers.at("grpc-retry-pushback-ms"), "1500");
+  const TestStream& stream = client.Finish(client.Open(kPath, Frame(damaged) + Body(InferRequest("echo"))));
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 2u);
+  const auto refused = stream.Parse<ModelStreamInferResponse>(0);
+  EXPECT_EQ(refused.error_message(), "too much load");
+  EXPECT_EQ(refused.infer_response().id(), "42");
+  EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(1).error_message(), "");
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(records[0].model, "overloaded");
+}
+
 TEST_F(GrpcStreamInferTest, RecordsEachCall) {
   Http2Client client(server->port());
   client.Finish(client.Open(kPath, Body(InferRequest("echo")) + Body(InferRequest("fail"))));
