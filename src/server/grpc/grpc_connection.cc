@@ -39,6 +39,7 @@ template <class F> void GrpcConnection::Turn(F&& work) {
   const auto self = shared_from_this();
   in_turn_ = true;
   now_ = Clock::now();
+  inflated_ = 0;
   if (!owing_) read_by_ = now_ + shared_->options.message_time;
   const Status status = Guard([&]() -> Status {
     work();

@@ -17,6 +17,8 @@ namespace tern::server {
 
 // The loop itself compresses and copies at most this many bytes at once.
 inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
+// The loop decompresses messages of at most the first size, at most so many bytes per turn.
+inline constexpr size_t kMaxLoopInflate = size_t{16} << 10, kMaxTurnInflated = size_t{256} << 10;
 
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
@@ -65,6 +67,9 @@ class GrpcConnection : public Connection,
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
+  // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
+  bool may_inflate() const { return inflated_ < kMaxTurnInflated; }
+  void CountInflated(size_t bytes) { inflated_ += bytes; }
   // Calls Rpc::OnTimer of the stream after `delay`, unless the stream has ended.
   void CallAfter(std::chrono::milliseconds delay, int32_t stream);
   void SubmitHttpError(int32_t id, int code);
@@ -126,6 +131,7 @@ class GrpcConnection : public Connection,
   int64_t pending_ = 0;           // bytes of responses that streams hold
   size_t data_out_ = 0;           // bytes of responses in out_
   ByteReservation unsent_;        // for all these
+  size_t inflated_ = 0;           // bytes that this turn has decompressed
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;

@@ -94,11 +94,28 @@ void GrpcStream::PassMessages() {
     }
     InMessage message = std::move(inbox_.front());
     inbox_.pop_front();
-    if (message.compressed)
-      StartInflating(std::move(message));
-    else
-      rpc_->OnMessage(std::move(message));
+    if (message.compressed && !InflateNow(message)) {
+      if (!finished_) StartInflating(std::move(message));
+      continue;
+    }
+    rpc_->OnMessage(std::move(message));
   }
+}
+
+// Decompresses a small message, because handing it to another thread takes longer than the work. Returns false
+// if the message is not small, or is invalid.
+bool GrpcStream::InflateNow(InMessage& message) {
+  if (message.bytes.size() > kMaxLoopInflate || !connection_.may_inflate()) return false;
+  GrpcShared& shared = connection_.shared();
+  MessageLimits limits = shared.limits;
+  limits.decompressed = std::min(limits.decompressed, kMaxLoopBytes);
+  GrpcStatus status = Inflate(metadata_.encoding, limits, shared.context, message);
+  const bool long_result = status.code == GrpcCode::kResourceExhausted;
+  connection_.CountInflated(long_result ? limits.decompressed : message.bytes.size());
+  if (status.ok()) return true;
+  // Another thread tries again with the real limit.
+  if (!long_result) Abort(std::move(status));
+  return false;
 }
 
 // Returns whether the connection is choked. It then calls OnReleased later.

@@ -68,6 +68,7 @@ class GrpcStream {
   void Abort(GrpcStatus status);  // also cancels the Rpc
   void TakeMessage();
   void PassMessages();
+  bool InflateNow(InMessage& message);
   void StartInflating(InMessage message);
   void OnInflated(InMessage message, GrpcStatus status);
   bool Held();

@@ -216,6 +216,73 @@ TEST_F(GrpcUnreadTest, AResetWhileContentsAreConverted) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+// A repository whose index waits until the test opens it: it occupies the worker threads.
+struct BlockedRepository : RepositoryControl {
+  std::latch open{1};
+  std::atomic<int> waiting{0};
+  std::vector<IndexEntry> Index(bool) override {
+    ++waiting;
+    open.wait();
+    return {};
+  }
+  Status Load(const std::string&, const LoadOptions&) override { return {}; }
+  Status Unload(const std::string&, bool) override { return {}; }
+};
+
+class GrpcBlockedTest : public GrpcUnreadTest {
+ protected:
+  // Occupies both worker threads until blocked.open.
+  void Block(Http2Client& client) {
+    context.repository = &blocked;
+    for (int i = 0; i < 2; ++i)
+      indexes.push_back(client.Open("/inference.GRPCInferenceService/RepositoryIndex", Frame("")));
+    ASSERT_TRUE(Eventually([&] { return blocked.waiting == 2; }));
+  }
+  void Unblock(Http2Client& client) {
+    blocked.open.count_down();
+    for (const int32_t id : indexes) EXPECT_EQ(client.Finish(id).status(), 0);
+  }
+  BlockedRepository blocked;
+  std::vector<int32_t> indexes;
+};
+
+TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
+  Http2Client client(server->port());
+  Block(client);
+  const auto send = [&](size_t n) {
+    return client.Open("/inference.GRPCInferenceService/ModelInfer",
+                       Zipped(InferRequest("echo", n).SerializeAsString()), true, {{"grpc-encoding", "gzip"}});
+  };
+  EXPECT_EQ(client.Finish(send(1000)).status(), 0);
+  // Messages that become long wait for a worker thread, however short they are.
+  auto request = InferRequest("echo", 100'000);
+  request.set_raw_input_contents(0, std::string(400'000, '\0'));
+  const std::string bomb = Zipped(request.SerializeAsString());
+  EXPECT_LT(bomb.size(), 2000u);
+  const int32_t id = client.Open("/inference.GRPCInferenceService/ModelInfer", bomb, true,
+                                 {{"grpc-encoding", "gzip"}});
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[id].closed);
+  Unblock(client);
+  EXPECT_EQ(client.Finish(id).status(), 0);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+TEST_F(GrpcUnreadTest, SmallCompressedMessagesHaveTheLimit) {
+  GrpcOptions options;
+  options.max_message_bytes = 10'000;
+  StartServer(options);
+  Http2Client client(server->port());
+  auto request = InferRequest("echo", 5'000);
+  request.set_raw_input_contents(0, std::string(20'000, '\0'));
+  const Headers gzip = {{"grpc-encoding", "gzip"}};
+  const std::string path = "/inference.GRPCInferenceService/ModelInfer";
+  EXPECT_EQ(client.Finish(client.Open(path, Zipped(request.SerializeAsString()), true, gzip)).status(), 8);
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true), true, gzip)).status(), 3);
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true))).status(), 13);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : RepositoryControl {
   std::latch open{1};
