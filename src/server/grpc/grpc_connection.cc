@@ -137,10 +137,8 @@ GrpcStream* GrpcConnection::Find(int32_t id) {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-bool GrpcConnection::choked() const {
-  return static_cast<uint64_t>(pending_) + out_.size() > UnsentLimit(shared_->context, kMaxUnsent);
-}
-bool GrpcConnection::overloaded() const { return pending_ > kMaxStreamed; }
+bool GrpcConnection::choked() const { return Unsent() > UnsentLimit(shared_->context, kMaxUnsent); }
+bool GrpcConnection::overloaded() const { return pending_ + outbox_ > kMaxStreamed; }
 
 void GrpcConnection::EndTurn() {
   if (closed_) return;
@@ -150,7 +148,7 @@ void GrpcConnection::EndTurn() {
   if (closed_) return;
   if (!held_.empty() && !choked()) ReleaseHeld();
   owing_ = pending_ > 0 || !out_.empty();
-  unsent_.Set(shared_->context, static_cast<uint64_t>(pending_) + out_.size());
+  unsent_.Set(shared_->context, Unsent());
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
   const bool drained = drain_announced_ && streams_.empty();

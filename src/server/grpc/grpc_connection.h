@@ -67,6 +67,7 @@ class GrpcConnection : public Connection,
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
+  void CountOutbox(int64_t bytes) { outbox_ += bytes; }
   // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
   bool may_inflate() const { return inflated_ < kMaxTurnInflated; }
   void CountInflated(size_t bytes) { inflated_ += bytes; }
@@ -81,6 +82,7 @@ class GrpcConnection : public Connection,
   void ConsumeConnection(size_t bytes);
 
  private:
+  uint64_t Unsent() const { return static_cast<uint64_t>(pending_ + outbox_) + out_.size(); }
   friend struct SessionCallbacks;
 
   template <class F> void Turn(F&& work);
@@ -128,7 +130,8 @@ class GrpcConnection : public Connection,
   Clock::time_point now_, last_read_;
   Clock::time_point read_by_;     // the client must take more bytes of responses until then
   bool owing_ = false;            // the last turn left bytes that the client has not taken
-  int64_t pending_ = 0;           // bytes of responses that streams hold
+  int64_t pending_ = 0;           // bytes of responses that streams hold and can send
+  int64_t outbox_ = 0;            // bytes of responses that streams hold until they are compressed
   size_t data_out_ = 0;           // bytes of responses in out_
   ByteReservation unsent_;        // for all these
   size_t inflated_ = 0;           // bytes that this turn has decompressed

@@ -40,6 +40,8 @@ class GrpcStream {
   size_t pending() const { return pending_; }
   void Emit(size_t size, OutBuffer& out);
   bool finished() const { return finished_; }
+  // True if nothing follows the bytes of pending().
+  bool ended() const { return finished_ && !compressing_ && outbox_.empty(); }
   const GrpcStatus& status() const { return status_; }
   uint64_t deadline_timer = 0;
   bool waiting = false;  // the session asked for data when there was none, so ResumeSending must be called
@@ -74,7 +76,15 @@ class GrpcStream {
   bool Held();
   bool Waiting() const { return !finished_ && (paused_ || end_waits_ || !inbox_.empty()); }
   void ReturnWindow();
-  void RecordSelf() const;
+  bool Compresses() const;
+  bool TakesLong(const OutMessage& message) const;
+  void PassOutbox();
+  bool StartCompressing(OutMessage& message);
+  void OnCompressed(OutMessage message, size_t plain);
+  void QueueShort(OutMessage message);
+  void Queue(OutMessage message);
+  void CountOutbox(int64_t bytes);
+  void RecordSelf();
 
   GrpcConnection& connection_;
   const int32_t id_;
@@ -90,6 +100,9 @@ class GrpcStream {
   bool end_waits_ = false;      // the end of the request comes after them
   bool held_ = false;           // the connection calls OnReleased
   std::unique_ptr<Rpc> rpc_;
+  std::list<OutMessage> outbox_;  // messages after one that is being compressed
+  size_t outbox_bytes_ = 0;       // of these and of that one
+  bool compressing_ = false;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
   size_t part_ = 0, offset_ = 0;  // where in that message
@@ -99,7 +112,7 @@ class GrpcStream {
   size_t stream_window_ = 0, connection_window_ = 0;
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
-  bool responded_ = false, finished_ = false;
+  bool responded_ = false, finished_ = false, recorded_ = false;
 };
 
 }  // namespace tern::server

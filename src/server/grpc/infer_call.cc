@@ -3,7 +3,6 @@
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
-#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 
@@ -46,8 +45,6 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
   trace_ = stream.metadata().trace;
   if (!streaming_ && stream.timeout().count() > 0)
     timeout_ = std::chrono::ceil<std::chrono::microseconds>(stream.timeout());
-  if (stream.metadata().accepts_gzip)
-    compression_ = stream.connection().shared().options.response_compression;
   forward_ = stream.connection().shared().options.forward;
   if (forward_) headers_ = stream.headers();
 }
@@ -152,8 +149,6 @@ Reply InferCall::MakeReply(const Response& response) const {
   const ResponseNames names = {model_ ? model_->config().name : model_name_,
                                model_ ? model_->version() : version_, request.id};
   auto message = streaming_ ? EncodeStreamResponse(names, response) : EncodeInferResponse(names, response);
-  if (message.ok() && compression_ > 0 && message->size() > kMaxLoopBytes)
-    CompressMessage(*message, compression_);
   if (message.ok())
     reply.message = std::move(*message);
   else

@@ -57,7 +57,6 @@ class InferCall : public Call {
   std::atomic<bool> parsed_{false};   // another thread may still parse the request while its stream ends
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
-  int compression_ = 0;  // level of gzip for long responses; 0: none
   ByteReservation reservation_;
   // Of a unary call: its response, until the final (empty) response has arrived.
   std::unique_ptr<Response> held_;

@@ -268,6 +268,53 @@ TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+// Neither the loop nor the thread of the model compresses a long response.
+TEST_F(GrpcBlockedTest, LongResponsesAreCompressedByWorkerThreads) {
+  GrpcOptions options;
+  options.response_compression = 1;
+  StartServer(options);
+  Http2Client client(server->port());
+  Block(client);
+  const Headers gzip = {{"grpc-accept-encoding", "gzip"}};
+  const int32_t once = client.OpenInfer(InferRequest("echo", 50'000), gzip);
+  const std::string messages = Frame(InferRequest("repeat", 50'000).SerializeAsString()) +
+                               Frame(InferRequest("echo").SerializeAsString()) +
+                               Frame(InferRequest("echo", 50'000, 7).SerializeAsString());
+  const int32_t many =
+      client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true, gzip);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[once].closed);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 200'000u; })) << "responses that wait count";
+  Unblock(client);
+  const TestStream& single = client.Finish(once);
+  EXPECT_EQ(single.status(), 0);
+  EXPECT_EQ(single.headers.at("grpc-encoding"), "gzip");
+  EXPECT_LT(single.body.size(), 200'000u);
+  EXPECT_EQ(single.body[0], 1);
+  const TestStream& stream = client.Finish(many);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 5u);
+  for (size_t i = 0; i < 5; ++i) {
+    const std::string message = stream.Messages()[i];
+    Buffer bytes = Buffer::Allocate(message.size());
+    memcpy(bytes.data(), message.data(), message.size());
+    const auto plain = i == 3 ? Result<Buffer>(bytes) : Decompress(bytes, Compression::kGzip, 1 << 22);
+    ASSERT_TRUE(plain.ok()) << i;
+    ModelStreamInferResponse response;
+    ASSERT_TRUE(response.ParseFromArray(plain->data(), static_cast<int>(plain->size())));
+    EXPECT_EQ(response.infer_response().model_name(), i < 3 ? "repeat" : "echo") << i;
+    if (i < 3) {
+      EXPECT_EQ(response.infer_response().parameters().at("index").int64_param(), static_cast<int64_t>(i));
+    }
+  }
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  const std::lock_guard lock(mutex);
+  for (const Recorded& record : records)
+    if (record.target.ends_with("/ModelInfer")) {
+      EXPECT_EQ(record.sent, single.body.size());
+    }
+}
+
 TEST_F(GrpcUnreadTest, SmallCompressedMessagesHaveTheLimit) {
   GrpcOptions options;
   options.max_message_bytes = 10'000;
