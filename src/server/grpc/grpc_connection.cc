@@ -2,6 +2,8 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
+
 #include "server/grpc/session_callbacks.h"
 
 namespace tern::server {
@@ -151,7 +153,7 @@ void GrpcConnection::EndTurn() {
   unsent_.Set(shared_->context, Unsent());
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
-  const bool drained = drain_announced_ && streams_.empty();
+  const bool drained = drain_announced_ && !has_requests();
   if (out_.empty() && (over || drained || refusing_)) Linger();
 }
 
@@ -343,15 +345,29 @@ void GrpcConnection::ArmDeadline(int32_t id) {
   });
 }
 
+// Streams whose headers are incomplete do not count.
+bool GrpcConnection::has_requests() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) { return entry.second->accepted(); });
+}
+
 void GrpcConnection::Drain() {
   if (closed_) return;
   Turn([&] {
-    std::vector<int32_t> ids;
-    for (const auto& [id, stream] : streams_) ids.push_back(id);
-    for (const int32_t id : ids)
-      if (GrpcStream* stream = Find(id); stream && stream->rpc()) stream->rpc()->OnDrain();
+    stopping_ = true;
+    Read();  // accepts the requests that have already arrived
+    if (closed_) return;
+    EndUnfinished();
     StartDrain();
   });
+}
+
+// Ends streams that have no request to answer, and requests that have not arrived completely: clients may
+// never send the rest.
+void GrpcConnection::EndUnfinished() {
+  std::vector<int32_t> ids;
+  for (const auto& [id, stream] : streams_) ids.push_back(id);
+  for (const int32_t id : ids)
+    if (GrpcStream* stream = Find(id); stream && stream->rpc()) stream->rpc()->OnDrain();
 }
 
 // Tells the client to open no more streams. Streams that it opens before it reads the notice are still
@@ -365,6 +381,7 @@ void GrpcConnection::StartDrain() {
 
 void GrpcConnection::FinishDrain() {
   drain_announced_ = true;
+  if (stopping_) EndUnfinished();  // those that came after Drain
   nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_.get()), NGHTTP2_NO_ERROR, nullptr,
                         0);

@@ -48,7 +48,7 @@ class GrpcConnection : public Connection,
   Status Start();
 
   void Drain() override;
-  bool busy() const override { return !streams_.empty() || !out_.empty(); }
+  bool busy() const override { return has_requests() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
   void OnReply(Reply reply);
   void OnReplies(std::vector<Reply> replies);
@@ -100,6 +100,8 @@ class GrpcConnection : public Connection,
   void ArmDeadlines();
   void ArmDeadline(int32_t id);
   void Flooded(const char* what) { flooded_ = what; }
+  bool has_requests() const;
+  void EndUnfinished();
   void SendGoAway();
   void StartDrain();
   void OnAge();
@@ -140,6 +142,7 @@ class GrpcConnection : public Connection,
   const char* flooded_ = nullptr;
   bool in_turn_ = false, turn_posted_ = false, watches_read_ = true, watches_write_ = false;
   bool started_ = false;  // the client's preface has arrived
+  bool stopping_ = false;  // the server drains, not only this connection
   bool draining_ = false, drain_announced_ = false, refusing_ = false, lingering_ = false, closed_ = false;
 };
 

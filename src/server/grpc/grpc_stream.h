@@ -34,6 +34,7 @@ class GrpcStream {
   // Passes further messages to the Rpc after Pause.
   void OnContinue();
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
+  bool accepted() const { return finished_ || rpc_; }  // its headers are complete
 
   // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
   // first `size` of them to `out`.

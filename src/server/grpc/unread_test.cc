@@ -183,6 +183,21 @@ TEST_F(GrpcUnreadTest, DrainSaysWhetherRequestsAreLeft) {
   EXPECT_TRUE(Eventually([&] { return server->Drain(std::chrono::milliseconds(200)); }));
 }
 
+TEST_F(GrpcUnreadTest, DrainEndsRequestsThatAreNotComplete) {
+  Http2Client client(server->port());
+  const std::string message = Frame(InferRequest("echo").SerializeAsString());
+  const std::string path = "/inference.GRPCInferenceService/ModelInfer";
+  const int32_t half = client.Open(path, message.substr(0, 20), false);
+  const int32_t open = client.Open(path, message, false);  // without its end
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  context.draining = true;
+  bool drained = false;
+  std::thread drain([&] { drained = server->Drain(std::chrono::seconds(5)); });
+  for (const int32_t id : {half, open}) EXPECT_EQ(client.Finish(id).status(), 14) << id;
+  drain.join();
+  EXPECT_TRUE(drained);
+}
+
 TEST_F(GrpcUnreadTest, LongTypedContentsLeaveTheLoop) {
   inference::ModelInferRequest request = InferRequest("echo", 200'000);
   request.clear_raw_input_contents();

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLinger{1000}, kDrainLinger{100}, kDrainHead{1000};
+constexpr milliseconds kLinger{1000}, kDrainLinger{100}, kDrainPause{1000};
 constexpr int64_t kMinBytesPerMs = 1;  // of a body and of responses, on average
 
 milliseconds Since(Clock::time_point time) {
@@ -53,7 +53,11 @@ void HttpConnection::CheckTimes() {
   if (lingering_) return Close();
   const milliseconds limit = shared_->options.idle;
   const bool idle = exchanges_.empty() && out_.empty();
-  if (draining_ && idle && state_ == State::kHead) return Close();
+  if (draining_ && idle) {
+    // The rest of a body may still arrive.
+    const milliseconds rest = kDrainPause - Since(read_time_);
+    return state_ == State::kHead || rest.count() <= 0 ? Close() : ArmTimer(rest);
+  }
   if (limit.count() == 0) return;
   if (!exchanges_.empty() && !owing_) return ArmTimer(limit);
   const milliseconds left = TimeLeft();
@@ -119,9 +123,8 @@ void HttpConnection::EndOrWait() {
   if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
   const bool idle = exchanges_.empty() && out_.empty();
   if (idle && (last_request_ || (draining_ && between && !yielding_)) && !lingering_) return EndWriting();
-  // One byte of a request must not hold up the end of the server.
-  if (idle && draining_ && state_ == State::kHead && !lingering_ && !std::exchange(hurried_, true))
-    ArmTimer(kDrainHead);
+  // A client that stops inside a request must not hold up the end of the server.
+  if (idle && draining_ && !lingering_ && !std::exchange(hurried_, true)) ArmTimer(kDrainPause);
   UpdateInterest();
 }
 

@@ -167,7 +167,7 @@ class HttpConnection : public Connection,
   bool busy_ = false;          // in Run: Progress comes at its end
   bool paused_ = false;        // parsing stopped because of Paused
   bool yielding_ = false;      // parsing goes on after other connections had their turn
-  bool hurried_ = false;       // the server drains: the rest of a head must arrive soon
+  bool hurried_ = false;       // the server drains: the rest of a request must arrive soon
   bool last_request_ = false;  // no more requests are taken
   bool draining_ = false;
   bool peer_closed_ = false;

@@ -246,6 +246,16 @@ TEST_F(HttpTest, HalfAHeadDoesNotHoldUpTheEnd) {
   EXPECT_EQ(server->connections(), 0u);
 }
 
+TEST_F(HttpTest, HalfABodyDoesNotHoldUpTheEnd) {
+  Start();
+  TestClient whole(server->port()), chunked(server->port());
+  whole.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{");
+  chunked.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{");
+  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
+  EXPECT_TRUE(server->Drain(20s));
+  EXPECT_EQ(server->connections(), 0u);
+}
+
 // Takes a few bytes of each write.
 class NarrowStream : public Stream {
  public:
