@@ -133,7 +133,7 @@ class GrpcConnection : public Connection,
   Clock::time_point read_by_;     // the client must take more bytes of responses until then
   bool owing_ = false;            // the last turn left bytes that the client has not taken
   int64_t pending_ = 0;           // bytes of responses that streams hold and can send
-  int64_t outbox_ = 0;            // bytes of responses that streams hold until they are compressed
+  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed, or for earlier ones
   size_t data_out_ = 0;           // bytes of responses in out_
   ByteReservation unsent_;        // for all these
   size_t inflated_ = 0;           // bytes that this turn has decompressed

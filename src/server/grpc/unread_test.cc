@@ -57,6 +57,28 @@ TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
+  Http2Client client(server->port());
+  const std::string message = Frame(InferRequest("echo", kMiB / 16).SerializeAsString());
+  std::string messages = Frame(InferRequest("hold").SerializeAsString());
+  for (int i = 0; i < 3; ++i) messages += message;
+  for (const bool leave : {false, true}) {
+    const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages);
+    const TestStream& stream = client.streams[id];
+    client.Until([&] { return stream.sent == messages.size(); });
+    EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+    EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 3 * kMiB / 4; }));
+    const auto call = models["hold"]->Held().back();
+    if (leave)
+      client.Reset(id);
+    else
+      call->Respond(EchoModel::Echo(*call));
+    client.Finish(id);
+    EXPECT_EQ(stream.Messages().size(), leave ? 0u : 4u);
+    EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  }
+}
+
 TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
   {
     Http2Client client(server->port(), true, false);
