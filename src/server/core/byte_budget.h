@@ -52,8 +52,8 @@ class ByteReservation {
   uint64_t bytes_ = 0;
 };
 
-// Returns how many unsent response bytes a connection may hold before the server starts no more of its requests:
-// `most`, or less if the budget is small. A few clients that do not read must not take all of it.
+// Returns how many unsent response bytes a connection may hold before the server starts no more of its
+// requests: `most`, or less if the budget is small. A few clients that do not read must not take all of it.
 inline uint64_t UnsentLimit(const ServerContext& context, uint64_t most) {
   constexpr uint64_t kConnections = 32, kLeast = uint64_t{1} << 20;
   return std::min(most, std::max(kLeast, context.limits.queued_bytes / kConnections));

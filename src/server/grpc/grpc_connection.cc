@@ -20,7 +20,7 @@ constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
 // further requests are started. Above the second one, streams that send many responses end.
 constexpr int64_t kMaxUnsent = int64_t{32} << 20, kMaxStreamed = int64_t{64} << 20;
 constexpr int64_t kMinBytesPerMs = 1;  // of responses that a client takes, on average
-constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
+constexpr milliseconds kTurn{2};       // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One buffer per thread is enough, because nghttp2 consumes all bytes at once.
@@ -347,7 +347,8 @@ void GrpcConnection::ArmDeadline(int32_t id) {
 
 // Streams whose headers are incomplete do not count.
 bool GrpcConnection::has_requests() const {
-  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) { return entry.second->accepted(); });
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& entry) { return entry.second->accepted(); });
 }
 
 void GrpcConnection::Drain() {

@@ -141,7 +141,7 @@ class GrpcConnection : public Connection,
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;
   bool in_turn_ = false, turn_posted_ = false, watches_read_ = true, watches_write_ = false;
-  bool started_ = false;  // the client's preface has arrived
+  bool started_ = false;   // the client's preface has arrived
   bool stopping_ = false;  // the server drains, not only this connection
   bool draining_ = false, drain_announced_ = false, refusing_ = false, lingering_ = false, closed_ = false;
 };

@@ -103,8 +103,8 @@ void GrpcStream::PassMessages() {
   }
 }
 
-// Decompresses a small message, because handing it to another thread takes longer than the work. Returns false
-// if the message is not small, or is invalid.
+// Decompresses a small message, because handing it to another thread takes longer than the work. Returns
+// false if the message is not small, or is invalid.
 bool GrpcStream::InflateNow(InMessage& message) {
   if (message.bytes.size() > kMaxLoopInflate || !connection_.may_inflate()) return false;
   GrpcShared& shared = connection_.shared();

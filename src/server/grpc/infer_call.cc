@@ -49,7 +49,8 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
   if (forward_) headers_ = stream.headers();
 }
 
-// Finds the model before the message is parsed. If the model is overloaded, answers the call and returns true.
+// Finds the model before the message is parsed. If the model is overloaded, answers the call and returns
+// true.
 bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
   const RequestNames names = PeekNames(message.bytes);
   if (names.model.empty() || context.draining) return false;
@@ -95,8 +96,7 @@ Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& strea
       if (GrpcStream* found = connection.Find(id)) found->OnContinue();
     });
   };
-  if (!stream.connection().shared().work.Post(work))
-    return ResourceExhausted("too many long requests wait");
+  if (!stream.connection().shared().work.Post(work)) return ResourceExhausted("too many long requests wait");
   stream.Pause();
   return {};
 }

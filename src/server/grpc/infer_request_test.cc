@@ -265,7 +265,10 @@ TEST(GrpcInferRequest, PeeksAtNames) {
   EXPECT_EQ(peek(""), "||");
   EXPECT_EQ(peek("\x0a\x01\xff"), "||");
   EXPECT_EQ(peek("\x0a\x01m\x12\x05"), "||");
-  EXPECT_EQ(peek("\x12\x01" "2\x0a\x01m"), "|2|") << "another order";
+  EXPECT_EQ(peek("\x12\x01"
+                 "2\x0a\x01m"),
+            "|2|")
+      << "another order";
 }
 
 bool TakesLong(std::string bytes) {

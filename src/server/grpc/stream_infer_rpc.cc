@@ -7,9 +7,7 @@
 namespace tern::server {
 namespace {
 
-int64_t SizeOf(const Reply& reply) {
-  return reply.message ? static_cast<int64_t>(reply.message->size()) : 0;
-}
+int64_t SizeOf(const Reply& reply) { return reply.message ? static_cast<int64_t>(reply.message->size()) : 0; }
 
 // Responses of decoupled models are sent at once. Responses of other models are sent in the order of their
 // requests, because clients match requests and responses by that order.

@@ -288,7 +288,8 @@ TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
   Block(client);
   const auto send = [&](size_t n) {
     return client.Open("/inference.GRPCInferenceService/ModelInfer",
-                       Zipped(InferRequest("echo", n).SerializeAsString()), true, {{"grpc-encoding", "gzip"}});
+                       Zipped(InferRequest("echo", n).SerializeAsString()), true,
+                       {{"grpc-encoding", "gzip"}});
   };
   EXPECT_EQ(client.Finish(send(1000)).status(), 0);
   // Messages that become long wait for a worker thread, however short they are.
@@ -296,8 +297,8 @@ TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
   request.set_raw_input_contents(0, std::string(400'000, '\0'));
   const std::string bomb = Zipped(request.SerializeAsString());
   EXPECT_LT(bomb.size(), 2000u);
-  const int32_t id = client.Open("/inference.GRPCInferenceService/ModelInfer", bomb, true,
-                                 {{"grpc-encoding", "gzip"}});
+  const int32_t id =
+      client.Open("/inference.GRPCInferenceService/ModelInfer", bomb, true, {{"grpc-encoding", "gzip"}});
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
   EXPECT_FALSE(client.streams[id].closed);
   Unblock(client);
@@ -317,8 +318,7 @@ TEST_F(GrpcBlockedTest, LongResponsesAreCompressedByWorkerThreads) {
   const std::string messages = Frame(InferRequest("repeat", 50'000).SerializeAsString()) +
                                Frame(InferRequest("echo").SerializeAsString()) +
                                Frame(InferRequest("echo", 50'000, 7).SerializeAsString());
-  const int32_t many =
-      client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true, gzip);
+  const int32_t many = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true, gzip);
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
   EXPECT_FALSE(client.streams[once].closed);
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 200'000u; })) << "responses that wait count";

@@ -29,7 +29,7 @@ struct HttpShared {
   }
   ServerContext& context;
   const HttpOptions options;
-  const bool keeps_fields;  // the options need all header fields of a request
+  const bool keeps_fields;   // the options need all header fields of a request
   std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
@@ -157,9 +157,9 @@ class HttpConnection : public Connection,
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
-  ByteReservation unsent_;  // for out_ and for responses that wait for earlier ones
-  Clock::time_point read_by_;    // while owing_: the client must take more bytes until then
-  bool owing_ = false;           // the socket did not take all of out_
+  ByteReservation unsent_;     // for out_ and for responses that wait for earlier ones
+  Clock::time_point read_by_;  // while owing_: the client must take more bytes until then
+  bool owing_ = false;         // the socket did not take all of out_
   uint64_t timer_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;

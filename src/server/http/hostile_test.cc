@@ -134,10 +134,9 @@ TEST_F(HttpTest, AClientThatSendsButDoesNotReadIsClosed) {
   const int small = 4096;
   setsockopt(client.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
   constexpr size_t kBytes = 7 << 20;
-  const std::string json =
-      StrCat(R"({"inputs":[{"name":"IN0","shape":[1,)", kBytes / 4,
-             R"(],"datatype":"FP32","parameters":{"binary_data_size":)", kBytes, R"(}}],)",
-             R"("parameters":{"binary_data_output":true}})");
+  const std::string json = StrCat(R"({"inputs":[{"name":"IN0","shape":[1,)", kBytes / 4,
+                                  R"(],"datatype":"FP32","parameters":{"binary_data_size":)", kBytes,
+                                  R"(}}],)", R"("parameters":{"binary_data_output":true}})");
   client.Send(Post("/v2/models/echo/infer", json + std::string(kBytes, '\0'), Header(json)));
   ASSERT_TRUE(Eventually([&] { return echo->submitted == 1; }));
   for (int i = 0; i < 150 && server->connections() > 0; ++i) {

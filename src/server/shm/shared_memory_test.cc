@@ -79,8 +79,7 @@ TEST(SharedMemory, LimitsTheNumberOfObjects) {
   const rlimit lower{400, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &lower), 0);
   std::vector<std::unique_ptr<Object>> objects;
-  for (int i = 0; i < 101; ++i)
-    objects.push_back(std::make_unique<Object>(4096, "_" + std::to_string(i)));
+  for (int i = 0; i < 101; ++i) objects.push_back(std::make_unique<Object>(4096, "_" + std::to_string(i)));
   const auto control = MakeSharedMemory();
   for (size_t i = 0; i < 100; ++i)
     EXPECT_TRUE(control->Register(std::to_string(i), objects[i]->key(), 0, 4096).ok()) << i;
