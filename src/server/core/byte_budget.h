@@ -1,5 +1,6 @@
 // Limits the bytes of all requests and unsent responses in the server's memory to Limits::queued_bytes.
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "server/core/control.h"
@@ -50,6 +51,13 @@ class ByteReservation {
   ServerContext* context_ = nullptr;
   uint64_t bytes_ = 0;
 };
+
+// Returns how many unsent response bytes a connection may hold before the server starts no more of its
+// requests: `most`, or less if the budget is small. A few clients that do not read must not take all of it.
+inline uint64_t UnsentLimit(const ServerContext& context, uint64_t most) {
+  constexpr uint64_t kConnections = 32, kLeast = uint64_t{1} << 20;
+  return std::min(most, std::max(kLeast, context.limits.queued_bytes / kConnections));
+}
 
 // The error of a request of so many bytes that the budget cannot take.
 inline Status TooManyQueuedBytes(const ServerContext& context, uint64_t bytes) {

@@ -63,6 +63,14 @@ bool Restrictions::empty() const {
                       [](const auto& secret) { return secret.has_value(); });
 }
 
+std::vector<std::string> Restrictions::HeaderNames() const {
+  std::vector<std::string> names;
+  for (const auto& secret : secrets_)
+    if (secret && std::find(names.begin(), names.end(), secret->header) == names.end())
+      names.push_back(secret->header);
+  return names;
+}
+
 const Restrictions::Secret* Restrictions::Missing(ApiGroup group, const Headers& headers) const {
   if (group == ApiGroup::kNone || !secrets_[static_cast<size_t>(group)]) return nullptr;
   const Secret& secret = *secrets_[static_cast<size_t>(group)];

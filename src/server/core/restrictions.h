@@ -40,6 +40,8 @@ class Restrictions {
   // if a group is unknown or has a secret already.
   Status Add(std::string_view text, std::string_view prefix, std::string_view kind);
   bool empty() const;
+  // Returns the names of all headers that secrets need.
+  std::vector<std::string> HeaderNames() const;
   // Returns the secret that these headers lack. Returns null if the operation is allowed.
   const Secret* Missing(ApiGroup group, const Headers& headers) const;
 

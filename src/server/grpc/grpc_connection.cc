@@ -2,6 +2,8 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
+
 #include "server/grpc/session_callbacks.h"
 
 namespace tern::server {
@@ -14,10 +16,11 @@ constexpr size_t kReadBytes = size_t{256} << 10;  // limit of one call of recv
 // frame, so that the next frame can be received in the same way.
 constexpr size_t kMinDirect = size_t{32} << 10, kTailBytes = size_t{16} << 10;
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
-// Bytes of responses that the client has not read. Above the first number no further requests are started.
-// Above the second one, streams that send many responses end.
+// Bytes of responses that the client has not read. Above the first number (or a share of a small budget) no
+// further requests are started. Above the second one, streams that send many responses end.
 constexpr int64_t kMaxUnsent = int64_t{32} << 20, kMaxStreamed = int64_t{64} << 20;
-constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
+constexpr int64_t kMinBytesPerMs = 1;  // of responses that a client takes, on average
+constexpr milliseconds kTurn{2};       // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One buffer per thread is enough, because nghttp2 consumes all bytes at once.
@@ -38,6 +41,8 @@ template <class F> void GrpcConnection::Turn(F&& work) {
   const auto self = shared_from_this();
   in_turn_ = true;
   now_ = Clock::now();
+  inflated_ = 0;
+  if (!owing_) read_by_ = now_ + shared_->options.message_time;
   const Status status = Guard([&]() -> Status {
     work();
     EndTurn();
@@ -108,9 +113,9 @@ void GrpcConnection::KeepAlive() {
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
 }
 
-// One timer serves all streams: slow messages are rare. A client that reads nothing is closed.
+// One timer serves all streams: slow messages are rare. A client that does not take its responses is closed.
 void GrpcConnection::CheckPace() {
-  if ((!out_.empty() || choked()) && now_ - last_write_ > shared_->options.message_time) return Close();
+  if (now_ > read_by_) return Close();
   pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
   std::vector<int32_t> ids;
   for (const auto& [id, stream] : streams_) ids.push_back(id);
@@ -134,8 +139,8 @@ GrpcStream* GrpcConnection::Find(int32_t id) {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-bool GrpcConnection::choked() const { return pending_ + static_cast<int64_t>(out_.size()) > kMaxUnsent; }
-bool GrpcConnection::overloaded() const { return pending_ > kMaxStreamed; }
+bool GrpcConnection::choked() const { return Unsent() > UnsentLimit(shared_->context, kMaxUnsent); }
+bool GrpcConnection::overloaded() const { return pending_ + outbox_ > kMaxStreamed; }
 
 void GrpcConnection::EndTurn() {
   if (closed_) return;
@@ -144,10 +149,11 @@ void GrpcConnection::EndTurn() {
   Flush();
   if (closed_) return;
   if (!held_.empty() && !choked()) ReleaseHeld();
-  unsent_.Set(shared_->context, static_cast<uint64_t>(pending_) + out_.size());
+  owing_ = pending_ > 0 || !out_.empty();
+  unsent_.Set(shared_->context, Unsent());
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
-  const bool drained = drain_announced_ && streams_.empty();
+  const bool drained = drain_announced_ && !has_requests();
   if (out_.empty() && (over || drained || refusing_)) Linger();
 }
 
@@ -275,15 +281,25 @@ bool GrpcConnection::Write() {
     const Stream::Outcome outcome = stream_->Write(parts, count, written);
     if (outcome == Stream::Outcome::kClosed) return Close(), false;
     out_.Consume(written);
-    if (written) last_write_ = now_;
+    if (written) CountTaken(written);
     if (outcome == Stream::Outcome::kWouldBlock || written == 0) return false;
   }
   return true;
 }
 
+// Gives the client time for the bytes of responses that it took. Other frames give it none while responses
+// wait: otherwise a client that sends pings could keep its responses in the server's memory for ever.
+void GrpcConnection::CountTaken(size_t written) {
+  const size_t data = std::min(written, data_out_);
+  data_out_ -= data;
+  const auto latest = now_ + shared_->options.message_time;
+  const bool waits = pending_ > 0 || data_out_ > 0;
+  const milliseconds more(static_cast<int64_t>(data) / kMinBytesPerMs);
+  read_by_ = waits ? std::min(latest, read_by_ + more) : latest;
+}
+
 void GrpcConnection::Flush() {
   bool more = true;
-  if (out_.empty() && !choked()) last_write_ = now_;
   for (int i = 0; i < kWritesPerTurn && more && !lingering_; ++i) {
     Fill();
     if (closed_) return;
@@ -329,15 +345,30 @@ void GrpcConnection::ArmDeadline(int32_t id) {
   });
 }
 
+// Streams whose headers are incomplete do not count.
+bool GrpcConnection::has_requests() const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& entry) { return entry.second->accepted(); });
+}
+
 void GrpcConnection::Drain() {
   if (closed_) return;
   Turn([&] {
-    std::vector<int32_t> ids;
-    for (const auto& [id, stream] : streams_) ids.push_back(id);
-    for (const int32_t id : ids)
-      if (GrpcStream* stream = Find(id); stream && stream->rpc()) stream->rpc()->OnDrain();
+    stopping_ = true;
+    Read();  // accepts the requests that have already arrived
+    if (closed_) return;
+    EndUnfinished();
     StartDrain();
   });
+}
+
+// Ends streams that have no request to answer, and requests that have not arrived completely: clients may
+// never send the rest.
+void GrpcConnection::EndUnfinished() {
+  std::vector<int32_t> ids;
+  for (const auto& [id, stream] : streams_) ids.push_back(id);
+  for (const int32_t id : ids)
+    if (GrpcStream* stream = Find(id); stream && stream->rpc()) stream->rpc()->OnDrain();
 }
 
 // Tells the client to open no more streams. Streams that it opens before it reads the notice are still
@@ -351,6 +382,7 @@ void GrpcConnection::StartDrain() {
 
 void GrpcConnection::FinishDrain() {
   drain_announced_ = true;
+  if (stopping_) EndUnfinished();  // those that came after Drain
   nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_.get()), NGHTTP2_NO_ERROR, nullptr,
                         0);

@@ -17,6 +17,8 @@ namespace tern::server {
 
 // The loop itself compresses and copies at most this many bytes at once.
 inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
+// The loop decompresses messages of at most the first size, at most so many bytes per turn.
+inline constexpr size_t kMaxLoopInflate = size_t{16} << 10, kMaxTurnInflated = size_t{256} << 10;
 
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
@@ -46,7 +48,7 @@ class GrpcConnection : public Connection,
   Status Start();
 
   void Drain() override;
-  bool busy() const override { return !streams_.empty() || !out_.empty(); }
+  bool busy() const override { return has_requests() || !out_.empty(); }
   void OnEvents(bool readable, bool writable, bool hang_up) override;
   void OnReply(Reply reply);
   void OnReplies(std::vector<Reply> replies);
@@ -65,6 +67,10 @@ class GrpcConnection : public Connection,
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
+  void CountOutbox(int64_t bytes) { outbox_ += bytes; }
+  // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
+  bool may_inflate() const { return inflated_ < kMaxTurnInflated; }
+  void CountInflated(size_t bytes) { inflated_ += bytes; }
   // Calls Rpc::OnTimer of the stream after `delay`, unless the stream has ended.
   void CallAfter(std::chrono::milliseconds delay, int32_t stream);
   void SubmitHttpError(int32_t id, int code);
@@ -76,6 +82,7 @@ class GrpcConnection : public Connection,
   void ConsumeConnection(size_t bytes);
 
  private:
+  uint64_t Unsent() const { return static_cast<uint64_t>(pending_ + outbox_) + out_.size(); }
   friend struct SessionCallbacks;
 
   template <class F> void Turn(F&& work);
@@ -93,6 +100,8 @@ class GrpcConnection : public Connection,
   void ArmDeadlines();
   void ArmDeadline(int32_t id);
   void Flooded(const char* what) { flooded_ = what; }
+  bool has_requests() const;
+  void EndUnfinished();
   void SendGoAway();
   void StartDrain();
   void OnAge();
@@ -103,6 +112,7 @@ class GrpcConnection : public Connection,
   void StartTimers();
   void KeepAlive();
   void CheckPace();
+  void CountTaken(size_t written);
   uint64_t After(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
   void AfterOnce(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
 
@@ -120,14 +130,19 @@ class GrpcConnection : public Connection,
   OutBuffer out_;
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
-  Clock::time_point last_write_;  // when the socket took bytes, or when there were none
-  int64_t pending_ = 0;           // bytes of responses that streams hold
-  ByteReservation unsent_;        // for these and for those in out_
+  Clock::time_point read_by_;     // the client must take more bytes of responses until then
+  bool owing_ = false;            // the last turn left bytes that the client has not taken
+  int64_t pending_ = 0;           // bytes of responses that streams hold and can send
+  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed, or for earlier ones
+  size_t data_out_ = 0;           // bytes of responses in out_
+  ByteReservation unsent_;        // for all these
+  size_t inflated_ = 0;           // bytes that this turn has decompressed
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   const char* flooded_ = nullptr;
   bool in_turn_ = false, turn_posted_ = false, watches_read_ = true, watches_write_ = false;
-  bool started_ = false;  // the client's preface has arrived
+  bool started_ = false;   // the client's preface has arrived
+  bool stopping_ = false;  // the server drains, not only this connection
   bool draining_ = false, drain_announced_ = false, refusing_ = false, lingering_ = false, closed_ = false;
 };
 

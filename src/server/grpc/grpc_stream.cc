@@ -21,6 +21,7 @@ GrpcStream::GrpcStream(GrpcConnection& connection, int32_t id, Clock::time_point
 
 GrpcStream::~GrpcStream() {
   connection_.CountPending(-static_cast<int64_t>(pending_));
+  connection_.CountOutbox(-static_cast<int64_t>(outbox_bytes_));
   if (connection_window_) connection_.ConsumeConnection(connection_window_);
 }
 
@@ -84,9 +85,9 @@ void GrpcStream::TakeMessage() {
 }
 
 // Passes messages and the end of the request to the Rpc, in order. A message waits while the one before it is
-// decompressed, and while the client does not read the responses of the connection.
+// decompressed or parsed, and while the client does not read the responses of the connection.
 void GrpcStream::PassMessages() {
-  while (!finished_ && !inflating_ && (end_waits_ || !inbox_.empty())) {
+  while (!finished_ && !paused_ && (end_waits_ || !inbox_.empty())) {
     if (Held()) return;
     if (inbox_.empty()) {
       end_waits_ = false;
@@ -94,11 +95,28 @@ void GrpcStream::PassMessages() {
     }
     InMessage message = std::move(inbox_.front());
     inbox_.pop_front();
-    if (message.compressed)
-      StartInflating(std::move(message));
-    else
-      rpc_->OnMessage(std::move(message));
+    if (message.compressed && !InflateNow(message)) {
+      if (!finished_) StartInflating(std::move(message));
+      continue;
+    }
+    rpc_->OnMessage(std::move(message));
   }
+}
+
+// Decompresses a small message, because handing it to another thread takes longer than the work. Returns
+// false if the message is not small, or is invalid.
+bool GrpcStream::InflateNow(InMessage& message) {
+  if (message.bytes.size() > kMaxLoopInflate || !connection_.may_inflate()) return false;
+  GrpcShared& shared = connection_.shared();
+  MessageLimits limits = shared.limits;
+  limits.decompressed = std::min(limits.decompressed, kMaxLoopBytes);
+  GrpcStatus status = Inflate(metadata_.encoding, limits, shared.context, message);
+  const bool long_result = status.code == GrpcCode::kResourceExhausted;
+  connection_.CountInflated(long_result ? limits.decompressed : message.bytes.size());
+  if (status.ok()) return true;
+  // Another thread tries again with the real limit.
+  if (!long_result) Abort(std::move(status));
+  return false;
 }
 
 // Returns whether the connection is choked. It then calls OnReleased later.
@@ -114,8 +132,14 @@ void GrpcStream::OnReleased() {
   ReturnWindow();
 }
 
+void GrpcStream::OnContinue() {
+  paused_ = false;
+  PassMessages();
+  ReturnWindow();
+}
+
 void GrpcStream::StartInflating(InMessage message) {
-  inflating_ = true;
+  paused_ = true;
   GrpcShared& shared = connection_.shared();
   auto work = [replies = connection_.replies(), id = id_, encoding = metadata_.encoding,
                limits = shared.limits, &context = shared.context,
@@ -135,12 +159,11 @@ void GrpcStream::StartInflating(InMessage message) {
 }
 
 void GrpcStream::OnInflated(InMessage message, GrpcStatus status) {
-  inflating_ = false;
+  paused_ = false;
   if (finished_) return;
   if (!status.ok()) return Abort(std::move(status));
   inbox_.push_front(std::move(message));
-  PassMessages();
-  ReturnWindow();
+  OnContinue();
 }
 
 // Lets the client send as many bytes again as were received, unless messages wait here or in the Rpc. While
@@ -163,7 +186,7 @@ void GrpcStream::OnEnd() {
 }
 
 void GrpcStream::OnClose() {
-  if (finished_) return;
+  if (finished_) return RecordSelf();
   finished_ = true;
   status_ = {GrpcCode::kCancelled, "cancelled by the client", 0};
   if (rpc_) rpc_->OnCancel();
@@ -220,21 +243,79 @@ void GrpcStream::Send(OutMessage message) {
   if (finished_) return;
   // A stream with many responses ends here: a model could fill the memory while the client does not read.
   if (responded_ && connection_.overloaded()) return Abort(Overloaded());
-  const int level = connection_.shared().options.response_compression;
-  const bool compressed = level > 0 && metadata_.accepts_gzip;
-  // An InferCall has already compressed a long message. The first byte of the prefix says so.
-  const bool done = message.Part(0)[0] == 1 || message.size() > kMaxLoopBytes;
-  if (compressed && !done) CompressMessage(message, level);
+  if (!std::exchange(responded_, true)) connection_.SubmitHeaders(*this, Compresses());
+  // The usual case needs no memory for the outbox.
+  if (outbox_.empty() && !compressing_ && !TakesLong(message)) return QueueShort(std::move(message));
+  CountOutbox(static_cast<int64_t>(message.size()));
+  outbox_.push_back(std::move(message));
+  PassOutbox();
+}
+
+bool GrpcStream::Compresses() const {
+  return metadata_.accepts_gzip && connection_.shared().options.response_compression > 0;
+}
+
+bool GrpcStream::TakesLong(const OutMessage& message) const {
+  return Compresses() && message.size() > kMaxLoopBytes;
+}
+
+void GrpcStream::CountOutbox(int64_t bytes) {
+  outbox_bytes_ += static_cast<size_t>(bytes);
+  connection_.CountOutbox(bytes);
+}
+
+// Compresses messages and queues them, in order. Another thread compresses long ones.
+void GrpcStream::PassOutbox() {
+  while (!compressing_ && !outbox_.empty()) {
+    OutMessage message = std::move(outbox_.front());
+    outbox_.pop_front();
+    if (TakesLong(message) && StartCompressing(message)) return;
+    CountOutbox(-static_cast<int64_t>(message.size()));
+    QueueShort(std::move(message));
+  }
+}
+
+void GrpcStream::QueueShort(OutMessage message) {
+  if (Compresses() && !TakesLong(message))
+    CompressMessage(message, connection_.shared().options.response_compression);
+  Queue(std::move(message));
+}
+
+// Returns false, and leaves the message as it is, if too much waits for the worker threads.
+bool GrpcStream::StartCompressing(OutMessage& message) {
+  GrpcShared& shared = connection_.shared();
+  const size_t plain = message.size();
+  const auto held = std::make_shared<OutMessage>(std::move(message));
+  auto work = [replies = connection_.replies(), id = id_, level = shared.options.response_compression, held,
+               plain] {
+    // A message that cannot be compressed is sent as it is.
+    static_cast<void>(Guard([&]() -> Status {
+      CompressMessage(*held, level);
+      return {};
+    }));
+    replies->Post([id, held, plain](GrpcConnection& connection) {
+      if (GrpcStream* stream = connection.Find(id)) stream->OnCompressed(std::move(*held), plain);
+    });
+  };
+  compressing_ = shared.work.Post(std::move(work));
+  if (!compressing_) message = std::move(*held);
+  return compressing_;
+}
+
+void GrpcStream::OnCompressed(OutMessage message, size_t plain) {
+  compressing_ = false;
+  CountOutbox(-static_cast<int64_t>(plain));
+  Queue(std::move(message));
+  PassOutbox();
+  if (ended()) RecordSelf();
+}
+
+void GrpcStream::Queue(OutMessage message) {
   const size_t size = message.size();
   pending_ += size;
   connection_.CountPending(static_cast<int64_t>(size));
   queue_.push_back(std::move(message));
-  if (!responded_) {
-    responded_ = true;
-    connection_.SubmitHeaders(*this, compressed);
-  } else if (waiting) {
-    connection_.ResumeSending(*this);
-  }
+  if (waiting) connection_.ResumeSending(*this);
 }
 
 void GrpcStream::Finish(GrpcStatus status) {
@@ -246,7 +327,7 @@ void GrpcStream::Finish(GrpcStatus status) {
     connection_.SubmitStatus(*this);
   else if (waiting)
     connection_.ResumeSending(*this);
-  RecordSelf();
+  if (ended()) RecordSelf();
 }
 
 void GrpcStream::FinishHttp(int code) {
@@ -256,13 +337,13 @@ void GrpcStream::FinishHttp(int code) {
   RecordSelf();
 }
 
-void GrpcStream::RecordSelf() const {
-  if (rpc_ && rpc_->records_calls()) return;
+void GrpcStream::RecordSelf() {
+  if ((rpc_ && rpc_->records_calls()) || std::exchange(recorded_, true)) return;
   AccessRecord record;
   record.status = static_cast<int>(status_.code);
   record.error = status_.message;
   record.received = received_;
-  record.sent = sent_ + pending_;
+  record.sent = sent_ + pending_ + outbox_bytes_;
   if (rpc_) rpc_->Describe(record);
   Record(record);
 }

@@ -31,13 +31,18 @@ class GrpcStream {
   Buffer Room() { return finished_ ? Buffer() : reader_.Room(); }
   // Passes messages to the Rpc that waited until the client had read earlier responses.
   void OnReleased();
+  // Passes further messages to the Rpc after Pause.
+  void OnContinue();
   Rpc* rpc() { return finished_ ? nullptr : rpc_.get(); }
+  bool accepted() const { return finished_ || rpc_; }  // its headers are complete
 
   // Called by the connection when it sends. pending() is the number of bytes that can be sent. Emit moves the
   // first `size` of them to `out`.
   size_t pending() const { return pending_; }
   void Emit(size_t size, OutBuffer& out);
   bool finished() const { return finished_; }
+  // True if nothing follows the bytes of pending().
+  bool ended() const { return finished_ && !compressing_ && outbox_.empty(); }
   const GrpcStatus& status() const { return status_; }
   uint64_t deadline_timer = 0;
   bool waiting = false;  // the session asked for data when there was none, so ResumeSending must be called
@@ -48,6 +53,8 @@ class GrpcStream {
   void Finish(const Status& status) { Finish(GrpcStatus::Of(status)); }
   // Opens the client's flow-control window again after the Rpc was full.
   void Resume();
+  // Passes no further messages to the Rpc until OnContinue, because another thread works on the last one.
+  void Pause() { paused_ = true; }
   void Record(AccessRecord record) const;
 
   GrpcConnection& connection() { return connection_; }
@@ -64,12 +71,21 @@ class GrpcStream {
   void Abort(GrpcStatus status);  // also cancels the Rpc
   void TakeMessage();
   void PassMessages();
+  bool InflateNow(InMessage& message);
   void StartInflating(InMessage message);
   void OnInflated(InMessage message, GrpcStatus status);
   bool Held();
-  bool Waiting() const { return !finished_ && (inflating_ || end_waits_ || !inbox_.empty()); }
+  bool Waiting() const { return !finished_ && (paused_ || end_waits_ || !inbox_.empty()); }
   void ReturnWindow();
-  void RecordSelf() const;
+  bool Compresses() const;
+  bool TakesLong(const OutMessage& message) const;
+  void PassOutbox();
+  bool StartCompressing(OutMessage& message);
+  void OnCompressed(OutMessage message, size_t plain);
+  void QueueShort(OutMessage message);
+  void Queue(OutMessage message);
+  void CountOutbox(int64_t bytes);
+  void RecordSelf();
 
   GrpcConnection& connection_;
   const int32_t id_;
@@ -81,10 +97,13 @@ class GrpcStream {
   size_t header_bytes_ = 0;
   MessageReader reader_;
   std::list<InMessage> inbox_;  // messages that the Rpc has not got yet
-  bool inflating_ = false;      // the message before them is being decompressed
+  bool paused_ = false;         // another thread decompresses or parses the message before them
   bool end_waits_ = false;      // the end of the request comes after them
   bool held_ = false;           // the connection calls OnReleased
   std::unique_ptr<Rpc> rpc_;
+  std::list<OutMessage> outbox_;  // messages after one that is being compressed
+  size_t outbox_bytes_ = 0;       // of these and of that one
+  bool compressing_ = false;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
   size_t part_ = 0, offset_ = 0;  // where in that message
@@ -94,7 +113,7 @@ class GrpcStream {
   size_t stream_window_ = 0, connection_window_ = 0;
   uint64_t received_ = 0, sent_ = 0;
   GrpcStatus status_;
-  bool responded_ = false, finished_ = false;
+  bool responded_ = false, finished_ = false, recorded_ = false;
 };
 
 }  // namespace tern::server

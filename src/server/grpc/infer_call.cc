@@ -3,7 +3,6 @@
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
-#include "server/grpc/message_compression.h"
 
 namespace tern::server {
 
@@ -26,13 +25,17 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   if (request.timeout.count() == 0) request.timeout = timeout_;
   shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
+  const bool found = model_ && model_name_ == parsed.model && version_ == parsed.version;
   model_name_ = parsed.model;
   version_ = parsed.version;
+  if (!found) model_ = nullptr;
   TERN_TRY(std::move(status));
   if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
-  TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
-  if (!streaming_ && decoupled())
+  if (!found) {
+    TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
+  }
+  if (!streaming_ && model_->config().decoupled)
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
   return ForwardHeaders(headers_, forward_.get(), request);
 }
@@ -42,33 +45,59 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
   trace_ = stream.metadata().trace;
   if (!streaming_ && stream.timeout().count() > 0)
     timeout_ = std::chrono::ceil<std::chrono::microseconds>(stream.timeout());
-  if (stream.metadata().accepts_gzip)
-    compression_ = stream.connection().shared().options.response_compression;
   forward_ = stream.connection().shared().options.forward;
   if (forward_) headers_ = stream.headers();
 }
 
+// Finds the model before the message is parsed. If the model is overloaded, answers the call and returns
+// true.
+bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
+  const RequestNames names = PeekNames(message.bytes);
+  if (names.model.empty() || context.draining) return false;
+  model_name_ = names.model;
+  version_ = names.version;
+  auto found = context.models->Find(model_name_, version_);
+  if (!found.ok()) return false;
+  model_ = std::move(*found);
+  request.id = names.id;
+  request.arrived = arrived_;
+  request.trace = trace_;
+  parsed_.store(true, std::memory_order_release);  // as much as the answer needs
+  if (model_->RefuseIfOverloaded(*this)) return true;
+  parsed_.store(false, std::memory_order_release);
+  return false;
+}
+
 // Other connections would wait while the loop converts or copies long tensors, so another thread does that.
-// The requests of a stream must stay in order, so the loop does it for them.
 Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream) {
   call->TakeOrigin(stream);
   GrpcShared& shared = stream.connection().shared();
-  if (!call->streaming_ && TakesLongToParse(message.bytes)) {
+  if (call->RefuseEarly(message, shared.context)) return {};
+  if (TakesLongToParse(message.bytes)) {
     auto held = std::make_shared<InMessage>(std::move(message));
-    const bool posted =
-        shared.work.Post([call, held, &context = shared.context, limit = shared.limits.message] {
-          call->SubmitFromThread([&] { return call->Parse(std::move(*held), context, limit); });
-        });
-    return posted ? Status() : ResourceExhausted("too many long requests wait");
+    return Post(call, stream, [call = call.get(), held, &shared] {
+      return call->Parse(std::move(*held), shared.context, shared.limits.message);
+    });
   }
   TERN_TRY(call->Parse(std::move(message), shared.context, shared.limits.message));
-  if (!call->streaming_ && call->shared_.input_bytes() > kMaxLoopBytes) {
-    const bool posted = shared.work.Post([call] { call->SubmitFromThread([] { return Status(); }); });
-    return posted ? Status() : ResourceExhausted("too many long requests wait");
-  }
+  if (call->shared_.input_bytes() > kMaxLoopBytes) return Post(call, stream, [] { return Status(); });
   TERN_TRY(call->shared_.ReadInputs(call->request));
   ModelVersion& model = *call->model_;
   model.Submit(call);
+  return {};
+}
+
+// The next message of the stream waits until the call is submitted, because requests must stay in order.
+Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
+                       std::function<Status()> parse) {
+  const auto work = [call, parse = std::move(parse)] {
+    call->SubmitFromThread(parse);
+    call->replies_->Post([id = call->stream_](GrpcConnection& connection) {
+      if (GrpcStream* found = connection.Find(id)) found->OnContinue();
+    });
+  };
+  if (!stream.connection().shared().work.Post(work)) return ResourceExhausted("too many long requests wait");
+  stream.Pause();
   return {};
 }
 
@@ -120,8 +149,6 @@ Reply InferCall::MakeReply(const Response& response) const {
   const ResponseNames names = {model_ ? model_->config().name : model_name_,
                                model_ ? model_->version() : version_, request.id};
   auto message = streaming_ ? EncodeStreamResponse(names, response) : EncodeInferResponse(names, response);
-  if (message.ok() && compression_ > 0 && message->size() > kMaxLoopBytes)
-    CompressMessage(*message, compression_);
   if (message.ok())
     reply.message = std::move(*message);
   else

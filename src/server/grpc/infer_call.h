@@ -20,7 +20,10 @@ class InferCall : public Call {
   // Parses the message, finds the model and submits the call. An error means that the call was not submitted.
   static Status Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream);
 
-  bool decoupled() const { return model_ && model_->config().decoupled; }
+  // False until the request is parsed.
+  bool decoupled() const {
+    return parsed_.load(std::memory_order_acquire) && model_ && model_->config().decoupled;
+  }
   uint64_t number() const { return number_; }
   void Describe(AccessRecord& record) const;
   // Makes the reply for a call that was not submitted. Its message contains the error as error_message.
@@ -33,6 +36,9 @@ class InferCall : public Call {
   void TakeOrigin(GrpcStream& stream);
   Status Parse(InMessage message, ServerContext& context, uint64_t limit);
   Status ReadMessage(InMessage message, ServerContext& context, uint64_t limit);
+  bool RefuseEarly(const InMessage& message, ServerContext& context);
+  static Status Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
+                     std::function<Status()> parse);
   void SubmitFromThread(const std::function<Status()>& parse);
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
@@ -51,7 +57,6 @@ class InferCall : public Call {
   std::atomic<bool> parsed_{false};   // another thread may still parse the request while its stream ends
   std::string model_name_, version_;  // as in the request, for the access log and for errors
   std::shared_ptr<ModelVersion> model_;
-  int compression_ = 0;  // level of gzip for long responses; 0: none
   ByteReservation reservation_;
   // Of a unary call: its response, until the final (empty) response has arrived.
   std::unique_ptr<Response> held_;

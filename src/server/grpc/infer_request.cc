@@ -228,13 +228,27 @@ class Parser {
 
 }  // namespace
 
+RequestNames PeekNames(const Buffer& message) {
+  RequestNames names;
+  std::string_view* const texts[] = {&names.model, &names.version, &names.id};
+  ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
+  // protobuf writes fields in the order of their numbers.
+  for (uint32_t last = 0; reader.Next() && reader.kind() == ProtoKind::kBytes; last = reader.field()) {
+    if (reader.field() <= last || reader.field() > std::size(texts)) break;
+    if (!IsUtf8(reader.bytes())) return {};
+    *texts[reader.field() - 1] = reader.bytes();
+  }
+  return reader.ok() ? names : RequestNames();
+}
+
 bool TakesLongToParse(const Buffer& message) {
   constexpr size_t kMaxBytes = size_t{256} << 10;
-  if (message.size() <= kMaxBytes) return false;
+  constexpr int kMaxFields = 4096;  // a client could send millions of them
+  size_t bytes = message.size();
   ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
-  while (reader.Next())
-    if (reader.Is(7, ProtoKind::kBytes)) return false;  // raw_input_contents
-  return true;
+  for (int i = 0; bytes > kMaxBytes && i < kMaxFields && reader.Next(); ++i)
+    if (reader.Is(7, ProtoKind::kBytes)) bytes -= reader.bytes().size();  // raw_input_contents
+  return bytes > kMaxBytes;
 }
 
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out) {

@@ -26,7 +26,14 @@ struct InferMessage {
 // memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
-// Returns whether parsing takes long: the message is long, and its tensors are not in raw_input_contents.
+// What the first fields of a ModelInferRequest say. The texts refer to the message.
+struct RequestNames {
+  std::string_view model, version, id;
+};
+// Reads the names without the rest of the message. Returns no names if they are not its first fields.
+RequestNames PeekNames(const Buffer& message);
+
+// Returns whether parsing takes long: much of the message is not in raw_input_contents. Looks at few fields.
 bool TakesLongToParse(const Buffer& message);
 
 }  // namespace tern::server

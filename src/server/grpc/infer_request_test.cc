@@ -248,6 +248,50 @@ TEST(GrpcInferRequest, SharedMemoryThatIsOff) {
 
 // Parses every prefix of a message, and the message with every byte changed. Each must give a result or an
 // error.
+TEST(GrpcInferRequest, PeeksAtNames) {
+  const auto peek = [](std::string bytes) {
+    const RequestNames names =
+        PeekNames(Buffer::Borrow(bytes.data(), bytes.size(), std::make_shared<int>(0)));
+    return StrCat(names.model, "|", names.version, "|", names.id);
+  };
+  inference::ModelInferRequest request;
+  request.set_model_name("m");
+  EXPECT_EQ(peek(request.SerializeAsString()), "m||");
+  request.set_model_version("2");
+  request.set_id("i");
+  AddInput(request, "FP32", {1});
+  EXPECT_EQ(peek(request.SerializeAsString()), "m|2|i");
+  EXPECT_EQ(peek(request.SerializeAsString() + "\xff"), "m|2|i") << "the rest is not read";
+  EXPECT_EQ(peek(""), "||");
+  EXPECT_EQ(peek("\x0a\x01\xff"), "||");
+  EXPECT_EQ(peek("\x0a\x01m\x12\x05"), "||");
+  EXPECT_EQ(peek("\x12\x01"
+                 "2\x0a\x01m"),
+            "|2|")
+      << "another order";
+}
+
+bool TakesLong(std::string bytes) {
+  return TakesLongToParse(Buffer::Borrow(bytes.data(), bytes.size(), std::make_shared<int>(0)));
+}
+
+TEST(GrpcInferRequest, TakesLongToParse) {
+  inference::ModelInferRequest request;
+  request.set_model_name("m");
+  AddInput(request, "FP32", {100'000});
+  inference::ModelInferRequest raw = request;
+  raw.add_raw_input_contents(std::string(400'000, '\0'));
+  EXPECT_FALSE(TakesLong(request.SerializeAsString()));
+  EXPECT_FALSE(TakesLong(raw.SerializeAsString()));
+  for (int i = 0; i < 100'000; ++i) request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1);
+  EXPECT_TRUE(TakesLong(request.SerializeAsString()));
+  // Many small fields take long wherever the raw tensors are.
+  std::string fields;
+  for (int i = 0; i < 200'000; ++i) fields += "\x1a\x01x";
+  EXPECT_TRUE(TakesLong(raw.SerializeAsString() + fields));
+  EXPECT_TRUE(TakesLong(fields + raw.SerializeAsString()));
+}
+
 TEST(GrpcInferRequest, DamagedMessages) {
   inference::ModelInferRequest request;
   request.set_model_name("model");

@@ -14,8 +14,12 @@ class SingleMessageRpc : public Rpc {
     message_ = std::move(message);
   }
   void OnEnd() final {
+    complete_ = true;
     if (!message_) return stream_.Finish({GrpcCode::kInternal, "the request has no message", 0});
     Run(std::move(*message_));
+  }
+  void OnDrain() final {
+    if (!complete_) stream_.Finish({GrpcCode::kUnavailable, "Server exiting", 0});
   }
   void OnReply(Reply reply) override {
     if (reply.message && reply.status.ok()) stream_.Send(std::move(*reply.message));
@@ -25,6 +29,7 @@ class SingleMessageRpc : public Rpc {
  private:
   virtual void Run(InMessage message) = 0;
   std::optional<InMessage> message_;
+  bool complete_ = false;
 };
 
 class InferRpc : public SingleMessageRpc {

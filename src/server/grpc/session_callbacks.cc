@@ -152,7 +152,7 @@ struct SessionCallbacks {
     GrpcStream* stream = c.Find(id);
     if (!stream) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     const size_t size = std::min(limit, stream->pending());
-    const bool last = size == stream->pending() && stream->finished();
+    const bool last = size == stream->pending() && stream->ended();
     if (size == 0 && !last) {
       stream->waiting = true;
       return NGHTTP2_ERR_DEFERRED;
@@ -174,6 +174,7 @@ struct SessionCallbacks {
     return Protect([&] {
       c.out_.Append(header, 9);
       stream->Emit(size, c.out_);
+      c.data_out_ += size;
     });
   }
 

@@ -7,11 +7,14 @@
 namespace tern::server {
 namespace {
 
+int64_t SizeOf(const Reply& reply) { return reply.message ? static_cast<int64_t>(reply.message->size()) : 0; }
+
 // Responses of decoupled models are sent at once. Responses of other models are sent in the order of their
 // requests, because clients match requests and responses by that order.
 class StreamInferRpc : public Rpc {
  public:
   using Rpc::Rpc;
+  ~StreamInferRpc() override { CountHeld(-held_bytes_); }
 
   void OnMessage(InMessage message) override;
   void OnEnd() override;
@@ -34,11 +37,13 @@ class StreamInferRpc : public Rpc {
   bool MustWait(uint64_t number) const;
   bool Write(uint64_t number, Reply reply);
   void WriteHeld();
+  void CountHeld(int64_t bytes);
   void Advance();
   void RecordCall(const Entry& entry, const Reply& reply) const;
   void CancelAll();
 
   std::map<uint64_t, Entry> calls_;  // unfinished calls by number
+  int64_t held_bytes_ = 0;           // of all replies that wait
   uint64_t next_ = 0;
   bool ended_ = false, draining_ = false;
 };
@@ -64,12 +69,19 @@ void StreamInferRpc::OnReply(Reply reply) {
   const auto found = calls_.find(number);
   if (found == calls_.end()) return;
   if (MustWait(number)) {
+    CountHeld(SizeOf(reply));
     found->second.held.push_back(std::move(reply));
     return;
   }
   if (!Write(number, std::move(reply))) return;
   WriteHeld();
   Advance();
+}
+
+// Replies that wait are unsent responses of the connection.
+void StreamInferRpc::CountHeld(int64_t bytes) {
+  held_bytes_ += bytes;
+  stream_.connection().CountOutbox(bytes);
 }
 
 // Returns false if the stream has ended.
@@ -95,6 +107,7 @@ void StreamInferRpc::WriteHeld() {
     if (at->second.call->decoupled()) continue;
     std::vector<Reply> held = std::move(at->second.held);
     at->second.held.clear();
+    for (const Reply& reply : held) CountHeld(-SizeOf(reply));
     const bool done = !held.empty() && held.back().final;
     for (Reply& reply : held)
       if (!Write(number, std::move(reply))) return;

@@ -140,6 +140,71 @@ TEST_F(GrpcStreamInferTest, HoldsBackClientsWithManyOpenCalls) {
   EXPECT_EQ(stream.Messages().size(), 3000u);
 }
 
+// Short requests wait for a long one, which another thread parses.
+TEST_F(GrpcStreamInferTest, LongRequestsLeaveTheLoopInOrder) {
+  inference::ModelInferRequest request = InferRequest("hold", 200'000);
+  request.clear_raw_input_contents();
+  for (int i = 0; i < 200'000; ++i) request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1);
+  Http2Client client(server->port());
+  client.OpenInfer(InferRequest("hold"));
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 1; }));
+  const std::thread::id loop = models["hold"]->submit_thread;
+  std::string messages;
+  for (int i = 0; i < 12; ++i) {
+    inference::ModelInferRequest next = i % 4 ? InferRequest("hold") : request;
+    next.set_id(std::to_string(i));
+    messages += Body(next);
+  }
+  const int32_t id = client.Open(kPath, messages);
+  client.Until([&] { return client.streams[id].sent == messages.size(); });
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 13; }));
+  const auto held = models["hold"]->Held();
+  for (size_t i = 1; i < held.size(); ++i) EXPECT_EQ(held[i]->request.id, std::to_string(i - 1));
+  for (const auto& call : held) call->Respond(EchoModel::Echo(*call));
+  TestStream& stream = client.Finish(id);
+  EXPECT_EQ(stream.status(), 0);
+  EXPECT_EQ(stream.Messages().size(), 12u);
+  const int32_t last = client.Open(kPath, Body(request), false);
+  ASSERT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 14; }));
+  EXPECT_NE(models["hold"]->submit_thread, loop);
+  client.Reset(last);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// Refuses every request before it is decoded.
+class OverloadedModel : public ModelVersion {
+ public:
+  OverloadedModel() : ModelVersion(EchoModel::MakeConfig("overloaded", EchoModel::Mode::kInline), "1") {}
+  bool RefuseIfOverloaded(Call& call) override {
+    Response response = EchoModel::Failure(Code::kResourceExhausted, "too much load");
+    response.retry_after = std::chrono::milliseconds(1500);
+    call.Respond(std::move(response));
+    return true;
+  }
+  void Submit(std::shared_ptr<Call>) override { ADD_FAILURE() << "the request was decoded"; }
+  size_t MemoryBytes() const override { return 0; }
+  size_t Pending() const override { return 0; }
+};
+
+TEST_F(GrpcStreamInferTest, AnOverloadedModelRefusesBeforeTheRequestIsDecoded) {
+  registry.Publish("overloaded", {std::make_shared<OverloadedModel>()});
+  Http2Client client(server->port());
+  const std::string damaged = InferRequest("overloaded").SerializeAsString() + "\xff";
+  const TestStream& single = client.Call("ModelInfer", damaged);
+  EXPECT_EQ(single.status(), 8);
+  EXPECT_EQ(single.headers.at("grpc-retry-pushback-ms"), "1500");
+  const TestStream& stream = client.Finish(client.Open(kPath, Frame(damaged) + Body(InferRequest("echo"))));
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 2u);
+  const auto refused = stream.Parse<ModelStreamInferResponse>(0);
+  EXPECT_EQ(refused.error_message(), "too much load");
+  EXPECT_EQ(refused.infer_response().id(), "42");
+  EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(1).error_message(), "");
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(records[0].model, "overloaded");
+}
+
 TEST_F(GrpcStreamInferTest, RecordsEachCall) {
   Http2Client client(server->port());
   client.Finish(client.Open(kPath, Body(InferRequest("echo")) + Body(InferRequest("fail"))));

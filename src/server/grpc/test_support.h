@@ -24,8 +24,11 @@ class EchoModel : public ModelVersion {
 
   EchoModel(std::string name, Mode mode, std::string version = "1")
       : ModelVersion(MakeConfig(std::move(name), mode), std::move(version)), mode_(mode) {}
-  ~EchoModel() override {
+  ~EchoModel() override { Join(); }
+  // A call owns its model, so one of these threads may be the last owner. A thread cannot join itself.
+  void Join() {
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
 
   static ModelConfig MakeConfig(std::string name, Mode mode) {
@@ -232,6 +235,10 @@ class Http2Client {
     nghttp2_session_resume_data(session_, id);
     Flush();
   }
+  void Ping() {
+    nghttp2_submit_ping(session_, 0, nullptr);
+    Flush();
+  }
   void Reset(int32_t id) {
     nghttp2_submit_rst_stream(session_, 0, id, NGHTTP2_CANCEL);
     Flush();
@@ -335,7 +342,10 @@ class GrpcServerTest : public ::testing::Test, public Observability {
   void TearDown() override {
     server.reset();
     loops.reset();
-    for (auto& [name, model] : models) model->Release();
+    for (auto& [name, model] : models) {
+      model->Join();
+      model->Release();
+    }
   }
   void StartServer(GrpcOptions options, int loop_count = 1) {
     server.reset();

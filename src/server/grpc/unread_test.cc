@@ -57,6 +57,28 @@ TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
+  Http2Client client(server->port());
+  const std::string message = Frame(InferRequest("echo", kMiB / 16).SerializeAsString());
+  std::string messages = Frame(InferRequest("hold").SerializeAsString());
+  for (int i = 0; i < 3; ++i) messages += message;
+  for (const bool leave : {false, true}) {
+    const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages);
+    const TestStream& stream = client.streams[id];
+    client.Until([&] { return stream.sent == messages.size(); });
+    EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+    EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 3 * kMiB / 4; }));
+    const auto call = models["hold"]->Held().back();
+    if (leave)
+      client.Reset(id);
+    else
+      call->Respond(EchoModel::Echo(*call));
+    client.Finish(id);
+    EXPECT_EQ(stream.Messages().size(), leave ? 0u : 4u);
+    EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  }
+}
+
 TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
   {
     Http2Client client(server->port(), true, false);
@@ -80,6 +102,45 @@ TEST_F(GrpcUnreadTest, AClientThatNeverOpensItsWindowsIsClosed) {
   EXPECT_TRUE(client.closed);
   EXPECT_TRUE(Eventually([&] { return server->connections() == 0; }));
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// The answers to pings are bytes that the client takes, but they are not its responses.
+TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
+  GrpcOptions options;
+  options.message_time = std::chrono::milliseconds(400);
+  StartServer(options);
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  for (int i = 0; i < 20; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
+  ASSERT_TRUE(client.Until([&] { return client.streams.rbegin()->second.headers.contains(":status"); }));
+  client.socket.LimitReads(50);
+  for (int i = 0; i < 150 && server->connections() > 0; ++i) {
+    client.Ping();
+    client.Until([] { return false; });
+  }
+  EXPECT_EQ(server->connections(), 0u);
+  EXPECT_EQ(client.goaway_text, "");
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// Few clients must not take a small budget.
+TEST_F(GrpcUnreadTest, ASmallBudgetHoldsRequestsEarlier) {
+  context.limits.queued_bytes = 64 * kMiB;
+  Http2Client client(server->port(), true, false);
+  client.Call("ServerLive", "");
+  const size_t before = Answered();
+  client.socket.LimitReads(100);
+  for (int i = 0; i < 100; ++i) {
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 16))];
+    const auto read = [&] { return stream.ended || client.received.size() > 15 * kMiB; };
+    if (!client.Until([&] { return stream.sent == stream.to_send.size() && read(); })) break;
+  }
+  client.Until([] { return false; });
+  // 16 MiB are in the client's window, 2 MiB and one response wait in the server.
+  EXPECT_GE(Answered() - before, 64u);
+  EXPECT_LE(Answered() - before, 74u);
+  Http2Client other(server->port());
+  EXPECT_EQ(other.Finish(other.OpenInfer(InferRequest("echo"))).status(), 0);
 }
 
 TEST_F(GrpcUnreadTest, LargeMessagesArriveInPlace) {
@@ -144,6 +205,21 @@ TEST_F(GrpcUnreadTest, DrainSaysWhetherRequestsAreLeft) {
   EXPECT_TRUE(Eventually([&] { return server->Drain(std::chrono::milliseconds(200)); }));
 }
 
+TEST_F(GrpcUnreadTest, DrainEndsRequestsThatAreNotComplete) {
+  Http2Client client(server->port());
+  const std::string message = Frame(InferRequest("echo").SerializeAsString());
+  const std::string path = "/inference.GRPCInferenceService/ModelInfer";
+  const int32_t half = client.Open(path, message.substr(0, 20), false);
+  const int32_t open = client.Open(path, message, false);  // without its end
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  context.draining = true;
+  bool drained = false;
+  std::thread drain([&] { drained = server->Drain(std::chrono::seconds(5)); });
+  for (const int32_t id : {half, open}) EXPECT_EQ(client.Finish(id).status(), 14) << id;
+  drain.join();
+  EXPECT_TRUE(drained);
+}
+
 TEST_F(GrpcUnreadTest, LongTypedContentsLeaveTheLoop) {
   inference::ModelInferRequest request = InferRequest("echo", 200'000);
   request.clear_raw_input_contents();
@@ -174,6 +250,120 @@ TEST_F(GrpcUnreadTest, AResetWhileContentsAreConverted) {
   Http2Client client(server->port());
   for (int i = 0; i < 20; ++i) client.Reset(client.OpenInfer(request));
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// A repository whose index waits until the test opens it: it occupies the worker threads.
+struct BlockedRepository : RepositoryControl {
+  std::latch open{1};
+  std::atomic<int> waiting{0};
+  std::vector<IndexEntry> Index(bool) override {
+    ++waiting;
+    open.wait();
+    return {};
+  }
+  Status Load(const std::string&, const LoadOptions&) override { return {}; }
+  Status Unload(const std::string&, bool) override { return {}; }
+};
+
+class GrpcBlockedTest : public GrpcUnreadTest {
+ protected:
+  // Occupies both worker threads until blocked.open.
+  void Block(Http2Client& client) {
+    context.repository = &blocked;
+    for (int i = 0; i < 2; ++i)
+      indexes.push_back(client.Open("/inference.GRPCInferenceService/RepositoryIndex", Frame("")));
+    ASSERT_TRUE(Eventually([&] { return blocked.waiting == 2; }));
+  }
+  void Unblock(Http2Client& client) {
+    blocked.open.count_down();
+    for (const int32_t id : indexes) EXPECT_EQ(client.Finish(id).status(), 0);
+  }
+  BlockedRepository blocked;
+  std::vector<int32_t> indexes;
+};
+
+TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
+  Http2Client client(server->port());
+  Block(client);
+  const auto send = [&](size_t n) {
+    return client.Open("/inference.GRPCInferenceService/ModelInfer",
+                       Zipped(InferRequest("echo", n).SerializeAsString()), true,
+                       {{"grpc-encoding", "gzip"}});
+  };
+  EXPECT_EQ(client.Finish(send(1000)).status(), 0);
+  // Messages that become long wait for a worker thread, however short they are.
+  auto request = InferRequest("echo", 100'000);
+  request.set_raw_input_contents(0, std::string(400'000, '\0'));
+  const std::string bomb = Zipped(request.SerializeAsString());
+  EXPECT_LT(bomb.size(), 2000u);
+  const int32_t id =
+      client.Open("/inference.GRPCInferenceService/ModelInfer", bomb, true, {{"grpc-encoding", "gzip"}});
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[id].closed);
+  Unblock(client);
+  EXPECT_EQ(client.Finish(id).status(), 0);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// Neither the loop nor the thread of the model compresses a long response.
+TEST_F(GrpcBlockedTest, LongResponsesAreCompressedByWorkerThreads) {
+  GrpcOptions options;
+  options.response_compression = 1;
+  StartServer(options);
+  Http2Client client(server->port());
+  Block(client);
+  const Headers gzip = {{"grpc-accept-encoding", "gzip"}};
+  const int32_t once = client.OpenInfer(InferRequest("echo", 50'000), gzip);
+  const std::string messages = Frame(InferRequest("repeat", 50'000).SerializeAsString()) +
+                               Frame(InferRequest("echo").SerializeAsString()) +
+                               Frame(InferRequest("echo", 50'000, 7).SerializeAsString());
+  const int32_t many = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true, gzip);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[once].closed);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 200'000u; })) << "responses that wait count";
+  Unblock(client);
+  const TestStream& single = client.Finish(once);
+  EXPECT_EQ(single.status(), 0);
+  EXPECT_EQ(single.headers.at("grpc-encoding"), "gzip");
+  EXPECT_LT(single.body.size(), 200'000u);
+  EXPECT_EQ(single.body[0], 1);
+  const TestStream& stream = client.Finish(many);
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 5u);
+  for (size_t i = 0; i < 5; ++i) {
+    const std::string message = stream.Messages()[i];
+    Buffer bytes = Buffer::Allocate(message.size());
+    memcpy(bytes.data(), message.data(), message.size());
+    const auto plain = i == 3 ? Result<Buffer>(bytes) : Decompress(bytes, Compression::kGzip, 1 << 22);
+    ASSERT_TRUE(plain.ok()) << i;
+    ModelStreamInferResponse response;
+    ASSERT_TRUE(response.ParseFromArray(plain->data(), static_cast<int>(plain->size())));
+    EXPECT_EQ(response.infer_response().model_name(), i < 3 ? "repeat" : "echo") << i;
+    if (i < 3) {
+      EXPECT_EQ(response.infer_response().parameters().at("index").int64_param(), static_cast<int64_t>(i));
+    }
+  }
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+  const std::lock_guard lock(mutex);
+  for (const Recorded& record : records)
+    if (record.target.ends_with("/ModelInfer")) {
+      EXPECT_EQ(record.sent, single.body.size());
+    }
+}
+
+TEST_F(GrpcUnreadTest, SmallCompressedMessagesHaveTheLimit) {
+  GrpcOptions options;
+  options.max_message_bytes = 10'000;
+  StartServer(options);
+  Http2Client client(server->port());
+  auto request = InferRequest("echo", 5'000);
+  request.set_raw_input_contents(0, std::string(20'000, '\0'));
+  const Headers gzip = {{"grpc-encoding", "gzip"}};
+  const std::string path = "/inference.GRPCInferenceService/ModelInfer";
+  EXPECT_EQ(client.Finish(client.Open(path, Zipped(request.SerializeAsString()), true, gzip)).status(), 8);
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true), true, gzip)).status(), 3);
+  EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true))).status(), 13);
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 

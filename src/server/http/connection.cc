@@ -7,8 +7,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLinger{1000}, kDrainLinger{100}, kDrainHead{1000};
-constexpr int64_t kMinBytesPerMs = 1;  // of a body, on average
+constexpr milliseconds kLinger{1000}, kDrainLinger{100}, kDrainPause{1000};
+constexpr int64_t kMinBytesPerMs = 1;  // of a body and of responses, on average
 
 milliseconds Since(Clock::time_point time) {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - time);
@@ -53,20 +53,26 @@ void HttpConnection::CheckTimes() {
   if (lingering_) return Close();
   const milliseconds limit = shared_->options.idle;
   const bool idle = exchanges_.empty() && out_.empty();
-  if (draining_ && idle && state_ == State::kHead) return Close();
+  if (draining_ && idle) {
+    // The rest of a body may still arrive.
+    const milliseconds rest = kDrainPause - Since(read_time_);
+    return state_ == State::kHead || rest.count() <= 0 ? Close() : ArmTimer(rest);
+  }
   if (limit.count() == 0) return;
-  if (!exchanges_.empty()) return ArmTimer(limit);
+  if (!exchanges_.empty() && !owing_) return ArmTimer(limit);
   const milliseconds left = TimeLeft();
   if (left.count() > 0) return ArmTimer(left + milliseconds(1));
   if (state_ == State::kHead || !out_.empty()) return Close();
   Refuse(408, "the body of the request arrives too slowly");
 }
 
-// The client may pause for the limit. A head must arrive within it; a long body gets more time.
+// The client may pause for the limit. A head must arrive within it; a long body and long responses get more
+// time. What the client sends gives it no time for responses that it does not read.
 milliseconds HttpConnection::TimeLeft() const {
+  if (owing_) return -Since(read_by_);
   const milliseconds limit = shared_->options.idle;
   const milliseconds pause = limit - Since(read_time_);
-  if (!out_.empty() || (state_ == State::kHead && begin_ == end_)) return pause;
+  if (state_ == State::kHead && begin_ == end_) return pause;
   const size_t bytes = state_ == State::kBody      ? filled_
                        : state_ == State::kChunked ? chunked_body_->size()
                        : state_ == State::kRefused ? request_bytes_
@@ -101,7 +107,7 @@ void HttpConnection::Progress() {
     again = !closed_ && paused_ && !Paused() && !peer_closed_;
     if (again) Resume();
   }
-  unsent_.Set(shared_->context, closed_ ? 0 : out_.bytes());
+  unsent_.Set(shared_->context, closed_ ? 0 : Unsent());
   if (!closed_) EndOrWait();
 }
 
@@ -117,9 +123,8 @@ void HttpConnection::EndOrWait() {
   if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
   const bool idle = exchanges_.empty() && out_.empty();
   if (idle && (last_request_ || (draining_ && between && !yielding_)) && !lingering_) return EndWriting();
-  // One byte of a request must not hold up the end of the server.
-  if (idle && draining_ && state_ == State::kHead && !lingering_ && !std::exchange(hurried_, true))
-    ArmTimer(kDrainHead);
+  // A client that stops inside a request must not hold up the end of the server.
+  if (idle && draining_ && !lingering_ && !std::exchange(hurried_, true)) ArmTimer(kDrainPause);
   UpdateInterest();
 }
 
@@ -135,10 +140,27 @@ void HttpConnection::PopFinished() {
 // Returns false if the connection is closed.
 bool HttpConnection::FlushOutput() {
   if (out_.empty()) return true;
-  const Stream::Outcome outcome = out_.Flush(*stream_);
+  size_t written = 0;
+  const Stream::Outcome outcome = out_.Flush(*stream_, written);
   if (outcome == Stream::Outcome::kClosed) return Close(), false;
-  if (watch_write_) read_time_ = Clock::now();  // the client is still reading a long response
+  if (owing_ || !out_.empty()) CountTaken(written);
   return true;
+}
+
+// Gives the client time for the bytes that it took.
+void HttpConnection::CountTaken(size_t bytes) {
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point latest = now + shared_->options.idle;
+  const milliseconds more(static_cast<int64_t>(bytes) / kMinBytesPerMs);
+  read_by_ = owing_ ? std::min(latest, read_by_ + more) : latest;
+  owing_ = !out_.empty();
+  if (bytes > 0) read_time_ = now;  // the client is still reading a long response
+}
+
+uint64_t HttpConnection::Unsent() const {
+  uint64_t sum = out_.bytes();
+  for (const auto& exchange : exchanges_) sum += exchange->held.bytes();
+  return sum;
 }
 
 void HttpConnection::UpdateInterest() {

@@ -23,10 +23,14 @@ struct HttpShared {
   HttpShared(ServerContext& server, HttpOptions http)
       : context(server),
         options(std::move(http)),
-        keeps_fields(!options.restrictions.empty() || options.forward) {}
+        keeps_fields(!options.restrictions.empty() || options.forward),
+        cors_headers("Content-Type, Content-Encoding, Inference-Header-Content-Length, traceparent") {
+    for (const std::string& name : options.restrictions.HeaderNames()) cors_headers += ", " + name;
+  }
   ServerContext& context;
   const HttpOptions options;
-  const bool keeps_fields;  // the options need all header fields of a request
+  const bool keeps_fields;   // the options need all header fields of a request
+  std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
   WorkerThreads work{2};        // what takes long but does not wait for a model
@@ -94,6 +98,8 @@ class HttpConnection : public Connection,
   void EndOrWait();
   void PopFinished();
   bool FlushOutput();
+  void CountTaken(size_t bytes);
+  uint64_t Unsent() const;
   void UpdateInterest();
   void OnHangUp();
   void EndWriting();
@@ -113,6 +119,8 @@ class HttpConnection : public Connection,
 
   // dispatch.cc
   void Dispatch(Buffer body);
+  bool IsPreflight() const;
+  std::optional<HttpReply> Forbidden(RouteKind kind) const;
   void StartCall(const Route& route, IncomingBody body);
   std::shared_ptr<HttpCall> RefusedCall();
   void SendRefusal(const std::shared_ptr<HttpCall>& call);
@@ -149,7 +157,9 @@ class HttpConnection : public Connection,
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;
-  ByteReservation unsent_;  // for out_
+  ByteReservation unsent_;     // for out_ and for responses that wait for earlier ones
+  Clock::time_point read_by_;  // while owing_: the client must take more bytes until then
+  bool owing_ = false;         // the socket did not take all of out_
   uint64_t timer_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;
@@ -157,7 +167,7 @@ class HttpConnection : public Connection,
   bool busy_ = false;          // in Run: Progress comes at its end
   bool paused_ = false;        // parsing stopped because of Paused
   bool yielding_ = false;      // parsing goes on after other connections had their turn
-  bool hurried_ = false;       // the server drains: the rest of a head must arrive soon
+  bool hurried_ = false;       // the server drains: the rest of a request must arrive soon
   bool last_request_ = false;  // no more requests are taken
   bool draining_ = false;
   bool peer_closed_ = false;

@@ -35,7 +35,8 @@ void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
 }
 
 bool HttpConnection::Paused() const {
-  return last_request_ || yielding_ || exchanges_.size() >= kMaxPipelined || out_.bytes() > kMaxWaiting;
+  return last_request_ || yielding_ || exchanges_.size() >= kMaxPipelined ||
+         Unsent() > UnsentLimit(shared_->context, kMaxWaiting);
 }
 
 void HttpConnection::Discard() {
@@ -187,6 +188,10 @@ bool HttpConnection::BeginBody(size_t available) {
     begin_ += size;
     return FinishRequest(std::move(body)), true;
   }
+  // The body is not read, so the connection ends.
+  if (!shared_->options.restrictions.empty())
+    if (auto forbidden = Forbidden(ParseRoute(target_, shared_->options.base_path).kind))
+      return Refuse(std::move(*forbidden)), false;
   if (head_.expect_continue && available == 0 && exchanges_.empty())
     out_.Text() += "HTTP/1.1 100 Continue\r\n\r\n";
   if (head_.chunked) {

@@ -74,10 +74,11 @@ void HttpConnection::AppendHead(std::string& out, const Exchange& exchange, cons
     out += "\r\nRetry-After: ";
     AppendJsonNumber(out, int64_t{(reply.retry_after.count() + 999) / 1000});
   }
-  if (reply.preflight)
-    out +=
-        "\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS\r\nAccess-Control-Allow-Headers: Content-Type, "
-        "Content-Encoding, Inference-Header-Content-Length, traceparent\r\nAccess-Control-Max-Age: 86400";
+  if (reply.preflight) {
+    out += "\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS\r\nAccess-Control-Allow-Headers: ";
+    out += shared_->cors_headers;
+    out += "\r\nAccess-Control-Max-Age: 86400";
+  }
   if (reply.status != 204) {
     out += "\r\nContent-Length: ";
     AppendJsonNumber(out, length);

@@ -24,13 +24,23 @@ HttpCall::Mode ModeOf(RouteKind kind) {
 
 }  // namespace
 
+// Browsers send a preflight without the header of a restricted operation.
+bool HttpConnection::IsPreflight() const {
+  return head_.method == Method::kOptions && !shared_->options.cors_origin.empty();
+}
+
+// Returns the reply to a request that lacks the header of a restricted operation.
+std::optional<HttpReply> HttpConnection::Forbidden(RouteKind kind) const {
+  if (IsPreflight()) return {};
+  const auto* secret = shared_->options.restrictions.Missing(GroupOf(kind), fields_);
+  if (!secret) return {};
+  return ErrorReply(403, StrCat("This API is restricted, expecting header '", secret->header, "'"));
+}
+
 void HttpConnection::Dispatch(Buffer bytes) {
-  // Browsers send a preflight without the header of a restricted operation.
-  if (head_.method == Method::kOptions && !shared_->options.cors_origin.empty()) return ReplyNow(Preflight());
+  if (IsPreflight()) return ReplyNow(Preflight());
   Route route = ParseRoute(target_, shared_->options.base_path);
-  if (const auto* secret = shared_->options.restrictions.Missing(GroupOf(route.kind), fields_))
-    return ReplyNow(
-        ErrorReply(403, StrCat("This API is restricted, expecting header '", secret->header, "'")));
+  if (auto forbidden = Forbidden(route.kind)) return ReplyNow(std::move(*forbidden));
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
   if (route.kind != RouteKind::kNotFound && route.kind != RouteKind::kBadTarget &&
@@ -78,7 +88,6 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
 std::shared_ptr<HttpCall> HttpConnection::RefusedCall() {
   const Route route = ParseRoute(target_, shared_->options.base_path);
   if (shared_->metrics_only || !IsCall(route.kind) || !Allows(route.kind, head_.method)) return nullptr;
-  if (shared_->options.restrictions.Missing(GroupOf(route.kind), fields_)) return nullptr;
   auto found = context().models->Find(route.model, route.version);
   if (!found.ok()) return nullptr;
   auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));

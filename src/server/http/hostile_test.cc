@@ -127,6 +127,26 @@ TEST_F(HttpTest, BodiesThatTrickleEnd) {
   EXPECT_EQ(context.queued_bytes, 0u);
 }
 
+TEST_F(HttpTest, AClientThatSendsButDoesNotReadIsClosed) {
+  options.idle = 1s;
+  Start();
+  TestClient client(server->port());
+  const int small = 4096;
+  setsockopt(client.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  constexpr size_t kBytes = 7 << 20;
+  const std::string json = StrCat(R"({"inputs":[{"name":"IN0","shape":[1,)", kBytes / 4,
+                                  R"(],"datatype":"FP32","parameters":{"binary_data_size":)", kBytes,
+                                  R"(}}],)", R"("parameters":{"binary_data_output":true}})");
+  client.Send(Post("/v2/models/echo/infer", json + std::string(kBytes, '\0'), Header(json)));
+  ASSERT_TRUE(Eventually([&] { return echo->submitted == 1; }));
+  for (int i = 0; i < 150 && server->connections() > 0; ++i) {
+    client.Send("G");
+    std::this_thread::sleep_for(50ms);
+  }
+  EXPECT_EQ(server->connections(), 0u);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 TEST_F(HttpTest, LongBodiesGetMoreTime) {
   options.idle = 1s;
   Start();
@@ -225,6 +245,16 @@ TEST_F(HttpTest, HalfAHeadDoesNotHoldUpTheEnd) {
   EXPECT_EQ(server->connections(), 0u);
 }
 
+TEST_F(HttpTest, HalfABodyDoesNotHoldUpTheEnd) {
+  Start();
+  TestClient whole(server->port()), chunked(server->port());
+  whole.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{");
+  chunked.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{");
+  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
+  EXPECT_TRUE(server->Drain(20s));
+  EXPECT_EQ(server->connections(), 0u);
+}
+
 // Takes a few bytes of each write.
 class NarrowStream : public Stream {
  public:
@@ -258,11 +288,13 @@ TEST(HttpOutput, KeepsNoMemoryOfWhatIsWritten) {
       expected += piece;
       output.Add(piece);
       stream.room = i ? size : size / 2;
-      output.Flush(stream);
+      size_t written = 0;
+      output.Flush(stream, written);
       ASSERT_LT(output.memory(), 4 * size + 1'000'000) << size << " " << i;
     }
     stream.room = SIZE_MAX;
-    EXPECT_EQ(output.Flush(stream), Stream::Outcome::kDone);
+    size_t written = 0;
+    EXPECT_EQ(output.Flush(stream, written), Stream::Outcome::kDone);
     EXPECT_TRUE(stream.text == expected) << size;
     EXPECT_TRUE(output.empty());
   }

@@ -14,6 +14,12 @@ constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
 
 }  // namespace
 
+void HeldResponse::Reserve(ServerContext& context) {
+  uint64_t bytes = 0;
+  for (const WireTensor& output : response.outputs) bytes += output.bytes.size();
+  reservation.Set(context, bytes);
+}
+
 void HttpCall::Describe(AccessRecord& record) const {
   record.model = version_->config().name;
   record.version = version_->version();
@@ -82,33 +88,38 @@ void HttpCall::SubmitFromThread() {
 }
 
 void HttpCall::ReplyFromThread(HttpReply reply) {
-  auto held = std::make_shared<HttpReply>(std::move(reply));
-  loop_->Post([self = shared_from_this(), this, held] {
-    if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(*held));
+  // The function holds the reservation until the connection has counted the reply.
+  auto held = std::make_shared<std::pair<HttpReply, ByteReservation>>(std::move(reply), ByteReservation());
+  held->second.Set(context_, BodyBytes(held->first));
+  loop_->Post([self = shared_from_this(), this, held = std::move(held)] {
+    if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(held->first));
   });
 }
 
 void HttpCall::OnResponse(Response response) {
   if (early_) {
-    first_ = std::move(response);
+    first_.response = std::move(response);
     return;
   }
   if (response.status.ok()) format_.shared.WriteOutputs(response);
   if (response.final) reservation_ = {};
+  HeldResponse held{std::move(response), {}};
   // A call that answers inline takes no detour.
-  if (loop_->OnThread()) return Deliver(response);
-  loop_->Post(
-      [self = shared_from_this(), this, response = std::move(response)]() mutable { Deliver(response); });
+  if (loop_->OnThread()) return Deliver(held);
+  held.Reserve(context_);
+  auto posted = std::make_shared<HeldResponse>(std::move(held));
+  // Only the function owns the reservation, because this thread may outlive the server.
+  loop_->Post([self = shared_from_this(), this, posted = std::move(posted)] { Deliver(*posted); });
 }
 
-void HttpCall::Deliver(Response& response) {
+void HttpCall::Deliver(HeldResponse& held) {
   const auto connection = connection_.lock();
   if (!connection || answered) return;
   const Status status = Guard([&] {
     if (mode_ == Mode::kGenerateStream)
-      DeliverEvent(*connection, response);
+      DeliverEvent(*connection, held.response);
     else
-      DeliverWhole(*connection, response);
+      DeliverWhole(*connection, held);
     return Status();
   });
   if (status.ok()) return;
@@ -119,19 +130,27 @@ void HttpCall::Deliver(Response& response) {
 }
 
 // The outputs are in the final response or in an earlier one.
-void HttpCall::DeliverWhole(HttpConnection& connection, Response& response) {
-  const bool empty = response.status.ok() && response.outputs.empty();
+void HttpCall::DeliverWhole(HttpConnection& connection, HeldResponse& held) {
+  const bool empty = held.response.status.ok() && held.response.outputs.empty();
   if (!empty) ++responses_;
-  if (!response.final) {
-    if (responses_ == 1) first_ = std::move(response);
-    return;
+  if (!held.response.final) {
+    if (responses_ != 1) return;
+    first_ = std::move(held);
+    return first_.Reserve(context_);
   }
-  Response& answer = empty && responses_ > 0 ? first_ : response;
-  if (!TakesLong(answer)) return connection.Reply(*this, WholeReply(answer));
-  auto held = std::make_shared<Response>(std::move(answer));
-  const bool posted = connection.shared().work.Post([self = shared_from_this(), this, held] {
+  HeldResponse& answer = empty && responses_ > 0 ? first_ : held;
+  if (TakesLong(answer.response)) return MakeLater(connection, answer);
+  connection.Reply(*this, WholeReply(answer.response));
+  first_.reservation = {};
+}
+
+// Another thread makes the reply.
+void HttpCall::MakeLater(HttpConnection& connection, HeldResponse& held) {
+  auto answer = std::make_shared<HeldResponse>(std::move(held));
+  answer->Reserve(context_);
+  const bool posted = connection.shared().work.Post([self = shared_from_this(), this, answer] {
     auto reply = Guard([&]() -> Result<HttpReply> {
-      HttpReply made = WholeReply(*held);
+      HttpReply made = WholeReply(answer->response);
       CompressReply(accept, made);
       return made;
     });

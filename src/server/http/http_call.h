@@ -5,6 +5,13 @@
 
 namespace tern::server {
 
+// A response that waits for a thread, and its bytes in the budget.
+struct HeldResponse {
+  Response response;
+  ByteReservation reservation;
+  void Reserve(ServerContext& context);
+};
+
 class HttpCall : public Call, public Exchange {
  public:
   enum class Mode { kInfer, kGenerate, kGenerateStream };
@@ -42,8 +49,9 @@ class HttpCall : public Call, public Exchange {
   void SubmitFromThread();
   void ReplyFromThread(HttpReply reply);
   Status Reserve(uint64_t bytes);
-  void Deliver(Response& response);
-  void DeliverWhole(HttpConnection& connection, Response& response);
+  void Deliver(HeldResponse& held);
+  void DeliverWhole(HttpConnection& connection, HeldResponse& held);
+  void MakeLater(HttpConnection& connection, HeldResponse& held);
   HttpReply WholeReply(Response& response);
   bool TakesLong(const Response& response) const;
   void DeliverEvent(HttpConnection& connection, Response& response);
@@ -58,7 +66,7 @@ class HttpCall : public Call, public Exchange {
   Headers fields_;                                      // empty unless forward_
   InferFormat format_;
   ByteReservation reservation_;
-  Response first_;          // a response that came before the final one, or a refusal that is not sent yet
+  HeldResponse first_;      // a response that came before the final one, or a refusal that is not sent yet
   bool early_ = false;      // in RefuseEarly
   size_t responses_ = 0;    // with outputs or with an error
   bool streaming_ = false;  // the head of the event stream is written

@@ -128,6 +128,58 @@ TEST_F(HttpLongWorkTest, DrainSaysWhetherRequestsAreLeft) {
   EXPECT_TRUE(server->Drain(2s));
 }
 
+// A repository whose index waits until the test opens it: it occupies the worker threads.
+struct BlockedRepository : FakeRepository {
+  std::latch open{1};
+  std::atomic<int> waiting{0};
+  std::vector<IndexEntry> Index(bool) override {
+    ++waiting;
+    open.wait();
+    return {};
+  }
+};
+
+TEST_F(HttpLongWorkTest, LongResponsesCountWhileTheyWait) {
+  BlockedRepository blocked;
+  context.repository = &blocked;
+  Start();
+  TestClient first(server->port()), second(server->port()), client(server->port());
+  first.Send(Post("/v2/repository/index", ""));
+  second.Send(Post("/v2/repository/index", ""));
+  ASSERT_TRUE(Eventually([&] { return blocked.waiting == 2; }));
+  const std::string json =
+      R"({"inputs":[{"name":"IN0","shape":[1,100000],"datatype":"FP32","parameters":{"binary_data_size":400000}}]})";
+  client.Send(Post("/v2/models/echo/infer", json + std::string(400'000, '\0'), Header(json)));
+  ASSERT_TRUE(Eventually([&] { return echo->submitted == 1; }));
+  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);  // the loop has finished its work for the request
+  EXPECT_GE(context.queued_bytes, 400'000u);
+  blocked.open.count_down();
+  std::string text;
+  EXPECT_EQ(ReadReply(client, text).status, 200);
+  for (TestClient* index : {&first, &second}) EXPECT_EQ(ReadReply(*index, text).status, 200);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+// Responses that wait for an earlier one of their connection count, too.
+TEST_F(HttpLongWorkTest, PipelinedResponsesCountWhileTheyWait) {
+  auto hold = Add(Config("hold"), Mode::kHold);
+  Start();
+  TestClient client(server->port());
+  client.Send(Post("/v2/models/hold/infer", kSmall));
+  const std::string json =
+      R"({"inputs":[{"name":"IN0","shape":[1,100000],"datatype":"FP32","parameters":{"binary_data_size":400000}}],)"
+      R"("parameters":{"binary_data_output":true}})";
+  client.Send(Post("/v2/models/echo/infer", json + std::string(400'000, '\0'), Header(json)));
+  ASSERT_TRUE(Eventually([&] { return echo->submitted == 1; }));
+  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
+  EXPECT_GE(context.queued_bytes, 400'000u);
+  hold->Release();
+  std::string text;
+  EXPECT_EQ(ReadReply(client, text).status, 200);
+  EXPECT_EQ(ReadReply(client, text).status, 200);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : FakeRepository {
   std::latch open{1};

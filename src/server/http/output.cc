@@ -101,7 +101,8 @@ void Output::Compact() {
   piece.text.erase(0, std::exchange(piece.sent, 0));
 }
 
-Stream::Outcome Output::Flush(Stream& stream) {
+Stream::Outcome Output::Flush(Stream& stream, size_t& written) {
+  written = 0;
   while (first_ < used_) {
     iovec parts[kMaxParts];
     int count = 0;
@@ -111,10 +112,11 @@ Stream::Outcome Output::Flush(Stream& stream) {
       char* data = piece.buffer.defined() ? reinterpret_cast<char*>(piece.buffer.data()) : piece.text.data();
       parts[count++] = {data + piece.sent, left(piece)};
     }
-    size_t written = 0;
-    const auto outcome = count ? stream.Write(parts, count, written) : Stream::Outcome::kDone;
+    size_t step = 0;
+    const auto outcome = count ? stream.Write(parts, count, step) : Stream::Outcome::kDone;
     if (outcome != Stream::Outcome::kDone) return outcome;
-    Sent(written);
+    Sent(step);
+    written += step;
   }
   return Stream::Outcome::kDone;
 }

@@ -18,8 +18,8 @@ class Output {
   bool empty() const { return first_ == used_ || (used_ - first_ == 1 && left(pieces_[first_]) == 0); }
   size_t bytes() const;
   size_t memory() const;  // bytes of the texts' memory, including texts that are already written
-  // Writes until everything is written (kDone) or the stream takes no more.
-  Stream::Outcome Flush(Stream& stream);
+  // Writes until everything is written (kDone) or the stream takes no more. Sets the number of bytes written.
+  Stream::Outcome Flush(Stream& stream, size_t& written);
   void Clear();
 
  private:

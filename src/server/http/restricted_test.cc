@@ -29,6 +29,27 @@ TEST_F(HttpTest, RestrictedApis) {
   EXPECT_EQ(ReadReply(client, text).status, 403) << "a header is valid for one request";
 }
 
+TEST_F(HttpTest, RestrictedApisAreRefusedBeforeTheBody) {
+  ASSERT_TRUE(options.restrictions.Add("inference:key=value", "", "api").ok());
+  Start();
+  for (const char* fields : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n",
+                             "Content-Length: 1000000\r\nExpect: 100-continue\r\n"}) {
+    TestClient client(server->port());
+    std::string text;
+    client.Send(StrCat("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n", fields, "\r\n"));
+    const TestReply refused = ReadReply(client, text);
+    EXPECT_EQ(refused.status, 403) << fields;
+    EXPECT_EQ(refused.Field("Connection"), "close") << fields;
+    EXPECT_EQ(client.Read(), "") << fields;
+  }
+  TestClient client(server->port());
+  std::string text;
+  client.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nkey: value\r\nContent-Length: " +
+              std::to_string(sizeof kSmall - 1) + "\r\n\r\n");
+  client.Send(kSmall);
+  EXPECT_EQ(ReadReply(client, text).body, kSmallReply);
+}
+
 TEST_F(HttpTest, EveryRouteHasItsGroup) {
   constexpr const char* kGroups = "health,metadata,inference,shared-memory,model-config,model-repository,";
   ASSERT_TRUE(
@@ -51,10 +72,14 @@ TEST_F(HttpTest, EveryRouteHasItsGroup) {
 }
 
 TEST_F(HttpTest, PreflightsOfRestrictedApis) {
-  ASSERT_TRUE(options.restrictions.Add("inference:k=v", "", "api").ok());
+  ASSERT_TRUE(options.restrictions.Add("inference,metadata:my-key=v", "", "api").ok());
   options.cors_origin = "*";
   Start();
-  EXPECT_EQ(Send("OPTIONS /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n\r\n").status, 204);
+  const TestReply preflight = Send("OPTIONS /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(preflight.Field("Access-Control-Allow-Headers"),
+            "Content-Type, Content-Encoding, Inference-Header-Content-Length, traceparent, my-key")
+      << "browsers send only these";
   EXPECT_EQ(Infer(kSmall).status, 403);
 }
 

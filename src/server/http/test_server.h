@@ -19,8 +19,11 @@ class EchoVersion : public ModelVersion {
   enum class Mode { kInline, kThread, kHold, kFail, kRefuse, kRepeat };
   EchoVersion(ModelConfig config, std::string version, Mode mode)
       : ModelVersion(std::move(config), std::move(version)), mode_(mode) {}
-  ~EchoVersion() override {
+  ~EchoVersion() override { Join(); }
+  // A call owns its version, so one of these threads may be the last owner. A thread cannot join itself.
+  void Join() {
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
 
   void Submit(std::shared_ptr<Call> call) override {
@@ -232,6 +235,11 @@ class HttpTest : public testing::Test {
     context.ready = true;
     options.listen.address = "127.0.0.1";
   }
+  ~HttpTest() override {
+    server.reset();
+    loops.reset();
+    for (const auto& version : versions) version->Join();
+  }
   static ModelConfig Config(const std::string& name) {
     ModelConfig config;
     config.name = name;
@@ -247,6 +255,7 @@ class HttpTest : public testing::Test {
     const std::string name = config.name;
     auto version = std::make_shared<EchoVersion>(std::move(config), "1", mode);
     registry.Publish(name, {version});
+    versions.push_back(version);
     return version;
   }
   void Start() {
@@ -283,6 +292,7 @@ class HttpTest : public testing::Test {
   ServerContext context;
   HttpOptions options;
   std::shared_ptr<EchoVersion> echo;
+  std::vector<std::shared_ptr<EchoVersion>> versions;
   std::unique_ptr<Loops> loops = std::move(*Loops::Start(2));
   std::unique_ptr<HttpServer> server;
 };

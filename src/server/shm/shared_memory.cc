@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -18,11 +20,24 @@ constexpr size_t kMaxKey = 255, kMaxName = 1024;
 constexpr size_t kMaxRegions = 4096;
 constexpr std::string_view kReserved = "triton_python_backend_shm_region_";
 
+// The number of open objects. Each has a descriptor, which the server also needs for connections and files.
+using OpenCount = std::shared_ptr<std::atomic<size_t>>;
+
+// Returns how many objects may be open: a quarter of the descriptors that the process may have.
+size_t MaxObjects() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 256;
+  return static_cast<size_t>(std::min<rlim_t>(limit.rlim_cur / 4, kMaxRegions));
+}
+
 // An open shared memory object. Regions and ranges of the same object share it.
 class Object {
  public:
-  explicit Object(int fd) : fd_(fd) {}
-  ~Object() { close(fd_); }
+  Object(int fd, OpenCount count) : fd_(fd), count_(std::move(count)) { ++*count_; }
+  ~Object() {
+    close(fd_);
+    --*count_;
+  }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
   int fd() const { return fd_; }
@@ -33,6 +48,7 @@ class Object {
 
  private:
   const int fd_;
+  const OpenCount count_;
 };
 
 class Range : public SharedMemoryRange {
@@ -122,7 +138,7 @@ class SystemSharedMemory : public SharedMemoryControl {
                                " regions are registered already");
     const int fd = shm_open(key.c_str(), O_RDWR | O_CLOEXEC, 0);
     if (fd < 0) return IoError("Unable to open shared memory region: '", key, "'");
-    auto object = std::make_shared<const Object>(fd);
+    auto object = std::make_shared<const Object>(fd, open_);
     struct stat info {};
     if (fstat(fd, &info) != 0) return IoError("Unable to get size of shared memory region '", name, "'");
     TERN_TRY(CheckSize(name, info, offset, bytes));
@@ -132,6 +148,11 @@ class SystemSharedMemory : public SharedMemoryControl {
       return entry.second.info.key == key && entry.second.object->Same(info);
     });
     if (same != regions_.end()) object = same->second.object;
+    // The new object counts, and so do objects of removed regions that requests still use.
+    else if (const size_t most = MaxObjects(); *open_ > most)
+      return ResourceExhausted("failed to register shared memory region '", name, "': ", most,
+                               " shared memory objects are open already; unregister regions, or raise the ",
+                               "server's limit on open files (ulimit -n)");
     regions_[name] = {{name, key, offset, bytes}, std::move(object)};
     return {};
   }
@@ -181,6 +202,7 @@ class SystemSharedMemory : public SharedMemoryControl {
     SharedMemoryRegion info;
     std::shared_ptr<const Object> object;
   };
+  const OpenCount open_ = std::make_shared<std::atomic<size_t>>(0);
   std::mutex mutex_;
   std::map<std::string, Region> regions_;
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -15,7 +16,8 @@ namespace {
 // A shared memory object that a client creates.
 class Object {
  public:
-  explicit Object(size_t bytes) : key_("/tern_shm_test_" + std::to_string(getpid())), bytes_(bytes) {
+  explicit Object(size_t bytes, const std::string& suffix = "")
+      : key_("/tern_shm_test_" + std::to_string(getpid()) + suffix), bytes_(bytes) {
     const int fd = shm_open(key_.c_str(), O_CREAT | O_RDWR, 0600);
     EXPECT_GE(fd, 0);
     EXPECT_EQ(ftruncate(fd, static_cast<off_t>(bytes)), 0);
@@ -68,6 +70,31 @@ TEST(SharedMemory, LimitsTheNumberOfRegions) {
   ASSERT_TRUE(control->Unregister("7").ok());
   EXPECT_TRUE(control->Register("more", object.key(), 0, 4096).ok());
   EXPECT_FALSE(control->Register(std::string(1025, 'x'), object.key(), 0, 4096).ok());
+}
+
+// Connections need descriptors, too.
+TEST(SharedMemory, LimitsTheNumberOfObjects) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit lower{400, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &lower), 0);
+  std::vector<std::unique_ptr<Object>> objects;
+  for (int i = 0; i < 101; ++i) objects.push_back(std::make_unique<Object>(4096, "_" + std::to_string(i)));
+  const auto control = MakeSharedMemory();
+  for (size_t i = 0; i < 100; ++i)
+    EXPECT_TRUE(control->Register(std::to_string(i), objects[i]->key(), 0, 4096).ok()) << i;
+  const Status more = control->Register("more", objects[100]->key(), 0, 4096);
+  EXPECT_EQ(more.code(), Code::kResourceExhausted);
+  EXPECT_NE(more.message().find("100 shared memory objects are open already"), std::string::npos)
+      << more.message();
+  EXPECT_TRUE(control->Register("again", objects[7]->key(), 0, 64).ok()) << "a region of an open object";
+  {
+    const auto range = control->Find("8", 0, 64);
+    ASSERT_TRUE(control->Unregister("8").ok());
+    EXPECT_FALSE(control->Register("more", objects[100]->key(), 0, 4096).ok()) << "a request uses the object";
+  }
+  EXPECT_TRUE(control->Register("more", objects[100]->key(), 0, 4096).ok());
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(SharedMemory, KeepsTheMemoryWhileARangeIsHeld) {
