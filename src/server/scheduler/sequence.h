@@ -14,7 +14,8 @@ namespace tern::server {
 struct Sequence {
   std::string key;
   std::deque<QueuedCallPtr> waiting;
-  int instance = -1;  // -1 if the sequence waits for an instance
+  bool generated = false;  // the server made the id, for a request without one
+  int instance = -1;       // -1 if the sequence waits for an instance
   bool running = false;
   Clock::time_point last;          // when a request last arrived or ended
   std::vector<WireTensor> states;  // one per SequenceConfig::states; empty before the first request

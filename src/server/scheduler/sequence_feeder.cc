@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -27,13 +28,14 @@ class SequenceFeeder : public Feeder {
   Status Push(const QueuedCallPtr& call, Clock::time_point now, std::chrono::milliseconds&) override {
     SequenceInfo& info = call->call->request.sequence;
     const bool generated = sequence_.iterative && NoSequence(info);
-    if (generated) info = {StrCat(++generated_), NumericIds(), true, false};
+    if (generated) info = NewSequence();
     TERN_TRY(Check(*call));
-    const std::string key = generated ? StrCat("g", info.id) : KeyOf(info);
+    const std::string key = KeyOf(info);
     SequencePtr& sequence = by_key_[key];
     if (!sequence) {
       sequence = std::make_shared<Sequence>();
       sequence->key = key;
+      sequence->generated = generated;
       if (!Place(sequence)) backlog_.push_back(sequence);
     }
     call->queued = sequence->last = now;
@@ -120,10 +122,28 @@ class SequenceFeeder : public Feeder {
   static bool NoSequence(const SequenceInfo& info) {
     return info.id.empty() || (info.numeric && info.id == "0");
   }
-  bool NumericIds() const {
+  // The type of the model's ids. A model without a control for ids may still read them as signed numbers.
+  DType IdType() const {
     for (const ControlInput& control : sequence_.controls)
-      if (control.kind == ControlInput::Kind::kCorrelationId) return control.dtype != DType::kString;
-    return true;
+      if (control.kind == ControlInput::Kind::kCorrelationId) return control.dtype;
+    return DType::kI64;
+  }
+  static uint64_t LargestId(DType type) {
+    return type == DType::kI32   ? std::numeric_limits<int32_t>::max()
+           : type == DType::kU32 ? std::numeric_limits<uint32_t>::max()
+           : type == DType::kI64 ? std::numeric_limits<int64_t>::max()
+                                 : std::numeric_limits<uint64_t>::max();
+  }
+
+  // Returns a sequence with an id that no other sequence has. Ids count down from the largest one, which
+  // clients seldom use.
+  SequenceInfo NewSequence() {
+    constexpr uint64_t kIds = uint64_t{1} << 30;  // then they start again; fewer sequences are alive
+    const DType type = IdType();
+    SequenceInfo info{"", type != DType::kString, true, false};
+    do info.id = StrCat(LargestId(type) - generated_++ % kIds);
+    while (by_key_.contains(KeyOf(info)));
+    return info;
   }
 
   // A sequence of an iterative model is never idle: its request waits or runs.
@@ -154,7 +174,11 @@ class SequenceFeeder : public Feeder {
                                info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
                                "' expects '", WireName(control.dtype), "'");
     }
-    if (!info.start && !by_key_.contains(KeyOf(info)))
+    const auto known = by_key_.find(KeyOf(info));
+    if (known != by_key_.end() && known->second->generated)
+      return InvalidArgument("inference request to model '", config_.name, "' has sequence id ", info.id,
+                             ", which the server gave to another request; choose another id");
+    if (!info.start && known == by_key_.end())
       return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
                              "' must specify the START flag on the first request of the sequence");
     return {};
