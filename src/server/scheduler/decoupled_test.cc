@@ -162,5 +162,28 @@ TEST(Scheduler, RetiredVersionsAnswerLateRequests) {
   EXPECT_EQ(refused->Wait().status.code(), Code::kUnavailable);
 }
 
+TEST(Scheduler, TheShortestLimitEndsARetirement) {
+  Gate gate;
+  auto scheduler = Scheduler::Create(TwoThreads());
+  auto added = scheduler->Add(IntModel(4), "1", std::make_unique<FakeModel>([&](Batch& batch) {
+                                gate.Pass();
+                                return Identity(batch);
+                              }));
+  ASSERT_TRUE(added.ok());
+  const auto call = IntCall(1);
+  (*added)->Submit(call);
+  gate.AwaitWaiting(1);
+  std::atomic<bool> retired{false};
+  std::thread retires([&] {
+    scheduler->Retire(*added, std::chrono::hours(1));
+    retired = true;
+  });
+  scheduler->Retire(*added, milliseconds(0));
+  EXPECT_EQ(call->Wait().status.code(), Code::kUnavailable);
+  EXPECT_TRUE(Eventually([&] { return retired.load(); })) << "the execution has not ended";
+  gate.Open();
+  retires.join();
+}
+
 }  // namespace
 }  // namespace tern::server

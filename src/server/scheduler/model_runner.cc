@@ -348,8 +348,10 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
     draining_ |= refuse;
     const auto bounded =
         std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
-    if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
+    // If ended_ is set, another thread waited for less time and answers the requests.
+    if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0 || ended_; })) return;
     draining_ = ended_ = true;
+    drained_.notify_all();
     for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
     for (const Instance& instance : instances_)
       for (const QueuedCallPtr& call : instance.running)
