@@ -76,6 +76,7 @@ class Runner {
     if (response.status.ok() && responds)
       response = MakeResponse(context_.config, call->call->request, std::move(outputs));
     if (!response.status.ok()) return result_.finished.push_back({call, std::move(response)});
+    AddEarlier(call->times, now);
     call->again = true;
     response.final = false;
     if (responds) result_.partial.push_back({call, std::move(response)});
@@ -118,6 +119,12 @@ class Runner {
                                      stages.output - stages.compute, stages.end - stages.output, cpu);
   }
 
+  static void AddEarlier(CallTimes& times, Clock::time_point end) {
+    times.earlier.input += times.compute - times.input;
+    times.earlier.compute += times.output - times.compute;
+    times.earlier.output += end - times.output;
+  }
+
   static void SetStages(CallTimes& times, const Stages& stages) {
     times.input = stages.input;
     times.compute = stages.compute;
@@ -136,7 +143,10 @@ ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   for (const QueuedCallPtr& call : pick.calls) {
     if (!call) continue;
     call->times.input = started;
-    if (call->executions++ == 0) call->times.started = started;
+    if (call->executions++ == 0)
+      call->times.started = started;
+    else
+      call->times.earlier.queue += started - call->queued;
   }
   Pick live{LiveCalls(pick, result.finished), pick.sequences, kNever};
   if (live.calls.empty()) return result;
@@ -154,6 +164,6 @@ std::chrono::nanoseconds ThreadCpuTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now}; }
+void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now, {}}; }
 
 }  // namespace tern::server

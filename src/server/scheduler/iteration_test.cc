@@ -80,6 +80,27 @@ TEST(Iteration, TheLastIterationAnswers) {
   EXPECT_EQ(totals.execution_count, 5u) << "iterations";
 }
 
+TEST(Iteration, StatisticsHaveTheTimesOfAllIterations) {
+  constexpr milliseconds kIteration(5);
+  ModelConfig config = IterativeModel(true);
+  config.max_batch_size = 1;  // the requests take turns
+  Server server(std::move(config), Countdown{[&](Batch&) { std::this_thread::sleep_for(kIteration); }});
+  const auto first = IntCall(4), second = IntCall(4);
+  server.model->Submit(first);
+  server.model->Submit(second);
+  first->Wait();
+  second->Wait();
+  const StatisticsSnapshot totals = server.model->statistics().Snapshot();
+  EXPECT_EQ(totals.inference_count, 2u);
+  EXPECT_EQ(totals.execution_count, 8u);
+  EXPECT_EQ(totals.compute_infer.count, 2u);
+  EXPECT_GE(totals.compute_infer.ns, static_cast<uint64_t>(std::chrono::nanoseconds(8 * kIteration).count()));
+  // A request waits while the other one runs. The first one may have ended before the second one arrived.
+  const auto batch = totals.batches.at(1);
+  EXPECT_EQ(batch.compute.ns, totals.compute_infer.ns);
+  EXPECT_LE(totals.queue.ns + totals.compute_infer.ns, totals.success.ns);
+}
+
 TEST(Iteration, ADecoupledModelRespondsInEachIteration) {
   Server server(IterativeModel(true, SequenceStrategy::kDirect), Countdown());
   EXPECT_EQ(server.Run(IntCall(3)), (std::vector<int32_t>{2, 1, 0}));
