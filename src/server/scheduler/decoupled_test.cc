@@ -111,6 +111,26 @@ TEST(Decoupled, RemoveAnswersWhatTheBackEndKeeps) {
   EXPECT_EQ(call->count(), 1u);
 }
 
+TEST(Decoupled, AResponseThatCannotBeMadeEndsTheModel) {
+  auto scheduler = Scheduler::Create(TwoThreads());
+  std::atomic<bool> cancelled{false};
+  auto model = Add(*scheduler, [&](const std::shared_ptr<Call>& call) {
+    Response wrong;
+    wrong.outputs = {Ints("other", {1, 1}, {1})};
+    wrong.final = false;
+    call->Respond(std::move(wrong));
+    cancelled = call->cancelled();
+    call->Respond({});
+  });
+  const auto call = IntCall(1);
+  call->request.outputs = {{.name = "y"}};
+  model->Submit(call);
+  EXPECT_EQ(call->Wait().status.message(), "model 'm' did not return output 'y'");
+  scheduler->Remove(model, milliseconds(20'000));
+  EXPECT_TRUE(cancelled);
+  EXPECT_EQ(call->count(), 1u);
+}
+
 class NotingModel : public FakeModel {
  public:
   NotingModel(CallFunction run, std::atomic<std::thread::id>& destroyer)
