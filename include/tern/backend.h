@@ -139,9 +139,11 @@ typedef struct TernHost {
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);
   void (*set_decoupled)(TernDescription* to, int32_t decoupled);
 
-  /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes, not zeroed. The memory
-   * may be shared with the client, so write each byte only once. Returns null if the tensor is invalid or no
-   * memory can be allocated. Ignores tensor->data. */
+  /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes. Its contents are undefined:
+   * the memory is not zeroed and may contain data of another client's request. The engine must write every
+   * byte, because all bytes are sent to the client. The memory may be shared with the client, so write each
+   * byte only once. Returns null if the tensor is invalid or no memory can be allocated. Ignores
+   * tensor->data. */
   void* (*allocate)(TernOutputs* to, const TernTensor* tensor);
   /* Adds an output that stays in the plug-in's memory. tensor->data must stay valid until the server calls
    * release(owner). The server calls it exactly once, on any thread, before finalise but possibly after
