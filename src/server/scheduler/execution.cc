@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "server/scheduler/iteration.h"
+#include "server/scheduler/sequence.h"
 
 namespace tern::server {
 namespace {
@@ -55,6 +56,7 @@ class Runner {
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
       if (!call) continue;
+      call->dropped = !parts.ok();
       if (!parts.ok())
         result_.finished.push_back({call, Failed(parts.status())});
       else if (parts->iterations.empty() || parts->iterations[i] == Iteration::kLast)
@@ -75,7 +77,8 @@ class Runner {
     const bool responds = context_.config.decoupled && iteration == Iteration::kResponds;
     if (response.status.ok() && responds)
       response = MakeResponse(context_.config, call->call->request, std::move(outputs));
-    if (!response.status.ok()) return result_.finished.push_back({call, std::move(response)});
+    call->dropped = !response.status.ok();
+    if (call->dropped) return result_.finished.push_back({call, std::move(response)});
     AddEarlier(call->times, now);
     call->again = true;
     response.final = false;
@@ -135,10 +138,19 @@ class Runner {
   ExecutionResult& result_;
 };
 
+void TellEnds(const Pick& pick, BackendInstance& backend) {
+  for (const auto& sequence : pick.ended)
+    (void)Guard([&]() -> Status {
+      backend.EndSequence(sequence->id());
+      return {};
+    }).ok();
+}
+
 }  // namespace
 
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
+  TellEnds(pick, context.backend);
   const Clock::time_point started = Clock::now();
   for (const QueuedCallPtr& call : pick.calls) {
     if (!call) continue;
