@@ -4,8 +4,8 @@
  * The interface is plain C. TERN_BACKEND_VERSION is its version. A later version only appends fields to
  * structs; existing fields stay where they are. The side that fills a struct sets `size` to the sizeof that
  * it was compiled with. The other side must not read fields beyond `size`. A server accepts engines of its
- * own version and of all earlier ones. Version 2 appends TernBatch::rows and the functions of TernHost from
- * reschedule on.
+ * own version and of all earlier ones. Version 2 appends TernBatch::rows, the functions of TernHost from
+ * reschedule on, and TernBackend::end_sequence.
  *
  * Order of calls: tern_backend_1() -> initialise -> load -> describe -> create_instance (any number) -> run …
  * -> destroy_instance -> unload -> finalise. A handle is valid from the call that returns it to the call that
@@ -139,9 +139,11 @@ typedef struct TernHost {
   void (*set_max_batch_size)(TernDescription* to, int32_t max_batch_size, int32_t dynamic_batching);
   void (*set_decoupled)(TernDescription* to, int32_t decoupled);
 
-  /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes, not zeroed. The memory
-   * may be shared with the client, so write each byte only once. Returns null if the tensor is invalid or no
-   * memory can be allocated. Ignores tensor->data. */
+  /* Adds an output and returns memory of `bytes` bytes for it, aligned to 64 bytes. Its contents are
+   * undefined: the memory is not zeroed and may contain data of another client's request. The engine must
+   * write every byte, because all bytes are sent to the client. The memory may be shared with the client, so
+   * write each byte only once. Returns null if the tensor is invalid or no memory can be allocated. Ignores
+   * tensor->data. */
   void* (*allocate)(TernOutputs* to, const TernTensor* tensor);
   /* Adds an output that stays in the plug-in's memory. tensor->data must stay valid until the server calls
    * release(owner). The server calls it exactly once, on any thread, before finalise but possibly after
@@ -222,6 +224,14 @@ typedef struct TernBackend {
    * send with `final` = 1, or finish. The function may return before it has sent all responses, and may send
    * responses on other threads. Optional. */
   void (*run_request)(void* instance, TernRequest* request);
+
+  /* Version 2. For engines that keep something per sequence id. Tells an instance that a sequence ended
+   * without the engine's knowledge: the client cancelled an iterative request that the engine rescheduled, an
+   * iteration failed or took too long, or the sequence was idle for too long. Not called for a sequence that
+   * ended regularly, by a request with the END flag or an iteration without reschedule, nor for those that
+   * exist when the instance is destroyed. The server calls it before the id is used again. The engine may not
+   * know the id. Optional. */
+  void (*end_sequence)(void* instance, const char* id);
 } TernBackend;
 
 /* The only symbol that the server looks up. The result is valid until the library is closed. */

@@ -1,7 +1,9 @@
 """Iterative sequences: the model schedules a request again until it is finished."""
 
+import http.client
 import json
 import threading
+import time
 import unittest
 
 from serving import BACKENDS, ServeTest
@@ -67,6 +69,29 @@ class Iterative(ServeTest):
         self.assertEqual(statistics["inference_stats"]["success"]["count"], 14)
         self.assertLess(statistics["execution_count"], sum(range(20, 32)), "batches of one request each")
         self.assertIn(4, [entry["batch_size"] for entry in statistics["batch_stats"]])
+
+    def test_client_that_disconnects(self):
+        """The plug-in is told that the sequence ended, so that it can drop what it keeps for it."""
+        server = self.start(("endless", COUNTDOWN + "model_transaction_policy { decoupled: true }\n" +
+                             "sequence_batching { iterative_sequence: true }"))
+
+        def sequences():
+            text = server.call("GET", "/metrics", port="metrics")[2].decode()
+            lines = [line for line in text.splitlines() if line.startswith("tern_backend_value") and 'name="sequences"' in line]
+            return float(lines[0].split()[-1])
+
+        connection = http.client.HTTPConnection(server.http, timeout=30)
+        connection.request("POST", "/v2/models/endless/generate_stream", json.dumps({"INPUT": 1_000_000_000}))
+        response = connection.getresponse()
+        response.readline()
+        self.assertEqual(sequences(), 1)
+        response.close()
+        connection.close()
+        end = time.monotonic() + 30
+        while sequences() and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(sequences(), 0)
+        self.assertEqual(self.events(server, "endless", 3), [2, 1, 0])
 
     def test_one_answer(self):
         """A model that is not decoupled answers after the last iteration."""

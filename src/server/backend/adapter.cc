@@ -62,6 +62,10 @@ class Instance : public BackendInstance {
     call->Respond(std::move(response));
   }
 
+  void EndSequence(const std::string& id) override {
+    if (model_->api().end_sequence) model_->api().end_sequence(instance_, id.c_str());
+  }
+
  private:
   std::shared_ptr<Handle> model_;
   void* instance_;
@@ -95,6 +99,7 @@ class Model : public BackendModel {
     return model_->api().memory_bytes ? model_->api().memory_bytes(model_->get()) : 0;
   }
   bool Parallel() const override { return model_->api().flags & TERN_BACKEND_PARALLEL; }
+  bool KeepsSequences() const override { return model_->api().end_sequence != nullptr; }
   bool RunsCalls() const override { return model_->api().run_request != nullptr; }
 
   std::vector<std::pair<std::string, double>> Metrics() const override {

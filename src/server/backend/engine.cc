@@ -63,6 +63,7 @@ const TernBackend* EngineBackend() {
                                        CreateInstance,
                                        DestroyInstance,
                                        RunBatch,
+                                       nullptr,
                                        nullptr};
   return &backend;
 }

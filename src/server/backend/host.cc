@@ -1,5 +1,7 @@
 #include "server/backend/host.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,6 +19,7 @@ static_assert(kTypes[TERN_TYPE_BYTES] == DType::kString && kTypes[TERN_TYPE_BF16
 static_assert(static_cast<int>(Code::kUnavailable) == TERN_UNAVAILABLE);
 static_assert(static_cast<int>(Code::kIo) == TERN_IO);
 constexpr int kMaxRank = 64;
+constexpr size_t kFirstSize = offsetof(TernBackend, end_sequence);  // of version 1
 
 void LogOfBackend(int32_t level, const char* message) {
   const LogLevel own = level >= 2 ? LogLevel::kError : level == 1 ? LogLevel::kWarning : LogLevel::kInfo;
@@ -233,12 +236,12 @@ Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBacke
   if (api->version < 1 || api->version > TERN_BACKEND_VERSION)
     return Unsupported("the back end has version ", api->version, " of the interface, this server has 1 to ",
                        TERN_BACKEND_VERSION);
-  if (api->size < sizeof(TernBackend))
+  if (api->size < kFirstSize)
     return Unsupported("the back end's interface has ", api->size, " bytes, expected ", sizeof(TernBackend));
   if (!api->load || !api->unload || !api->create_instance || !api->destroy_instance ||
       (!api->run && !api->run_request))
     return Unsupported("the back end lacks a function that is not optional");
-  std::shared_ptr<LoadedBackend> backend(new LoadedBackend(api));
+  std::shared_ptr<LoadedBackend> backend(new LoadedBackend(*api));
   TernError error{};
   if (api->initialise && api->initialise(&Host(), &backend->handle_, &error) != TERN_OK) {
     if (error.code == TERN_OK) error.code = TERN_INTERNAL;
@@ -249,7 +252,11 @@ Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBacke
 }
 
 LoadedBackend::~LoadedBackend() {
-  if (initialised_ && api_->finalise) api_->finalise(handle_);
+  if (initialised_ && api_.finalise) api_.finalise(handle_);
+}
+
+LoadedBackend::LoadedBackend(const TernBackend& api) {
+  std::memcpy(&api_, &api, std::min<size_t>(api.size, sizeof api_));
 }
 
 }  // namespace tern::server

@@ -15,17 +15,18 @@ const TernHost& Host();
 // An initialised engine. Models, instances and outputs of the engine keep it alive.
 class LoadedBackend {
  public:
-  // Checks the version and the functions of `api`, then calls initialise. `api` must outlive the result.
+  // Checks the version and the functions of `api`, then calls initialise.
   static Result<std::shared_ptr<LoadedBackend>> Initialise(const TernBackend* api);
   ~LoadedBackend();
   LoadedBackend(const LoadedBackend&) = delete;
   LoadedBackend& operator=(const LoadedBackend&) = delete;
-  const TernBackend& api() const { return *api_; }
+  // Functions that the engine's version of the interface does not have are null.
+  const TernBackend& api() const { return api_; }
   void* handle() const { return handle_; }
 
  private:
-  explicit LoadedBackend(const TernBackend* api) : api_(api) {}
-  const TernBackend* api_;
+  explicit LoadedBackend(const TernBackend& api);
+  TernBackend api_{};
   void* handle_ = nullptr;
   bool initialised_ = false;
 };

@@ -344,5 +344,32 @@ TEST(Adapter, ReturnsMemoryThatWasGiven) {
   EXPECT_EQ(finalised, 1);
 }
 
+std::string ended;  // the id of the last sequence
+
+// A plug-in that was compiled before end_sequence existed has a shorter struct.
+TEST(Adapter, TellsTheEndOfSequences) {
+  ended.clear();
+  TernBackend api{};
+  api.version = TERN_BACKEND_VERSION;
+  api.load = [](void*, const TernModelInfo*, TernError*) -> void* { return &ended; };
+  api.unload = [](void*) {};
+  api.create_instance = [](void* model, TernError*) { return model; };
+  api.destroy_instance = [](void*) {};
+  api.run = [](void*, const TernBatch*, TernOutputs*, TernError*) -> int32_t { return TERN_OK; };
+  api.end_sequence = [](void* instance, const char* id) { *static_cast<std::string*>(instance) = id; };
+  for (const bool early : {true, false}) {
+    api.size = early ? offsetof(TernBackend, end_sequence) : sizeof api;
+    auto loaded = LoadedBackend::Initialise(&api);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    auto model = AdaptBackend(std::move(*loaded))->Load({}, {});
+    ASSERT_TRUE(model.ok());
+    EXPECT_EQ((*model)->KeepsSequences(), !early);
+    auto instance = (*model)->CreateInstance();
+    ASSERT_TRUE(instance.ok());
+    (*instance)->EndSequence("7");
+    EXPECT_EQ(ended, early ? "" : "7");
+  }
+}
+
 }  // namespace
 }  // namespace tern::server

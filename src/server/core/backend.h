@@ -42,6 +42,8 @@ class BackendInstance {
   virtual Result<std::vector<WireTensor>> Run(Batch& batch) = 0;
   // For decoupled models. The back end itself sends any number of responses, of which the last is final.
   virtual void RunCall(const std::shared_ptr<Call>& call) = 0;
+  // For models that keep something per sequence. Called if a sequence ended, and Run has not seen that.
+  virtual void EndSequence(const std::string& /*id*/) {}
 };
 
 class BackendModel {
@@ -56,6 +58,8 @@ class BackendModel {
   virtual bool Parallel() const { return false; }
   // True if RunCall executes a decoupled model. If false, Run executes it in batches.
   virtual bool RunsCalls() const { return true; }
+  // True if EndSequence has to be called.
+  virtual bool KeepsSequences() const { return false; }
   // Returns values that the back end reports about the model, by name. The server exports them as Prometheus
   // gauges. Thread-safe.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }

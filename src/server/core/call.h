@@ -11,14 +11,21 @@
 
 namespace tern::server {
 
+// The phases of all executions of a request but the last one, summed. Only requests of iterative models are
+// executed more than once.
+struct EarlierPhases {
+  std::chrono::nanoseconds queue{0}, input{0}, compute{0}, output{0};
+};
+
 // When each phase of a call began. A phase that did not happen has the time of the phase before it.
 struct CallTimes {
   Clock::time_point queued;   // parsed, and put into the queue
-  Clock::time_point started;  // taken from the queue by an instance
-  Clock::time_point input;    // inputs are being collected
+  Clock::time_point started;  // taken from the queue by an instance, for the first time
+  Clock::time_point input;    // inputs are being collected for the last execution
   Clock::time_point compute;
   Clock::time_point output;
   Clock::time_point finished;
+  EarlierPhases earlier{};
 };
 
 // A front end derives a class from Call, implements OnResponse, and passes the object to

@@ -82,9 +82,12 @@ uint64_t LatencyHistogram::CountUpTo(uint64_t ns) const {
 void ModelStatistics::AddSuccess(const CallTimes& times, Clock::time_point arrived, int items) {
   const Clock::time_point begin = Begin(times, arrived);
   const std::array<std::chrono::nanoseconds, kPhases> phases = {
-      Between(begin, times.finished),       Between(begin, times.queued),
-      Between(times.queued, times.started), Between(times.input, times.compute),
-      Between(times.compute, times.output), Between(times.output, times.finished)};
+      Between(begin, times.finished),
+      Between(begin, times.queued),
+      Between(times.queued, times.started) + times.earlier.queue,
+      Between(times.input, times.compute) + times.earlier.input,
+      Between(times.compute, times.output) + times.earlier.compute,
+      Between(times.output, times.finished) + times.earlier.output};
   for (size_t i = 0; i < phases.size(); ++i) histograms_[i].Add(phases[i]);
   const std::lock_guard lock(mutex_);
   totals_.last_inference_ms = MillisecondsSinceEpoch();

@@ -56,7 +56,8 @@ struct StatisticsSnapshot {
 // Thread-safe.
 class ModelStatistics {
  public:
-  // AddSuccess or AddFailure is called once per call, just before its final response is sent. `items` is the
+  // AddSuccess or AddFailure is called once per call, just before its final response is sent. The phases of a
+  // call that is executed several times are sums. `items` is the
   // size of the batch dim, or 1 if there is no batch dim.
   void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);

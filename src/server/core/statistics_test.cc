@@ -51,6 +51,22 @@ CallTimes Times(Clock::time_point begin) {
           begin + microseconds(35), begin + microseconds(75), begin + microseconds(80)};
 }
 
+TEST(ModelStatistics, AddsEarlierExecutions) {
+  ModelStatistics statistics;
+  const auto arrived = Clock::now();
+  CallTimes times = Times(arrived);
+  times.earlier = {microseconds(1), microseconds(2), microseconds(3), microseconds(4)};
+  statistics.AddSuccess(times, arrived, 1);
+  const auto s = statistics.Snapshot();
+  EXPECT_EQ(s.inference_count, 1u);
+  EXPECT_EQ(s.success.ns, 80'000u);
+  EXPECT_EQ(s.queue.ns, 21'000u);
+  EXPECT_EQ(s.compute_input.ns, 7'000u);
+  EXPECT_EQ(s.compute_infer.ns, 43'000u);
+  EXPECT_EQ(s.compute_output.ns, 9'000u);
+  EXPECT_EQ(s.queue.count, 1u);
+}
+
 TEST(ModelStatistics, AddsPhasesOfASuccess) {
   ModelStatistics statistics;
   const auto arrived = Clock::now();

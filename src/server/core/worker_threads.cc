@@ -18,13 +18,24 @@ void WorkerThreads::Stop() {
 
 bool WorkerThreads::Post(std::function<void()> function) {
   constexpr size_t kMaxWaiting = 1024;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);  // `function` is destroyed without the lock
   if (stop_ || functions_.size() >= kMaxWaiting) return false;
+  const bool wanted =
+      idle_ <= static_cast<int>(functions_.size()) && static_cast<int>(threads_.size()) < limit_;
+  // If the system has no further thread, those that exist run the function later.
+  if (wanted && !StartThread() && threads_.empty()) return false;
   functions_.push_back(std::move(function));
-  if (idle_ < static_cast<int>(functions_.size()) && static_cast<int>(threads_.size()) < limit_)
-    threads_.emplace_back([this] { Run(); });
   changed_.notify_one();
   return true;
+}
+
+bool WorkerThreads::StartThread() {
+  try {
+    threads_.emplace_back([this] { Run(); });
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 void WorkerThreads::Run() {

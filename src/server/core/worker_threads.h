@@ -15,13 +15,15 @@ class WorkerThreads {
  public:
   explicit WorkerThreads(int limit) : limit_(limit) {}
   ~WorkerThreads() { Stop(); }
-  // Queues a function. If too many functions are queued, or after Stop, drops it and returns false.
+  // Queues a function. If too many functions are queued, if no thread can be started, or after Stop, drops it
+  // and returns false.
   bool Post(std::function<void()> function);
   // Waits for the running functions and drops the queued ones.
   void Stop();
 
  private:
   void Run();
+  bool StartThread();
 
   const int limit_;
   std::mutex mutex_;

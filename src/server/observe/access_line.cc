@@ -55,10 +55,10 @@ PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now) {
   if (!record.times) return p;
   const CallTimes& t = *record.times;
   if (t.queued != Clock::time_point{}) p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration));
-  p.queue = Between(t.queued, t.started);
-  p.input = Between(t.input, t.compute);
-  p.compute = Between(t.compute, t.output);
-  p.output = Between(t.output, t.finished);
+  p.queue = Between(t.queued, t.started) + t.earlier.queue;
+  p.input = Between(t.input, t.compute) + t.earlier.input;
+  p.compute = Between(t.compute, t.output) + t.earlier.compute;
+  p.output = Between(t.output, t.finished) + t.earlier.output;
   p.send = Between(t.finished, now);
   return p;
 }

@@ -20,6 +20,8 @@ struct CatalogueEntry {
   std::map<std::string, Version, Less> versions;
   std::string error;  // an error that concerns all versions; empty: none
   LiveVersions live;
+  // The versions that each load or unload ended. They exist while requests use them.
+  std::vector<std::vector<std::weak_ptr<ModelVersion>>> ended;
   std::string fingerprint;                  // of the files at the last load
   std::vector<std::string> steps;           // of an ensemble
   bool requested = false;                   // loaded by name, not only because an ensemble needs it

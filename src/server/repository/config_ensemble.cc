@@ -1,4 +1,5 @@
 // Checks ensemble_scheduling. The steps must form a graph without cycles.
+#include <algorithm>
 #include <set>
 
 #include "model_config.pb.h"
@@ -39,29 +40,50 @@ Status FindWriters(const ConfigMessage& message, std::map<std::string, int>& wri
   return {};
 }
 
-// Marks steps as done in an order of execution. A step that is never done is in a cycle, or needs the outputs
-// of a cycle.
-Status CheckOrder(const ConfigMessage& message) {
+// Returns the first step that is not done and writes an input of this step. If the step is not done, there is
+// one.
+int WaitsFor(const Step& step, const std::map<std::string, int>& writers, const std::vector<bool>& done) {
+  int first = -1;
+  for (const auto& [input, tensor] : step.input_map()) {
+    const int writer = writers.at(tensor);
+    if (writer >= 0 && !done[static_cast<size_t>(writer)] && (first < 0 || writer < first)) first = writer;
+  }
+  return first;
+}
+
+// `step` is not done, so it is in a cycle or waits for one. The path from a step to one that it waits for
+// ends in the cycle.
+Status CycleError(const ConfigMessage& message, const std::map<std::string, int>& writers,
+                  const std::vector<bool>& done, int step) {
   const auto& steps = message.ensemble_scheduling().step();
-  std::set<std::string> ready;
-  for (const auto& input : message.input()) ready.insert(input.name());
+  std::vector<int> path;
+  while (std::find(path.begin(), path.end(), step) == path.end()) {
+    path.push_back(step);
+    step = WaitsFor(steps[step], writers, done);
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), step));
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
+  std::string text = StrCat("step ", path[0], " of model '", steps[path[0]].model_name(), "'");
+  for (size_t i = 1; i < path.size(); ++i)
+    text += StrCat(" waits for step ", path[i], " of model '", steps[path[i]].model_name(), "', which");
+  return InvalidArgument("the steps form a cycle: ", text, " waits for ",
+                         path.size() == 1 ? "itself" : StrCat("step ", path[0]));
+}
+
+// Marks steps as done in an order of execution.
+Status CheckOrder(const ConfigMessage& message, const std::map<std::string, int>& writers) {
+  const auto& steps = message.ensemble_scheduling().step();
   std::vector<bool> done(static_cast<size_t>(steps.size()));
   for (bool progress = true; progress;) {
     progress = false;
     for (int i = 0; i < steps.size(); ++i) {
-      if (done[static_cast<size_t>(i)]) continue;
-      bool runs = true;
-      for (const auto& [input, tensor] : steps[i].input_map()) runs &= ready.count(tensor) > 0;
-      if (!runs) continue;
-      for (const auto& [output, tensor] : steps[i].output_map()) ready.insert(tensor);
+      if (done[static_cast<size_t>(i)] || WaitsFor(steps[i], writers, done) >= 0) continue;
       done[static_cast<size_t>(i)] = progress = true;
     }
   }
-  for (int i = 0; i < steps.size(); ++i)
-    if (!done[static_cast<size_t>(i)])
-      return InvalidArgument("step ", i, " of model '", steps[i].model_name(),
-                             "' waits for itself: the steps form a cycle");
-  return {};
+  const auto left = std::find(done.begin(), done.end(), false);
+  if (left == done.end()) return {};
+  return CycleError(message, writers, done, static_cast<int>(left - done.begin()));
 }
 
 Status CheckReaders(const ConfigMessage& message, const std::map<std::string, int>& writers) {
@@ -92,7 +114,7 @@ Status CheckEnsemble(const ConfigMessage& message) {
   std::map<std::string, int> writers;
   TERN_TRY(FindWriters(message, writers));
   TERN_TRY(CheckReaders(message, writers));
-  return CheckOrder(message);
+  return CheckOrder(message, writers);
 }
 
 }  // namespace tern::server

@@ -14,10 +14,15 @@ LoadThreads::LoadThreads(int count) {
   // requests, is started here, and not by the first load.
   const Workers workers;
   workers.ParallelFor(workers.threads(), 1, [](int64_t, int64_t) {});
-  for (int i = 0; i < std::max(1, count); ++i) threads_.emplace_back([this] { Loop(); });
+  try {
+    for (int i = 0; i < std::max(1, count); ++i) threads_.emplace_back([this] { Loop(); });
+  } catch (...) {
+    Stop();  // the threads that were started use this object
+    throw;
+  }
 }
 
-LoadThreads::~LoadThreads() {
+void LoadThreads::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;

@@ -14,7 +14,7 @@ namespace tern::server {
 class LoadThreads {
  public:
   explicit LoadThreads(int count);
-  ~LoadThreads();  // runs the queued functions, then joins the threads
+  ~LoadThreads() { Stop(); }  // runs the queued functions, then joins the threads
   LoadThreads(const LoadThreads&) = delete;
   LoadThreads& operator=(const LoadThreads&) = delete;
   // Runs `work` on one of the threads. `work` must not throw and must not wait for other work.
@@ -26,6 +26,7 @@ class LoadThreads {
 
  private:
   void Loop();
+  void Stop();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;

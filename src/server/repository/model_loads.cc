@@ -8,6 +8,24 @@ namespace tern::server {
 namespace {
 
 constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
+// So many loads and unloads of a model may have ended versions that still exist. The next load waits for
+// kEndedLimit, because a version that has no requests is destroyed soon.
+constexpr size_t kMaxEnded = 4;
+constexpr std::chrono::seconds kEndedLimit{2};
+
+std::vector<std::weak_ptr<ModelVersion>> WeakVersions(const LiveVersions& versions) {
+  std::vector<std::weak_ptr<ModelVersion>> out;
+  for (const auto& [number, version] : versions) out.push_back(version.model);
+  return out;
+}
+
+// Removes the versions that no longer exist. Returns the number of loads and unloads with others.
+size_t CountEnded(CatalogueEntry& entry) {
+  for (auto& versions : entry.ended)
+    std::erase_if(versions, [](const auto& version) { return version.expired(); });
+  std::erase_if(entry.ended, [](const auto& versions) { return versions.empty(); });
+  return entry.ended.size();
+}
 
 std::vector<std::shared_ptr<ModelVersion>> Sorted(const LiveVersions& versions) {
   std::vector<std::shared_ptr<ModelVersion>> out;
@@ -37,6 +55,7 @@ std::mutex& ModelLoads::MutexOf(const std::string& model) {
 Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, bool requested) {
   const std::lock_guard<std::mutex> lock(MutexOf(source.name));
   const std::string& name = source.name;
+  TERN_TRY(AwaitEnded(name));
   ModelSource from = source;
   std::shared_ptr<TemporaryFolder> folder;
   if (!options.files.empty()) {
@@ -101,14 +120,58 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
     e.requested |= requested;
     std::swap(e.folder, replaced);
   });
+  LiveVersions gone;
   for (const auto& [version, model_version] : ended) {
     const auto same = ready.find(version);
-    if (same != ready.end() && same->second.model == model_version.model) continue;
-    // The folder with its files exists until then.
-    retiring_->Post(
-        [this, replaced, ended_model = model_version.model] { scheduler_.Retire(ended_model, kSwapLimit); });
+    if (same == ready.end() || same->second.model != model_version.model) gone[version] = model_version;
   }
+  if (!gone.empty())
+    catalogue_.With(model, [&](CatalogueEntry& e) { e.ended.push_back(WeakVersions(gone)); });
+  for (const auto& [version, model_version] : gone) Retire(model_version.model, replaced);
   return status;
+}
+
+// The folder has the files of the version. It exists until the version has answered its requests.
+void ModelLoads::Retire(const std::shared_ptr<ModelVersion>& version,
+                        std::shared_ptr<TemporaryFolder> folder) {
+  {
+    const std::lock_guard<std::mutex> lock(retiring_guard_);
+    retiring_versions_.insert(version);
+  }
+  retiring_->Post([this, folder = std::move(folder), version] {
+    scheduler_.Retire(version, kSwapLimit);
+    const std::lock_guard<std::mutex> lock(retiring_guard_);
+    retiring_versions_.erase(version);
+    retired_.notify_all();
+  });
+}
+
+void ModelLoads::FinishRetiring(std::chrono::milliseconds limit) {
+  std::set<std::shared_ptr<ModelVersion>> late;
+  {
+    std::unique_lock<std::mutex> lock(retiring_guard_);
+    retired_.wait_for(lock, limit, [&] { return retiring_versions_.empty(); });
+    late = retiring_versions_;
+  }
+  for (const auto& version : late) scheduler_.Retire(version, std::chrono::milliseconds(0));
+  retiring_.reset();
+}
+
+// The last reference to a version may be anywhere, for example in a response that is being sent. So this
+// function cannot wait for an event.
+Status ModelLoads::AwaitEnded(const std::string& model) {
+  const auto end = Clock::now() + kEndedLimit;
+  while (true) {
+    const size_t ended = catalogue_.With(model, CountEnded);
+    if (ended < kMaxEnded) return {};
+    if (Clock::now() >= end) {
+      const Status status = Unavailable("failed to load '", model, "': requests still use the versions of ",
+                                        ended, " earlier loads; try again when these requests have ended");
+      Log(LogLevel::kWarning, status.message());
+      return status;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 void ModelLoads::Unload(const std::string& model, const std::string& reason,
@@ -126,6 +189,7 @@ void ModelLoads::Unload(const std::string& model, const std::string& reason,
   std::shared_ptr<TemporaryFolder> folder;
   catalogue_.With(model, [&](CatalogueEntry& e) {
     for (const auto& [version, unused] : live) e.versions[version] = {ModelState::kUnavailable, reason};
+    if (!live.empty()) e.ended.push_back(WeakVersions(live));
     e.live.clear();
     e.steps.clear();
     e.config.clear();

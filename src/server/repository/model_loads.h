@@ -15,13 +15,15 @@ class ModelLoads {
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
   // replace the live ones, which answer the requests that they have accepted while Load has already returned.
   // If a version fails, the live versions stay. If there are no live versions, the versions that are ready
-  // are published. Fails if any version failed.
+  // are published. Fails if any version failed. Fails with kUnavailable if too many earlier versions still
+  // have requests, because each takes memory.
   Status Load(const ModelSource& source, const LoadOptions& options, bool requested);
   // Removes a model from the registry, then drains its versions for at most `limit`. The index then shows
   // `reason`.
   void Unload(const std::string& model, const std::string& reason, std::chrono::milliseconds limit);
-  // Waits until all versions that were replaced have answered their requests. No Load may follow.
-  void FinishRetiring() { retiring_.reset(); }
+  // Waits until all versions that were replaced have answered their requests. After `limit`, the remaining
+  // requests are answered with kUnavailable. No Load may follow.
+  void FinishRetiring(std::chrono::milliseconds limit);
   // Marks a model that cannot be loaded, for example because its name is ambiguous.
   void Refuse(const std::string& model, const Status& status);
 
@@ -31,12 +33,17 @@ class ModelLoads {
   Status Swap(const std::string& model, LoadResult result, std::shared_ptr<TemporaryFolder> folder,
               const std::string& fingerprint, bool requested);
   void Fail(const std::string& model, const Status& status);
+  void Retire(const std::shared_ptr<ModelVersion>& version, std::shared_ptr<TemporaryFolder> folder);
+  Status AwaitEnded(const std::string& model);
   std::mutex& MutexOf(const std::string& model);
 
   const Loader& loader_;
   Scheduler& scheduler_;
   Registry& registry_;
   Catalogue catalogue_;
+  std::mutex retiring_guard_;
+  std::condition_variable retired_;
+  std::set<std::shared_ptr<ModelVersion>> retiring_versions_;
   // Wait for the requests of replaced versions, which may take long. The threads that load must not wait.
   std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(4);
   std::mutex mutexes_guard_;

@@ -334,8 +334,8 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     threads.swap(threads_);
   }
   threads.reset();
-  loads_.FinishRetiring();
   const auto end = Clock::now() + limit;
+  loads_.FinishRetiring(limit);
   for (const std::string& model : loads_.catalogue().Models()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     loads_.Unload(model, "unloaded", std::max(left, std::chrono::milliseconds(0)));

@@ -1,60 +1,10 @@
 #include "server/repository/repository.h"
 
 #include "server/core/eventually.h"
-#include "server/repository/repository_start.h"
 #include "server/repository/test_support.h"
 
 namespace tern::server {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-class RepositoryTest : public testing::Test {
- protected:
-  RepositoryTest() { options_.folders = {folder_.path()}; }
-
-  Status Start() {
-    auto started = StartRepository(options_, scheduler_, registry_, std::make_unique<FakeBackends>(backend_));
-    TERN_TRY(started.status());
-    repository_ = std::move(*started);
-    for (int i = 0; i < 5000 && !repository_->AllReady(); ++i) std::this_thread::sleep_for(milliseconds(1));
-    EXPECT_TRUE(repository_->AllReady());
-    return {};
-  }
-
-  // Returns "name:version:STATE[:reason]" for all entries.
-  std::string Index(bool ready_only = false) {
-    std::string out;
-    for (const IndexEntry& entry : repository_->Index(ready_only)) {
-      const char* states[] = {"UNKNOWN", "READY", "UNAVAILABLE", "LOADING", "UNLOADING"};
-      out += StrCat(entry.name, ":", entry.version, ":", states[static_cast<int>(entry.state)],
-                    entry.reason.empty() ? "" : ":", entry.reason, "\n");
-    }
-    return out;
-  }
-
-  std::string Versions(const std::string& model) {
-    std::vector<std::string> out;
-    for (const auto& version : registry_.Versions(model)) out.push_back(version->version());
-    return Join(out, " ");
-  }
-
-  void WriteEnsemble(const std::string& name, const std::string& model) {
-    folder_.Write(name + "/config.pbtxt", StrCat(R"(platform: "ensemble"
-      input { name: "in" data_type: TYPE_FP32 dims: 4 } output { name: "out" data_type: TYPE_FP32 dims: 4 }
-      ensemble_scheduling { step { model_name: ")",
-                                                 model, R"(" model_version: -1
-        input_map { key: "x" value: "in" } output_map { key: "y" value: "out" } } })"));
-  }
-
-  TestFolder folder_;
-  RepositoryOptions options_;
-  std::shared_ptr<FakeBackend> backend_ = std::make_shared<FakeBackend>();
-  FakeScheduler scheduler_;
-  Registry registry_;
-  std::unique_ptr<Repository> repository_;
-};
 
 TEST_F(RepositoryTest, LoadsAllModels) {
   folder_.Write("a/1/model.onnx", "ok");
@@ -126,22 +76,6 @@ TEST_F(RepositoryTest, KeepsTheOldVersionsWhenAReloadFails) {
   folder_.Write("a/1/model.onnx", "new and ok");
   EXPECT_TRUE(repository_->Load("a", {}).ok());
   EXPECT_NE(*registry_.Find("a"), before);
-  EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
-}
-
-TEST_F(RepositoryTest, VersionsThatAreStillBusyDoNotHoldUpLoads) {
-  options_.control = ControlMode::kExplicit;
-  options_.load_at_start = {"*"};
-  options_.load_threads = 1;
-  folder_.Write("a/1/model.onnx", "ok");
-  ASSERT_TRUE(Start().ok());
-  scheduler_.retire = false;
-  folder_.Write("a/1/model.onnx", "new and ok");
-  EXPECT_TRUE(repository_->Load("a", {}).ok());
-  folder_.Write("b/1/model.onnx", "ok");
-  EXPECT_TRUE(repository_->Load("b", {}).ok());
-  EXPECT_TRUE(scheduler_.removed().empty());
-  scheduler_.retire = true;
   EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
 }
 

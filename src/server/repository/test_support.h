@@ -9,9 +9,13 @@
 
 #include "server/backend/backends.h"
 #include "server/repository/repository.h"
+#include "server/repository/repository_start.h"
 
 namespace tern::server {
 namespace {  // other folders have helpers of the same names
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 // A temporary folder. The destructor removes it.
 class TestFolder {
@@ -115,6 +119,7 @@ class FakeScheduler : public Scheduler {
     removed_.push_back(version->config().name + ":" + version->version());
   }
   void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
+    if (limit.count() == 0) retire = true;
     while (!retire) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Remove(version, limit);
   }
@@ -123,11 +128,58 @@ class FakeScheduler : public Scheduler {
     return removed_;
   }
   std::atomic<int> added{0};
-  std::atomic<bool> retire{true};  // Retire waits for this
+  std::atomic<bool> retire{true};  // Retire waits for this, or until a call has no time left
 
  private:
   std::mutex mutex_;
   std::vector<std::string> removed_;
+};
+
+// A repository of fakes in a temporary folder.
+class RepositoryTest : public testing::Test {
+ protected:
+  RepositoryTest() { options_.folders = {folder_.path()}; }
+
+  Status Start() {
+    auto started = StartRepository(options_, scheduler_, registry_, std::make_unique<FakeBackends>(backend_));
+    TERN_TRY(started.status());
+    repository_ = std::move(*started);
+    for (int i = 0; i < 5000 && !repository_->AllReady(); ++i) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_TRUE(repository_->AllReady());
+    return {};
+  }
+
+  // Returns "name:version:STATE[:reason]" for all entries.
+  std::string Index(bool ready_only = false) {
+    std::string out;
+    for (const IndexEntry& entry : repository_->Index(ready_only)) {
+      const char* states[] = {"UNKNOWN", "READY", "UNAVAILABLE", "LOADING", "UNLOADING"};
+      out += StrCat(entry.name, ":", entry.version, ":", states[static_cast<int>(entry.state)],
+                    entry.reason.empty() ? "" : ":", entry.reason, "\n");
+    }
+    return out;
+  }
+
+  std::string Versions(const std::string& model) {
+    std::vector<std::string> out;
+    for (const auto& version : registry_.Versions(model)) out.push_back(version->version());
+    return Join(out, " ");
+  }
+
+  void WriteEnsemble(const std::string& name, const std::string& model) {
+    folder_.Write(name + "/config.pbtxt", StrCat(R"(platform: "ensemble"
+      input { name: "in" data_type: TYPE_FP32 dims: 4 } output { name: "out" data_type: TYPE_FP32 dims: 4 }
+      ensemble_scheduling { step { model_name: ")",
+                                                 model, R"(" model_version: -1
+        input_map { key: "x" value: "in" } output_map { key: "y" value: "out" } } })"));
+  }
+
+  TestFolder folder_;
+  RepositoryOptions options_;
+  std::shared_ptr<FakeBackend> backend_ = std::make_shared<FakeBackend>();
+  FakeScheduler scheduler_;
+  Registry registry_;
+  std::unique_ptr<Repository> repository_;
 };
 
 }  // namespace

@@ -20,9 +20,11 @@ struct QueuedCall {
   Clock::time_point queued;
   Clock::time_point expires = kNever;
   Clock::time_point predicted = kNever;  // the time of the answer, if the model has a latency goal
+  bool in_time = false;                  // predicted to meet the goal
   uint64_t order = 0;                    // of responses, if the model preserves it
-  int executions = 0;  // how often the request was executed; more than once only in iterative sequences
-  bool again = false;  // set by an execution: Feeder::Done puts the request back into the queue
+  int executions = 0;    // how often the request was executed; more than once only in iterative sequences
+  bool dropped = false;  // set by an execution: the request ends, but the back end does not know that
+  bool again = false;    // set by an execution: Feeder::Done puts the request back into the queue
   // Written by the execution. The call gets a copy with its last response: Drain may answer it earlier.
   CallTimes times;
   std::atomic<bool> answered{false};  // set by whoever sends the last response of a request that is executed

@@ -36,7 +36,8 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
     if (!response.final) return queued->call->Respond(std::move(response));
     queued->times.output = Clock::now();
     self->Send({queued, std::move(response)});
-    if (!last) return;
+    // The response could not be made, so the request has ended, but the back end goes on.
+    if (!last) return self->CancelStream(*queued);
     self->CloseStream(*queued);
     // A thread of the back end must not destroy the model: destroy_instance may wait for that thread.
     if (std::this_thread::get_id() == worker) return;
@@ -59,6 +60,16 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
   // OnCancel has not cancelled the new call.
   if (ended) call->Cancel();
   return call;
+}
+
+void ModelRunner::CancelStream(const QueuedCall& queued) {
+  std::shared_ptr<Call> call;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = streams_.find(&queued);
+    if (found != streams_.end()) call = found->second.call.lock();
+  }
+  if (call) call->Cancel();
 }
 
 void ModelRunner::CloseStream(const QueuedCall& queued) {

@@ -111,6 +111,26 @@ TEST(Decoupled, RemoveAnswersWhatTheBackEndKeeps) {
   EXPECT_EQ(call->count(), 1u);
 }
 
+TEST(Decoupled, AResponseThatCannotBeMadeEndsTheModel) {
+  auto scheduler = Scheduler::Create(TwoThreads());
+  std::atomic<bool> cancelled{false};
+  auto model = Add(*scheduler, [&](const std::shared_ptr<Call>& call) {
+    Response wrong;
+    wrong.outputs = {Ints("other", {1, 1}, {1})};
+    wrong.final = false;
+    call->Respond(std::move(wrong));
+    cancelled = call->cancelled();
+    call->Respond({});
+  });
+  const auto call = IntCall(1);
+  call->request.outputs = {{.name = "y"}};
+  model->Submit(call);
+  EXPECT_EQ(call->Wait().status.message(), "model 'm' did not return output 'y'");
+  scheduler->Remove(model, milliseconds(20'000));
+  EXPECT_TRUE(cancelled);
+  EXPECT_EQ(call->count(), 1u);
+}
+
 class NotingModel : public FakeModel {
  public:
   NotingModel(CallFunction run, std::atomic<std::thread::id>& destroyer)
@@ -160,6 +180,29 @@ TEST(Scheduler, RetiredVersionsAnswerLateRequests) {
   const auto refused = IntCall(4);
   (*added)->Submit(refused);
   EXPECT_EQ(refused->Wait().status.code(), Code::kUnavailable);
+}
+
+TEST(Scheduler, TheShortestLimitEndsARetirement) {
+  Gate gate;
+  auto scheduler = Scheduler::Create(TwoThreads());
+  auto added = scheduler->Add(IntModel(4), "1", std::make_unique<FakeModel>([&](Batch& batch) {
+                                gate.Pass();
+                                return Identity(batch);
+                              }));
+  ASSERT_TRUE(added.ok());
+  const auto call = IntCall(1);
+  (*added)->Submit(call);
+  gate.AwaitWaiting(1);
+  std::atomic<bool> retired{false};
+  std::thread retires([&] {
+    scheduler->Retire(*added, std::chrono::hours(1));
+    retired = true;
+  });
+  scheduler->Retire(*added, milliseconds(0));
+  EXPECT_EQ(call->Wait().status.code(), Code::kUnavailable);
+  EXPECT_TRUE(Eventually([&] { return retired.load(); })) << "the execution has not ended";
+  gate.Open();
+  retires.join();
 }
 
 }  // namespace

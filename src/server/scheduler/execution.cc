@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "server/scheduler/iteration.h"
+#include "server/scheduler/sequence.h"
 
 namespace tern::server {
 namespace {
@@ -55,6 +56,7 @@ class Runner {
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
       if (!call) continue;
+      call->dropped = !parts.ok();
       if (!parts.ok())
         result_.finished.push_back({call, Failed(parts.status())});
       else if (parts->iterations.empty() || parts->iterations[i] == Iteration::kLast)
@@ -75,7 +77,9 @@ class Runner {
     const bool responds = context_.config.decoupled && iteration == Iteration::kResponds;
     if (response.status.ok() && responds)
       response = MakeResponse(context_.config, call->call->request, std::move(outputs));
-    if (!response.status.ok()) return result_.finished.push_back({call, std::move(response)});
+    call->dropped = !response.status.ok();
+    if (call->dropped) return result_.finished.push_back({call, std::move(response)});
+    AddEarlier(call->times, now);
     call->again = true;
     response.final = false;
     if (responds) result_.partial.push_back({call, std::move(response)});
@@ -118,6 +122,12 @@ class Runner {
                                      stages.output - stages.compute, stages.end - stages.output, cpu);
   }
 
+  static void AddEarlier(CallTimes& times, Clock::time_point end) {
+    times.earlier.input += times.compute - times.input;
+    times.earlier.compute += times.output - times.compute;
+    times.earlier.output += end - times.output;
+  }
+
   static void SetStages(CallTimes& times, const Stages& stages) {
     times.input = stages.input;
     times.compute = stages.compute;
@@ -128,15 +138,27 @@ class Runner {
   ExecutionResult& result_;
 };
 
+void TellEnds(const Pick& pick, BackendInstance& backend) {
+  for (const auto& sequence : pick.ended)
+    (void)Guard([&]() -> Status {
+      backend.EndSequence(sequence->id());
+      return {};
+    }).ok();
+}
+
 }  // namespace
 
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
+  TellEnds(pick, context.backend);
   const Clock::time_point started = Clock::now();
   for (const QueuedCallPtr& call : pick.calls) {
     if (!call) continue;
     call->times.input = started;
-    if (call->executions++ == 0) call->times.started = started;
+    if (call->executions++ == 0)
+      call->times.started = started;
+    else
+      call->times.earlier.queue += started - call->queued;
   }
   Pick live{LiveCalls(pick, result.finished), pick.sequences, kNever};
   if (live.calls.empty()) return result;
@@ -154,6 +176,6 @@ std::chrono::nanoseconds ThreadCpuTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now}; }
+void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now, {}}; }
 
 }  // namespace tern::server

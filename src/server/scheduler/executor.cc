@@ -17,8 +17,13 @@ constexpr int64_t kDebtNs = 1'000'000'000;
 }  // namespace
 
 Executor::Executor(int threads) : threads_(std::max(1, threads)) {
-  for (int i = 0; i < threads_; ++i) workers_.emplace_back([this] { RunWorker(); });
-  timer_thread_ = std::thread([this] { RunTimer(); });
+  try {
+    for (int i = 0; i < threads_; ++i) workers_.emplace_back([this] { RunWorker(); });
+    timer_thread_ = std::thread([this] { RunTimer(); });
+  } catch (...) {
+    Stop();  // the threads that were started use this object
+    throw;
+  }
 }
 
 void Executor::Stop() {

@@ -15,7 +15,9 @@ struct Pick {
   std::vector<QueuedCallPtr> calls;                  // null for an empty slot of a sequence batch
   std::vector<std::shared_ptr<Sequence>> sequences;  // of the calls, for sequence models; null as in `calls`
   Clock::time_point again = kNever;                  // if `calls` is empty: when to call Take again
-  bool empty() const { return calls.empty(); }
+  // Sequences that ended without the back end's knowledge. It is told before the calls are executed.
+  std::vector<std::shared_ptr<Sequence>> ended{};
+  bool empty() const { return calls.empty() && ended.empty(); }
 };
 
 // All functions are called under the model's lock, except Prepare and Finish.
@@ -40,6 +42,8 @@ class Feeder {
   virtual Clock::time_point NextTimer() const = 0;
   virtual std::vector<QueuedCallPtr> Clear() = 0;
   virtual size_t size() const = 0;  // requests that wait
+  // Whether Take may return something, now or later.
+  virtual bool HasWork() const { return size() > 0; }
 
   // Called when an execution starts on an instance.
   virtual void OnStart(int /*instance*/, const Pick&, Clock::time_point /*now*/) {}
@@ -57,7 +61,8 @@ class Feeder {
 // Makes a feeder for one request per execution, for dynamic batches, or for batches that meet a latency goal.
 // `lanes` is the number of executions that can run at the same time.
 std::unique_ptr<Feeder> MakeQueueFeeder(const ModelConfig& config, int lanes);
-// Makes a feeder for sequences of requests to stateful models.
-Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config);
+// Makes a feeder for sequences of requests to stateful models. If `tell_ends` is true, picks have the
+// sequences that ended without the back end's knowledge.
+Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config, bool tell_ends);
 
 }  // namespace tern::server

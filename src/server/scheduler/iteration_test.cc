@@ -1,4 +1,6 @@
 // Iterative sequences: requests that the model executes again until they are finished.
+#include <set>
+
 #include "server/scheduler/test_support.h"
 
 namespace tern::server {
@@ -78,6 +80,27 @@ TEST(Iteration, TheLastIterationAnswers) {
   EXPECT_EQ(totals.execution_count, 5u) << "iterations";
 }
 
+TEST(Iteration, StatisticsHaveTheTimesOfAllIterations) {
+  constexpr milliseconds kIteration(5);
+  ModelConfig config = IterativeModel(true);
+  config.max_batch_size = 1;  // the requests take turns
+  Server server(std::move(config), Countdown{[&](Batch&) { std::this_thread::sleep_for(kIteration); }});
+  const auto first = IntCall(4), second = IntCall(4);
+  server.model->Submit(first);
+  server.model->Submit(second);
+  first->Wait();
+  second->Wait();
+  const StatisticsSnapshot totals = server.model->statistics().Snapshot();
+  EXPECT_EQ(totals.inference_count, 2u);
+  EXPECT_EQ(totals.execution_count, 8u);
+  EXPECT_EQ(totals.compute_infer.count, 2u);
+  EXPECT_GE(totals.compute_infer.ns, static_cast<uint64_t>(std::chrono::nanoseconds(8 * kIteration).count()));
+  // A request waits while the other one runs. The first one may have ended before the second one arrived.
+  const auto batch = totals.batches.at(1);
+  EXPECT_EQ(batch.compute.ns, totals.compute_infer.ns);
+  EXPECT_LE(totals.queue.ns + totals.compute_infer.ns, totals.success.ns);
+}
+
 TEST(Iteration, ADecoupledModelRespondsInEachIteration) {
   Server server(IterativeModel(true, SequenceStrategy::kDirect), Countdown());
   EXPECT_EQ(server.Run(IntCall(3)), (std::vector<int32_t>{2, 1, 0}));
@@ -154,6 +177,62 @@ TEST(Iteration, ClientsMayNameSequences) {
             "inference request for sequence 1 to model 'm' must specify the START flag on the first request "
             "of the sequence")
       << "the sequence ended with its request";
+}
+
+// The back end may keep something per id, so ids of clients and of the server must differ.
+TEST(Iteration, TheIdsOfTheServerAreNotThoseOfClients) {
+  for (const auto& [type, first] : {std::pair{DType::kU64, "18446744073709551615"},
+                                    {DType::kI64, "9223372036854775807"},
+                                    {DType::kU32, "4294967295"},
+                                    {DType::kI32, "2147483647"}}) {
+    SCOPED_TRACE(first);
+    ModelConfig config = IterativeModel(true);
+    config.sequence->controls.push_back({Kind::kCorrelationId, "ID", type});
+    Gate gate;
+    std::mutex mutex;
+    std::set<std::string> ids;
+    Server server(std::move(config), Countdown{[&](Batch& batch) {
+                    gate.Pass();
+                    const std::lock_guard lock(mutex);
+                    for (const Request* request : *batch.requests)
+                      if (request) ids.insert(request->sequence.id);
+                  }});
+    const auto named = [](const std::string& id) {
+      auto call = IntCall(2);
+      call->request.sequence = {id, true, true, false};
+      return call;
+    };
+    const auto client = named("1"), unnamed = IntCall(2), same = named(first);
+    server.model->Submit(client);
+    gate.AwaitWaiting(1);
+    server.model->Submit(unnamed);
+    server.model->Submit(same);
+    EXPECT_EQ(same->Wait().status.message(), StrCat("inference request to model 'm' has sequence id ", first,
+                                                    ", which the server gave to another request; choose "
+                                                    "another id"));
+    gate.Open();
+    unnamed->Wait();
+    client->Wait();
+    EXPECT_EQ(server.Run(named(first)), (std::vector<int32_t>{1, 0})) << "the id is free again";
+    EXPECT_EQ(ids, (std::set<std::string>{"1", first}));
+  }
+}
+
+// The server passes over an id that a client uses.
+TEST(Iteration, TheServerSkipsIdsInUse) {
+  Gate gate;
+  Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
+  const auto named = IntCall(3), unnamed = IntCall(2);
+  named->request.sequence = {"9223372036854775807", true, true, false};
+  server.model->Submit(named);
+  gate.AwaitWaiting(1);
+  server.model->Submit(unnamed);
+  EXPECT_EQ(unnamed->request.sequence.id, "9223372036854775806");
+  gate.Open();
+  unnamed->Wait();
+  named->Wait();
+  EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
 }
 
 TEST(Iteration, OtherModelsCannotReschedule) {

@@ -201,12 +201,12 @@ Admission LatencyPlan::Admit(const Applicant& applicant, Clock::time_point now) 
   const int64_t items = applicant.ahead % batch_limit_ + applicant.items + joining;
   const double cost = model_.Mean(Padded(std::max(applicant.items, std::min<int64_t>(batch_limit_, items))));
   const Clock::time_point answered = now + ToDuration(start + cost);
-  // An idle model always tries: otherwise it could not learn that it has become faster.
-  if (applicant.ahead == 0 && busy_ < lanes_) return {true, answered, {}};
   const double margin = MarginOf(cost) * (batches < lanes_ ? kNextBatchMargin : 1);
   const double late = Nanoseconds(answered - applicant.arrived) + margin - kUsable * goal_;
-  if (late <= 0 && now + ToDuration(start) <= applicant.start_by) return {true, answered, {}};
-  return {false, answered, RetryAfter(std::max(late, model_.Mean(batch_limit_)))};
+  // An idle model always tries: otherwise it could not learn that it has become faster.
+  if (applicant.ahead == 0 && busy_ < lanes_) return {true, late <= 0, answered, {}};
+  if (late <= 0 && now + ToDuration(start) <= applicant.start_by) return {true, true, answered, {}};
+  return {false, false, answered, RetryAfter(std::max(late, model_.Mean(batch_limit_)))};
 }
 
 bool LatencyPlan::TooLate(Clock::time_point arrived, Clock::time_point now) const {

@@ -27,15 +27,17 @@ struct Applicant {
 
 struct Admission {
   bool admitted = true;
+  bool in_time = false;  // the prediction plus the margin meets the goal; an idle model admits others too
   Clock::time_point answered = Clock::time_point::max();  // predicted; max: nothing is known
   std::chrono::milliseconds retry_after{1};               // if it is not admitted
 };
 
 // Predicts when a request would be answered: after the rest of the running executions, the batches that are
 // queued before it, and its own batch. Refuses the request if the prediction plus a margin exceeds the goal.
-// The margin follows the errors of past predictions. A controller scales it, so that 1 % of the admitted
-// requests miss the goal: more misses raise the margin, fewer lower it. Other models that share the cores
-// appear as longer executions and as time that executions wait for a thread. Both are learned.
+// The margin follows the errors of past predictions. A controller scales it, so that 1 % of the requests that
+// are expected to meet the goal miss it: more misses raise the margin, fewer lower it. Other models that
+// share the cores appear as longer executions and as time that executions wait for a thread. Both are
+// learned.
 //
 // Chooses the batch size with the highest throughput for which a request that just missed a batch still meets
 // the goal with the next batch. Not thread-safe.
@@ -52,7 +54,8 @@ class LatencyPlan {
   // Called for each execution. Compares a prediction of Admit with the time at which the request was
   // answered, or at best could have been if it was dropped.
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
-  // Called for each request that was answered or dropped.
+  // Called for each request with Admission::in_time that was answered or dropped. Other requests miss the
+  // goal whatever the margin is, for example because their upload took longer than the goal.
   void OnAnswer(bool in_time);
   bool InTime(Clock::time_point arrived, Clock::time_point answered) const;
 

@@ -49,7 +49,7 @@ Status ModelRunner::CreateParts() {
   const bool iterative = config().sequence && config().sequence->iterative;
   runs_calls_ = config().decoupled && !iterative && model_->RunsCalls();
   if (config().sequence && !runs_calls_) {
-    TERN_ASSIGN(feeder_, MakeSequenceFeeder(config()));
+    TERN_ASSIGN(feeder_, MakeSequenceFeeder(config(), model_->KeepsSequences()));
     // An iterative request is started several times, so it has no place in the order.
     keeps_order_ = config().sequence->preserve_ordering && !iterative;
   } else {
@@ -142,10 +142,14 @@ void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
 }
 
 void ModelRunner::CancelQueued(const QueuedCallPtr& queued) {
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     if (!feeder_->Erase(*queued)) return;
+    // The back end may have to be told that a sequence ended, or a waiting sequence got its slot.
+    wake = config().sequence && feeder_->HasWork() && IdleInstance() >= 0;
   }
+  if (wake) executor_->MakeReady(shared_from_this());
   Refuse(*queued->call, Status(Code::kCancelled, "the request was cancelled"), {}, FailReason::kCancelled);
   Forget(1);
 }
@@ -196,7 +200,7 @@ void ModelRunner::Work(int threads) {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
     job = TakeJob(now, rejected, again);
-    more = !job.empty() && feeder_->size() > 0 && IdleInstance() >= 0;
+    more = !job.empty() && feeder_->HasWork() && IdleInstance() >= 0;
     if (more) ready_since_ = now;
     again = std::min(again, feeder_->NextTimer());
   }
@@ -222,7 +226,7 @@ void ModelRunner::OnTimer() {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
     feeder_->Expire(now, rejected);
-    wake = feeder_->size() > 0 && IdleInstance() >= 0;
+    wake = feeder_->HasWork() && IdleInstance() >= 0;
     if (wake && ready_since_ == kNever) ready_since_ = now;
     timer = feeder_->NextTimer();
   }
@@ -265,7 +269,7 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
     feeder_->Done(job.instance, job.pick, result.batch_size, result.duration, job.waited, now);
     if (next && feeder_->size() > 0 && FitsInline(feeder_->size()))
       *next = TakeJobFor(job.instance, now, rejected, again);
-    wake = feeder_->size() > 0 && IdleInstance() >= 0 && again == kNever;
+    wake = feeder_->HasWork() && IdleInstance() >= 0 && again == kNever;
     if (wake) ready_since_ = now;
     again = std::min(again, feeder_->NextTimer());
   }
@@ -348,8 +352,10 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
     draining_ |= refuse;
     const auto bounded =
         std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
-    if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0; })) return;
+    // If ended_ is set, another thread waited for less time and answers the requests.
+    if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0 || ended_; })) return;
     draining_ = ended_ = true;
+    drained_.notify_all();
     for (QueuedCallPtr& call : feeder_->Clear()) left.push_back({std::move(call), NotReady(*this), {}});
     for (const Instance& instance : instances_)
       for (const QueuedCallPtr& call : instance.running)

@@ -80,6 +80,7 @@ class ModelRunner final : public ModelVersion,
   void RunDecoupled(const Job& job);
   std::shared_ptr<Call> OpenStream(const QueuedCallPtr& queued);
   void CloseStream(const QueuedCall& queued);
+  void CancelStream(const QueuedCall& queued);  // tells the back end that nobody waits for more responses
   // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
   void Release(const Job& job, const ExecutionResult& result, Job* next);
   void Learn(const Job& job, const ExecutionResult& result);

@@ -176,10 +176,11 @@ class Steps {
     config_.goal.p99 = goal;
     feeder_ = MakeQueueFeeder(config_, 1);
   }
-  bool Push() {
+  // `upload` is the time since the first byte of the request.
+  bool Push(milliseconds upload = milliseconds(0)) {
     const auto queued = std::make_shared<QueuedCall>();
     queued->call = std::make_shared<TestCall>();
-    queued->call->request.arrived = now_;
+    queued->call->request.arrived = now_ - upload;
     milliseconds retry_after{0};
     const Status status = feeder_->Push(queued, now_, retry_after);
     const bool refused = status.code() == Code::kResourceExhausted && retry_after.count() >= 1;
@@ -204,6 +205,15 @@ class Steps {
     Wait(duration);
     End();
   }
+  // Submits requests until one is refused, and executes them. Returns their number.
+  int Fill(milliseconds duration) {
+    int admitted = 0;
+    while (admitted < 100 && Push()) ++admitted;
+    while (waiting() > 0) Run(duration);
+    return admitted;
+  }
+  // Takes requests that are late already. None of them is executed.
+  void DropLate() { EXPECT_TRUE(feeder_->Take(0, now_, rejected).empty()); }
   size_t waiting() const { return feeder_->size(); }
 
   std::vector<RejectedCall> rejected;
@@ -228,6 +238,27 @@ TEST(Overload, RefusesBehindAnExecutionThatTakesTooLong) {
   model.End();
   EXPECT_TRUE(model.Push());
   EXPECT_TRUE(model.rejected.empty());
+}
+
+// A request whose upload takes nearly as long as the goal is late however well the plan predicts.
+TEST(Overload, SlowUploadsDoNotMakeThePlanCautious) {
+  Steps model(milliseconds(100));
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(model.Push());
+    model.Run(milliseconds(i % 8 == 0 ? 14 : 10));  // the predictions have errors, so there is a margin
+  }
+  const int before = model.Fill(milliseconds(10));
+  EXPECT_GE(before, 6);
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(model.Push(milliseconds(300))) << "the model is idle";
+    model.DropLate();
+    ASSERT_TRUE(model.Push(milliseconds(88)));
+    model.Run(milliseconds(i % 8 == 0 ? 14 : 10));
+    ASSERT_TRUE(model.Push());
+    model.Run(milliseconds(i % 8 == 1 ? 14 : 10));
+  }
+  EXPECT_EQ(model.rejected.size(), 60u);
+  EXPECT_GE(model.Fill(milliseconds(10)), before);
 }
 
 TEST(Overload, RefusesOnArrivalWhatTheQueueMakesLate) {

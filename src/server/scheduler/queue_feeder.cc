@@ -31,6 +31,7 @@ class QueueFeeder : public Feeder {
                                                now);
       if (!admission.admitted) return Refusal(admission, retry_after);
       call->predicted = admission.answered;
+      call->in_time = admission.in_time;
     }
     return queue_.Push(call, now);
   }
@@ -82,7 +83,7 @@ class QueueFeeder : public Feeder {
     Clock::time_point predicted = kNever;
     for (const QueuedCallPtr& call : pick.calls) {
       predicted = std::min(predicted, call->predicted);
-      plan_->OnAnswer(plan_->InTime(Arrival(*call, call->queued), now));
+      if (call->in_time) plan_->OnAnswer(plan_->InTime(Arrival(*call, call->queued), now));
     }
     plan_->OnPrediction(predicted, now, now);
   }
@@ -169,7 +170,7 @@ class QueueFeeder : public Feeder {
     });
     for (const QueuedCallPtr& call : late) {
       queue_.Erase(*call);
-      plan_->OnAnswer(false);
+      if (call->in_time) plan_->OnAnswer(false);
       plan_->OnPrediction(call->predicted, now + plan_->ExpectedDuration(1), now);
       rejected.push_back(
           {call, ResourceExhausted("model '", config_.name, "' cannot answer within its latency goal"),

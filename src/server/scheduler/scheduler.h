@@ -33,7 +33,8 @@ class Scheduler {
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
   // Like Remove, but for a version that another one has replaced in the registry. Callers that found the
   // version before may still submit requests to it. These requests are refused only if requests remain after
-  // `limit`.
+  // `limit`. If another thread calls Remove or Retire for the version with a shorter limit, this function
+  // returns after that one.
   virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
 };
 

@@ -12,10 +12,15 @@ namespace tern::server {
 
 // Guarded by the model's lock, except `states`, which only the execution uses while `running` is set.
 struct Sequence {
-  std::string key;
+  std::string id() const { return key.substr(1); }
+
+  std::string key;  // a letter for the kind of the id, then the id
   std::deque<QueuedCallPtr> waiting;
-  int instance = -1;  // -1 if the sequence waits for an instance
+  bool generated = false;  // the server made the id, for a request without one
+  int instance = -1;       // -1 if the sequence waits for an instance
   bool running = false;
+  bool known = false;              // the back end has executed a request of the sequence, and not its end
+  bool ending = false;             // the sequence ended, and the back end has to be told
   Clock::time_point last;          // when a request last arrived or ended
   std::vector<WireTensor> states;  // one per SequenceConfig::states; empty before the first request
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -16,8 +17,8 @@ using SequencePtr = std::shared_ptr<Sequence>;
 // requests share batches.
 class SequenceFeeder : public Feeder {
  public:
-  SequenceFeeder(const ModelConfig& config, SequenceInputs inputs)
-      : config_(config), sequence_(*config.sequence), inputs_(std::move(inputs)) {
+  SequenceFeeder(const ModelConfig& config, SequenceInputs inputs, bool tell_ends)
+      : config_(config), sequence_(*config.sequence), inputs_(std::move(inputs)), tell_ends_(tell_ends) {
     const int batch = std::max(1, config.max_batch_size);
     const int slots = direct() || sequence_.max_candidates <= 0 ? batch : sequence_.max_candidates;
     slots_.assign(static_cast<size_t>(config.instances),
@@ -27,13 +28,14 @@ class SequenceFeeder : public Feeder {
   Status Push(const QueuedCallPtr& call, Clock::time_point now, std::chrono::milliseconds&) override {
     SequenceInfo& info = call->call->request.sequence;
     const bool generated = sequence_.iterative && NoSequence(info);
-    if (generated) info = {StrCat(++generated_), NumericIds(), true, false};
+    if (generated) info = NewSequence();
     TERN_TRY(Check(*call));
-    const std::string key = generated ? StrCat("g", info.id) : KeyOf(info);
+    const std::string key = KeyOf(info);
     SequencePtr& sequence = by_key_[key];
     if (!sequence) {
       sequence = std::make_shared<Sequence>();
       sequence->key = key;
+      sequence->generated = generated;
       if (!Place(sequence)) backlog_.push_back(sequence);
     }
     call->queued = sequence->last = now;
@@ -51,16 +53,19 @@ class SequenceFeeder : public Feeder {
     std::erase_if(sequence->waiting, [&](const QueuedCallPtr& c) { return c.get() == &call; });
     // If the first request of a sequence is removed, the sequence has not begun and is removed too.
     const bool ends = sequence_.iterative || call.call->request.sequence.start;
-    if (ends && sequence->waiting.empty() && !sequence->running) Remove(sequence);
+    const bool begun = sequence_.iterative && call.executions > 0;
+    if (!sequence->running && (begun || (ends && sequence->waiting.empty()))) End(sequence);
     return true;
   }
 
   Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>&) override {
+    std::vector<SequencePtr> ended = TakeEnded(instance);
     Pick pick = direct() ? TakeDirect(instance, now) : TakeOldest(instance, now);
+    pick.ended = std::move(ended);
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       if (!pick.calls[i]) continue;
       pick.sequences[i]->waiting.pop_front();
-      pick.sequences[i]->running = true;
+      pick.sequences[i]->running = pick.sequences[i]->known = true;
       owners_.erase(pick.calls[i].get());
     }
     return pick;
@@ -72,13 +77,13 @@ class SequenceFeeder : public Feeder {
     std::vector<SequencePtr> idle;
     next_check_ = kNever;
     for (const auto& [key, sequence] : by_key_) {
-      if (!sequence->waiting.empty() || sequence->running) continue;
+      if (!sequence->waiting.empty() || sequence->running || sequence->ending) continue;
       if (sequence->last + sequence_.max_idle <= now)
         idle.push_back(sequence);
       else
         next_check_ = std::min(next_check_, sequence->last + sequence_.max_idle);
     }
-    for (const SequencePtr& sequence : idle) Remove(sequence);
+    for (const SequencePtr& sequence : idle) End(sequence);
   }
   Clock::time_point NextTimer() const override { return next_check_; }
 
@@ -92,6 +97,7 @@ class SequenceFeeder : public Feeder {
     return all;
   }
   size_t size() const override { return owners_.size(); }
+  bool HasWork() const override { return !owners_.empty() || ending_ > 0; }
 
   Status Prepare(const Pick& pick, Batch& batch) override { return inputs_.Add(pick, batch); }
   void Finish(const Pick& pick, std::vector<WireTensor>& outputs) override { inputs_.Keep(pick, outputs); }
@@ -108,8 +114,13 @@ class SequenceFeeder : public Feeder {
         PutBack(sequence, pick.calls[i], now);
         continue;
       }
-      const bool ends = sequence_.iterative || pick.calls[i]->call->request.sequence.end;
-      if (ends && sequence->waiting.empty()) Remove(sequence);
+      if (!sequence_.iterative && !pick.calls[i]->call->request.sequence.end) continue;
+      sequence->known = pick.calls[i]->dropped;
+      End(sequence);
+    }
+    for (const SequencePtr& sequence : pick.ended) {
+      const auto found = by_key_.find(sequence->key);
+      if (found != by_key_.end() && found->second == sequence && !sequence->known) End(sequence);
     }
   }
 
@@ -120,10 +131,28 @@ class SequenceFeeder : public Feeder {
   static bool NoSequence(const SequenceInfo& info) {
     return info.id.empty() || (info.numeric && info.id == "0");
   }
-  bool NumericIds() const {
+  // The type of the model's ids. A model without a control for ids may still read them as signed numbers.
+  DType IdType() const {
     for (const ControlInput& control : sequence_.controls)
-      if (control.kind == ControlInput::Kind::kCorrelationId) return control.dtype != DType::kString;
-    return true;
+      if (control.kind == ControlInput::Kind::kCorrelationId) return control.dtype;
+    return DType::kI64;
+  }
+  static uint64_t LargestId(DType type) {
+    return type == DType::kI32   ? std::numeric_limits<int32_t>::max()
+           : type == DType::kU32 ? std::numeric_limits<uint32_t>::max()
+           : type == DType::kI64 ? std::numeric_limits<int64_t>::max()
+                                 : std::numeric_limits<uint64_t>::max();
+  }
+
+  // Returns a sequence with an id that no other sequence has. Ids count down from the largest one, which
+  // clients seldom use.
+  SequenceInfo NewSequence() {
+    constexpr uint64_t kIds = uint64_t{1} << 30;  // then they start again; fewer sequences are alive
+    const DType type = IdType();
+    SequenceInfo info{"", type != DType::kString, true, false};
+    do info.id = StrCat(LargestId(type) - generated_++ % kIds);
+    while (by_key_.contains(KeyOf(info)));
+    return info;
   }
 
   // A sequence of an iterative model is never idle: its request waits or runs.
@@ -154,7 +183,11 @@ class SequenceFeeder : public Feeder {
                                info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
                                "' expects '", WireName(control.dtype), "'");
     }
-    if (!info.start && !by_key_.contains(KeyOf(info)))
+    const auto known = by_key_.find(KeyOf(info));
+    if (known != by_key_.end() && known->second->generated)
+      return InvalidArgument("inference request to model '", config_.name, "' has sequence id ", info.id,
+                             ", which the server gave to another request; choose another id");
+    if (!info.start && (known == by_key_.end() || Ended(*known->second)))
       return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
                              "' must specify the START flag on the first request of the sequence");
     return {};
@@ -172,6 +205,34 @@ class SequenceFeeder : public Feeder {
     *std::find(slots_[best].begin(), slots_[best].end(), nullptr) = sequence;
     sequence->instance = static_cast<int>(best);
     return true;
+  }
+
+  // Whether the sequence exists only until the back end was told of its end.
+  static bool Ended(const Sequence& sequence) {
+    return sequence.waiting.empty() && !sequence.running && (sequence.ending || !sequence.known);
+  }
+
+  // Removes the sequence, unless requests of its id wait. If the back end has to be told, the sequence keeps
+  // its slot until then, so that a new one with the same id begins afterwards.
+  void End(const SequencePtr& sequence) {
+    if (tell_ends_ && sequence->known) {
+      if (!std::exchange(sequence->ending, true)) ++ending_;
+    } else if (sequence->waiting.empty() && !sequence->running) {
+      Remove(sequence);
+    }
+  }
+
+  std::vector<SequencePtr> TakeEnded(int instance) {
+    std::vector<SequencePtr> ended;
+    if (ending_ == 0) return ended;
+    for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)]) {
+      if (!sequence || !sequence->ending) continue;
+      sequence->ending = sequence->known = false;
+      sequence->states.clear();
+      --ending_;
+      ended.push_back(sequence);
+    }
+    return ended;
   }
 
   void Remove(const SequencePtr& removed) {
@@ -251,6 +312,8 @@ class SequenceFeeder : public Feeder {
   const ModelConfig& config_;
   const SequenceConfig& sequence_;
   const SequenceInputs inputs_;
+  const bool tell_ends_;
+  size_t ending_ = 0;                            // sequences with `ending`
   std::vector<std::vector<SequencePtr>> slots_;  // by instance
   std::deque<SequencePtr> backlog_;
   std::unordered_map<std::string, SequencePtr> by_key_;
@@ -261,9 +324,9 @@ class SequenceFeeder : public Feeder {
 
 }  // namespace
 
-Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config) {
+Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config, bool tell_ends) {
   TERN_ASSIGN(SequenceInputs inputs, SequenceInputs::Create(config));
-  return std::unique_ptr<Feeder>(std::make_unique<SequenceFeeder>(config, std::move(inputs)));
+  return std::unique_ptr<Feeder>(std::make_unique<SequenceFeeder>(config, std::move(inputs), tell_ends));
 }
 
 }  // namespace tern::server

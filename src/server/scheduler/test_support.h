@@ -72,6 +72,8 @@ class FakeModel : public BackendModel {
   size_t MemoryBytes() const override { return 7; }
   bool Parallel() const override { return true; }
   std::vector<std::pair<std::string, double>> Metrics() const override { return {{"fakes", 3}}; }
+  bool KeepsSequences() const override { return end_sequence != nullptr; }
+  std::function<void(const std::string&)> end_sequence;  // if set, before the model is added
   Result<std::unique_ptr<BackendInstance>> CreateInstance() override {
     return std::unique_ptr<BackendInstance>(std::make_unique<Instance>(*this));
   }
@@ -86,6 +88,11 @@ class FakeModel : public BackendModel {
       return model_.run_(batch);
     }
     void RunCall(const std::shared_ptr<Call>& call) override { model_.run_call_(call); }
+    void EndSequence(const std::string& id) override {
+      EXPECT_FALSE(busy_.exchange(true)) << "an execution runs on the instance";
+      model_.end_sequence(id);
+      busy_ = false;
+    }
 
    private:
     FakeModel& model_;

@@ -1,8 +1,8 @@
 // A model that counts down, one step per iteration: a request with INPUT (INT32 [1]) n gets the outputs n-1,
 // …, 0 in OUTPUT (INT32 [1]). The request is scheduled again until the output is 0 or less. With a state
 // {input_name: "STATE", output_name: "NEXT"}, the count is there; otherwise the plug-in stores it by the id
-// of the sequence. Parameters: delay_ms (500) is the duration of an iteration; silent (0) is nonzero if only
-// the last iteration responds.
+// of the sequence; the metric "sequences" is their number. Parameters: delay_ms (500) is the duration of an
+// iteration; silent (0) is nonzero if only the last iteration responds.
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -60,6 +60,18 @@ void Store(Model& model, const TernBatch& batch, uint64_t row, int32_t count) {
     model.counts.erase(id);
 }
 
+void EndSequence(void* instance, const char* id) {
+  Model& model = *static_cast<Model*>(instance);
+  const std::lock_guard<std::mutex> lock(model.mutex);
+  model.counts.erase(id);
+}
+
+void Metrics(void* handle, TernMetrics* to) {
+  Model& model = *static_cast<Model*>(handle);
+  const std::lock_guard<std::mutex> lock(model.mutex);
+  plug_in::host->metric(to, "sequences", static_cast<double>(model.counts.size()));
+}
+
 int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error) {
   Model& model = *static_cast<Model*>(instance);
   const TernTensor* input = plug_in::Input(*batch, "INPUT");
@@ -88,9 +100,11 @@ constexpr TernBackend kBackend{
     .load = Load,
     .unload = Unload,
     .describe = Describe,
+    .metrics = Metrics,
     .create_instance = CreateInstance,
     .destroy_instance = DestroyInstance,
     .run = Run,
+    .end_sequence = EndSequence,
 };
 
 }  // namespace

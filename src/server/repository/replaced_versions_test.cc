@@ -1,0 +1,71 @@
+// Versions that were replaced or unloaded while requests use them.
+#include "server/core/eventually.h"
+#include "server/repository/test_support.h"
+
+namespace tern::server {
+namespace {
+
+class ReplacedVersions : public RepositoryTest {};
+
+TEST_F(ReplacedVersions, VersionsThatAreStillBusyDoNotHoldUpLoads) {
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  options_.load_threads = 1;
+  folder_.Write("a/1/model.onnx", "ok");
+  ASSERT_TRUE(Start().ok());
+  scheduler_.retire = false;
+  folder_.Write("a/1/model.onnx", "new and ok");
+  EXPECT_TRUE(repository_->Load("a", {}).ok());
+  folder_.Write("b/1/model.onnx", "ok");
+  EXPECT_TRUE(repository_->Load("b", {}).ok());
+  EXPECT_TRUE(scheduler_.removed().empty());
+  scheduler_.retire = true;
+  EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
+}
+
+TEST_F(ReplacedVersions, RefusesToLoadWhileManyEarlierVersionsAreBusy) {
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  folder_.Write("a/1/model.onnx", "ok");
+  folder_.Write("b/1/model.onnx", "ok");
+  ASSERT_TRUE(Start().ok());
+  std::vector<std::shared_ptr<ModelVersion>> busy;  // as a request that runs would hold them
+  const auto reload = [&](const std::string& text) {
+    busy.push_back(*registry_.Find("a"));
+    folder_.Write("a/1/model.onnx", text);
+    return repository_->Load("a", {});
+  };
+  for (const char* text : {"ok 1", "ok 2", "ok 3"}) EXPECT_TRUE(reload(text).ok());
+  busy.push_back(*registry_.Find("a"));
+  EXPECT_TRUE(repository_->Unload("a", false).ok());
+  const Status refused = repository_->Load("a", {});
+  EXPECT_EQ(refused.code(), Code::kUnavailable);
+  EXPECT_EQ(refused.message(),
+            "failed to load 'a': requests still use the versions of 4 earlier loads; try again when these "
+            "requests have ended");
+  EXPECT_TRUE(repository_->Load("b", {}).ok()) << "other models are not concerned";
+  busy.clear();
+  EXPECT_TRUE(repository_->Load("a", {}).ok());
+  EXPECT_TRUE(reload("ok 4").ok());
+}
+
+TEST_F(ReplacedVersions, StopDoesNotWaitLongerForReplacedVersions) {
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  folder_.Write("a/1/model.onnx", "ok");
+  ASSERT_TRUE(Start().ok());
+  scheduler_.retire = false;
+  folder_.Write("a/1/model.onnx", "new and ok");
+  EXPECT_TRUE(repository_->Load("a", {}).ok());
+  std::atomic<bool> stopped{false};
+  std::thread stops([&] {
+    repository_->Stop(milliseconds(10));
+    stopped = true;
+  });
+  EXPECT_TRUE(Eventually([&] { return stopped.load(); }));
+  scheduler_.retire = true;
+  stops.join();
+}
+
+}  // namespace
+}  // namespace tern::server
