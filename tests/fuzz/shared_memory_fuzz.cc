@@ -63,7 +63,8 @@ class Input {
     return number;
   }
   std::string Text(size_t max) {
-    const size_t n = std::min({size_, max, size_t{Byte()}});
+    const size_t wanted = Byte();
+    const size_t n = std::min({size_, max, wanted});
     std::string text(reinterpret_cast<const char*>(data_), n);
     data_ += n, size_ -= n;
     return text;
