@@ -11,10 +11,17 @@ import tempfile
 import wire
 
 
+class Failed(SystemExit):
+    """A load generator failed. The message contains its command and its output."""
+
+
 def _output(command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **options)
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **options)
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{' '.join(map(str, command))}\ndid not end within {error.timeout} s") from error
     if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}\nfailed: {(done.stdout + done.stderr)[-1500:]}")
+        raise Failed(f"{' '.join(map(str, command))}\nfailed: {(done.stdout + done.stderr)[-1500:]}")
     return done.stdout
 
 
@@ -46,16 +53,30 @@ def h2load(server, model, tensor, seconds, connections=16, threads=2):
             "p50_ms": _percentile(times, 50), "p99_ms": _percentile(times, 99)}
 
 
-def perf_analyzer(program, server, model, protocol, seconds, options=(), concurrency=16):
-    """Measures three windows, each a third of `seconds`. perf_analyzer accepts any difference between the windows."""
+def run_perf_analyzer(program, server, model, protocol, seconds, *options):
+    """Measures three windows, each a third of `seconds`, and returns the output. perf_analyzer accepts any difference between the
+    windows."""
+    return _output([program, "-m", model, "-u", getattr(server, protocol), "-i", protocol, "-p", round(seconds * 1000 / 3), "-r", 3, "-s", 99999,
+                    *options])
+
+
+def perf_analyzer(*args):
+    """Calls run_perf_analyzer. `served` is the number of requests in the server's statistics, which perf_analyzer reads."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "out.csv"
-        _output([program, "-m", model, "-u", server.http if protocol == "http" else server.grpc, "-i", protocol, "--concurrency-range",
-                 concurrency, "--shape", "INPUT0:1", "-p", round(seconds * 1000 / 3), "-r", 3, "-s", 900, "-f", table, *options])
+        out = run_perf_analyzer(*args, "-f", table)
         row = next(csv.DictReader(table.open()))
-    rate = float(row["Inferences/Second"])
-    return {"throughput": rate, "requests": rate * seconds, "errors": 0, "p50_ms": float(row["p50 latency"]) / 1e3,
-            "p99_ms": float(row["p99 latency"]) / 1e3}
+    requests, served = (int(re.search(rf"{name} count: (\d+)", out)[1]) for name in ("Request", "Inference"))
+    return {"throughput": float(row["Inferences/Second"]), "requests": requests, "served": served, "errors": 0,
+            "p50_ms": float(row["p50 latency"]) / 1e3, "p99_ms": float(row["p99 latency"]) / 1e3}
+
+
+def perf_analyzer_profile(*args):
+    """Calls run_perf_analyzer. Returns the number of requests in the profile that it writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = pathlib.Path(folder) / "profile.json"  # perf_analyzer refuses an existing file
+        run_perf_analyzer(*args, "--profile-export-file", profile)
+        return sum(len(each["requests"]) for each in json.loads(profile.read_text())["experiments"])
 
 
 def tern_load(tern, address, model, *options, seconds=3, protocol="http", warmup=0.3):

@@ -45,7 +45,7 @@ def generators(args):
     if args.perf_analyzer:
         for protocol in ("http", "grpc"):
             found.append((f"perf_analyzer {protocol}", protocol, lambda server, model, protocol=protocol: clients.perf_analyzer(
-                args.perf_analyzer, server, model, protocol, args.seconds, concurrency=args.connections)))
+                args.perf_analyzer, server, model, protocol, args.seconds, "--concurrency-range", args.connections, "--shape", "INPUT0:1")))
     return found
 
 

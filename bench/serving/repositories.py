@@ -33,9 +33,14 @@ def _model(root, name, config):
     return version
 
 
-def tern_identity(root, extra=""):
-    """Writes the model `identity`, which Tern's sample plug-in `identity` executes. `extra` is added to config.pbtxt."""
-    _model(root, "identity", IDENTITY.format(name="identity", backend="identity", instances=2) + extra)
+def tern_identity(root, extra="", name="identity", instances=2):
+    """Writes a model that Tern's sample plug-in `identity` executes. `extra` is added to config.pbtxt."""
+    _model(root, name, IDENTITY.format(name=name, backend="identity", instances=instances) + extra)
+
+
+def tern_plug_in(root, name, config=""):
+    """Writes the model `name` for Tern's sample plug-in of the same name."""
+    _model(root, name, f'name: "{name}"\nbackend: "{name}"\n{config}')
 
 
 def triton_identity(root, site):

@@ -5,13 +5,16 @@ import os
 import pathlib
 import struct
 import sys
+import tempfile
 import unittest
 
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "serving"))
 
+import agreement  # noqa: E402
 import clients  # noqa: E402
+import modes  # noqa: E402
 import open_batch  # noqa: E402
 import processes  # noqa: E402
 import wire  # noqa: E402
@@ -53,6 +56,34 @@ class Figures(unittest.TestCase):
         while processes.cpu_seconds(os.getpid()) < before + 0.03:
             pass
         self.assertGreater(processes.resident_mb(os.getpid()), 1)
+
+
+class Agreement(unittest.TestCase):
+    ROW = {"perf_analyzer": 100.0, "perf_analyzer_p50_ms": 4.0, "served": 1.0}
+
+    def test_ratios_are_relative_to_perf_analyzer(self):
+        rows = [{**self.ROW, "tern_load": rate, "tern_load_p50_ms": 5.0} for rate in (90, 100, 50)]
+        self.assertEqual(agreement.compare(rows), {"served": 1, "tern_load": 0.9, "tern_load_p50_ms": 1.25})
+        self.assertEqual(agreement.compare([self.ROW]), {"served": 1})
+
+    def test_figures_agree_within_five_percent(self):
+        closed, rate = (modes.Mode("", "http", "identity", (), ours) for ours in (("--concurrency", 4), ("--rate", 2000)))
+        for served, throughput, p50, errors, expected in ((1, 0.96, 1.04, 0, (True, True)), (1, 1, 1.06, 0, (False, True)),
+                                                          (0.9, 1, 1, 0, (False, False)), (1, 0.94, 1, 0, (False, False)),
+                                                          (1, 1, 1, 3, (False, False))):
+            ratios = {"served": served, "tern_load": throughput, "tern_load_p50_ms": p50}
+            self.assertEqual(tuple(agreement.agrees(mode, [{"errors": errors}], ratios) for mode in (closed, rate)), expected)
+
+    def test_modes_have_their_own_names_and_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = modes.all_modes(pathlib.Path(folder), 4)
+            files = [word for mode in found for word in mode.theirs if isinstance(word, pathlib.Path)]
+            self.assertEqual([file for file in files if not file.exists()], [])
+        self.assertEqual(len({(mode.protocol, mode.name) for mode in found}), len(found))
+
+    def test_a_program_that_fails_is_named(self):
+        with self.assertRaisesRegex(clients.Failed, "false"):
+            clients._output(["false"])  # pylint: disable=protected-access
 
 
 class OpenBatch(unittest.TestCase):

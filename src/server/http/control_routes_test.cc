@@ -104,8 +104,7 @@ TEST_F(HttpTest, SharedMemory) {
       R"("outputs":[{"name":"OUT0","parameters":{"shared_memory_region":"r","shared_memory_offset":16,"shared_memory_byte_size":4}}]})");
   EXPECT_EQ(
       reply.body,
-      R"({"model_name":"echo","model_version":"1","outputs":[{"name":"OUT0","datatype":"FP32","shape":[1,1],)"
-      R"("parameters":{"shared_memory_region":"r","shared_memory_offset":16,"shared_memory_byte_size":4}}]})");
+      R"({"model_name":"echo","model_version":"1","outputs":[{"name":"OUT0","datatype":"FP32","shape":[1,1]}]})");
   EXPECT_EQ(std::memcmp(memory.bytes.data() + 16, "\0\0\x80\x3f", 4), 0);
   EXPECT_EQ(Send(Post("/v2/systemsharedmemory/unregister", "")).status, 200);
   EXPECT_EQ(Send(Get("/v2/systemsharedmemory/region/r/status")).status, 404);

@@ -11,17 +11,6 @@ const OutputFormat* FormatOf(const Request& request, const InferFormat& format, 
   return nullptr;
 }
 
-void AppendRegion(std::string& out, const OutputFormat& format) {
-  AppendJsonKey(out, "parameters");
-  out += "{\"shared_memory_region\":";
-  AppendJson(out, format.region);
-  out += ",\"shared_memory_offset\":";
-  AppendJsonNumber(out, format.offset);
-  out += ",\"shared_memory_byte_size\":";
-  AppendJsonNumber(out, format.bytes);
-  out += '}';
-}
-
 Status AppendOutput(const WireTensor& output, const OutputFormat* format, bool default_binary,
                     HttpReply& reply) {
   std::string& out = reply.body;
@@ -31,9 +20,13 @@ Status AppendOutput(const WireTensor& output, const OutputFormat* format, bool d
   out += WireName(output.dtype);
   out += "\",\"shape\":";
   AppendJsonDims(out, output.dims);
-  if (format && !format->region.empty()) {
-    AppendRegion(out, *format);
-  } else if (format ? format->binary : default_binary) {
+  // An output in shared memory has no parameters, because Triton's C++ client requires binary_data_size in
+  // them.
+  if (format && format->shared) {
+    out += '}';
+    return {};
+  }
+  if (format ? format->binary : default_binary) {
     out += ",\"parameters\":{\"binary_data_size\":";
     AppendJsonNumber(out, uint64_t{output.bytes.size()});
     out += '}';

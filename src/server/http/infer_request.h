@@ -11,8 +11,7 @@ namespace tern::server {
 // How an output is returned to the client.
 struct OutputFormat {
   bool binary = false;
-  std::string region;  // a region of shared memory; empty if the output is in the response
-  uint64_t offset = 0, bytes = 0;
+  bool shared = false;  // the output is in shared memory, and not in the response
 };
 
 struct InferFormat {

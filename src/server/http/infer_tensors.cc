@@ -169,7 +169,7 @@ Status ReadOutput(JsonReader& json, const InferSource& source, Request& request,
     TERN_ASSIGN(auto range, FindRegion(source, p));
     format.shared.outputs.push_back({output.name, std::move(range)});
   }
-  format.outputs.push_back({p.binary.value_or(false), p.region.value_or(""), p.offset, p.bytes});
+  format.outputs.push_back({.binary = p.binary.value_or(false), .shared = p.region.has_value()});
   request.outputs.push_back(std::move(output));
   return {};
 }
