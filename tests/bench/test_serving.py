@@ -17,6 +17,7 @@ import clients  # noqa: E402
 import modes  # noqa: E402
 import open_batch  # noqa: E402
 import processes  # noqa: E402
+import soak  # noqa: E402
 import wire  # noqa: E402
 
 ONE = struct.pack("<f", 1.0)
@@ -50,6 +51,10 @@ class Figures(unittest.TestCase):
         ours = [{"throughput": value} for value in (10, 40, 30)]
         theirs = [{"throughput": value} for value in (10, 10, 15)]
         self.assertEqual(clients.median_ratio(ours, theirs), 2)
+
+    def test_memory_growth_ignores_the_first_third(self):
+        self.assertEqual(soak.growth([20, 25, 30, 30, 30, 30, 30, 31, 30]), 0)
+        self.assertAlmostEqual(soak.growth([30, 30, 30, 30, 30, 30, 33, 33, 33]), 0.1)
 
     def test_processor_time_grows(self):
         before = processes.cpu_seconds(os.getpid())
