@@ -1,6 +1,7 @@
 #include "server/repository/model_loads.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/core/log.h"
 
@@ -8,6 +9,7 @@ namespace tern::server {
 namespace {
 
 constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
+constexpr std::chrono::milliseconds kRetiringPoll{5};
 // So many loads and unloads of a model may have ended versions that still exist. The next load waits for
 // kEndedLimit, because a version that has no requests is destroyed soon.
 constexpr size_t kMaxEnded = 4;
@@ -131,29 +133,45 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
   return status;
 }
 
-// The folder has the files of the version. It exists until the version has answered its requests.
 void ModelLoads::Retire(const std::shared_ptr<ModelVersion>& version,
                         std::shared_ptr<TemporaryFolder> folder) {
-  {
-    const std::lock_guard<std::mutex> lock(retiring_guard_);
-    retiring_versions_.insert(version);
+  const std::lock_guard<std::mutex> lock(retiring_guard_);
+  retiring_versions_.push_back({std::move(folder), version, Clock::now() + kSwapLimit});
+  if (!std::exchange(watching_, true)) retiring_->Post([this] { WatchRetiring(); });
+}
+
+// Releases versions that have answered their requests, until none is left.
+void ModelLoads::WatchRetiring() {
+  std::unique_lock<std::mutex> lock(retiring_guard_);
+  while (!retiring_versions_.empty()) {
+    const Clock::time_point now = Clock::now();
+    std::vector<Retiring> ended, busy;
+    for (Retiring& entry : retiring_versions_) {
+      const bool ends = entry.deadline <= now || scheduler_.Retired(entry.version);
+      (ends ? ended : busy).push_back(std::move(entry));
+    }
+    retiring_versions_ = std::move(busy);
+    lock.unlock();
+    for (const Retiring& entry : ended)
+      if (entry.deadline <= now) scheduler_.Retire(entry.version, std::chrono::milliseconds(0));
+    const bool waits = ended.empty();
+    ended.clear();  // the destruction of a model may take long
+    if (waits) std::this_thread::sleep_for(kRetiringPoll);
+    lock.lock();
   }
-  retiring_->Post([this, folder = std::move(folder), version] {
-    scheduler_.Retire(version, kSwapLimit);
-    const std::lock_guard<std::mutex> lock(retiring_guard_);
-    retiring_versions_.erase(version);
-    retired_.notify_all();
-  });
+  watching_ = false;
+  retired_.notify_all();
 }
 
 void ModelLoads::FinishRetiring(std::chrono::milliseconds limit) {
-  std::set<std::shared_ptr<ModelVersion>> late;
+  std::vector<Retiring> late;
   {
     std::unique_lock<std::mutex> lock(retiring_guard_);
-    retired_.wait_for(lock, limit, [&] { return retiring_versions_.empty(); });
-    late = retiring_versions_;
+    retired_.wait_for(lock, limit, [&] { return !watching_; });
+    late.swap(retiring_versions_);
   }
-  for (const auto& version : late) scheduler_.Retire(version, std::chrono::milliseconds(0));
+  for (const Retiring& entry : late) scheduler_.Retire(entry.version, std::chrono::milliseconds(0));
+  late.clear();
   retiring_.reset();
 }
 

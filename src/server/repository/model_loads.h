@@ -34,8 +34,16 @@ class ModelLoads {
               const std::string& fingerprint, bool requested);
   void Fail(const std::string& model, const Status& status);
   void Retire(const std::shared_ptr<ModelVersion>& version, std::shared_ptr<TemporaryFolder> folder);
+  void WatchRetiring();
   Status AwaitEnded(const std::string& model);
   std::mutex& MutexOf(const std::string& model);
+
+  // A version that was replaced. The folder has its files, so the version is destroyed first.
+  struct Retiring {
+    std::shared_ptr<TemporaryFolder> folder;
+    std::shared_ptr<ModelVersion> version;
+    Clock::time_point deadline;  // for its requests
+  };
 
   const Loader& loader_;
   Scheduler& scheduler_;
@@ -43,9 +51,10 @@ class ModelLoads {
   Catalogue catalogue_;
   std::mutex retiring_guard_;
   std::condition_variable retired_;
-  std::set<std::shared_ptr<ModelVersion>> retiring_versions_;
-  // Wait for the requests of replaced versions, which may take long. The threads that load must not wait.
-  std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(4);
+  std::vector<Retiring> retiring_versions_;
+  bool watching_ = false;  // WatchRetiring runs or is queued
+  // One thread waits for the requests of all replaced versions, so that none waits for another's requests.
+  std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(1);
   std::mutex mutexes_guard_;
   std::map<std::string, std::unique_ptr<std::mutex>> mutexes_;
 };

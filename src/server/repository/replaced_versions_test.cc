@@ -13,13 +13,13 @@ TEST_F(ReplacedVersions, VersionsThatAreStillBusyDoNotHoldUpLoads) {
   options_.load_threads = 1;
   folder_.Write("a/1/model.onnx", "ok");
   ASSERT_TRUE(Start().ok());
-  scheduler_.retire = false;
+  scheduler_.SetBusy("a");
   folder_.Write("a/1/model.onnx", "new and ok");
   EXPECT_TRUE(repository_->Load("a", {}).ok());
   folder_.Write("b/1/model.onnx", "ok");
   EXPECT_TRUE(repository_->Load("b", {}).ok());
   EXPECT_TRUE(scheduler_.removed().empty());
-  scheduler_.retire = true;
+  scheduler_.SetBusy("");
   EXPECT_TRUE(Eventually([&] { return scheduler_.removed() == std::vector<std::string>{"a:1"}; }));
 }
 
@@ -49,12 +49,34 @@ TEST_F(ReplacedVersions, RefusesToLoadWhileManyEarlierVersionsAreBusy) {
   EXPECT_TRUE(reload("ok 4").ok());
 }
 
+// The versions of one model do not wait for those of another.
+TEST_F(ReplacedVersions, ManyBusyVersionsDoNotHoldUpIdleVersionsOfOtherModels) {
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  folder_.Write("a/1/model.onnx", "ok");
+  folder_.Write("b/1/model.onnx", "ok");
+  ASSERT_TRUE(Start().ok());
+  const auto reload = [&](const std::string& model, int times) {
+    for (int i = 0; i < times; ++i) {
+      folder_.Write(model + "/1/model.onnx", "ok " + std::to_string(i));
+      const Status status = repository_->Load(model, {});
+      EXPECT_TRUE(status.ok()) << status.ToString();
+    }
+  };
+  scheduler_.SetBusy("a");
+  reload("a", 4);
+  reload("b", 6);
+  EXPECT_EQ(repository_->Load("a", {}).code(), Code::kUnavailable);
+  scheduler_.SetBusy("");
+  reload("a", 1);
+}
+
 TEST_F(ReplacedVersions, StopDoesNotWaitLongerForReplacedVersions) {
   options_.control = ControlMode::kExplicit;
   options_.load_at_start = {"*"};
   folder_.Write("a/1/model.onnx", "ok");
   ASSERT_TRUE(Start().ok());
-  scheduler_.retire = false;
+  scheduler_.SetBusy("a");
   folder_.Write("a/1/model.onnx", "new and ok");
   EXPECT_TRUE(repository_->Load("a", {}).ok());
   std::atomic<bool> stopped{false};
@@ -63,7 +85,6 @@ TEST_F(ReplacedVersions, StopDoesNotWaitLongerForReplacedVersions) {
     stopped = true;
   });
   EXPECT_TRUE(Eventually([&] { return stopped.load(); }));
-  scheduler_.retire = true;
   stops.join();
 }
 

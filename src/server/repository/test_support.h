@@ -119,20 +119,31 @@ class FakeScheduler : public Scheduler {
     removed_.push_back(version->config().name + ":" + version->version());
   }
   void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
-    if (limit.count() == 0) retire = true;
-    while (!retire) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Remove(version, limit);
+  }
+  bool Retired(const std::shared_ptr<ModelVersion>& version) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (version->config().name == busy_) return false;
+    }
+    Remove(version, {});
+    return true;
+  }
+  // The versions of this model that are replaced have requests. Empty: no model.
+  void SetBusy(const std::string& model) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    busy_ = model;
   }
   std::vector<std::string> removed() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return removed_;
   }
   std::atomic<int> added{0};
-  std::atomic<bool> retire{true};  // Retire waits for this, or until a call has no time left
 
  private:
   std::mutex mutex_;
   std::vector<std::string> removed_;
+  std::string busy_;
 };
 
 // A repository of fakes in a temporary folder.

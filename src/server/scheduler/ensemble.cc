@@ -95,6 +95,11 @@ void EnsembleModel::Forget(EnsembleRun* run) {
   if (runs_.empty()) drained_.notify_all();
 }
 
+bool EnsembleModel::Drained() const {
+  const std::lock_guard lock(mutex_);
+  return runs_.empty();
+}
+
 void EnsembleModel::Drain(std::chrono::milliseconds limit, bool refuse) {
   std::vector<std::shared_ptr<EnsembleRun>> left;
   {

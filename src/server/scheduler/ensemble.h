@@ -26,6 +26,7 @@ class EnsembleModel final : public ModelVersion,
   size_t MemoryBytes() const override { return 0; }
   size_t Pending() const override { return 0; }  // requests wait in the queues of the steps
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
+  bool Drained() const override;
 
  private:
   friend class EnsembleRun;
@@ -34,7 +35,7 @@ class EnsembleModel final : public ModelVersion,
   void Forget(EnsembleRun* run);  // called when the run is answered
 
   const Registry& models_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<EnsembleRun*, std::weak_ptr<EnsembleRun>> runs_;
   bool draining_ = false;
   std::condition_variable drained_;

@@ -343,6 +343,11 @@ void ModelRunner::Forget(size_t calls) {
   if (accepted_ == 0) drained_.notify_all();
 }
 
+bool ModelRunner::Drained() const {
+  const std::lock_guard lock(mutex_);
+  return accepted_ == 0;
+}
+
 void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   std::vector<RejectedCall> left;
   std::vector<QueuedCallPtr> running;

@@ -35,6 +35,7 @@ class ModelRunner final : public ModelVersion,
   void Work(int threads) override;
   void OnTimer() override;
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
+  bool Drained() const override;
 
  private:
   struct Instance {

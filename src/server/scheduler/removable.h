@@ -11,6 +11,8 @@ class Removable {
   // kUnavailable. If `refuse` is true, refuses new requests from the beginning. Otherwise refuses them only
   // if requests remain after `limit`.
   virtual void Drain(std::chrono::milliseconds limit, bool refuse) = 0;
+  // Returns whether all accepted requests are answered. Does not wait.
+  virtual bool Drained() const = 0;
 };
 
 }  // namespace tern::server

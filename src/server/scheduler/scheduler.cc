@@ -42,6 +42,10 @@ class FairScheduler final : public Scheduler {
   void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
     if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit, false);
   }
+  bool Retired(const std::shared_ptr<ModelVersion>& version) override {
+    const auto* removable = dynamic_cast<const Removable*>(version.get());
+    return !removable || removable->Drained();
+  }
 
  private:
   std::shared_ptr<ModelVersion> Remember(std::shared_ptr<ModelVersion> version) {

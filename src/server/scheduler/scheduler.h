@@ -36,6 +36,8 @@ class Scheduler {
   // `limit`. If another thread calls Remove or Retire for the version with a shorter limit, this function
   // returns after that one.
   virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
+  // Returns whether Retire would return at once, because all accepted requests are answered.
+  virtual bool Retired(const std::shared_ptr<ModelVersion>& version) = 0;
 };
 
 }  // namespace tern::server
