@@ -54,8 +54,9 @@ class LatencyPlan {
   // Called for each execution. Compares a prediction of Admit with the time at which the request was
   // answered, or at best could have been if it was dropped.
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
-  // Called for each request with Admission::in_time that was answered or dropped. Other requests miss the
-  // goal whatever the margin is, for example because their upload took longer than the goal.
+  // Called for each request that was answered in time, and for each one with Admission::in_time that was
+  // not. Others miss the goal whatever the margin is, for example because their upload took longer than the
+  // goal. A margin that is too large falls even if only an idle model admits requests.
   void OnAnswer(bool in_time);
   bool InTime(Clock::time_point arrived, Clock::time_point answered) const;
 

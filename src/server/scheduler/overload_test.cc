@@ -185,8 +185,10 @@ class Steps {
     const Status status = feeder_->Push(queued, now_, retry_after);
     const bool refused = status.code() == Code::kResourceExhausted && retry_after.count() >= 1;
     EXPECT_TRUE(status.ok() || refused) << status.ToString();
+    expected_in_time_ = queued->in_time;
     return status.ok();
   }
+  bool expected_in_time() const { return expected_in_time_; }  // of the last request
   // Whether a request is refused before it is decoded.
   bool RefusesAll() {
     milliseconds retry_after{0};
@@ -223,6 +225,7 @@ class Steps {
   std::unique_ptr<Feeder> feeder_;
   Clock::time_point now_ = Clock::now(), start_;
   Pick pick_;
+  bool expected_in_time_ = false;
 };
 
 TEST(Overload, RefusesBehindAnExecutionThatTakesTooLong) {
@@ -259,6 +262,29 @@ TEST(Overload, SlowUploadsDoNotMakeThePlanCautious) {
   }
   EXPECT_EQ(model.rejected.size(), 60u);
   EXPECT_GE(model.Fill(milliseconds(10)), before);
+}
+
+// The margin may be so large that even an idle model expects to be late.
+TEST(Overload, AnIdleModelThatAnswersInTimeLosesItsCaution) {
+  Steps model(milliseconds(100));
+  const auto answer = [&](int count, milliseconds fast, milliseconds slow) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(model.Push()) << "the model is idle";
+      model.Run(i % 8 == 0 ? slow : fast);
+    }
+  };
+  answer(40, milliseconds(30), milliseconds(40));
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(model.Push());
+    EXPECT_TRUE(model.expected_in_time());
+    model.Wait(milliseconds(200));
+    model.DropLate();
+  }
+  // The model is slower now. The plan forgets the errors of the time before, but not its caution.
+  answer(160, milliseconds(76), milliseconds(94));
+  EXPECT_FALSE(model.expected_in_time());
+  answer(4000, milliseconds(76), milliseconds(94));
+  EXPECT_TRUE(model.expected_in_time());
 }
 
 TEST(Overload, RefusesOnArrivalWhatTheQueueMakesLate) {

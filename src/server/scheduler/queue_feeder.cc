@@ -83,7 +83,8 @@ class QueueFeeder : public Feeder {
     Clock::time_point predicted = kNever;
     for (const QueuedCallPtr& call : pick.calls) {
       predicted = std::min(predicted, call->predicted);
-      if (call->in_time) plan_->OnAnswer(plan_->InTime(Arrival(*call, call->queued), now));
+      const bool in_time = plan_->InTime(Arrival(*call, call->queued), now);
+      if (in_time || call->in_time) plan_->OnAnswer(in_time);
     }
     plan_->OnPrediction(predicted, now, now);
   }
