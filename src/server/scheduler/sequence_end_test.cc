@@ -1,6 +1,7 @@
 // Back ends that keep something per sequence are told of sequences that end without their knowledge.
 #include <algorithm>
 
+#include "server/scheduler/feeder.h"
 #include "server/scheduler/test_support.h"
 
 namespace tern::server {
@@ -150,6 +151,84 @@ TEST(SequenceEnd, IdleSequencesAreTold) {
   EXPECT_TRUE(model.Run(Named("9", 1)).status.ok());
   EXPECT_TRUE(Eventually([&] { return model.Count("end 9") == 1; }));
   EXPECT_EQ(model.Count("end 6"), 0) << "the back end saw its END flag";
+}
+
+// The feeder of a model with two instances. The test executes its requests.
+class Steps {
+ public:
+  Steps() {
+    config_.instances = 2;
+    auto feeder = MakeSequenceFeeder(config_, true);
+    EXPECT_TRUE(feeder.ok()) << feeder.status().ToString();
+    feeder_ = std::move(*feeder);
+  }
+  QueuedCallPtr Push(const std::string& id, bool end = false) {
+    const auto queued = std::make_shared<QueuedCall>();
+    queued->call = Named(id, 1);
+    queued->call->request.sequence.end = end;
+    milliseconds retry_after{0};
+    const Status status = feeder_->Push(queued, now_, retry_after);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return queued;
+  }
+  bool Erase(const QueuedCallPtr& queued) { return feeder_->Erase(*queued); }
+  Pick Take(int instance) { return feeder_->Take(instance, now_, rejected_); }
+  void Done(int instance, const Pick& pick) { feeder_->Done(instance, pick, 1, {}, {}, now_); }
+  void Run(int instance) { Done(instance, Take(instance)); }
+  void Expire() {
+    now_ += config_.sequence->max_idle;
+    feeder_->Expire(now_, rejected_);
+  }
+  // Starts to tell instance 1 of the end of sequence 7. Instance 0 is free.
+  Pick TellEndOf7() {
+    Push("6", true);
+    Push("7");
+    Run(0);
+    Run(1);
+    Expire();
+    Pick pick = Take(1);
+    EXPECT_TRUE(pick.calls.empty());
+    EXPECT_EQ(pick.ended.size(), 1u);
+    return pick;
+  }
+
+ private:
+  ModelConfig config_ = SequenceModel(false);
+  std::unique_ptr<Feeder> feeder_;
+  Clock::time_point now_ = Clock::now();
+  std::vector<RejectedCall> rejected_;
+};
+
+TEST(SequenceEnd, ACancelledStartDoesNotFreeAnIdWhoseEndIsBeingTold) {
+  Steps model;
+  const Pick telling = model.TellEndOf7();
+  EXPECT_TRUE(model.Erase(model.Push("7")));
+  const auto next = model.Push("7");
+  EXPECT_TRUE(model.Take(0).empty()) << "instance 1 was not told yet";
+  model.Done(1, telling);
+  EXPECT_EQ(model.Take(1).calls, std::vector<QueuedCallPtr>{next});
+}
+
+TEST(SequenceEnd, AnIdWhoseEndIsBeingToldDoesNotExpire) {
+  Steps model;
+  const Pick telling = model.TellEndOf7();
+  model.Push("5", true);
+  model.Run(0);
+  model.Expire();
+  const auto next = model.Push("7");
+  EXPECT_TRUE(model.Take(0).empty()) << "instance 1 was not told yet";
+  model.Done(1, telling);
+  EXPECT_EQ(model.Take(1).calls, std::vector<QueuedCallPtr>{next});
+}
+
+// The next sequence may get any instance.
+TEST(SequenceEnd, AnIdIsFreeAfterItsEndWasTold) {
+  Steps model;
+  const Pick telling = model.TellEndOf7();
+  EXPECT_TRUE(model.Erase(model.Push("7")));
+  model.Done(1, telling);
+  const auto next = model.Push("7");
+  EXPECT_EQ(model.Take(0).calls, std::vector<QueuedCallPtr>{next});
 }
 
 }  // namespace

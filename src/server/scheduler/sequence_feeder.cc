@@ -77,7 +77,7 @@ class SequenceFeeder : public Feeder {
     std::vector<SequencePtr> idle;
     next_check_ = kNever;
     for (const auto& [key, sequence] : by_key_) {
-      if (!sequence->waiting.empty() || sequence->running || sequence->ending) continue;
+      if (!sequence->waiting.empty() || sequence->running || sequence->ending || sequence->telling) continue;
       if (sequence->last + sequence_.max_idle <= now)
         idle.push_back(sequence);
       else
@@ -104,6 +104,7 @@ class SequenceFeeder : public Feeder {
 
   void Done(int, const Pick& pick, int, std::chrono::nanoseconds, std::chrono::nanoseconds,
             Clock::time_point now) override {
+    for (const SequencePtr& sequence : pick.ended) sequence->telling = false;
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       if (!pick.calls[i]) continue;
       const SequencePtr& sequence = pick.sequences[i];
@@ -217,7 +218,7 @@ class SequenceFeeder : public Feeder {
   void End(const SequencePtr& sequence) {
     if (tell_ends_ && sequence->known) {
       if (!std::exchange(sequence->ending, true)) ++ending_;
-    } else if (sequence->waiting.empty() && !sequence->running) {
+    } else if (sequence->waiting.empty() && !sequence->running && !sequence->telling) {
       Remove(sequence);
     }
   }
@@ -228,6 +229,7 @@ class SequenceFeeder : public Feeder {
     for (const SequencePtr& sequence : slots_[static_cast<size_t>(instance)]) {
       if (!sequence || !sequence->ending) continue;
       sequence->ending = sequence->known = false;
+      sequence->telling = true;
       sequence->states.clear();
       --ending_;
       ended.push_back(sequence);
