@@ -141,7 +141,7 @@ class Runner {
 void TellEnds(const Pick& pick, BackendInstance& backend) {
   for (const auto& sequence : pick.ended)
     (void)Guard([&]() -> Status {
-      backend.EndSequence(sequence->id());
+      backend.EndSequence(sequence->id);
       return {};
     }).ok();
 }

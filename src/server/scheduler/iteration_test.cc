@@ -218,21 +218,23 @@ TEST(Iteration, TheIdsOfTheServerAreNotThoseOfClients) {
   }
 }
 
-// The server passes over an id that a client uses.
+// The server passes over an id that a client uses, as a number or as a string.
 TEST(Iteration, TheServerSkipsIdsInUse) {
-  Gate gate;
-  Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
-  const auto named = IntCall(3), unnamed = IntCall(2);
-  named->request.sequence = {"9223372036854775807", true, true, false};
-  server.model->Submit(named);
-  gate.AwaitWaiting(1);
-  server.model->Submit(unnamed);
-  EXPECT_EQ(unnamed->request.sequence.id, "9223372036854775806");
-  gate.Open();
-  unnamed->Wait();
-  named->Wait();
-  EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
-  EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
+  for (const bool numeric : {true, false}) {
+    Gate gate;
+    Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
+    const auto named = IntCall(3), unnamed = IntCall(2);
+    named->request.sequence = {"9223372036854775807", numeric, true, false};
+    server.model->Submit(named);
+    gate.AwaitWaiting(1);
+    server.model->Submit(unnamed);
+    EXPECT_EQ(unnamed->request.sequence.id, "9223372036854775806");
+    gate.Open();
+    unnamed->Wait();
+    named->Wait();
+    EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
+    EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
+  }
 }
 
 TEST(Iteration, OtherModelsCannotReschedule) {

@@ -12,9 +12,7 @@ namespace tern::server {
 
 // Guarded by the model's lock, except `states`, which only the execution uses while `running` is set.
 struct Sequence {
-  std::string id() const { return key.substr(1); }
-
-  std::string key;  // a letter for the kind of the id, then the id
+  std::string id;  // a number as text, or a string
   std::deque<QueuedCallPtr> waiting;
   bool generated = false;  // the server made the id, for a request without one
   int instance = -1;       // -1 if the sequence waits for an instance

@@ -162,10 +162,11 @@ class Steps {
     EXPECT_TRUE(feeder.ok()) << feeder.status().ToString();
     feeder_ = std::move(*feeder);
   }
-  QueuedCallPtr Push(const std::string& id, bool end = false) {
+  QueuedCallPtr Push(const std::string& id, bool end = false, bool numeric = true) {
     const auto queued = std::make_shared<QueuedCall>();
     queued->call = Named(id, 1);
     queued->call->request.sequence.end = end;
+    queued->call->request.sequence.numeric = numeric;
     milliseconds retry_after{0};
     const Status status = feeder_->Push(queued, now_, retry_after);
     EXPECT_TRUE(status.ok()) << status.ToString();
@@ -219,6 +220,17 @@ TEST(SequenceEnd, AnIdWhoseEndIsBeingToldDoesNotExpire) {
   EXPECT_TRUE(model.Take(0).empty()) << "instance 1 was not told yet";
   model.Done(1, telling);
   EXPECT_EQ(model.Take(1).calls, std::vector<QueuedCallPtr>{next});
+}
+
+// A back end sees the same text for both.
+TEST(SequenceEnd, ANumberAndAStringOfTheSameDigitsAreOneId) {
+  Steps model;
+  const auto number = model.Push("7"), text = model.Push("7", true, false);
+  const Pick first = model.Take(0);
+  EXPECT_EQ(first.calls, std::vector<QueuedCallPtr>{number});
+  EXPECT_TRUE(model.Take(1).empty());
+  model.Done(0, first);
+  EXPECT_EQ(model.Take(0).calls, std::vector<QueuedCallPtr>{text});
 }
 
 // The next sequence may get any instance.

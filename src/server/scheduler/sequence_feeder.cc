@@ -30,11 +30,10 @@ class SequenceFeeder : public Feeder {
     const bool generated = sequence_.iterative && NoSequence(info);
     if (generated) info = NewSequence();
     TERN_TRY(Check(*call));
-    const std::string key = KeyOf(info);
-    SequencePtr& sequence = by_key_[key];
+    SequencePtr& sequence = by_id_[info.id];
     if (!sequence) {
       sequence = std::make_shared<Sequence>();
-      sequence->key = key;
+      sequence->id = info.id;
       sequence->generated = generated;
       if (!Place(sequence)) backlog_.push_back(sequence);
     }
@@ -76,7 +75,7 @@ class SequenceFeeder : public Feeder {
     if (now < next_check_) return;
     std::vector<SequencePtr> idle;
     next_check_ = kNever;
-    for (const auto& [key, sequence] : by_key_) {
+    for (const auto& [id, sequence] : by_id_) {
       if (!sequence->waiting.empty() || sequence->running || sequence->ending || sequence->telling) continue;
       if (sequence->last + sequence_.max_idle <= now)
         idle.push_back(sequence);
@@ -89,7 +88,7 @@ class SequenceFeeder : public Feeder {
 
   std::vector<QueuedCallPtr> Clear() override {
     std::vector<QueuedCallPtr> all;
-    for (const auto& [key, sequence] : by_key_) {
+    for (const auto& [id, sequence] : by_id_) {
       all.insert(all.end(), sequence->waiting.begin(), sequence->waiting.end());
       sequence->waiting.clear();
     }
@@ -120,15 +119,14 @@ class SequenceFeeder : public Feeder {
       End(sequence);
     }
     for (const SequencePtr& sequence : pick.ended) {
-      const auto found = by_key_.find(sequence->key);
-      if (found != by_key_.end() && found->second == sequence && !sequence->known) End(sequence);
+      const auto found = by_id_.find(sequence->id);
+      if (found != by_id_.end() && found->second == sequence && !sequence->known) End(sequence);
     }
   }
 
  private:
   bool direct() const { return sequence_.strategy == SequenceStrategy::kDirect; }
 
-  static std::string KeyOf(const SequenceInfo& info) { return StrCat(info.numeric ? "n" : "s", info.id); }
   static bool NoSequence(const SequenceInfo& info) {
     return info.id.empty() || (info.numeric && info.id == "0");
   }
@@ -152,7 +150,7 @@ class SequenceFeeder : public Feeder {
     const DType type = IdType();
     SequenceInfo info{"", type != DType::kString, true, false};
     do info.id = StrCat(LargestId(type) - generated_++ % kIds);
-    while (by_key_.contains(KeyOf(info)));
+    while (by_id_.contains(info.id));
     return info;
   }
 
@@ -184,11 +182,11 @@ class SequenceFeeder : public Feeder {
                                info.numeric ? "UINT64" : "BYTES", "', but model '", config_.name,
                                "' expects '", WireName(control.dtype), "'");
     }
-    const auto known = by_key_.find(KeyOf(info));
-    if (known != by_key_.end() && known->second->generated)
+    const auto known = by_id_.find(info.id);
+    if (known != by_id_.end() && known->second->generated)
       return InvalidArgument("inference request to model '", config_.name, "' has sequence id ", info.id,
                              ", which the server gave to another request; choose another id");
-    if (!info.start && (known == by_key_.end() || Ended(*known->second)))
+    if (!info.start && (known == by_id_.end() || Ended(*known->second)))
       return InvalidArgument("inference request for sequence ", info.id, " to model '", config_.name,
                              "' must specify the START flag on the first request of the sequence");
     return {};
@@ -240,7 +238,7 @@ class SequenceFeeder : public Feeder {
   void Remove(const SequencePtr& removed) {
     // A copy, because `removed` may refer to an element of a container that changes here.
     const SequencePtr sequence = removed;
-    by_key_.erase(sequence->key);
+    by_id_.erase(sequence->id);
     if (sequence->instance < 0) {
       std::erase(backlog_, sequence);
       return;
@@ -318,7 +316,7 @@ class SequenceFeeder : public Feeder {
   size_t ending_ = 0;                            // sequences with `ending`
   std::vector<std::vector<SequencePtr>> slots_;  // by instance
   std::deque<SequencePtr> backlog_;
-  std::unordered_map<std::string, SequencePtr> by_key_;
+  std::unordered_map<std::string, SequencePtr> by_id_;
   std::unordered_map<QueuedCall*, SequencePtr> owners_;  // the sequence of each waiting request
   Clock::time_point next_check_ = kNever;
   uint64_t generated_ = 0;
