@@ -229,8 +229,10 @@ typedef struct TernBackend {
    * without the engine's knowledge: the client cancelled an iterative request that the engine rescheduled, an
    * iteration failed or took too long, or the sequence was idle for too long. Not called for a sequence that
    * ended regularly, by a request with the END flag or an iteration without reschedule, nor for those that
-   * exist when the instance is destroyed. The server calls it before the id is used again. The engine may not
-   * know the id. Optional. */
+   * exist when the instance is destroyed. Not called either for decoupled models that run_request executes,
+   * because the server does not track their sequences: requests of one id may run on several instances, and
+   * the engine itself must forget sequences that it no longer needs. The server calls the function before the
+   * id is used again. The engine may not know the id. Optional. */
   void (*end_sequence)(void* instance, const char* id);
 } TernBackend;
 
