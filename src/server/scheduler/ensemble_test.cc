@@ -220,5 +220,28 @@ TEST(Ensemble, RemoveDrains) {
   EXPECT_EQ(late->Wait().status.code(), Code::kUnavailable);
 }
 
+TEST(Ensemble, IsRetiredWhenItsRequestsAreAnswered) {
+  Server server;
+  Gate gate;
+  const auto model = server.Add("a", [&](Batch& batch) {
+    gate.Pass();
+    return Identity(batch);
+  });
+  const auto ensemble = *server.Ensemble({Step("a", "x", "y")});
+  const auto retired = [&](const auto& version) { return server.scheduler->Retired(version); };
+  EXPECT_TRUE(retired(model) && retired(ensemble)) << "there was no request";
+  const auto call = IntCall(1);
+  ensemble->Submit(call);
+  gate.AwaitWaiting(1);
+  EXPECT_FALSE(retired(model));
+  EXPECT_FALSE(retired(ensemble));
+  gate.Open();
+  call->Wait();
+  EXPECT_TRUE(Eventually([&] { return retired(model) && retired(ensemble); }));
+  const auto next = IntCall(2);
+  ensemble->Submit(next);
+  EXPECT_TRUE(next->Wait().status.ok()) << "the question changes nothing";
+}
+
 }  // namespace
 }  // namespace tern::server
