@@ -150,7 +150,7 @@ void GrpcConnection::EndTurn() {
   if (closed_) return;
   if (!held_.empty() && !choked()) ReleaseHeld();
   owing_ = pending_ > 0 || !out_.empty();
-  unsent_.Set(shared_->context, Unsent());
+  unsent_.Set(shared_->context, Unsent() + static_cast<uint64_t>(ordered_));
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
   const bool drained = drain_announced_ && !has_requests();

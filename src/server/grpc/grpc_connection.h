@@ -68,6 +68,9 @@ class GrpcConnection : public Connection,
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
   void CountOutbox(int64_t bytes) { outbox_ += bytes; }
+  // Counts replies that wait for earlier ones of their stream. The client cannot read them yet, so they do not
+  // choke the connection.
+  void CountOrdered(int64_t bytes) { ordered_ += bytes; }
   // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
   bool may_inflate() const { return inflated_ < kMaxTurnInflated; }
   void CountInflated(size_t bytes) { inflated_ += bytes; }
@@ -133,7 +136,8 @@ class GrpcConnection : public Connection,
   Clock::time_point read_by_;     // the client must take more bytes of responses until then
   bool owing_ = false;            // the last turn left bytes that the client has not taken
   int64_t pending_ = 0;           // bytes of responses that streams hold and can send
-  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed, or for earlier ones
+  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed
+  int64_t ordered_ = 0;           // bytes of responses that wait for earlier ones
   size_t data_out_ = 0;           // bytes of responses in out_
   ByteReservation unsent_;        // for all these
   size_t inflated_ = 0;           // bytes that this turn has decompressed

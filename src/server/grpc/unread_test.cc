@@ -79,6 +79,23 @@ TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
   }
 }
 
+// The client cannot read them yet, so they hold up neither other calls nor the rest of their stream.
+TEST_F(GrpcUnreadTest, ResponsesThatWaitForEarlierOnesHoldUpNothing) {
+  context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+  Http2Client client(server->port());
+  std::string messages = Frame(InferRequest("hold").SerializeAsString());
+  for (int i = 0; i < 4; ++i) messages += Frame(InferRequest("echo", kMiB / 4).SerializeAsString());
+  const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, false);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 4 * kMiB; }));
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  client.Send(id, Frame(InferRequest("hold").SerializeAsString()), true);
+  EXPECT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
+  for (const auto& call : models["hold"]->Held()) call->Respond(EchoModel::Echo(*call));
+  EXPECT_EQ(client.Finish(id).status(), 0);
+  EXPECT_EQ(client.streams[id].Messages().size(), 6u);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
   {
     Http2Client client(server->port(), true, false);
