@@ -108,6 +108,9 @@ class HttpConnection : public Connection,
   void OnTimer();
   void CheckTimes();
   std::chrono::milliseconds TimeLeft() const;
+  std::chrono::milliseconds DrainTimeLeft() const;
+  void Hurry(bool on);
+  uint64_t BodyReceived() const;
   void ArmTimer(std::chrono::milliseconds delay);
 
   // connection_write.cc
@@ -161,6 +164,8 @@ class HttpConnection : public Connection,
   Clock::time_point read_by_;  // while owing_: the client must take more bytes until then
   bool owing_ = false;         // the socket did not take all of out_
   uint64_t timer_ = 0;
+  Clock::time_point hurry_time_;  // when hurried_ became true, and BodyReceived() then
+  uint64_t hurry_bytes_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;
