@@ -29,7 +29,8 @@ struct GrpcShared {
   const bool keeps_headers;  // the options need all headers of a request
   MessageLimits limits;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads work{2};        // what takes long but does not wait for a model
+  WorkerThreads files{2};       // list the repository, open log files: the file system may be slow
+  WorkerThreads work{2};        // compress, decompress and parse: wait for nothing
 };
 
 struct EndSession {

@@ -33,7 +33,8 @@ struct HttpShared {
   std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads work{2};        // what takes long but does not wait for a model
+  WorkerThreads files{2};       // list the repository: the file system may be slow
+  WorkerThreads work{2};        // what takes long but waits for nothing
 };
 
 class HttpConnection : public Connection,
