@@ -192,5 +192,19 @@ TEST_F(GrpcWorkerTest, ASlowIndexDoesNotHoldUpInferences) {
   for (const int32_t id : indexes) EXPECT_EQ(client.Finish(id).status(), 0);
 }
 
+TEST_F(GrpcWorkerTest, AnExceptionOfSubmitIsAnswered) {
+  Add("throw", false, [](const std::shared_ptr<Call>&) { throw std::bad_alloc(); });
+  Http2Client client(server->port());
+  EXPECT_EQ(client.Finish(client.OpenInfer(LongRequest("throw"))).status(), 8);
+  const std::string messages =
+      Frame(LongRequest("throw").SerializeAsString()) + Frame(InferRequest("echo").SerializeAsString());
+  const TestStream& stream =
+      client.Finish(client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages));
+  EXPECT_EQ(stream.status(), 0);
+  ASSERT_EQ(stream.Messages().size(), 2u);
+  EXPECT_NE(stream.Parse<ModelStreamInferResponse>(0).error_message(), "");
+  EXPECT_EQ(stream.Parse<ModelStreamInferResponse>(1).error_message(), "");
+}
+
 }  // namespace
 }  // namespace tern::server
