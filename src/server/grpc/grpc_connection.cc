@@ -140,7 +140,9 @@ GrpcStream* GrpcConnection::Find(int32_t id) {
 }
 
 bool GrpcConnection::choked() const { return Unsent() > UnsentLimit(shared_->context, kMaxUnsent); }
-bool GrpcConnection::overloaded() const { return pending_ + outbox_ > kMaxStreamed; }
+bool GrpcConnection::overloaded(size_t outbox) const {
+  return pending_ + static_cast<int64_t>(outbox) > kMaxStreamed;
+}
 
 void GrpcConnection::EndTurn() {
   if (closed_) return;

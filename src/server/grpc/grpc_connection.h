@@ -63,8 +63,9 @@ class GrpcConnection : public Connection,
   Clock::time_point now() const { return now_; }  // when the current call of Turn began
   // True while so many response bytes wait for the client that no further request is started.
   bool choked() const;
-  // True if so many response bytes wait that a stream must not add more.
-  bool overloaded() const;
+  // True if so many response bytes wait for the client that a stream must not add more. `outbox` is the
+  // number of bytes of that stream that wait to be compressed.
+  bool overloaded(size_t outbox) const;
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }

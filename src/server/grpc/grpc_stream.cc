@@ -242,7 +242,9 @@ void GrpcStream::Emit(size_t size, OutBuffer& out) {
 void GrpcStream::Send(OutMessage message) {
   if (finished_) return;
   // A stream with many responses ends here: a model could fill the memory while the client does not read.
-  if (responded_ && connection_.overloaded()) return Abort(Overloaded());
+  // The client reads a stream of which nothing waits.
+  const bool unread = pending_ + outbox_bytes_ > 0;
+  if (responded_ && unread && connection_.overloaded(outbox_bytes_)) return Abort(Overloaded());
   if (!std::exchange(responded_, true)) connection_.SubmitHeaders(*this, Compresses());
   // The usual case needs no memory for the outbox.
   if (outbox_.empty() && !compressing_ && !TakesLong(message)) return QueueShort(std::move(message));

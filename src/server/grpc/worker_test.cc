@@ -8,6 +8,8 @@ namespace {
 
 using inference::ModelStreamInferResponse;
 
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
 // Submit does what the test tells it to.
 class FunctionModel : public ModelVersion {
  public:
@@ -134,6 +136,44 @@ TEST_F(GrpcBlockedTest, LongResponsesAreCompressedByWorkerThreads) {
     if (record.target.ends_with("/ModelInfer") && record.model == "echo") {
       EXPECT_EQ(record.sent, single.body.size());
     }
+}
+
+// The responses of another stream wait for a worker thread: the client has nothing to read.
+TEST_F(GrpcBlockedTest, ResponsesThatWaitToBeCompressedEndNoOtherStream) {
+  GrpcOptions options;
+  options.response_compression = 1;
+  StartServer(options);
+  Http2Client client(server->port());
+  std::mutex drip_mutex;
+  std::shared_ptr<Call> drip;
+  Add("drip", true, [&](std::shared_ptr<Call> call) {
+    const std::lock_guard lock(drip_mutex);
+    drip = std::move(call);
+  });
+  const auto held = [&] {
+    const std::lock_guard lock(drip_mutex);
+    return drip;
+  };
+  const std::string path = "/inference.GRPCInferenceService/ModelStreamInfer";
+  const int32_t id = client.Open(path, Frame(InferRequest("drip").SerializeAsString()));
+  ASSERT_TRUE(Eventually([&] { return held() != nullptr; }));
+  Block(client);
+  auto large = InferRequest("repeat", 6 * kMiB);
+  large.set_raw_input_contents(0, std::string(24 * kMiB, '\0'));
+  const int32_t other =
+      client.Open(path, Frame(large.SerializeAsString()), true, {{"grpc-accept-encoding", "gzip"}});
+  client.Until([&] { return client.streams[other].sent == client.streams[other].to_send.size(); });
+  ASSERT_TRUE(Eventually([&] { return context.queued_bytes > 64 * kMiB; }));
+  for (int i = 0; i < 3; ++i) {
+    Response response = EchoModel::Echo(*held());
+    response.final = i == 2;
+    held()->Respond(std::move(response));
+  }
+  EXPECT_EQ(client.Finish(id).status(), 0) << client.streams[id].message();
+  EXPECT_EQ(client.streams[id].Messages().size(), 3u);
+  client.Reset(other);
+  Unblock(client);
+  drip = nullptr;
 }
 
 // A repository whose index and loads wait until the test opens them.
