@@ -82,6 +82,7 @@ TEST_F(GrpcUnreadTest, ResponsesThatWaitForEarlierOnesHoldUpNothing) {
   std::string messages = Frame(InferRequest("hold").SerializeAsString());
   for (int i = 0; i < 4; ++i) messages += Frame(InferRequest("echo", kMiB / 4).SerializeAsString());
   const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, false);
+  client.Until([&] { return client.streams[id].sent == messages.size(); });
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 4 * kMiB; }));
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
   client.Send(id, Frame(InferRequest("hold").SerializeAsString()), true);
@@ -124,8 +125,13 @@ TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
   StartServer(options);
   Http2Client client(server->port(), true, false);
   client.Call("ServerLive", "");
-  for (int i = 0; i < 20; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
-  ASSERT_TRUE(client.Until([&] { return client.streams.rbegin()->second.headers.contains(":status"); }));
+  // Each response fills the window of its stream. The last one closes the window of the connection, and only
+  // then the time of the client begins.
+  for (int i = 0; i < 16; ++i) {
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 4))];
+    const size_t window = i < 15 ? kMiB : kMiB / 2;
+    ASSERT_TRUE(client.Until([&] { return stream.body.size() >= window; })) << i;
+  }
   client.socket.LimitReads(50);
   for (int i = 0; i < 150 && server->connections() > 0; ++i) {
     client.Ping();
