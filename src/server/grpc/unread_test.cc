@@ -142,6 +142,48 @@ TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
+class GrpcStalledTest : public GrpcUnreadTest {
+ protected:
+  static constexpr std::chrono::milliseconds kTime{300};
+  void SetUp() override {
+    context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+    GrpcOptions options;
+    options.message_time = kTime;
+    StartServer(options);
+  }
+  // Opens a stream whose response is longer than its window. The client never opens that window again.
+  int32_t Stall(Http2Client& client, uint64_t bytes) {
+    const int32_t id = client.OpenInfer(InferRequest("echo", bytes / 4));
+    EXPECT_TRUE(client.Until([&] { return client.streams[id].body.size() == kMiB; }));
+    return id;
+  }
+};
+
+// An application may read a stream late. Its connection still serves the other streams.
+TEST_F(GrpcStalledTest, AStalledStreamKeepsItsConnection) {
+  Http2Client client(server->port(), true, false);
+  const int32_t id = Stall(client, 2 * kMiB);
+  std::this_thread::sleep_for(4 * kTime);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[id].closed);
+  while (!client.streams[id].closed && !client.closed) {
+    client.ReturnWindows();
+    const size_t before = client.received.size();
+    client.Until([&] { return client.received.size() > before; });
+  }
+  EXPECT_EQ(client.streams[id].status(), 0);
+}
+
+// Its unread bytes hold up other requests, so the stream ends, but not its connection.
+TEST_F(GrpcStalledTest, ALargeStalledStreamIsReset) {
+  Http2Client client(server->port(), true, false);
+  const int32_t small = Stall(client, kMiB + kMiB / 2), large = Stall(client, 4 * kMiB);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0) << "waits until the stream is reset";
+  client.Finish(large);
+  EXPECT_EQ(client.streams[large].error, uint32_t{NGHTTP2_ENHANCE_YOUR_CALM});
+  EXPECT_FALSE(client.streams[small].closed);
+}
+
 // Few clients must not take a small budget.
 TEST_F(GrpcUnreadTest, ASmallBudgetHoldsRequestsEarlier) {
   context.limits.queued_bytes = 64 * kMiB;
