@@ -19,8 +19,7 @@ constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
 // Bytes of responses that the client has not read. Above the first number (or a share of a small budget) no
 // further requests are started. Above the second one, streams that send many responses end.
 constexpr int64_t kMaxUnsent = int64_t{32} << 20, kMaxStreamed = int64_t{64} << 20;
-constexpr int64_t kMinBytesPerMs = 1;  // of responses that a client takes, on average
-constexpr milliseconds kTurn{2};       // for requests that are answered at once: others wait
+constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One buffer per thread is enough, because nghttp2 consumes all bytes at once.
@@ -113,7 +112,8 @@ void GrpcConnection::KeepAlive() {
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
 }
 
-// One timer serves all streams: slow messages are rare. A client that does not take its responses is closed.
+// One timer serves all streams: slow messages are rare. A client that does not take its responses from the
+// socket, or keeps the window of the connection closed, is closed.
 void GrpcConnection::CheckPace() {
   if (now_ > read_by_) return Close();
   pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
@@ -121,6 +121,30 @@ void GrpcConnection::CheckPace() {
   for (const auto& [id, stream] : streams_) ids.push_back(id);
   for (const int32_t id : ids)
     if (GrpcStream* stream = Find(id)) stream->CheckPace();
+  if (Crowded()) ResetStalled();
+}
+
+// True if unread responses hold up other requests: of this connection, or of other clients.
+bool GrpcConnection::Crowded() const {
+  const ServerContext& context = shared_->context;
+  return choked() || context.queued_bytes > context.limits.queued_bytes / 2;
+}
+
+// Ends the stream with the most unread bytes if the client does not read it. One at a time, because that may
+// be enough.
+void GrpcConnection::ResetStalled() {
+  GrpcStream* largest = nullptr;
+  for (const auto& [id, stream] : streams_)
+    if (!largest || stream->pending() > largest->pending()) largest = stream.get();
+  if (!largest || !largest->stalled()) return;
+  largest->OnUnread();
+  nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, largest->id(), NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+// True if the client must take bytes before the server can send more. A stream whose own window is closed
+// does not count: its application may read it later, and the other streams go on.
+bool GrpcConnection::Owing() const {
+  return !out_.empty() || (pending_ > 0 && nghttp2_session_get_remote_window_size(session_.get()) <= 0);
 }
 
 void GrpcConnection::CallAfter(milliseconds delay, int32_t stream) {
@@ -140,7 +164,9 @@ GrpcStream* GrpcConnection::Find(int32_t id) {
 }
 
 bool GrpcConnection::choked() const { return Unsent() > UnsentLimit(shared_->context, kMaxUnsent); }
-bool GrpcConnection::overloaded() const { return pending_ + outbox_ > kMaxStreamed; }
+bool GrpcConnection::overloaded(size_t outbox) const {
+  return pending_ + static_cast<int64_t>(outbox) > kMaxStreamed;
+}
 
 void GrpcConnection::EndTurn() {
   if (closed_) return;
@@ -149,8 +175,8 @@ void GrpcConnection::EndTurn() {
   Flush();
   if (closed_) return;
   if (!held_.empty() && !choked()) ReleaseHeld();
-  owing_ = pending_ > 0 || !out_.empty();
-  unsent_.Set(shared_->context, Unsent());
+  owing_ = Owing();
+  unsent_.Set(shared_->context, Unsent() + static_cast<uint64_t>(ordered_));
   if (closed_ || lingering_) return;
   const bool over = !nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get());
   const bool drained = drain_announced_ && !has_requests();

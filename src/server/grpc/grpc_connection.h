@@ -20,6 +20,8 @@ inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
 // The loop decompresses messages of at most the first size, at most so many bytes per turn.
 inline constexpr size_t kMaxLoopInflate = size_t{16} << 10, kMaxTurnInflated = size_t{256} << 10;
 
+inline constexpr int64_t kMinBytesPerMs = 1;  // that a client sends and takes, on average
+
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
   GrpcShared(ServerContext& server_context, const GrpcOptions& server_options);
@@ -29,7 +31,8 @@ struct GrpcShared {
   const bool keeps_headers;  // the options need all headers of a request
   MessageLimits limits;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads work{2};        // what takes long but does not wait for a model
+  WorkerThreads files{2};       // list the repository, open log files: the file system may be slow
+  WorkerThreads work{2};        // compress, decompress and parse: wait for nothing
 };
 
 struct EndSession {
@@ -62,12 +65,16 @@ class GrpcConnection : public Connection,
   Clock::time_point now() const { return now_; }  // when the current call of Turn began
   // True while so many response bytes wait for the client that no further request is started.
   bool choked() const;
-  // True if so many response bytes wait that a stream must not add more.
-  bool overloaded() const;
+  // True if so many response bytes wait for the client that a stream must not add more. `outbox` is the
+  // number of bytes of that stream that wait to be compressed.
+  bool overloaded(size_t outbox) const;
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
   void CountOutbox(int64_t bytes) { outbox_ += bytes; }
+  // Counts replies that wait for earlier ones of their stream. The client cannot read them yet, so they do
+  // not choke the connection.
+  void CountOrdered(int64_t bytes) { ordered_ += bytes; }
   // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
   bool may_inflate() const { return inflated_ < kMaxTurnInflated; }
   void CountInflated(size_t bytes) { inflated_ += bytes; }
@@ -112,6 +119,9 @@ class GrpcConnection : public Connection,
   void StartTimers();
   void KeepAlive();
   void CheckPace();
+  bool Crowded() const;
+  void ResetStalled();
+  bool Owing() const;
   void CountTaken(size_t written);
   uint64_t After(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
   void AfterOnce(std::chrono::milliseconds delay, void (GrpcConnection::*function)());
@@ -131,9 +141,10 @@ class GrpcConnection : public Connection,
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
   Clock::time_point read_by_;     // the client must take more bytes of responses until then
-  bool owing_ = false;            // the last turn left bytes that the client has not taken
+  bool owing_ = false;            // the last turn ended so that Owing() was true
   int64_t pending_ = 0;           // bytes of responses that streams hold and can send
-  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed, or for earlier ones
+  int64_t outbox_ = 0;            // bytes of responses that wait to be compressed
+  int64_t ordered_ = 0;           // bytes of responses that wait for earlier ones
   size_t data_out_ = 0;           // bytes of responses in out_
   ByteReservation unsent_;        // for all these
   size_t inflated_ = 0;           // bytes that this turn has decompressed

@@ -199,7 +199,6 @@ void GrpcStream::OnDeadline() {
 }
 
 void GrpcStream::CheckPace() {
-  constexpr int64_t kMinBytesPerMs = 1;  // on average
   if (finished_ || !rpc_ || reader_.idle()) return;
   // The client waits for the server, not the server for the client.
   if (rpc_->full() || Waiting()) message_began_ = connection_.now();
@@ -207,6 +206,13 @@ void GrpcStream::CheckPace() {
   if (connection_.now() - message_began_ <= connection_.shared().options.message_time + more) return;
   Abort({GrpcCode::kDeadlineExceeded, "a message of the request arrives too slowly", 0});
 }
+
+bool GrpcStream::stalled() const {
+  return pending_ > 0 && connection_.shared().options.message_time.count() > 0 &&
+         connection_.now() > read_by_;
+}
+
+void GrpcStream::OnUnread() { Abort(Overloaded()); }
 
 void GrpcStream::Abort(GrpcStatus status) {
   if (finished_) return;
@@ -217,6 +223,8 @@ void GrpcStream::Abort(GrpcStatus status) {
 void GrpcStream::Emit(size_t size, OutBuffer& out) {
   pending_ -= size;
   sent_ += size;
+  const std::chrono::milliseconds more(static_cast<int64_t>(size) / kMinBytesPerMs);
+  read_by_ = std::min(connection_.now() + connection_.shared().options.message_time, read_by_ + more);
   connection_.CountPending(-static_cast<int64_t>(size));
   while (first_ < queue_.size()) {  // continues while size is 0, to drop empty parts
     OutMessage& message = queue_[first_];
@@ -242,7 +250,9 @@ void GrpcStream::Emit(size_t size, OutBuffer& out) {
 void GrpcStream::Send(OutMessage message) {
   if (finished_) return;
   // A stream with many responses ends here: a model could fill the memory while the client does not read.
-  if (responded_ && connection_.overloaded()) return Abort(Overloaded());
+  // The client reads a stream of which nothing waits.
+  const bool unread = pending_ + outbox_bytes_ > 0;
+  if (responded_ && unread && connection_.overloaded(outbox_bytes_)) return Abort(Overloaded());
   if (!std::exchange(responded_, true)) connection_.SubmitHeaders(*this, Compresses());
   // The usual case needs no memory for the outbox.
   if (outbox_.empty() && !compressing_ && !TakesLong(message)) return QueueShort(std::move(message));
@@ -312,6 +322,7 @@ void GrpcStream::OnCompressed(OutMessage message, size_t plain) {
 
 void GrpcStream::Queue(OutMessage message) {
   const size_t size = message.size();
+  if (pending_ == 0) read_by_ = connection_.now() + connection_.shared().options.message_time;
   pending_ += size;
   connection_.CountPending(static_cast<int64_t>(size));
   queue_.push_back(std::move(message));

@@ -26,7 +26,9 @@ class GrpcStream {
   void OnEnd();
   void OnClose();  // the stream has ended; the connection destroys this object next
   void OnDeadline();
-  void CheckPace();  // aborts a call whose message arrives too slowly
+  void CheckPace();      // aborts a call whose message arrives too slowly
+  bool stalled() const;  // the client takes its responses too slowly
+  void OnUnread();       // the connection resets the stream, because it is stalled
   // Returns the memory for the next bytes of the request's body, so that they can be received there.
   Buffer Room() { return finished_ ? Buffer() : reader_.Room(); }
   // Passes messages to the Rpc that waited until the client had read earlier responses.
@@ -108,6 +110,7 @@ class GrpcStream {
   size_t first_ = 0;              // index in queue_ of the message that is being sent
   size_t part_ = 0, offset_ = 0;  // where in that message
   size_t pending_ = 0;            // bytes of queue_ that are not sent
+  Clock::time_point read_by_;     // while pending_: the client must take more bytes until then
   Clock::time_point message_began_;
   // Bytes of the request that are not returned to the window of the stream and of the connection yet.
   size_t stream_window_ = 0, connection_window_ = 0;

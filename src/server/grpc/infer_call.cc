@@ -91,9 +91,10 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
 Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
                        std::function<Status()> parse) {
   const auto work = [call, parse = std::move(parse)] {
-    call->SubmitFromThread(parse);
-    call->replies_->Post([id = call->stream_](GrpcConnection& connection) {
-      if (GrpcStream* found = connection.Find(id)) found->OnContinue();
+    const Status status = Guard([&] { return call->SubmitFromThread(parse); });
+    call->replies_->Post([call, status](GrpcConnection& connection) {
+      if (!status.ok()) connection.OnReply(call->ErrorReply(status));
+      if (GrpcStream* found = connection.Find(call->stream_)) found->OnContinue();
     });
   };
   if (!stream.connection().shared().work.Post(work)) return ResourceExhausted("too many long requests wait");
@@ -101,14 +102,12 @@ Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& strea
   return {};
 }
 
-void InferCall::SubmitFromThread(const std::function<Status()>& parse) {
-  const Status status = Guard([&]() -> Status {
-    TERN_TRY(parse());
-    return shared_.ReadInputs(request);
-  });
-  if (!status.ok()) return replies_->Deliver(ErrorReply(status));
+Status InferCall::SubmitFromThread(const std::function<Status()>& parse) {
+  TERN_TRY(parse());
+  TERN_TRY(shared_.ReadInputs(request));
   ModelVersion& model = *model_;
   model.Submit(shared_from_this());
+  return {};
 }
 
 // The final response of a decoupled model may have no outputs. A client gets it only if the request has

@@ -39,7 +39,8 @@ class InferCall : public Call {
   bool RefuseEarly(const InMessage& message, ServerContext& context);
   static Status Post(const std::shared_ptr<InferCall>& call, GrpcStream& stream,
                      std::function<Status()> parse);
-  void SubmitFromThread(const std::function<Status()>& parse);
+  // An error means that the call was not submitted.
+  Status SubmitFromThread(const std::function<Status()>& parse);
   Reply MakeReply(const Response& response) const;
   bool Hidden(const Response& response) const;
 

@@ -76,7 +76,7 @@ class UnaryRpc : public SingleMessageRpc {
       replies->Deliver(CallHandler(handler, context, id, message->bytes));
     };
     GrpcShared& shared = connection.shared();
-    WorkerThreads& threads = method_.thread == RpcThread::kWork ? shared.work : shared.repository;
+    WorkerThreads& threads = method_.thread == RpcThread::kFiles ? shared.files : shared.repository;
     if (!threads.Post(std::move(work)))
       stream_.Finish({GrpcCode::kResourceExhausted, "too many requests of this method wait", 0});
   }

@@ -49,7 +49,7 @@ using UnaryHandler = Result<std::string> (*)(ServerContext& context, std::string
 // Where the handler of an rpc runs.
 enum class RpcThread {
   kLoop,        // it returns at once
-  kWork,        // it may take long
+  kFiles,       // it may wait for the file system
   kRepository,  // it may wait for a model that is loaded or unloaded
 };
 

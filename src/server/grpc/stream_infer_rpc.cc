@@ -78,10 +78,10 @@ void StreamInferRpc::OnReply(Reply reply) {
   Advance();
 }
 
-// Replies that wait are unsent responses of the connection.
+// Replies that wait count in the budget of the server.
 void StreamInferRpc::CountHeld(int64_t bytes) {
   held_bytes_ += bytes;
-  stream_.connection().CountOutbox(bytes);
+  stream_.connection().CountOrdered(bytes);
 }
 
 // Returns false if the stream has ended.

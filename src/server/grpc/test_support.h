@@ -13,6 +13,8 @@
 #include "inference.pb.h"
 #include "server/core/eventually.h"
 #include "server/grpc/grpc_server.h"
+#include "server/grpc/message_compression.h"
+#include "server/grpc/rpc.h"
 #include "server/net/test_support.h"
 
 namespace tern::server {
@@ -125,6 +127,15 @@ inline std::string Frame(const std::string& message, bool compressed = false) {
                           static_cast<char>(size >> 16), static_cast<char>(size >> 8),
                           static_cast<char>(size)};
   return std::string(prefix, 5) + message;
+}
+
+// Compresses a message with gzip and adds the prefix of gRPC.
+inline std::string Zipped(const std::string& message) {
+  OutMessage out = MakeMessage(message);
+  CompressMessage(out, 1);
+  std::string all;
+  for (size_t i = 0; i < out.part_count(); ++i) all += out.Part(i);
+  return all;
 }
 
 // A ModelInferRequest with one FP32 input of n elements.

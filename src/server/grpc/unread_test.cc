@@ -1,8 +1,4 @@
-// Tests clients that do not read responses, and messages that wait: for such clients, and to be decompressed.
-#include <latch>
-
-#include "server/grpc/message_compression.h"
-#include "server/grpc/rpc.h"
+// Tests clients that do not read responses, and messages that wait.
 #include "server/grpc/test_support.h"
 
 namespace tern::server {
@@ -79,6 +75,24 @@ TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
   }
 }
 
+// The client cannot read them yet, so they hold up neither other calls nor the rest of their stream.
+TEST_F(GrpcUnreadTest, ResponsesThatWaitForEarlierOnesHoldUpNothing) {
+  context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+  Http2Client client(server->port());
+  std::string messages = Frame(InferRequest("hold").SerializeAsString());
+  for (int i = 0; i < 4; ++i) messages += Frame(InferRequest("echo", kMiB / 4).SerializeAsString());
+  const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, false);
+  client.Until([&] { return client.streams[id].sent == messages.size(); });
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 4 * kMiB; }));
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  client.Send(id, Frame(InferRequest("hold").SerializeAsString()), true);
+  EXPECT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
+  for (const auto& call : models["hold"]->Held()) call->Respond(EchoModel::Echo(*call));
+  EXPECT_EQ(client.Finish(id).status(), 0);
+  EXPECT_EQ(client.streams[id].Messages().size(), 6u);
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
 TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
   {
     Http2Client client(server->port(), true, false);
@@ -111,8 +125,13 @@ TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
   StartServer(options);
   Http2Client client(server->port(), true, false);
   client.Call("ServerLive", "");
-  for (int i = 0; i < 20; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
-  ASSERT_TRUE(client.Until([&] { return client.streams.rbegin()->second.headers.contains(":status"); }));
+  // Each response fills the window of its stream. The last one closes the window of the connection, and only
+  // then the time of the client begins.
+  for (int i = 0; i < 16; ++i) {
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 4))];
+    const size_t window = i < 15 ? kMiB : kMiB / 2;
+    ASSERT_TRUE(client.Until([&] { return stream.body.size() >= window; })) << i;
+  }
   client.socket.LimitReads(50);
   for (int i = 0; i < 150 && server->connections() > 0; ++i) {
     client.Ping();
@@ -121,6 +140,48 @@ TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
   EXPECT_EQ(server->connections(), 0u);
   EXPECT_EQ(client.goaway_text, "");
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+class GrpcStalledTest : public GrpcUnreadTest {
+ protected:
+  static constexpr std::chrono::milliseconds kTime{300};
+  void SetUp() override {
+    context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+    GrpcOptions options;
+    options.message_time = kTime;
+    StartServer(options);
+  }
+  // Opens a stream whose response is longer than its window. The client never opens that window again.
+  int32_t Stall(Http2Client& client, uint64_t bytes) {
+    const int32_t id = client.OpenInfer(InferRequest("echo", bytes / 4));
+    EXPECT_TRUE(client.Until([&] { return client.streams[id].body.size() == kMiB; }));
+    return id;
+  }
+};
+
+// An application may read a stream late. Its connection still serves the other streams.
+TEST_F(GrpcStalledTest, AStalledStreamKeepsItsConnection) {
+  Http2Client client(server->port(), true, false);
+  const int32_t id = Stall(client, 2 * kMiB);
+  std::this_thread::sleep_for(4 * kTime);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
+  EXPECT_FALSE(client.streams[id].closed);
+  while (!client.streams[id].closed && !client.closed) {
+    client.ReturnWindows();
+    const size_t before = client.received.size();
+    client.Until([&] { return client.received.size() > before; });
+  }
+  EXPECT_EQ(client.streams[id].status(), 0);
+}
+
+// Its unread bytes hold up other requests, so the stream ends, but not its connection.
+TEST_F(GrpcStalledTest, ALargeStalledStreamIsReset) {
+  Http2Client client(server->port(), true, false);
+  const int32_t small = Stall(client, kMiB + kMiB / 2), large = Stall(client, 4 * kMiB);
+  EXPECT_EQ(client.Call("ServerLive", "").status(), 0) << "waits until the stream is reset";
+  client.Finish(large);
+  EXPECT_EQ(client.streams[large].error, uint32_t{NGHTTP2_ENHANCE_YOUR_CALM});
+  EXPECT_FALSE(client.streams[small].closed);
 }
 
 // Few clients must not take a small budget.
@@ -154,15 +215,6 @@ TEST_F(GrpcUnreadTest, LargeMessagesArriveInPlace) {
     const auto sent = id == first ? request : InferRequest("echo", kMiB, 9);
     EXPECT_TRUE(stream.Parse<ModelInferResponse>().raw_output_contents(0) == sent.raw_input_contents(0));
   }
-}
-
-// Compresses a message with gzip and adds the prefix of gRPC.
-std::string Zipped(const std::string& message) {
-  OutMessage out = MakeMessage(message);
-  CompressMessage(out, 1);
-  std::string all;
-  for (size_t i = 0; i < out.part_count(); ++i) all += out.Part(i);
-  return all;
 }
 
 TEST_F(GrpcUnreadTest, CompressedMessagesKeepTheirOrder) {
@@ -253,105 +305,6 @@ TEST_F(GrpcUnreadTest, AResetWhileContentsAreConverted) {
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
-// A repository whose index waits until the test opens it: it occupies the worker threads.
-struct BlockedRepository : RepositoryControl {
-  std::latch open{1};
-  std::atomic<int> waiting{0};
-  std::vector<IndexEntry> Index(bool) override {
-    ++waiting;
-    open.wait();
-    return {};
-  }
-  Status Load(const std::string&, const LoadOptions&) override { return {}; }
-  Status Unload(const std::string&, bool) override { return {}; }
-};
-
-class GrpcBlockedTest : public GrpcUnreadTest {
- protected:
-  // Occupies both worker threads until blocked.open.
-  void Block(Http2Client& client) {
-    context.repository = &blocked;
-    for (int i = 0; i < 2; ++i)
-      indexes.push_back(client.Open("/inference.GRPCInferenceService/RepositoryIndex", Frame("")));
-    ASSERT_TRUE(Eventually([&] { return blocked.waiting == 2; }));
-  }
-  void Unblock(Http2Client& client) {
-    blocked.open.count_down();
-    for (const int32_t id : indexes) EXPECT_EQ(client.Finish(id).status(), 0);
-  }
-  BlockedRepository blocked;
-  std::vector<int32_t> indexes;
-};
-
-TEST_F(GrpcBlockedTest, SmallCompressedMessagesStayOnTheLoop) {
-  Http2Client client(server->port());
-  Block(client);
-  const auto send = [&](size_t n) {
-    return client.Open("/inference.GRPCInferenceService/ModelInfer",
-                       Zipped(InferRequest("echo", n).SerializeAsString()), true,
-                       {{"grpc-encoding", "gzip"}});
-  };
-  EXPECT_EQ(client.Finish(send(1000)).status(), 0);
-  // Messages that become long wait for a worker thread, however short they are.
-  auto request = InferRequest("echo", 100'000);
-  request.set_raw_input_contents(0, std::string(400'000, '\0'));
-  const std::string bomb = Zipped(request.SerializeAsString());
-  EXPECT_LT(bomb.size(), 2000u);
-  const int32_t id =
-      client.Open("/inference.GRPCInferenceService/ModelInfer", bomb, true, {{"grpc-encoding", "gzip"}});
-  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
-  EXPECT_FALSE(client.streams[id].closed);
-  Unblock(client);
-  EXPECT_EQ(client.Finish(id).status(), 0);
-  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
-}
-
-// Neither the loop nor the thread of the model compresses a long response.
-TEST_F(GrpcBlockedTest, LongResponsesAreCompressedByWorkerThreads) {
-  GrpcOptions options;
-  options.response_compression = 1;
-  StartServer(options);
-  Http2Client client(server->port());
-  Block(client);
-  const Headers gzip = {{"grpc-accept-encoding", "gzip"}};
-  const int32_t once = client.OpenInfer(InferRequest("echo", 50'000), gzip);
-  const std::string messages = Frame(InferRequest("repeat", 50'000).SerializeAsString()) +
-                               Frame(InferRequest("echo").SerializeAsString()) +
-                               Frame(InferRequest("echo", 50'000, 7).SerializeAsString());
-  const int32_t many = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, true, gzip);
-  EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
-  EXPECT_FALSE(client.streams[once].closed);
-  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 200'000u; })) << "responses that wait count";
-  Unblock(client);
-  const TestStream& single = client.Finish(once);
-  EXPECT_EQ(single.status(), 0);
-  EXPECT_EQ(single.headers.at("grpc-encoding"), "gzip");
-  EXPECT_LT(single.body.size(), 200'000u);
-  EXPECT_EQ(single.body[0], 1);
-  const TestStream& stream = client.Finish(many);
-  EXPECT_EQ(stream.status(), 0);
-  ASSERT_EQ(stream.Messages().size(), 5u);
-  for (size_t i = 0; i < 5; ++i) {
-    const std::string message = stream.Messages()[i];
-    Buffer bytes = Buffer::Allocate(message.size());
-    memcpy(bytes.data(), message.data(), message.size());
-    const auto plain = i == 3 ? Result<Buffer>(bytes) : Decompress(bytes, Compression::kGzip, 1 << 22);
-    ASSERT_TRUE(plain.ok()) << i;
-    ModelStreamInferResponse response;
-    ASSERT_TRUE(response.ParseFromArray(plain->data(), static_cast<int>(plain->size())));
-    EXPECT_EQ(response.infer_response().model_name(), i < 3 ? "repeat" : "echo") << i;
-    if (i < 3) {
-      EXPECT_EQ(response.infer_response().parameters().at("index").int64_param(), static_cast<int64_t>(i));
-    }
-  }
-  EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
-  const std::lock_guard lock(mutex);
-  for (const Recorded& record : records)
-    if (record.target.ends_with("/ModelInfer")) {
-      EXPECT_EQ(record.sent, single.body.size());
-    }
-}
-
 TEST_F(GrpcUnreadTest, SmallCompressedMessagesHaveTheLimit) {
   GrpcOptions options;
   options.max_message_bytes = 10'000;
@@ -365,36 +318,6 @@ TEST_F(GrpcUnreadTest, SmallCompressedMessagesHaveTheLimit) {
   EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true), true, gzip)).status(), 3);
   EXPECT_EQ(client.Finish(client.Open(path, Frame("no gzip", true))).status(), 13);
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
-}
-
-// A repository whose loads wait until the test opens them.
-struct SlowRepository : RepositoryControl {
-  std::latch open{1};
-  std::atomic<int> waiting{0};
-  std::vector<IndexEntry> Index(bool) override { return {{"echo", "1", ModelState::kReady, ""}}; }
-  Status Load(const std::string&, const LoadOptions&) override {
-    ++waiting;
-    open.wait();
-    return {};
-  }
-  Status Unload(const std::string&, bool) override { return {}; }
-};
-
-TEST_F(GrpcUnreadTest, SlowLoadsDoNotHoldUpTheIndex) {
-  SlowRepository slow;
-  context.repository = &slow;
-  Http2Client client(server->port());
-  std::vector<int32_t> loads;
-  for (int i = 0; i < 6; ++i) {
-    inference::RepositoryModelLoadRequest load;
-    load.set_model_name("m" + std::to_string(i));
-    loads.push_back(
-        client.Open("/inference.GRPCInferenceService/RepositoryModelLoad", Frame(load.SerializeAsString())));
-  }
-  EXPECT_TRUE(Eventually([&] { return slow.waiting == 4; }));
-  EXPECT_EQ(client.Call("RepositoryIndex", "").status(), 0);
-  slow.open.count_down();
-  for (const int32_t id : loads) EXPECT_EQ(client.Finish(id).status(), 0);
 }
 
 }  // namespace

@@ -54,9 +54,8 @@ void HttpConnection::CheckTimes() {
   const milliseconds limit = shared_->options.idle;
   const bool idle = exchanges_.empty() && out_.empty();
   if (draining_ && idle) {
-    // The rest of a body may still arrive.
-    const milliseconds rest = kDrainPause - Since(read_time_);
-    return state_ == State::kHead || rest.count() <= 0 ? Close() : ArmTimer(rest);
+    const milliseconds rest = DrainTimeLeft();
+    return rest.count() > 0 ? ArmTimer(rest) : Close();
   }
   if (limit.count() == 0) return;
   if (!exchanges_.empty() && !owing_) return ArmTimer(limit);
@@ -73,12 +72,39 @@ milliseconds HttpConnection::TimeLeft() const {
   const milliseconds limit = shared_->options.idle;
   const milliseconds pause = limit - Since(read_time_);
   if (state_ == State::kHead && begin_ == end_) return pause;
-  const size_t bytes = state_ == State::kBody      ? filled_
-                       : state_ == State::kChunked ? chunked_body_->size()
-                       : state_ == State::kRefused ? request_bytes_
-                                                   : 0;
-  const milliseconds more(static_cast<int64_t>(bytes) / kMinBytesPerMs);
+  const milliseconds more(static_cast<int64_t>(BodyReceived()) / kMinBytesPerMs);
   return std::min(pause, limit + more - Since(request_time_));
+}
+
+// Returns how many bytes of the body of the current request have arrived.
+uint64_t HttpConnection::BodyReceived() const {
+  switch (state_) {
+    case State::kBody:
+      return filled_;
+    case State::kChunked:
+      return chunked_body_->size();
+    case State::kRefused:
+      return request_bytes_;
+    default:
+      return 0;
+  }
+}
+
+// A client that stops inside a request, or sends it slowly, must not hold up the end of the server. The rest
+// of a head must arrive within the pause; a body gets more time.
+milliseconds HttpConnection::DrainTimeLeft() const {
+  const milliseconds pause = kDrainPause - Since(read_time_);
+  const uint64_t received = BodyReceived();
+  const uint64_t fresh = received - std::min(received, hurry_bytes_);
+  const milliseconds more(static_cast<int64_t>(fresh) / kMinBytesPerMs);
+  return std::min(pause, kDrainPause + more - Since(hurry_time_));
+}
+
+void HttpConnection::Hurry(bool on) {
+  if (on == std::exchange(hurried_, on) || !on) return;
+  hurry_time_ = Clock::now();
+  hurry_bytes_ = BodyReceived();
+  ArmTimer(kDrainPause);
 }
 
 void HttpConnection::Drain() {
@@ -123,8 +149,7 @@ void HttpConnection::EndOrWait() {
   if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
   const bool idle = exchanges_.empty() && out_.empty();
   if (idle && (last_request_ || (draining_ && between && !yielding_)) && !lingering_) return EndWriting();
-  // A client that stops inside a request must not hold up the end of the server.
-  if (idle && draining_ && !lingering_ && !std::exchange(hurried_, true)) ArmTimer(kDrainPause);
+  if (draining_ && !lingering_) Hurry(idle);
   UpdateInterest();
 }
 

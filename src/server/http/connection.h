@@ -33,7 +33,8 @@ struct HttpShared {
   std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads work{2};        // what takes long but does not wait for a model
+  WorkerThreads files{2};       // list the repository: the file system may be slow
+  WorkerThreads work{2};        // what takes long but waits for nothing
 };
 
 class HttpConnection : public Connection,
@@ -108,6 +109,9 @@ class HttpConnection : public Connection,
   void OnTimer();
   void CheckTimes();
   std::chrono::milliseconds TimeLeft() const;
+  std::chrono::milliseconds DrainTimeLeft() const;
+  void Hurry(bool on);
+  uint64_t BodyReceived() const;
   void ArmTimer(std::chrono::milliseconds delay);
 
   // connection_write.cc
@@ -161,6 +165,8 @@ class HttpConnection : public Connection,
   Clock::time_point read_by_;  // while owing_: the client must take more bytes until then
   bool owing_ = false;         // the socket did not take all of out_
   uint64_t timer_ = 0;
+  Clock::time_point hurry_time_;  // when hurried_ became true, and BodyReceived() then
+  uint64_t hurry_bytes_ = 0;
   Clock::time_point turn_end_;
   int turn_requests_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;

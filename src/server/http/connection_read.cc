@@ -238,6 +238,7 @@ bool HttpConnection::FillBody() {
 bool HttpConnection::FinishRefused() {
   if (to_skip_ > 0) return false;
   state_ = State::kHead;
+  if (hurried_) head_.keep_alive = false;
   last_request_ = !head_.keep_alive;
   SendRefusal(std::exchange(refused_, nullptr));
   return true;
@@ -265,6 +266,8 @@ bool HttpConnection::FeedChunks() {
 
 void HttpConnection::FinishRequest(Buffer body) {
   request_bytes_ += body.size();
+  // While the server drains, a request that had to hurry is the last one.
+  if (hurried_) head_.keep_alive = false;
   last_request_ = !head_.keep_alive;
   Dispatch(std::move(body));
   reservation_ = {};

@@ -40,7 +40,8 @@ RouteThread ThreadOf(RouteKind kind) {
     case RouteKind::kLoad:
     case RouteKind::kUnload:
       return RouteThread::kRepository;
-    case RouteKind::kIndex:  // reads folders
+    case RouteKind::kIndex:
+      return RouteThread::kFiles;
     case RouteKind::kMetrics:
       return RouteThread::kWork;
     default:

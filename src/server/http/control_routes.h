@@ -10,6 +10,7 @@ namespace tern::server {
 enum class RouteThread {
   kLoop,        // it returns at once
   kWork,        // it may take long
+  kFiles,       // it may wait for the file system
   kRepository,  // it may wait for a model that is loaded or unloaded
 };
 RouteThread ThreadOf(RouteKind kind);

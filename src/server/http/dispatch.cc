@@ -107,7 +107,9 @@ void HttpConnection::StartControl(const Route& route, IncomingBody body) {
       compressed ? std::max(ThreadOf(route.kind), RouteThread::kWork) : ThreadOf(route.kind);
   if (thread == RouteThread::kLoop)
     return Reply(*exchange, HandleControl(context(), route, head_.method, body.text()));
-  WorkerThreads& threads = thread == RouteThread::kWork ? shared_->work : shared_->repository;
+  WorkerThreads& threads = thread == RouteThread::kWork    ? shared_->work
+                           : thread == RouteThread::kFiles ? shared_->files
+                                                           : shared_->repository;
   const bool posted =
       threads.Post([self = weak_from_this(), &context = context(), loop = &loop_, exchange, route,
                     method = head_.method, body = std::make_shared<IncomingBody>(std::move(body))] {

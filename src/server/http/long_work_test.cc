@@ -128,35 +128,38 @@ TEST_F(HttpLongWorkTest, DrainSaysWhetherRequestsAreLeft) {
   EXPECT_TRUE(server->Drain(2s));
 }
 
-// A repository whose index waits until the test opens it: it occupies the worker threads.
-struct BlockedRepository : FakeRepository {
+// Submit waits until the test opens it: that occupies a worker thread.
+struct BlockedVersion : EchoVersion {
+  explicit BlockedVersion(ModelConfig config) : EchoVersion(std::move(config), "1", Mode::kInline) {}
   std::latch open{1};
-  std::atomic<int> waiting{0};
-  std::vector<IndexEntry> Index(bool) override {
-    ++waiting;
+  void Submit(std::shared_ptr<Call> call) override {
+    ++submitted;
     open.wait();
-    return {};
+    call->Respond({});
   }
 };
 
 TEST_F(HttpLongWorkTest, LongResponsesCountWhileTheyWait) {
-  BlockedRepository blocked;
-  context.repository = &blocked;
+  const auto blocked = std::make_shared<BlockedVersion>(Config("block"));
+  registry.Publish("block", {blocked});
   Start();
   TestClient first(server->port()), second(server->port()), client(server->port());
-  first.Send(Post("/v2/repository/index", ""));
-  second.Send(Post("/v2/repository/index", ""));
-  ASSERT_TRUE(Eventually([&] { return blocked.waiting == 2; }));
+  first.Send(Post("/v2/models/block/infer", LongJson(100'000, 1)));
+  second.Send(Post("/v2/models/block/infer", LongJson(100'000, 1)));
+  ASSERT_TRUE(Eventually([&] { return blocked->submitted == 2; }));
   const std::string json =
       R"({"inputs":[{"name":"IN0","shape":[1,100000],"datatype":"FP32","parameters":{"binary_data_size":400000}}]})";
   client.Send(Post("/v2/models/echo/infer", json + std::string(400'000, '\0'), Header(json)));
   ASSERT_TRUE(Eventually([&] { return echo->submitted == 1; }));
   EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);  // the loop has finished its work for the request
   EXPECT_GE(context.queued_bytes, 400'000u);
-  blocked.open.count_down();
+  blocked->open.count_down();
   std::string text;
   EXPECT_EQ(ReadReply(client, text).status, 200);
-  for (TestClient* index : {&first, &second}) EXPECT_EQ(ReadReply(*index, text).status, 200);
+  for (TestClient* other : {&first, &second}) {
+    std::string rest;
+    EXPECT_EQ(ReadReply(*other, rest).status, 200);
+  }
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
@@ -183,7 +186,13 @@ TEST_F(HttpLongWorkTest, PipelinedResponsesCountWhileTheyWait) {
 // A repository whose loads wait until the test opens them.
 struct SlowRepository : FakeRepository {
   std::latch open{1};
-  std::atomic<int> waiting{0};
+  std::atomic<int> waiting{0}, indexes{0};
+  bool slow_index = false;
+  std::vector<IndexEntry> Index(bool) override {
+    ++indexes;
+    if (slow_index) open.wait();
+    return {};
+  }
   Status Load(const std::string&, const LoadOptions&) override {
     ++waiting;
     open.wait();
@@ -203,6 +212,27 @@ TEST_F(HttpLongWorkTest, SlowLoadsDoNotHoldUpTheIndex) {
   EXPECT_TRUE(Eventually([&] { return slow.waiting == 4; }));
   EXPECT_EQ(Send(Post("/v2/repository/index", "")).status, 200);
   EXPECT_EQ(Infer(*Compress(Encoding::kGzip, {kSmall}), "Content-Encoding: gzip\r\n").status, 200);
+  slow.open.count_down();
+  for (auto& client : clients) {
+    std::string text;
+    EXPECT_EQ(ReadReply(*client, text).status, 200);
+  }
+}
+
+// A slow file system does not hold up the worker threads, which compress and parse.
+TEST_F(HttpLongWorkTest, ASlowIndexDoesNotHoldUpInferences) {
+  SlowRepository slow;
+  slow.slow_index = true;
+  context.repository = &slow;
+  Start();
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<TestClient>(server->port()));
+    clients.back()->Send(Post("/v2/repository/index", ""));
+  }
+  EXPECT_TRUE(Eventually([&] { return slow.indexes == 2; }));
+  EXPECT_EQ(Infer(*Compress(Encoding::kGzip, {kSmall}), "Content-Encoding: gzip\r\n").status, 200);
+  EXPECT_EQ(Infer(LongJson(100'000, 1)).status, 200);
   slow.open.count_down();
   for (auto& client : clients) {
     std::string text;
