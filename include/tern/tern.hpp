@@ -132,6 +132,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
+    friend struct Access;  // for the library's other bindings
     struct Impl;
     explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     Status Copy(const void* data, size_t count, DType type, const Shape* shape);
