@@ -159,10 +159,11 @@ TEST(CMisuse, AnOutputIsNotAnInput) {
   ExpectFails(tern_predictor_run(p.get(), nullptr), TERN_INVALID_ARGUMENT, "image");
 }
 
-// Calls `body` again and again, with one more successful allocation each time, until it succeeds.
+// Calls `body` again and again, with more successful allocations each time, until it succeeds. The number of
+// allocations grows by 1, and later by a fraction of itself.
 void ExhaustMemory(const std::function<TernStatus*()>& body) {
-  for (long allowed = 0;; ++allowed) {
-    ASSERT_LT(allowed, 100000);
+  for (long allowed = 0;; allowed += 1 + allowed / 50) {
+    ASSERT_LT(allowed, 10000000);
     allocations_left = allowed;
     TernStatus* status = body();
     allocations_left = -1;
@@ -207,6 +208,16 @@ TEST(CMemory, ExhaustionIsAnErrorOfPorts) {
   TernStrings* warnings = nullptr;
   ExhaustMemory([&] { return tern_predictor_warnings(p.get(), &warnings); });
   tern_strings_free(warnings);
+}
+
+TEST(CMemory, ExhaustionIsAnErrorOfClonesAndRuns) {
+  const auto p = Digits();
+  TernPredictor* made = nullptr;
+  ExhaustMemory([&] { return tern_predictor_clone(p.get(), &made); });
+  const Owned<TernPredictor> clone(made);
+  FeedDigits(clone, 2);
+  ExhaustMemory([&] { return tern_predictor_run(made, nullptr); });
+  EXPECT_NE(tern_port_data(tern_predictor_output_at(made, 0)), nullptr);
 }
 
 TEST(CMemory, ExhaustionIsAnErrorOfConfigs) {
