@@ -9,7 +9,8 @@
 #include <csetjmp>
 #include <cstring>
 
-#include "data/image.h"
+#include "core/buffer.h"
+#include "data/image/image.h"
 
 namespace tern::data {
 namespace {
@@ -124,7 +125,7 @@ Result<Image> DecodeJpeg(std::string_view bytes) {
 
 }  // namespace
 
-Result<Image> DecodeImage(std::string_view bytes) {
+Result<Image> DecodeImage(std::string_view bytes, const DecodeOptions&) {
   return Guard([&]() -> Result<Image> {
     if (StartsWith(bytes, "\x89PNG")) return DecodePng(bytes);
     if (StartsWith(bytes, "\xff\xd8\xff")) return DecodeJpeg(bytes);
@@ -132,9 +133,9 @@ Result<Image> DecodeImage(std::string_view bytes) {
   });
 }
 
-Result<Image> ReadImage(const std::string& path) {
+Result<Image> ReadImage(const std::string& path, const DecodeOptions& options) {
   TERN_ASSIGN(Buffer file, Buffer::MapFile(path));
-  auto image = DecodeImage({reinterpret_cast<const char*>(file.data()), file.size()});
+  auto image = DecodeImage({reinterpret_cast<const char*>(file.data()), file.size()}, options);
   if (!image.ok()) return image.TakeStatus().While(StrCat("reading '", path, "'"));
   return image;
 }

@@ -1,4 +1,4 @@
-#include "data/image.h"
+#include "data/image/picture_input.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,10 +67,6 @@ Image ResizeHeight(const Image& in, int height) {
   }
   return out;
 }
-
-struct Size {
-  int width, height;
-};
 
 Result<Size> ParseSize(const std::string& text, const char* option) {
   const std::vector<std::string> parts = SplitText(text, 'x');
@@ -181,7 +177,7 @@ Image WithChannels(const Image& image, int channels) {
   return out;
 }
 
-Image Resize(const Image& image, int width, int height) {
+Image Resize(const Image& image, int width, int height, Filter) {
   Image out = image.width == width ? image : ResizeWidth(image, width);
   return image.height == height ? out : ResizeHeight(out, height);
 }
