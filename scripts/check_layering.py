@@ -154,7 +154,7 @@ def self_test():
         ("src/runtime/a_test.cc", "#include <gtest/gtest.h>", False),
         ("src/runtime/a_test.cc", '#include "import/onnx/load.h"', True),
         ("src/data/a.cc", '#include "ir/graph.h"', True),
-        ("src/server/a.cc", '#include "data/image.h"', False),
+        ("src/server/a.cc", '#include "data/image/image.h"', False),
         ("src/server/a.cc", '#include "train/loop.h"', True),
         ("src/tools/a.cc", '#include "bindings/c/api.h"', False),
         ("src/tools/a.cc", '#include "compress/quantize.h"', False),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/datum.h"
-#include "data/image.h"
+#include "data/image/picture_input.h"
 #include "ir/graph.h"
 #include "tools/args.h"
 #include "tools/shapes.h"

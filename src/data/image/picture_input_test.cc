@@ -1,4 +1,4 @@
-#include "data/image.h"
+#include "data/image/picture_input.h"
 
 #include <gtest/gtest.h>
 #include <png.h>
@@ -9,8 +9,8 @@
 #include <jpeglib.h>
 
 #include "data/compare.h"
+#include "data/post/topk.h"
 #include "data/random.h"
-#include "data/topk.h"
 
 namespace tern::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "data/topk.h"
+#include "data/post/topk.h"
 
 #include <algorithm>
 #include <cmath>
