@@ -51,6 +51,7 @@ THIRD_PARTY = {
     "jpeglib.h": {"data"},
     "png.h": {"data"},
     "webp/": {"data"},
+    "FLAC/": {"data"},
     "pybind11/": {"bindings"},
     "nanobind/": {"bindings"},
 }
