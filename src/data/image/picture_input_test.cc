@@ -9,7 +9,6 @@
 #include <jpeglib.h>
 
 #include "data/compare.h"
-#include "data/post/topk.h"
 #include "data/random.h"
 
 namespace tern::data {
@@ -181,15 +180,6 @@ TEST(Random, StaysInRange) {
   for (const double v : ToDoubles(*RandomTensor(DType::kF32, {10000}, 5, "x"))) EXPECT_TRUE(v >= -1 && v < 1);
   for (const int64_t v : ToLongs(*RandomTensor(DType::kI64, {1000}, 5, "x"))) EXPECT_TRUE(v == 0 || v == 1);
   EXPECT_FALSE(RandomTensor(DType::kF32, {1 << 20, 1 << 20}, 1, "x").ok());
-}
-
-TEST(TopK, RanksRows) {
-  auto rows = TopK(Tensor::Of(DType::kF32, {2, 3}, {1, 3, 3, 0, -1, NAN}), 2);
-  ASSERT_TRUE(rows.ok());
-  EXPECT_EQ((*rows)[0][0].index, 1);
-  EXPECT_EQ((*rows)[0][1].index, 2);
-  EXPECT_EQ((*rows)[1][1].index, 1);
-  EXPECT_FALSE(TopK(Tensor::Strings({1}, {"a"}), 1).ok());
 }
 
 TEST(Compare, FindsTheWorstPlace) {

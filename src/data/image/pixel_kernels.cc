@@ -66,9 +66,7 @@ void Scale3(const uint8_t* in, size_t count, const float scale[3], const float s
 const PixelKernels& BestPixelKernels() {
   const char* limit = std::getenv("TERN_ISA");
   const std::string_view isa = limit ? limit : "";
-  const bool wide = isa.empty() || isa == "avx512";
-  if (const PixelKernels* k = Avx512PixelKernels(); k && wide) return *k;
-  if (const PixelKernels* k = Avx2PixelKernels(); k && (wide || isa == "avx2")) return *k;
+  if (const PixelKernels* avx2 = Avx2PixelKernels(); avx2 && isa != "base" && isa != "sse4") return *avx2;
   return kBasePixelKernels;
 }
 

@@ -31,10 +31,8 @@ struct PixelKernels {
 extern const PixelKernels kBasePixelKernels;
 // Null if the machine or the build lacks the instructions.
 const PixelKernels* Avx2PixelKernels();
-const PixelKernels* Avx512PixelKernels();
 
-// Returns the kernels of the best instruction set. The environment variable TERN_ISA (base, sse4, avx2,
-// avx512) limits it.
+// Returns the kernels of the best instruction set. TERN_ISA=base and TERN_ISA=sse4 select the base kernels.
 const PixelKernels& ActivePixelKernels();
 // Replaces the active kernels, for tests; null restores them. Must not be called while pictures are resized.
 void UsePixelKernels(const PixelKernels* kernels);
