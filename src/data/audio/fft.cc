@@ -125,7 +125,7 @@ void Fft::PlanPasses() {
 }
 
 // One pass of a decimation in frequency. The output is in natural order after the last pass.
-template <int R> void Fft::RunPass(const Pass& pass, const C* in, C* out) {
+template <int R> [[gnu::always_inline]] inline void Fft::RunPass(const Pass& pass, const C* in, C* out) {
   const int64_t s = pass.stride, m = pass.groups;
   for (int64_t k = 0; k < m; ++k) {
     const Complex* w = pass.twiddles.data() + k * R;
@@ -140,7 +140,7 @@ template <int R> void Fft::RunPass(const Pass& pass, const C* in, C* out) {
   }
 }
 
-void Fft::RunGeneric(const Pass& pass, const C* in, C* out) {
+[[gnu::always_inline]] inline void Fft::RunGeneric(const Pass& pass, const C* in, C* out) {
   const int64_t s = pass.stride, m = pass.groups, radix = pass.radix;
   for (int64_t k = 0; k < m; ++k)
     for (int64_t q = 0; q < s; ++q)
@@ -158,30 +158,35 @@ void Fft::RunGeneric(const Pass& pass, const C* in, C* out) {
 
 int64_t Fft::scratch() const { return inner_ ? inner_->n_ + inner_->scratch() : n_; }
 
-void Fft::Forward(C* data, C* scratch) const {
-  if (inner_) return Bluestein(data, scratch);
-  C *from = data, *to = scratch;
-  for (const Pass& pass : passes_) {
-    switch (pass.radix) {
+TERN_AUDIO_CLONES void Fft::RunPasses(const Pass* begin, const Pass* end, C* from, C* to) {
+  for (const Pass* pass = begin; pass != end; ++pass) {
+    switch (pass->radix) {
       case 2:
-        RunPass<2>(pass, from, to);
+        RunPass<2>(*pass, from, to);
         break;
       case 3:
-        RunPass<3>(pass, from, to);
+        RunPass<3>(*pass, from, to);
         break;
       case 4:
-        RunPass<4>(pass, from, to);
+        RunPass<4>(*pass, from, to);
         break;
       case 5:
-        RunPass<5>(pass, from, to);
+        RunPass<5>(*pass, from, to);
         break;
       default:
-        RunGeneric(pass, from, to);
+        RunGeneric(*pass, from, to);
     }
-    std::swap(from, to);
+    C* const next = from;
+    from = to;
+    to = next;
   }
-  if (from != data)
-    for (int64_t i = 0; i < n_; ++i) data[i] = from[i];
+}
+
+void Fft::Forward(C* data, C* scratch) const {
+  if (inner_) return Bluestein(data, scratch);
+  RunPasses(passes_.data(), passes_.data() + passes_.size(), data, scratch);
+  if (passes_.size() % 2 == 1)
+    for (int64_t i = 0; i < n_; ++i) data[i] = scratch[i];
 }
 
 // Bluestein: jk = (j^2 + k^2 - (k - j)^2) / 2, which makes the transform a convolution with a chirp. A longer

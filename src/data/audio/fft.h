@@ -10,10 +10,6 @@
 
 namespace tern::data {
 
-// Memory of a vector type, whose alignment std::vector respects.
-using LaneBuffer = std::vector<Lanes>;
-using ComplexBuffer = std::vector<ComplexLanes>;
-
 // The complex transform X[k] = sum x[j] exp(-2 pi i j k / n). Immutable, so that threads can share it.
 class Fft {
  public:
@@ -35,6 +31,8 @@ class Fft {
   void PlanBluestein();
   void Bluestein(ComplexLanes* data, ComplexLanes* scratch) const;
   template <int R> static void RunPass(const Pass& pass, const ComplexLanes* in, ComplexLanes* out);
+  // Runs each pass from one array to the other.
+  static void RunPasses(const Pass* begin, const Pass* end, ComplexLanes* from, ComplexLanes* to);
   static void RunGeneric(const Pass& pass, const ComplexLanes* in, ComplexLanes* out);
 
   const int64_t n_;

@@ -71,7 +71,7 @@ Result<Frames> MakeFrames(Signal signal, const StftOptions& o, double preemphasi
   return frames;
 }
 
-void LoadWindowed(const Frames& frames, int64_t first, Lanes* frame) {
+TERN_AUDIO_CLONES void LoadWindowed(const Frames& frames, int64_t first, Lanes* frame) {
   const double* rows[kLanes];
   for (int lane = 0; lane < kLanes; ++lane)
     rows[lane] = frames.signal.data() + std::min(first + lane, frames.count - 1) * frames.hop;

@@ -4,6 +4,17 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <new>
+#include <vector>
+
+// Compiles a function for several instruction sets. The first call picks the best one that the machine has.
+// The sanitizers cannot run the function that picks.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define TERN_AUDIO_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TERN_AUDIO_CLONES
+#endif
 
 namespace tern::data {
 
@@ -15,8 +26,21 @@ struct ComplexLanes {
   Lanes re, im;
 };
 
+// Allocates vectors where every instruction set can load them. alignof(Lanes) is less without AVX-512.
+template <class T> struct LaneAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+  LaneAllocator() = default;
+  template <class U> LaneAllocator(const LaneAllocator<U>&) {}  // NOLINT: implicit as the standard demands
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  void deallocate(T* p, size_t) { ::operator delete(p, kAlignment); }
+  bool operator==(const LaneAllocator&) const { return true; }
+};
+using LaneBuffer = std::vector<Lanes, LaneAllocator<Lanes>>;
+using ComplexBuffer = std::vector<ComplexLanes, LaneAllocator<ComplexLanes>>;
+
 // Returns the dot product of two arrays of `n` floats.
-inline float DotProduct(const float* a, const float* b, size_t n) {
+[[gnu::always_inline]] inline float DotProduct(const float* a, const float* b, size_t n) {
   FloatLanes sum[2] = {};
   size_t i = 0;
   for (; i + 2 * kLanes <= n; i += 2 * kLanes) {

@@ -18,14 +18,19 @@ Status CheckLog(const LogMelOptions& o) {
   return {};
 }
 
-// Replaces the spectrum of a block by its magnitude to the power 1 or 2, in scratch.extra.
-void PowerOf(SpectrumScratch& s, double power, double scale) {
-  for (size_t k = 0; k < s.spectrum.size(); ++k) {
-    const ComplexLanes& x = s.spectrum[k];
-    Lanes value = (x.re * x.re + x.im * x.im) * scale;
-    if (power == 1)
-      for (int lane = 0; lane < kLanes; ++lane) value[lane] = std::sqrt(value[lane]);
-    s.extra[k] = value;
+// Writes the squared magnitude of each bin.
+TERN_AUDIO_CLONES void PowerOf(const ComplexLanes* spectrum, int64_t bins, double scale, Lanes* power) {
+  for (int64_t k = 0; k < bins; ++k)
+    power[k] = (spectrum[k].re * spectrum[k].re + spectrum[k].im * spectrum[k].im) * scale;
+}
+
+TERN_AUDIO_CLONES void ApplyBank(const MelFilter* bank, size_t count, const Lanes* power, int64_t time,
+                                 int lanes, float* out) {
+  for (size_t m = 0; m < count; ++m) {
+    Lanes value;
+    ApplyFilter(bank[m], power, value);
+    float* to = out + static_cast<int64_t>(m) * time;
+    for (int lane = 0; lane < lanes; ++lane) to[lane] = static_cast<float>(value[lane]);
   }
 }
 
@@ -39,13 +44,10 @@ Result<Tensor> MelSpectrogram(Signal signal, const LogMelOptions& o) {
       o.stft.n_fft, time, frames.bins(),
       [&](int64_t first, Lanes* frame) { LoadWindowed(frames, first, frame); },
       [&](int64_t first, int lanes, SpectrumScratch& s) {
-        PowerOf(s, o.power, scale);
-        for (size_t m = 0; m < bank.size(); ++m) {
-          Lanes value;
-          ApplyFilter(bank[m], s.extra.data(), value);
-          float* to = out.data<float>() + static_cast<int64_t>(m) * time + first;
-          for (int lane = 0; lane < lanes; ++lane) to[lane] = static_cast<float>(value[lane]);
-        }
+        PowerOf(s.spectrum.data(), frames.bins(), scale, s.extra.data());
+        for (Lanes& value : s.extra)
+          for (int lane = 0; lane < kLanes && o.power == 1; ++lane) value[lane] = std::sqrt(value[lane]);
+        ApplyBank(bank.data(), bank.size(), s.extra.data(), time, lanes, out.data<float>() + first);
       });
   return out;
 }

@@ -19,7 +19,7 @@ Result<MelBank> MakeMelBank(const MelOptions& options, int64_t n_fft);
 Result<MelBank> MakeKaldiMelBank(const KaldiOptions& options, int64_t n_fft);
 
 // Multiplies the filter with the power of each bin.
-inline void ApplyFilter(const MelFilter& filter, const Lanes* power, Lanes& out) {
+[[gnu::always_inline]] inline void ApplyFilter(const MelFilter& filter, const Lanes* power, Lanes& out) {
   Lanes sum{};
   for (size_t i = 0; i < filter.weights.size(); ++i)
     sum += power[static_cast<size_t>(filter.first) + i] * filter.weights[i];

@@ -8,6 +8,17 @@ namespace {
 
 using C = ComplexLanes;
 
+// Computes X from Z; see RealFft::Forward.
+TERN_AUDIO_CLONES void Separate(const C* z, int64_t half, const double* cos, const double* sin, C* out) {
+  for (int64_t k = 0; k <= half; ++k) {
+    const C &a = z[k == half ? 0 : k], &b = z[k == 0 ? 0 : half - k];
+    const Lanes even_re = (a.re + b.re) * 0.5, even_im = (a.im - b.im) * 0.5;
+    const Lanes odd_re = (a.im + b.im) * 0.5, odd_im = (b.re - a.re) * 0.5;
+    out[k].re = even_re + odd_re * cos[k] + odd_im * sin[k];
+    out[k].im = even_im + odd_im * cos[k] - odd_re * sin[k];
+  }
+}
+
 }  // namespace
 
 RealFft::RealFft(int64_t n) : n_(n), even_(n % 2 == 0), fft_(even_ ? n / 2 : n) {
@@ -33,14 +44,7 @@ void RealFft::Forward(const Lanes* in, C* out, C* scratch) const {
   const int64_t half = n_ / 2;
   for (int64_t j = 0; j < half; ++j) z[j] = {in[2 * j], in[2 * j + 1]};
   fft_.Forward(z, rest);
-  for (int64_t k = 0; k <= half; ++k) {
-    const C &a = z[k % half], &b = z[(half - k) % half];
-    const double c = cos_[static_cast<size_t>(k)], s = sin_[static_cast<size_t>(k)];
-    const Lanes even_re = (a.re + b.re) * 0.5, even_im = (a.im - b.im) * 0.5;
-    const Lanes odd_re = (a.im + b.im) * 0.5, odd_im = (b.re - a.re) * 0.5;
-    out[k].re = even_re + odd_re * c + odd_im * s;
-    out[k].im = even_im + odd_im * c - odd_re * s;
-  }
+  Separate(z, half, cos_.data(), sin_.data(), out);
 }
 
 void RealFft::Inverse(const C* in, Lanes* out, C* scratch) const {

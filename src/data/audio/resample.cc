@@ -101,6 +101,10 @@ class Coefficients {
   std::vector<double> prototype_;  // one side of the filter; empty if table_ has all phases
 };
 
+TERN_AUDIO_CLONES float Convolve(const float* row, const float* samples, size_t taps) {
+  return DotProduct(row, samples, taps);
+}
+
 // Resamples one channel of interleaved samples.
 void ResampleChannel(const Filter& filter, const Audio& in, size_t channel, Audio& out, Coefficients& rows) {
   const int64_t frames = static_cast<int64_t>(in.frames()), taps = filter.taps();
@@ -115,7 +119,7 @@ void ResampleChannel(const Filter& filter, const Audio& in, size_t channel, Audi
     const float* row = rows.For(n, first);
     const int64_t start = n * filter.from / filter.to + first + margin;
     out.samples[static_cast<size_t>(n) * static_cast<size_t>(out.channels) + channel] =
-        DotProduct(row, padded.data() + start, static_cast<size_t>(taps));
+        Convolve(row, padded.data() + start, static_cast<size_t>(taps));
   }
 }
 
