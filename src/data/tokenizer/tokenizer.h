@@ -86,10 +86,16 @@ class Tokenizer {
                                                 std::optional<Padding> padding) const;
 
  private:
-  struct Model;
-  Tokenizer(std::shared_ptr<const Model> model, std::optional<Truncation> truncation,
+  struct Parts;
+  Tokenizer(std::shared_ptr<const Parts> parts, std::optional<Truncation> truncation,
             std::optional<Padding> padding);
-  std::shared_ptr<const Model> model_;
+  // `second` may be null. The result is not padded.
+  Result<Encoding> EncodeOne(std::string_view first, const std::string_view* second,
+                             bool add_special_tokens) const;
+  Result<Encoding> Finish(std::vector<Encoding> parts, bool add_special_tokens) const;
+  Result<std::vector<Encoding>> Padded(std::vector<Encoding> encodings) const;
+
+  std::shared_ptr<const Parts> parts_;
   std::optional<Truncation> truncation_;
   std::optional<Padding> padding_;
 };
