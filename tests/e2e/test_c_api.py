@@ -66,6 +66,8 @@ class CApi(CliTest):
             self.call("cc", f"-std={dialect}", *WARNINGS, "-fsyntax-only", f"-I{ROOT}/include", both)
         for dialect in ("c++98", "c++17", "c++20"):
             self.call("c++", "-x", "c++", f"-std={dialect}", *WARNINGS, "-fsyntax-only", f"-I{ROOT}/include", both)
+        both.write_text("#include <tern/tern.hpp>\n#include <tern/tern.h>\n#include <tern/backend.h>\nint used = TERN_API_VERSION;\n")
+        self.call("c++", "-x", "c++", "-std=c++17", *WARNINGS, "-fsyntax-only", f"-I{ROOT}/include", both)
         for header in sorted((ROOT / "include/tern/c").glob("*.h")):
             both.write_text(f"#include <tern/c/{header.name}>\nint used;\n")
             self.call("cc", "-std=c11", *WARNINGS, "-fsyntax-only", f"-I{ROOT}/include", both)

@@ -76,15 +76,19 @@ template <class T> v1::Status CopyTo(const T& from, TernDType as, void* out, siz
   if (as <= TERN_INVALID_DTYPE || as > TERN_C128 || as == TERN_STRING)
     return Invalid("elements cannot be copied as the type ", as, " (", tern_dtype_name(as), ")");
   const auto type = static_cast<v1::DType>(as);
-  if (v1::Status status = v1::Access::CheckRead(from, type); !status.ok()) return status;
-  const tern::Tensor& tensor = *v1::Access::Get(from);
-  if (v1::Status status = CheckRoom(tensor, as, bytes); !status.ok()) return status;
+  const tern::Tensor* tensor = v1::Access::Get(from);
+  const bool same = tensor && tensor->dtype() == static_cast<tern::DType>(as);
+  if (!same)  // CheckRead allocates, so a copy without conversion does not call it
+    if (v1::Status status = v1::Access::CheckRead(from, type); !status.ok()) return status;
+  if (v1::Status status = CheckRoom(*tensor, as, bytes); !status.ok()) return status;
   if (!bytes) return {};
   if (!out) return Invalid("the elements cannot be copied to NULL");
-  if (tensor.dtype() != static_cast<tern::DType>(as))
+  if (!same)
     v1::Access::Read(from, out, type);
+  else if (tensor->contiguous())
+    std::memcpy(out, tensor->raw(), bytes);
   else
-    std::memcpy(out, tensor.Contiguous().raw(), bytes);
+    std::memcpy(out, tensor->Contiguous().raw(), bytes);
   return {};
 }
 
