@@ -208,7 +208,8 @@ void SetDims(const GraphRef& graph, const nb::dict& dims) {
   for (const auto& [name, size] : symbols) {
     if (size < 0) Raise(InvalidArgument("the dim '", name, "' must be 0 or more, got ", size));
     if (std::find(known.begin(), known.end(), name) == known.end())
-      Raise(NotFound("no input has a dim '", name, "'; there are: ", known.empty() ? "none" : Join(known, ", ")));
+      Raise(NotFound("no input has a dim '", name,
+                     "'; there are: ", known.empty() ? "none" : Join(known, ", ")));
   }
   for (Value* input : graph->inputs()) input->type = WithSymbols(input->type, symbols);
   InferOrUndo(graph.shared(), [&] {

@@ -41,8 +41,9 @@ void AddPredictor(nb::module_& m) {
       .def("set_state", &Predictor::SetState, nb::arg("name"), nb::arg("value"))
       .def("warnings", &Predictor::Warnings)
       .def("memory", &Predictor::Memory)
-      .def("metadata", [](const Predictor& p) { return DescribeMetadata(p.graph()); },
-           "Returns what the file says about itself, as a dict of texts.")
+      .def(
+          "metadata", [](const Predictor& p) { return DescribeMetadata(p.graph()); },
+          "Returns what the file says about itself, as a dict of texts.")
       .def_prop_ro("_graph_name", [](const Predictor& p) { return p.graph().name; })
       .def_prop_ro("source", &Predictor::source);
 }
