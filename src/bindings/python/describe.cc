@@ -42,4 +42,10 @@ nb::object DescribeValue(const std::string& name, const Type& type) {
                         type.ToString());
 }
 
+nb::dict DescribeMetadata(const Graph& graph) {
+  nb::dict out;
+  for (const auto& [key, text] : graph.metadata) out[key.c_str()] = nb::str(text.data(), text.size());
+  return out;
+}
+
 }  // namespace tern::python

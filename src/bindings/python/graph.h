@@ -96,6 +96,7 @@ void RemoveNode(const GraphRef& graph, const NodeRef& node);
 void ReplaceValue(const GraphRef& graph, const ValueRef& from, const ValueRef& to);
 void RenameValue(const ValueRef& value, const std::string& name);
 void SetInput(const NodeRef& node, int index, const ValueRef* value);
+void SetDims(const GraphRef& graph, const nb::dict& dims);
 int RemoveUnused(const GraphRef& graph);
 
 // Attributes as Python objects.

@@ -5,6 +5,7 @@
 
 #include "bindings/python/feed.h"
 #include "bindings/python/graph.h"
+#include "ir/bind_symbols.h"
 #include "ir/sugar.h"
 #include "ir/verify.h"
 
@@ -192,6 +193,28 @@ void SetInput(const NodeRef& node, int index, const ValueRef* value) {
   Value* const before = node->input(index);
   node->SetInput(index, value ? &**value : nullptr);
   InferOrUndo(node.shared(), [&] { node->SetInput(index, before); });
+}
+
+void SetDims(const GraphRef& graph, const nb::dict& dims) {
+  if (graph->parent) Raise(Unsupported("dims can be set only in the top-level graph"));
+  SymbolValues symbols;
+  for (auto [name, size] : dims) symbols[nb::cast<std::string>(name)] = nb::cast<int64_t>(size);
+  std::vector<std::string> known;
+  std::vector<Type> before;
+  for (const Value* input : graph->inputs()) {
+    before.push_back(input->type);
+    for (const Dim& dim : input->type.shape.dims) dim.CollectSymbols(known);
+  }
+  for (const auto& [name, size] : symbols) {
+    if (size < 0) Raise(InvalidArgument("the dim '", name, "' must be 0 or more, got ", size));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      Raise(NotFound("no input has a dim '", name,
+                     "'; there are: ", known.empty() ? "none" : Join(known, ", ")));
+  }
+  for (Value* input : graph->inputs()) input->type = WithSymbols(input->type, symbols);
+  InferOrUndo(graph.shared(), [&] {
+    for (size_t i = 0; i < before.size(); ++i) graph->inputs()[i]->type = before[i];
+  });
 }
 
 int RemoveUnused(const GraphRef& graph) {

@@ -57,11 +57,7 @@ nb::object ConstantOf(const ValueRef& value) {
   return CopyToArray(value->constant);
 }
 
-nb::dict MetadataOf(const GraphRef& graph) {
-  nb::dict out;
-  for (const auto& [key, text] : graph->metadata) out[key.c_str()] = text;
-  return out;
-}
+nb::dict MetadataOf(const GraphRef& graph) { return DescribeMetadata(*graph); }
 
 nb::list OpNames() {
   InitGenerate();
@@ -188,6 +184,9 @@ void AddGraphEdits(nb::class_<GraphRef>& type) {
       .def("add_input", &AddInput, nb::arg("name"), nb::arg("type"),
            "Adds an input: g.add_input('x', 'f32[N,3]')")
       .def("add_constant", &AddConstant, nb::arg("array"), nb::arg("name") = "")
+      .def(
+          "set_dims", [](const GraphRef& g, const nb::kwargs& dims) { SetDims(g, dims); },
+          "Sets the sizes of symbolic dims of the inputs: g.set_dims(N=8)")
       .def("remove", &RemoveNode, nb::arg("node"), "Removes a node whose outputs nobody reads.")
       .def("replace", &ReplaceValue, nb::arg("old"), nb::arg("new"),
            "Makes all readers of `old` read `new`. The node that computes `new` may still read `old`.")

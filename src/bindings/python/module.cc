@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/python/describe.h"
 #include "bindings/python/graph.h"
 #include "bindings/python/measure.h"
 #include "bindings/python/predictor.h"
@@ -40,6 +41,10 @@ void AddPredictor(nb::module_& m) {
       .def("set_state", &Predictor::SetState, nb::arg("name"), nb::arg("value"))
       .def("warnings", &Predictor::Warnings)
       .def("memory", &Predictor::Memory)
+      .def(
+          "metadata", [](const Predictor& p) { return DescribeMetadata(p.graph()); },
+          "Returns what the file says about itself, as a dict of texts.")
+      .def_prop_ro("_graph_name", [](const Predictor& p) { return p.graph().name; })
       .def_prop_ro("source", &Predictor::source);
 }
 
