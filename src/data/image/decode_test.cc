@@ -21,7 +21,7 @@ Image Noise(int width, int height, int channels) {
 
 std::string Little(uint32_t v, int bytes) {
   std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(v >> (8 * i));
+  for (int i = 0; i < bytes; ++i, v >>= 8) out += static_cast<char>(v);
   return out;
 }
 
