@@ -166,6 +166,12 @@ def e2e(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
 
 
+def images(context):
+    context.binary("tern_images")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/images"), *verbose)
+
+
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
@@ -423,6 +429,7 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("python", "the Python package", python),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,

@@ -126,7 +126,9 @@ Status CheckDims(const Value& input, const Tensor& t) {
 
 void PictureOptions::Declare(Args& args) {
   args.Option("--resize", image.resize, "WxH|N",
-              "pictures: resize (bilinear) to width W and height H, or so that the shorter side is N");
+              "pictures: resize to width W and height H, or so that the shorter side is N");
+  args.Choice("--filter", image.filter, {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
+              "pictures: the filter that resizes, as in Pillow (bilinear)");
   args.Option("--crop", image.crop, "WxH|N", "pictures: keep the central W by H, or N by N, pixels");
   args.Option("--scale", image.scale, "S",
               "pictures: value = (pixel * S - mean) / std (1/255 for float inputs, 1 for others)");
@@ -144,7 +146,8 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
                                                  const std::vector<std::string>& inputs) const {
   const auto may_be = [](const std::string& input) { return IsPicture(input) || EndsWith(input, "-"); };
   if (std::none_of(inputs.begin(), inputs.end(), may_be))
-    for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
+    for (const char* option :
+         {"--resize", "--filter", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
       if (args.Given(option)) return InvalidArgument(option, " is for pictures, but no --input is a picture");
   data::ImageOptions out = image;
   TERN_ASSIGN(out.mean, ParseNumbers(mean, "--mean"));
@@ -175,7 +178,8 @@ Result<Tensor> TensorFrom(const InputFile& file, const Value& input, const data:
   if (IsSoundKind(file.kind)) return SoundInput(file, input, sample_rate);
   return Unsupported(
       "'", file.path,
-      "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png, .jpg, .wav and .flac files");
+      "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png, .jpg, .webp, .bmp, .gif, "
+      ".wav and .flac files");
 }
 
 Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures,

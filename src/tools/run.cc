@@ -66,7 +66,7 @@ void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, ModelHelp());
   args.Option(
       "--input", inputs_, "NAME=FILE",
-      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg .wav .flac, or from standard input if FILE is '-' (repeatable)");
+      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg .webp .bmp .gif .wav .flac, or from standard input if FILE is '-' (repeatable)");
   args.Option("--random", seed_, "SEED",
               "use random values for inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);

@@ -44,10 +44,10 @@ class Driver:
         height, width, channels = map(int, dims)
         return np.frombuffer(data, np.uint8).reshape((height, width, 3) if channels == 3 else (height, width))
 
-    def tensor(self, path, dtype=np.float32, **options):
+    def tensor(self, path, array_type=np.float32, **options):
         words = [f"{key}={value}" for key, value in options.items()]
         dims, data = self.command("tensor", path, *words)
-        return np.frombuffer(data, dtype).reshape([int(d) for d in dims])
+        return np.frombuffer(data, array_type).reshape([int(d) for d in dims])
 
     def seconds(self, *words):
         return float(self.command(*words)[0][0])
