@@ -48,6 +48,7 @@ class InferenceSession:
         if not isinstance(path_or_bytes, (str, bytes, bytearray, memoryview, os.PathLike)):
             raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
         check_providers(providers)
+        self._started_ns = time.perf_counter_ns()
         self._sess_options = sess_options if sess_options is not None else SessionOptions()
         try:
             self._predictor = self._load(path_or_bytes, self._sess_options)
@@ -57,8 +58,9 @@ class InferenceSession:
         self._outputs = [NodeArg(info) for info in self._predictor.outputs()]
         self._names = [info.name for info in self._inputs]
         self._strings = [argument.name for argument in self._inputs if argument.type == "tensor(string)"]
-        self._started_ns = time.perf_counter_ns()
         self._events = [] if self._sess_options.enable_profiling else None
+        if self._events is not None:
+            self._record("session_initialization", "Session", self._started_ns, time.perf_counter_ns() - self._started_ns)
         self._last_feed = None
         self._executor = None
 
