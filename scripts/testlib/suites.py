@@ -123,13 +123,27 @@ def bench(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
-def python(context):
-    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    tree = context.root / "build" / context.preset / "python"
+def python_tests(context, **env):
     verbose = ["--verbose"] if context.verbose else []
     return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
-                            env=dict(context.env, PYTHONPATH=str(tree)), verbose=context.verbose, cwd=context.root)
+                            env=dict(context.env, **env), verbose=context.verbose, cwd=context.root)
+
+
+def python_in_tree(context):
+    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    return python_tests(context, PYTHONPATH=str(context.root / "build" / context.preset / "python"))
+
+
+def python_wheel(context):
+    """Builds a wheel as `pip wheel .` does, installs it into a folder of its own, and tests it there."""
+    wheels, site = context.root / "build" / "wheels", context.root / "build" / "wheel-site"
+    for folder in (wheels, site):
+        shutil.rmtree(folder, ignore_errors=True)
+    context.prepare(".venv/bin/python", "-m", "pip", "wheel", str(context.root), "--no-deps", "--quiet", "--wheel-dir", str(wheels))
+    wheel = next(wheels.glob("tern-*.whl"))
+    context.prepare(".venv/bin/python", "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(site), str(wheel))
+    return python_tests(context, PYTHONPATH=str(site), TERN_WHEEL=str(wheel))
 
 
 def triton(context):
@@ -376,7 +390,7 @@ SUITES = [
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
-    Suite("python", "the Python package", python),
+    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
