@@ -50,7 +50,10 @@ THIRD_PARTY = {
     "spdlog/": {"tools", "server"},
     "jpeglib.h": {"data"},
     "png.h": {"data"},
+    "pcre2.h": {"data"},
+    "utf8proc.h": {"data"},
     "webp/": {"data"},
+    "FLAC/": {"data"},
     "pybind11/": {"bindings"},
     "nanobind/": {"bindings"},
 }

@@ -15,10 +15,11 @@ bool IsBinaryPicture(std::string_view bytes) {
 }
 
 std::string KindOf(const std::string& bytes, bool lines) {
-  const std::pair<const char*, const char*> starts[] = {{"\x93NUMPY", ".npy"}, {"PK", ".npz"}};
+  if (IsBinaryPicture(bytes)) return ".png";  // the decoder detects the format
+  const std::pair<const char*, const char*> starts[] = {
+      {"\x93NUMPY", ".npy"}, {"PK", ".npz"}, {"RIFF", ".wav"}, {"RF64", ".wav"}, {"fLaC", ".flac"}};
   for (const auto& [start, kind] : starts)
     if (StartsWith(bytes, start)) return kind;
-  if (IsBinaryPicture(bytes)) return ".png";  // the decoder detects the format
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   const char c = first == std::string::npos ? '\0' : bytes[first];
   if (!lines && (c == '[' || c == '{')) return ".json";
