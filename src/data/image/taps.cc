@@ -24,7 +24,7 @@ double Weight(Filter filter, double x) {
   if (filter == Filter::kBilinear) return 1 - x;
   if (x == 0) return 1;
   x *= std::numbers::pi;
-  return std::sin(x) / x * (0.54 + 0.46 * std::cos(x));
+  return std::sin(x) / x * (0.54f + 0.46f * std::cos(x));  // the constants have the precision of Pillow
 }
 
 double Support(Filter filter) {

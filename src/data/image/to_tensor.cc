@@ -1,8 +1,10 @@
 #include "data/image/to_tensor.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <memory>
+#include <new>
 
 #include "data/image/resampler.h"
 #include "data/image/row_writer.h"
@@ -157,6 +159,16 @@ Status Write(const Image& image, const Steps& steps, const PixelOptions& options
   return {};
 }
 
+// Allocates from the heap, which reuses the memory of the previous picture. Tensor's constructor maps new
+// pages, and their page faults would take longer than the pixels. The elements are not initialised.
+Tensor HeapTensor(DType dtype, const Dims& dims) {
+  constexpr size_t kAlign = 64;
+  const size_t bytes = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
+  void* data = std::aligned_alloc(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+  if (!data) throw std::bad_alloc();
+  return Tensor::View(Buffer::Borrow(data, bytes, std::shared_ptr<void>(data, std::free)), dtype, dims);
+}
+
 Status CheckType(DType dtype) {
   if ((IsFloat(dtype) || IsInt(dtype)) && BytesOf(dtype, 2) >= 2) return {};
   return InvalidArgument("a picture cannot fill an input of type ", DTypeName(dtype));
@@ -174,7 +186,7 @@ Result<Pixels> ToTensor(const Image& image, const PixelOptions& options) {
     TERN_TRY(CheckType(options.dtype));
     const Size from{image.width, image.height};
     TERN_ASSIGN(const Steps steps, MakeSteps(from, options));
-    Pixels out{Tensor(options.dtype, DimsOf(1, steps.tensor, options)),
+    Pixels out{HeapTensor(options.dtype, DimsOf(1, steps.tensor, options)),
                PlacementOf(from, steps, options.flip_horizontal)};
     TERN_TRY(Write(image, steps, options, 0, out.tensor));
     return out;
