@@ -172,6 +172,15 @@ def bench(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
+def python(context):
+    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    tree = context.root / "build" / context.preset / "python"
+    verbose = ["--verbose"] if context.verbose else []
+    return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
+                            env=dict(context.env, PYTHONPATH=str(tree)), verbose=context.verbose, cwd=context.root)
+
+
 def triton(context):
     """The script counts one skipped test if TRITON_HOME is not set."""
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
@@ -349,7 +358,7 @@ def docs_full(context):
 
 def run_docs(context):
     """A test whose packages are not installed is skipped with a reason."""
-    context.binary("tern")
+    context.prepare("scripts/build", context.preset, "python_module")
     verbose = ["--verbose"] if context.verbose else []
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/docs"), *verbose)
 
@@ -400,6 +409,7 @@ SUITES = [
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
+    Suite("python", "the Python package", python),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,
