@@ -23,17 +23,22 @@ class Header:
         return self.path.removeprefix("include/")
 
 
+def uri_of(path):
+    """Returns the place of a header's page. The parts of tern.h are in a folder of their own, and so are their pages."""
+    name = path.stem if path.parent.name == "tern" else f"{path.parent.name}_{path.stem}"
+    return f"reference/{LANGUAGES[path.suffix]}/{name}.md"
+
+
 def read_headers(root):
     found = []
-    for path in sorted((root / "include/tern").glob("*.h*")):
-        language = LANGUAGES[path.suffix]
+    for path in sorted((root / "include/tern").rglob("*.h*")):
         title, declarations = headers.read(path)
-        found.append(Header(str(path.relative_to(root)), f"reference/{language}/{path.stem}.md", language, title, declarations))
+        found.append(Header(str(path.relative_to(root)), uri_of(path), LANGUAGES[path.suffix], title, declarations))
     return found
 
 
 def anchor(*names):
-    return "-".join(re.sub(r"\W+", "", name.replace("~", "destroy-").replace("operator", "operator-")) or "operator" for name in names if name).lower()
+    return "-".join(re.sub(r"\W+", "", name.replace("~", "destroy-").replace("operator", "operator-")) or "operator" for name in names)
 
 
 def has_functions(declaration):
@@ -58,8 +63,10 @@ class Index:
     def __init__(self, found):
         self.places = {}
         for header in found:
+            for group in groups(header.declarations):
+                for d in group if group[0].kind != "section" else []:
+                    self.places.setdefault(d.name, (header.uri, anchor(group[0].name)))
             for d in header.declarations:
-                self.places.setdefault(d.name, (header.uri, anchor(d.name)))
                 if has_functions(d):
                     for group in groups(d.members):
                         for m in group:
@@ -80,7 +87,7 @@ def linked(text, index, uri, owner):
         if name := found.group("name"):
             bare = name.removesuffix("()")
             known = bare if bare in index.places else None
-            if known and known != owner and ("::" in name or name[0].isupper() and not name.isupper()):
+            if known and known != owner and ("::" in name or "_" in name or name[0].isupper() and not name.isupper()):
                 return index.link(known, f"`{name}`", uri)
             return name if re.fullmatch(r"[A-Za-z0-9]+", name) else f"`{name}`"
         return "\\" + found.group("mark")
@@ -131,21 +138,31 @@ def member_pages(owner, header, index):
     return out
 
 
+def entry(group, header, index):
+    """Returns the Markdown of a group of declarations, without its heading."""
+    first, language = group[0], header.language
+    doc = prose(first.doc, index, header.uri, first.name, language) + "\n" if first.doc else ""
+    if first.kind == "section":
+        return [doc]
+    if has_functions(first):
+        return [doc, *member_pages(first, header, index)]
+    if first.kind in (*CONTAINERS, "enum", "macro"):
+        return [doc, f"```{language}\n{first.source}\n```\n"]
+    return [f"```{language}\n{listing(group)}\n```\n", doc]
+
+
 def page(header, index):
-    """Returns the Markdown of one header's page."""
+    """Returns the Markdown of one header's page. In a header with sections, these are the headings of the second level."""
     out = [f"# {header.include}\n", f"```{header.language}\n#include <{header.include}>\n```\n",
            prose(header.title, index, header.uri, language=header.language) + "\n"]
+    level = "##"
     for group in groups(header.declarations):
-        first = group[0]
-        name = first.name or "constants"
-        out.append(f"## {name} {{ #{anchor(name)} }}\n")
-        doc = prose(first.doc, index, header.uri, name, header.language) + "\n" if first.doc else ""
-        if has_functions(first):
-            out += [doc, *member_pages(first, header, index)]
-        elif first.kind in (*CONTAINERS, "enum", "macro"):
-            out += [doc, f"```{header.language}\n{first.source}\n```\n"]
+        names = ", ".join(dict.fromkeys(d.name for d in group))
+        if group[0].kind == "section":
+            out += [f"## {names}\n", *entry(group, header, index)]
+            level = "###"
         else:
-            out += [f"```{header.language}\n{listing(group)}\n```\n", doc]
+            out += [f"{level} {names} {{ #{anchor(group[0].name)} }}\n", *entry(group, header, index)]
     return "\n".join(out)
 
 

@@ -12,12 +12,13 @@ from sitelib.comments import Source
 SCOPE = re.compile(r'(?:inline\s+)?namespace\b[^;{]*$|extern\s+"_"\s*$|[A-Z_]+_NAMESPACE\s*$')
 TYPE = re.compile(r"(?:template\s*<.*>\s*)?(?:typedef\s+)?(enum(?:\s+class)?|struct|class|union)\b(?:\s*\[\[\w+\]\])?(?:\s+[A-Z_]+_API)?\s*(\w*)[^()]*$", re.S)
 ACCESS = re.compile(r"\s*(public|private|protected)\s*:")
+SECTION = re.compile(r"---- (.*?) ----\n?")
 HIDDEN = re.compile(r"(?:friend|static_assert)\b|(?:class|struct)\s+\w+$|TERN_[A-Z_]+\(.*\)$")
 
 
 @dataclasses.dataclass
 class Declaration:
-    kind: str  # "enum", "struct", "class", "union", "function", "macro" or "other"
+    kind: str  # "section", "enum", "struct", "class", "union", "function", "macro" or "other"
     name: str
     text: str  # the declaration, without a function's body
     doc: str  # the comment above it, or ""
@@ -48,9 +49,12 @@ def declared_name(text):
 
 
 def signature(text):
-    """Returns a declaration on as few lines as it had, without an initializer list."""
-    text = textwrap.dedent(" " * (len(text) - len(text.lstrip())) + text.strip())
-    return re.sub(r"\)((?:\s*(?:const|noexcept|override))*)\s*:(?!:).*$", r")\1", text, flags=re.S).rstrip()
+    """Returns a declaration without macros for its linkage and without an initializer list. The parameters on further lines are
+    aligned with the first one."""
+    text = re.sub(r"^TERN_(?:API|CHECKED)\s+", "", text.strip())
+    text = re.sub(r"\)((?:\s*(?:const|noexcept|override))*)\s*:(?!:).*$", r")\1", text, flags=re.S).rstrip()
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *[" " * (first.find("(") + 1) + line.strip() for line in rest]])
 
 
 class Parser:
@@ -111,7 +115,7 @@ class Parser:
 
     def type(self, start, brace, close, kind):
         semicolon = self.semicolon(close)
-        name = kind.group(2) or self.code[close + 1:semicolon].strip()
+        name = kind.group(2) or self.code[close + 1:semicolon].strip() or re.search(r"\w+", self.code[brace:close]).group()
         word = kind.group(1).split()[0]
         declaration = self.declaration(word, name, signature(self.code[start:brace]), start, semicolon)
         if word != "enum":
@@ -130,4 +134,6 @@ def read(path):
     parser = Parser(path.read_text())
     macros = [Declaration("macro", name, text, parser.source.above(line), parser.source.beside({line}), line, line, source=text)
               for name, text, line in parser.source.macros]
-    return parser.source.title(), sorted(macros + parser.parse(), key=lambda d: d.first_line)
+    sections = [Declaration("section", found.group(1).rstrip("."), "", c.text[found.end():], "", c.first_line, c.last_line)
+                for c in parser.source.comments if (found := SECTION.match(c.text))]
+    return parser.source.title(), sorted(macros + sections + parser.parse(), key=lambda d: d.first_line)

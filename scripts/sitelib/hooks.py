@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
-from sitelib import api_pages, diagrams, rules  # noqa: E402
+from sitelib import api_pages, diagrams, python_api, rules  # noqa: E402
 from sitelib.tree import ROOT, Tree, outside_pages  # noqa: E402
 
 state = {}
@@ -19,6 +19,8 @@ def made_pages():
     made, sources = {}, {}
     for uri, (path, text) in api_pages.pages(ROOT).items():
         made[uri], sources[path] = text, uri
+    made["reference/python.md"] = python_api.page(ROOT / "python/tern")
+    sources["python/tern/__init__.py"] = "reference/python.md"
     head, groups, places = rules.divide((ROOT / rules.PAGE).read_text())
     for uri, text in {"reference/passes.md": head, **{f"reference/passes/{name}.md": text for name, text in groups.items()}}.items():
         try:
@@ -28,10 +30,15 @@ def made_pages():
     return made, sources, places
 
 
+def named(item):
+    """Returns all paths of a part of the navigation."""
+    return [item] if isinstance(item, str) else [path for part in (item.values() if isinstance(item, dict) else item) for path in named(part)]
+
+
 def expand(item, uris):
     """Returns a part of the navigation in which each path that ends with * is replaced by the pages that match."""
     if isinstance(item, str):
-        return sorted(u for u in uris if pathlib.PurePath(u).match(item) and not u.endswith(("README.md", "index.md"))) if item.endswith("*") else [item]
+        return sorted(u for u in uris if pathlib.PurePath(u).match(item)) if item.endswith("*") else [item]
     if isinstance(item, dict):
         return [{name: expand_all(part, uris) if isinstance(part, list) else part} for name, part in item.items()]
     return [item]
@@ -47,7 +54,7 @@ def on_config(config):
     state.update(made=made, outside=outside, tree=Tree({**outside, **sources}))
     state["tree"].moved = {(rules.PAGE, anchor): uri for anchor, uri in places.items()}
     docs = [str(path.relative_to(config.docs_dir)) for path in pathlib.Path(config.docs_dir).rglob("*.md")]
-    config.nav = expand_all(config.nav, {*docs, *made, *outside.values()})
+    config.nav = expand_all(config.nav, {*docs, *made, *outside.values()} - set(named(config.nav)))
     return config
 
 

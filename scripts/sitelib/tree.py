@@ -9,7 +9,7 @@ FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 PICTURES = {".png", ".jpg", ".svg", ".gif", ".webp"}
 FIXED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "bench/README.md": "reports/bench.md",
-         "examples/README.md": "examples/index.md", "python/tern/__init__.py": "reference/python.md"}
+         "examples/README.md": "examples/index.md"}
 
 
 def outside_pages(root=ROOT):

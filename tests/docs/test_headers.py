@@ -78,6 +78,24 @@ class Parse(unittest.TestCase):
         self.assertEqual([m.kind for m in members], ["function"] * 4 + ["other"])
         self.assertEqual((members[0].note, members[2].doc), ("implicit", "Returns <x> of tune_ms."))
 
+    def test_sections_and_macros_of_c(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "a.h"
+            path.write_text("""/* ---- Values ----
+ * About values. */
+
+/* Returns one. */
+TERN_API int tern_one(void);
+TERN_API int tern_two(int x,
+                      int y); /* two */
+typedef struct TernX TernX; /* opaque */
+""")
+            found = headers.read(path)[1]
+        self.assertEqual([(d.kind, d.name, d.doc, d.note) for d in found],
+                         [("section", "Values", "About values.", ""), ("function", "tern_one", "Returns one.", ""), ("function", "tern_two", "", "two"),
+                          ("other", "TernX", "", "opaque")])
+        self.assertEqual(found[2].text, "int tern_two(int x,\n             int y);")
+
     def test_a_brace_that_is_never_closed_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "never closed"):
             headers.Parser("struct A { int x;").parse()
@@ -89,8 +107,8 @@ class Render(unittest.TestCase):
         self.page = api_pages.page(self.header, api_pages.Index([self.header]))
 
     def test_declarations_and_comments_are_there(self):
-        self.assertIn("### Get, Set { #big-get }\n\n```cpp\ntemplate <class T> T Get() const;\nint Set(int x = 3);\n```\n\nReturns \\<x\\> of `tune_ms`.", self.page)
-        self.assertIn("A class. See [`Big::Get`](#big-get) and `x_y`.", self.page)
+        self.assertIn("### Get, Set { #Big-Get }\n\n```cpp\ntemplate <class T> T Get() const;\nint Set(int x = 3);\n```\n\nReturns \\<x\\> of `tune_ms`.", self.page)
+        self.assertIn("A class. See [`Big::Get`](#Big-Get) and `x_y`.", self.page)
         self.assertIn("struct Plain {\n  int size{0};  // in bytes\n};", self.page)
         self.assertIn('int Free(const char* text = "a{b");  // 1 on failure', self.page)
         self.assertNotIn("x_ = 0", self.page)

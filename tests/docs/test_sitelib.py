@@ -3,12 +3,13 @@
 import pathlib
 import shutil
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from sitelib import diagrams, rules  # noqa: E402
+from sitelib import diagrams, python_api, rules  # noqa: E402
 from sitelib.tree import Tree, outside_pages  # noqa: E402
 
 RULE = '''flowchart LR
@@ -57,6 +58,26 @@ class Rules(unittest.TestCase):
         self.assertEqual(places, {"a": "reference/passes/x.md", "b": "reference/passes/y.md", "passes": "reference/passes.md"})
         self.assertIn("[A](passes/x.md#a)", rules.relink(head, "reference/passes.md", places))
         self.assertIn("[B](y.md#b) [Passes](../passes.md#passes)", rules.relink(groups["x"], "reference/passes/x.md", places))
+
+
+class Python(unittest.TestCase):
+    def test_the_page_has_what_the_package_exports(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "__init__.py").write_text('"""A package.\n\n>>> 1 + 1\n2\n"""\nfrom ._tern import Cancel\nfrom .a import Box, Info, load\n'
+                                                'from .errors import Wrong\n_LAZY = {"late": ".b"}\n')
+            (folder / "a.py").write_text('from . import _tern\nclass Box(_tern.Box):\n    """A box."""\n    def __init__(self, x, *, y=1): pass\n    def _own(self): pass\n'
+                                         '    @property\n    def size(self) -> int:\n        """In bytes."""\n'
+                                         'Info = record("Info", "name type", "What it is.")\ndef load(path, **options):\n    """Loads.\n\n    a=1   one\n    bb=2  two\n    """\n')
+            (folder / "b.py").write_text("async def late(): pass\n")
+            (folder / "errors.py").write_text('class Wrong(ValueError):\n    """It is wrong."""\n')
+            (folder / "_tern.pyi").write_text('class Box:\n    def run(self, x: int) -> str:\n        """Runs."""\nclass Cancel:\n    """Stops."""\n')
+            page = python_api.page(folder)
+        for part in ("```pycon\n>>> 1 + 1\n2\n```", "## load { #load }\n\n```python\ndef load(path, **options)\n```\n\nLoads.\n\n```text\na=1   one\nbb=2  two\n```",
+                     "class Box\nBox(x, *, y=1)", "### size { #Box.size }\n\n```python\nBox.size: int\n```\n\nIn bytes.", "def run(x: int) -> str\n```\n\nRuns.",
+                     "Info(name, type)\n```\n\nWhat it is.", "async def late()", "Stops.", "| `Wrong` | `ValueError` | It is wrong. |"):
+            self.assertIn(part, page)
+        self.assertNotIn("_own", page)
 
 
 class Links(unittest.TestCase):
