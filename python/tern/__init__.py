@@ -16,7 +16,11 @@ from .outputs import Outputs
 from .predictor import Predictor, StateInfo, ValueInfo, load
 
 # Names that are imported at their first use, so that `import tern` is fast.
-_LAZY = {}
+_LAZY = {
+    "BenchResult": "measure", "Graph": "graph", "Node": "graph", "NodeTime": "measure", "OpInfo": "graph", "OptimizeReport": "optimizer",
+    "Profile": "measure", "Value": "graph", "bench": "measure", "ops": "graph", "optimize": "optimizer", "profile": "measure",
+    "random_inputs": "measure",
+}
 
 __all__ = [
     "AlreadyExists", "Cancel", "Cancelled", "Error", "InternalError", "InvalidArgument", "InvalidModel", "IoError", "ModelNotFound",

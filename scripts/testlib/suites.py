@@ -190,17 +190,22 @@ def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
 
-def kserve_full(context):
-    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
-    pins, python = context.path("scripts/requirements-kserve.txt"), kserve_python(context)
+def install(context, python, requirements, what):
+    """Makes the environment of `python` with the packages in a file of requirements, unless that is done."""
+    pins = context.path(requirements)
     done = python.parents[1] / "installed.txt"
     if not done.exists() or done.read_text() != pins.read_text():
-        say("installing kserve into build/kserve")
+        say(f"installing {what} into build/{python.parents[1].name}")
         for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
                         [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
             if subprocess.run(command, check=False).returncode != 0:
-                raise SuiteError("kserve could not be installed")
+                raise SuiteError(f"{what} could not be installed")
         done.write_text(pins.read_text())
+
+
+def kserve_full(context):
+    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
+    install(context, kserve_python(context), "scripts/requirements-kserve.txt", "kserve")
     return run_kserve(context)
 
 
@@ -217,6 +222,28 @@ def run_kserve(context):
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def audio_python(context):
+    return context.root / "build" / "audio" / "bin" / "python"
+
+
+def audio_full(context):
+    """torch and soundfile have an environment of their own, because torch is large and other suites do not need it."""
+    install(context, audio_python(context), "scripts/requirements-audio.txt", "torch and soundfile")
+    return run_audio(context)
+
+
+def run_audio(context):
+    """Compares with formulas in numpy, and with torch and soundfile where audio_full has installed them."""
+    context.binary("tern_audio")
+    verbose = ["--verbose"] if context.verbose else []
+    main, python = context.path("scripts/testlib/unittest_main.py"), audio_python(context)
+    counts = context.run(context.python, main, context.path("tests/audio"), *verbose)
+    if not (python.parents[1] / "installed.txt").exists():
+        say("SKIP audio/peers: torch and soundfile missing; `tern test audio` installs them")
+        return counts + Counts(skipped=1)
+    return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
 
 
 def fuzz_full(context):
@@ -416,6 +443,8 @@ SUITES = [
           sample=run_docs),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
+    Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
+          "suite has installed them)", audio_full, sample=run_audio),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),

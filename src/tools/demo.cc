@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "data/file.h"
-#include "data/image.h"
+#include "data/image/picture_input.h"
 #include "data/json_writer.h"
 #include "load/load.h"
 #include "ops/ops.h"

@@ -10,7 +10,8 @@ namespace {
 
 std::string KindOf(const std::string& bytes, bool lines) {
   const std::pair<const char*, const char*> starts[] = {
-      {"\x93NUMPY", ".npy"}, {"PK", ".npz"}, {"\x89PNG", ".png"}, {"\xff\xd8\xff", ".jpg"}};
+      {"\x93NUMPY", ".npy"}, {"PK", ".npz"},   {"\x89PNG", ".png"}, {"\xff\xd8\xff", ".jpg"},
+      {"RIFF", ".wav"},      {"RF64", ".wav"}, {"fLaC", ".flac"}};
   for (const auto& [start, kind] : starts)
     if (StartsWith(bytes, start)) return kind;
   const size_t first = bytes.find_first_not_of(" \t\r\n");

@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "data/image.h"
+#include "data/image/image.h"
 #include "entry.h"
 
 int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {

@@ -4,7 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/python/describe.h"
+#include "bindings/python/graph.h"
+#include "bindings/python/measure.h"
 #include "bindings/python/predictor.h"
 
 namespace tern::python {
@@ -48,4 +49,6 @@ void AddPredictor(nb::module_& m) {
 NB_MODULE(_tern, m) {
   m.attr("__version__") = TERN_VERSION;
   tern::python::AddPredictor(m);
+  tern::python::AddGraphClasses(m);
+  tern::python::AddMeasurements(m);
 }

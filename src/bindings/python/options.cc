@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "bindings/python/errors.h"
+#include "bindings/python/graph.h"
 #include "generate/generate.h"
 #include "load/load.h"
 #include "passes/batch/set_batch.h"
@@ -130,6 +130,10 @@ std::string PathOf(nb::handle path) {
 }  // namespace
 
 LoadedGraph LoadGraph(nb::handle model, int threads) {
+  if (GraphRef* graph = nullptr; nb::try_cast(model, graph) && graph) {
+    if ((*graph)->parent) Raise(Unsupported("a subgraph cannot be loaded as a model"));
+    return {(*graph)->Clone(), graph->shared()->warnings, "graph"};
+  }
   const bool in_memory = PyObject_CheckBuffer(model.ptr());
   const Buffer bytes = in_memory ? BytesOfObject(model) : Buffer();
   const std::string path = in_memory ? std::string() : PathOf(model);
@@ -154,7 +158,7 @@ LoadedModel LoadModel(nb::handle model, const nb::dict& given) {
   }();
   LoadedModel out{Unwrap(std::move(session)), std::move(loaded.warnings), "", options.parallel};
   if (!out.session->graph().states().empty()) out.parallel = 1;
-  if (!PyObject_CheckBuffer(model.ptr()))
+  if (!PyObject_CheckBuffer(model.ptr()) && !nb::isinstance<GraphRef>(model))
     out.source = nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(model));
   return out;
 }

@@ -1,6 +1,7 @@
 // The class Predictor of the extension module. The Python class tern.Predictor derives from it.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +63,10 @@ class Predictor {
   const std::string& source() const { return model_.source; }
   const Graph& graph() const { return model_.session->graph(); }
 
+  // Calls body(session) with a session whose inputs are bound, for measurements.
+  using SessionBody = std::function<nb::object(Session&)>;
+  nb::object WithInputs(nb::handle inputs, const SessionBody& body);
+
   // Runs `body` with a session that no other thread uses. Waits for one without the GIL.
   template <class F> auto WithSession(const Stop& stop, F&& body) {
     Lease lease(pool_, TakeSlot(stop));
@@ -73,6 +78,8 @@ class Predictor {
   void AddPorts();
   static nb::list Describe(const std::vector<Port>& ports);
   std::unique_ptr<Slot> TakeSlot(const Stop& stop);
+  void FeedAny(nb::handle inputs, Job& job) const;
+  static void BindInputs(Session& session, const Job& job);
   void FeedMapping(nb::handle dict, Job& job) const;
   void FeedSequence(nb::handle values, Job& job) const;
   void Feed(const Port& port, nb::handle value, Job& job) const;

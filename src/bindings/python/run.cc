@@ -139,6 +139,13 @@ void Predictor::ChooseOutputs(nb::handle outputs, nb::handle out, Job& job) cons
   }
 }
 
+void Predictor::BindInputs(Session& session, const Job& job) {
+  for (const auto& [index, datum] : job.feeds) Check(session.BindInput(index, datum));
+  const int count = session.InputCount() - static_cast<int>(job.constants.size());
+  for (size_t i = 0; i < job.constants.size(); ++i)
+    Check(session.BindInput(count + static_cast<int>(i), job.constant_values[i]));
+}
+
 // Binds the caller's arrays, and new arrays for large outputs whose dims are known before the run.
 void Predictor::BindLarge(Slot& slot, Session& session, Job& job) const {
   bool prepared = false;
@@ -195,10 +202,7 @@ nb::object Predictor::Execute(Job& job, const RunSettings& settings) {
         if (w.array.is_valid()) (void)session.BindOutput(w.port->index, Tensor());
     }
   } const unbind{session, job.wanted};
-  for (const auto& [index, datum] : job.feeds) Check(session.BindInput(index, datum));
-  const int count = session.InputCount() - static_cast<int>(job.constants.size());
-  for (size_t i = 0; i < job.constants.size(); ++i)
-    Check(session.BindInput(count + static_cast<int>(i), job.constant_values[i]));
+  BindInputs(session, job);
   BindLarge(*slot.operator->(), session, job);
   Status status = [&] {
     const nb::gil_scoped_release release;
@@ -211,9 +215,7 @@ nb::object Predictor::Execute(Job& job, const RunSettings& settings) {
   return Collect(*slot.operator->(), session, job);
 }
 
-nb::object Predictor::Run(nb::handle inputs, nb::handle outputs, nb::handle out,
-                          const RunSettings& settings) {
-  Job job;
+void Predictor::FeedAny(nb::handle inputs, Job& job) const {
   if (PyDict_Check(inputs.ptr()))
     FeedMapping(inputs, job);
   else if (IsNdarray(inputs))
@@ -224,8 +226,25 @@ nb::object Predictor::Run(nb::handle inputs, nb::handle outputs, nb::handle out,
     FeedSequence(inputs, job);
   else
     FeedSequence(nb::make_tuple(inputs), job);
+}
+
+nb::object Predictor::Run(nb::handle inputs, nb::handle outputs, nb::handle out,
+                          const RunSettings& settings) {
+  Job job;
+  FeedAny(inputs, job);
   ChooseOutputs(outputs, out, job);
   return Execute(job, settings);
+}
+
+nb::object Predictor::WithInputs(nb::handle inputs, const SessionBody& body) {
+  Job job;
+  FeedAny(inputs, job);
+  CheckAllFed(job);
+  Lease slot(pool_, TakeSlot({}));
+  Session& session = *Unwrap(slot->For(job.constants));
+  session.SetStop({});
+  BindInputs(session, job);
+  return body(session);
 }
 
 nb::object Predictor::Call(const nb::args& args, const nb::kwargs& kwargs) {
