@@ -11,18 +11,15 @@ rng = np.random.default_rng(0)
 y, x = np.mgrid[:64, :64]
 
 
-def sample():
-    """Returns a noisy grey picture, and the class of each pixel: 0 background, 1 horizontal stripes, 2 vertical stripes."""
-    classes = np.zeros((64, 64), np.int64)
-    for kind in rng.permutation([1, 2, 1, 2]):
-        (left, top), r = rng.integers(8, 56, 2), rng.integers(7, 16)
-        classes[(x - left) ** 2 + (y - top) ** 2 < r * r] = kind
-    stripes = np.choose(classes, [0 * x, np.sin(y * 1.3), np.sin(x * 1.3)])
-    return (stripes + rng.normal(0, 0.7, (64, 64))).astype(np.float32)[None], classes
-
-
 def samples(count):
-    return [np.stack(part) for part in zip(*[sample() for _ in range(count)])]
+    """Returns noisy grey pictures, and the class of each pixel: 0 background, 1 horizontal stripes, 2 vertical stripes."""
+    classes = np.zeros((count, 64, 64), np.int64)
+    for picture in classes:
+        for kind in rng.permutation([1, 2, 1, 2]):
+            (left, top), r = rng.integers(8, 56, 2), rng.integers(7, 16)
+            picture[(x - left) ** 2 + (y - top) ** 2 < r * r] = kind
+    stripes = np.choose(classes, [0 * x, np.sin(y * 1.3), np.sin(x * 1.3)])
+    return (stripes + rng.normal(0, 0.7, classes.shape)).astype(np.float32)[:, None], classes
 
 
 torch.manual_seed(0)

@@ -68,6 +68,15 @@ def on_files(files, config):
     return files
 
 
+def programs(path):
+    """Returns the programs beside the page of an example as code blocks."""
+    languages = {".py": "python", ".cc": "cpp", ".c": "c", ".rs": "rust"}
+    found = [file for file in sorted((ROOT / path).parent.iterdir()) if file.suffix in languages and path.startswith("examples/")]
+    return "".join(f"\n## {file.name}\n\n```{languages[file.suffix]}\n{file.read_text()}```\n" for file in found)
+
+
 def on_page_markdown(markdown, page, **_):
     uri = page.file.src_uri
-    return markdown if uri in state["made"] else state["tree"].rewrite(markdown, uri)
+    if uri in state["made"]:
+        return markdown
+    return state["tree"].rewrite(markdown, uri) + programs(state["tree"].paths.get(uri, ""))

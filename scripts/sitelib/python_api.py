@@ -14,9 +14,9 @@ class Package:
         self.stubs = {path.stem: ast.parse(path.read_text()) for path in sorted(folder.glob("*.pyi"))}
 
     def find(self, module, name):
-        """Returns the definition of a name in a module or in its stub, or None."""
-        for trees in (self.modules, self.stubs):
-            for node in trees[module].body if module in trees else ():
+        """Returns the definition of a name in a module, in its stub or in the stub of the extension, or None."""
+        for tree in filter(None, (self.modules.get(module), self.stubs.get(module), self.stubs.get("_tern"))):
+            for node in tree.body:
                 if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
                     return node
                 if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):

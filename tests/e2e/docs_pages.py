@@ -70,9 +70,13 @@ def needs(page):
 
 
 def uses_python(page):
-    """Whether the page has a Python block outside docs/extending, whose blocks belong to other tests. Such pages are run by the
-    suite `docs`."""
-    return page.parent.name != "extending" and bool(blocks(page, "python"))
+    """Whether the page has a Python block outside docs/extending, whose blocks belong to other tests, or needs a Python package.
+    The suites `docs` and `examples` run such pages."""
+    return page.parent.name != "extending" and bool(blocks(page, "python") or needs(page))
+
+
+def is_example(page):
+    return page.parent.parent == ROOT / "examples"
 
 
 def prose(page):

@@ -68,7 +68,7 @@ class Examples(CliTest):
                 self.run_page(page)
 
     def test_programs_compile_and_run(self):
-        programs = [block for page in written_pages() if not uses_python(page) for block in blocks(page, "cpp")
+        programs = [block for page in written_pages() for block in blocks(page, "cpp")
                     if not block.file and "int main(" in block.text and '"build/' not in block.text]  # their page makes the model and runs them
         self.assertGreater(len(programs), 2)
         folder = self.checkout("programs")
