@@ -343,6 +343,30 @@ def run_browser(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
 
 
+def docs_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_docs(context)
+
+
+def run_docs(context):
+    """A test whose packages are not installed is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/docs"), *verbose)
+
+
+def examples_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_examples(context)
+
+
+def run_examples(context):
+    """An example whose packages or models are missing is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/examples"), *verbose)
+
+
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -393,6 +417,10 @@ SUITES = [
     Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
+    Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,
+          sample=run_docs),
+    Suite("examples", "the programs in examples/, against the outputs and pictures of their pages (needs TERN_ZOO; by default: what the "
+          "installed packages permit)", examples_full, sample=run_examples),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
     Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
