@@ -23,6 +23,7 @@ MODULES = {
     "codegen": ["ops", "kernel_api"],
     "runtime": ["passes", "kernel_api", "kernels", "codegen"],
     "generate": ["runtime"],
+    "mini": ["load", "generate"],
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],

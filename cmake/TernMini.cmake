@@ -1,0 +1,90 @@
+# A mini build (docs/guide/mini.md): libtern with only the ops and kernels that the models of TERN_OPS_FROM need. The
+# program `tern mini` of a normal build finds them while CMake configures this build. The generated header
+# base/selection.h contains the list. Code that nothing selects is dropped by the compiler and the linker.
+if(NOT TERN_ISA)
+  message(FATAL_ERROR "TERN_OPS_FROM: a mini build has kernels for one instruction set; add -DTERN_ISA=avx2 or another level")
+endif()
+set(TERN_MINI_FOLDER ${CMAKE_BINARY_DIR}/mini)
+set(TERN_TESTS OFF)
+
+# tern_run(WHAT COMMAND…): runs a command, and ends the configuration with its output if it fails.
+function(tern_run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "TERN_OPS_FROM: ${what} failed:\n${text}")
+  endif()
+endfunction()
+
+set(tool ${TERN_HOST_TOOL})
+if(NOT tool)
+  message(STATUS "Building the tern program, which analyses the models of TERN_OPS_FROM")
+  set(host ${CMAKE_BINARY_DIR}/host)
+  tern_run("configuring the tern program" ${CMAKE_COMMAND} -S ${CMAKE_SOURCE_DIR} -B ${host} -G ${CMAKE_GENERATOR}
+           -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O2 -DTERN_TESTS=OFF)
+  tern_run("building the tern program" ${CMAKE_COMMAND} --build ${host} --target tern)
+  set(tool ${host}/bin/tern)
+endif()
+set(models "")
+foreach(model ${TERN_OPS_FROM})
+  get_filename_component(model ${model} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  list(APPEND models ${model})
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${models} ${tool})
+tern_run("tern mini" ${CMAKE_COMMAND} -E env TERN_ISA=${TERN_ISA} ${tool} mini ${models} -o ${TERN_MINI_FOLDER}/models)
+
+# tern_json_list(JSON KEY OUT): reads an array of texts.
+function(tern_json_list json key out)
+  set(items "")
+  string(JSON count LENGTH "${json}" ${key})
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON item GET "${json}" ${key} ${i})
+      list(APPEND items ${item})
+    endforeach()
+  endif()
+  set(${out} "${items}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${TERN_MINI_FOLDER}/models/needed.json json)
+tern_json_list("${json}" ops TERN_ONLY_ops)
+tern_json_list("${json}" kernels kernels)
+tern_json_list("${json}" references references)
+set(TERN_ONLY_formats Tern)
+set(TERN_MINI_SEARCHES OFF)
+if("BeamSearch" IN_LIST TERN_ONLY_ops OR "GreedySearch" IN_LIST TERN_ONLY_ops)
+  list(APPEND TERN_ONLY_ops BeamSearch GreedySearch)  # the module generate registers both
+  set(TERN_MINI_SEARCHES ON)
+endif()
+set(TERN_MINI_BF16 false)
+if(kernels MATCHES "bf16(;|$)")
+  set(TERN_MINI_BF16 true)
+endif()
+list(JOIN kernels "\", \"" TERN_MINI_KERNELS)
+list(JOIN references "\", \"" TERN_MINI_REFERENCES)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/selection.h.in ${TERN_MINI_FOLDER}/include/base/selection.h @ONLY)
+include_directories(BEFORE ${TERN_MINI_FOLDER}/include)  # before src, which has a header of the same name
+
+# Small code, except in kernels, and a section per function, so that the linker can drop functions.
+add_compile_options(-Os -ffunction-sections -fdata-sections)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# tern_mini_link(TARGET): links the modules into the shared library TARGET, which exports only the public API. Also
+# defines TARGET_static, a static library of the same objects. Link it with -Wl,--gc-sections.
+function(tern_mini_link target)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/exports.map)
+  set(modules tern_generate tern_runtime tern_passes tern_kernel_api tern_kernels tern_load tern_ops tern_ir tern_core tern_base)
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
+  target_link_libraries(${target} PRIVATE ${modules})
+  target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--version-script=${script})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+  set(objects "")
+  foreach(module ${target} ${modules} tern_simd_${TERN_ISA})
+    list(APPEND objects $<TARGET_OBJECTS:${module}>)
+  endforeach()
+  add_library(${target}_static STATIC ${objects})
+  target_include_directories(${target}_static PUBLIC ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(${target}_static PUBLIC Threads::Threads)
+  set_target_properties(${target}_static PROPERTIES OUTPUT_NAME tern ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+endfunction()
