@@ -342,6 +342,18 @@ def run_browser(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
 
 
+def mini_full(context):
+    """Builds mini libraries, which takes minutes, and compares them with the full one."""
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/mini"), *verbose)
+
+
+def mini_not_by_default(_context):
+    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
+    return Counts(skipped=1)
+
+
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -392,6 +404,8 @@ SUITES = [
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
+    Suite("mini", "mini libraries against the full one (by default: skipped, because it builds them)", mini_full,
+          sample=mini_not_by_default),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),

@@ -11,6 +11,11 @@ constexpr bool kMini = false;
 // Returns whether the build contains the kernel whose name is `name` followed by `suffix`.
 constexpr bool HasKernel(std::string_view /*name*/, std::string_view /*suffix*/ = "") { return true; }
 
+// Returns whether the reference evaluator may run nodes of this op that no kernel supports. In a mini build,
+// it runs only ops for which a normal build has no kernel either. Other nodes fail with kKernelIsMissing,
+// instead of running slowly.
+constexpr bool HasReference(std::string_view /*op*/) { return true; }
+
 // Whether the build contains kernels that round their operands to bf16.
 constexpr bool kHasBf16Kernels = true;
 

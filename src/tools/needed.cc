@@ -56,6 +56,7 @@ void AddOps(const Graph& graph, bool nested, Precision precision, Needed& needed
     needed.ops.insert(node->op->name);
     if (const QuantizedForm* form = QuantizedFormOf(node->op->name)) needed.ops.insert(form->real);
     if (nested) AddAll(*node->op, precision, needed);
+    if (CpuKernels().Of(node->op->name).empty()) needed.references.insert(node->op->name);
     for (const auto& sub : node->subgraphs()) AddOps(*sub, true, precision, needed);
   }
 }
@@ -63,6 +64,7 @@ void AddOps(const Graph& graph, bool nested, Precision precision, Needed& needed
 size_t InputBytes(const Graph& graph) {
   size_t bytes = 0;
   for (const Value* v : graph.inputs()) {
+    if (!v->type.tensor()) continue;
     const auto count = CheckedCount(v->type.shape.Concrete(), v->type.dtype);
     if (!count) return SIZE_MAX;
     bytes += BytesOf(v->type.dtype, static_cast<size_t>(*count));
@@ -87,64 +89,48 @@ class Analysis {
 
   Status Run() {
     AddOps(graph_, false, precision_, needed_);
-    for (const Value* v : graph_.inputs())
-      if (!v->type.tensor()) return {};  // nothing can be compiled without an input: see AddUnplanned
     SessionOptions options;
     options.level = Level::kNone;
     options.target = &recording_.target();
     options.precision = precision_;
     options.keep_weights = true;
     TERN_ASSIGN(Engine engine, Engine::Make(graph_.Clone(), options));
+    bool planned = false;
     for (const int64_t size : kSizes)
-      for (const bool single : {false, true}) TERN_TRY(Plan(engine, size, single));
-    return planned_ ? Status() : failure_;
+      for (const bool single : {false, true}) planned |= Plan(engine, size, single).ok();
+    if (!planned) AddOps(graph_, true, precision_, needed_);
+    return {};
   }
 
-  bool planned() const { return planned_; }
-
  private:
-  // Compiles a plan. Remembers a failure, because a model need not permit all sizes.
+  // Compiles a plan and adds its ops. Fails if the model does not permit these sizes, or if there are no
+  // random values for an input, such as a sequence.
   Status Plan(Engine& engine, int64_t size, bool single) {
     const std::unique_ptr<Graph> closed = Closed(graph_, size, single);
-    if (!closed || InputBytes(*closed) > kMaxInputBytes) return {};
+    if (!closed || InputBytes(*closed) > kMaxInputBytes) return InvalidArgument("no inputs of this size");
     Feeds feeds;
     TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
     TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
     TERN_TRY(engine.Bind(inputs));
-    Status prepared = engine.Prepare();
-    if (!prepared.ok()) {
-      failure_ = std::move(prepared).While("choosing kernels");
-      return {};
-    }
-    planned_ = true;
-    AddSteps(engine);
-    return {};
-  }
-
-  void AddSteps(const Engine& engine) {
+    TERN_TRY(engine.Prepare());
     for (const StepInfo& step : engine.Steps()) {
       needed_.ops.insert(step.node->op->name);
-      const bool has_kernel = !CpuKernels().Of(step.node->op->name).empty() && step.kernel != "reference";
       if (step.dynamic) AddAll(*step.node->op, precision_, needed_);
-      if (!has_kernel) needed_.references.insert(step.node->op->name);
+      if (step.kernel == "reference") needed_.references.insert(step.node->op->name);
     }
+    return {};
   }
 
   const Graph& graph_;
   const Precision precision_;
   Needed& needed_;
   RecordingTarget recording_;
-  bool planned_ = false;
-  Status failure_ = InvalidArgument("no size of the open dims is valid");
 };
 
 }  // namespace
 
 Status AddNeeded(const Graph& graph, Precision precision, Needed& needed) {
-  Analysis analysis(graph, precision, needed);
-  TERN_TRY(analysis.Run());
-  if (!analysis.planned()) AddOps(graph, /*nested=*/true, precision, needed);
-  return {};
+  return Analysis(graph, precision, needed).Run();
 }
 
 }  // namespace tern::tools

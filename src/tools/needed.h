@@ -14,12 +14,12 @@ namespace tern::tools {
 struct Needed {
   std::set<std::string> ops;
   std::set<std::string> kernels;     // names of kernels
-  std::set<std::string> references;  // ops that the reference evaluator runs
+  std::set<std::string> references;  // ops that the reference evaluator may run
 };
 
-// Adds what sessions need to run `graph`, which must be optimized. Compiles plans for several sizes of the
-// open dims, and records the kernels that are chosen. Where kernels are chosen at run time, adds all kernels
-// of the op. `graph` may have open dims. Fails if no plan can be compiled.
+// Adds what sessions need to run `graph`, which must be optimized and may have open dims. Compiles plans for
+// several sizes of the open dims, and records the kernels that are chosen. Where kernels are chosen at run
+// time, or if no plan can be compiled, adds all kernels of the op.
 Status AddNeeded(const Graph& graph, Precision precision, Needed& needed);
 
 }  // namespace tern::tools

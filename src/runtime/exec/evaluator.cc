@@ -115,7 +115,7 @@ Status Store(const Datum& from, Tensor& to) {
 
 Status Execution::RunEvaluator(StepState& step) {
   const Node& node = step.node().node();
-  if (!node.op->reference) return Unsupported(kKernelIsMissing);
+  if (!node.op->reference || !HasReference(node.op->name)) return Unsupported(kKernelIsMissing);
   ExecutionEvalContext context(engine_, *this, step);
   TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
   for (size_t i = 0; i < step.node().outputs.size(); ++i) {
