@@ -37,12 +37,12 @@ class Start(CliTest):
 
 
 class Examples(CliTest):
-    """Runs the examples in a folder that looks like a checkout after a build, with `./tern`, `examples/digits` and
+    """Runs the examples in a folder that looks like a checkout after a build, with `./tern`, `examples` and
     `build/release`."""
 
     def checkout(self, name):
         folder = self.dir / name
-        shutil.copytree(ROOT / "examples/digits", folder / "examples/digits")
+        shutil.copytree(ROOT / "examples", folder / "examples")
         (folder / "build").mkdir()
         (folder / "build/release").symlink_to(BUILD)
         (folder / "tern").write_text(f'#!/bin/sh\nexec "{TERN}" "$@"\n')
@@ -51,7 +51,7 @@ class Examples(CliTest):
 
     def run_page(self, page):
         """Runs a page's shell blocks in order. The page's first C++ block is written to app.cc."""
-        folder = self.checkout(page.stem)
+        folder = self.checkout("_".join(page.relative_to(ROOT).with_suffix("").parts))
         for block in blocks(page, "cpp")[:1]:
             (folder / "app.cc").write_text(block.text)
         before = set(folder.iterdir())

@@ -158,6 +158,9 @@ class Run(CliTest):
         done = self.ok("run", self.save(model), "--input", self.dir / "x.json", "--topk", 2, "--labels", self.dir / "labels.txt")
         lines = [line.split() for line in done.stdout.splitlines()[1:3]]
         self.assertEqual([(line[0], line[2]) for line in lines], [("1", "dog"), ("2", "bird")])
+        (self.dir / "names.json").write_text('{"1": ["n2", "hound"], "0": ["n1", "cat"], "2": ["n3", "bird"]}')
+        done = self.ok("run", self.save(model), "--input", self.dir / "x.json", "--labels", self.dir / "names.json")
+        self.assertIn("hound", done.stdout)
         done = self.json("run", self.save(model), "--input", self.dir / "x.json", "--topk", 1, "--json")
         self.assertEqual(done["topk"]["y"][0][0]["index"], 1)
 

@@ -1,0 +1,20 @@
+# tern_install_wheel(MODULE PROGRAM LIBRARIES…): installs the component `python`, which contains the compiled files of the
+# wheel: the extension module in tern/, the program in tern/bin, the libraries in tern/lib. The libraries of the system
+# that they need are copied to tern/lib too, except those of the C and C++ run-time, so that the wheel runs on machines
+# without them. A test (tests/python/test_wheel.py) checks this.
+# The linker writes DT_RPATH instead of DT_RUNPATH in a build for a wheel, because the dynamic linker also uses DT_RPATH for
+# the libraries that a copied library needs.
+function(tern_install_wheel module program)
+  if(SKBUILD)  # a wheel cannot store links, so libtern.so.0 must be the file
+    set_target_properties(libtern PROPERTIES VERSION 0)
+  endif()
+  install(TARGETS ${module} LIBRARY DESTINATION tern COMPONENT python EXCLUDE_FROM_ALL)
+  install(TARGETS ${program} RUNTIME DESTINATION tern/bin COMPONENT python EXCLUDE_FROM_ALL)
+  install(TARGETS ${ARGN} LIBRARY DESTINATION tern/lib COMPONENT python EXCLUDE_FROM_ALL NAMELINK_SKIP)
+  set(files)
+  foreach(target ${module} ${program} ${ARGN})
+    list(APPEND files $<TARGET_FILE:${target}>)
+  endforeach()
+  install(CODE "set(built \"${files}\")" COMPONENT python EXCLUDE_FROM_ALL)
+  install(SCRIPT ${CMAKE_SOURCE_DIR}/cmake/bundle_libraries.cmake COMPONENT python EXCLUDE_FROM_ALL)
+endfunction()

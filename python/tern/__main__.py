@@ -1,0 +1,5 @@
+"""Runs the command: python -m tern."""
+
+from .command import main
+
+main()

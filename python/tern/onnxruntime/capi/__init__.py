@@ -1,0 +1,1 @@
+"""The modules from which programs import onnxruntime's exceptions and options."""

@@ -1,0 +1,9 @@
+// Times of runs and of their nodes.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tern::python {
+
+void AddMeasurements(nanobind::module_& m);
+
+}  // namespace tern::python
