@@ -23,11 +23,12 @@ MODULES = {
     "codegen": ["ops", "kernel_api"],
     "runtime": ["passes", "kernel_api", "kernels", "codegen"],
     "generate": ["runtime"],
+    "mini": ["load", "generate"],
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],
     "server": ["load", "generate", "data"],
-    "bindings": ["load", "export", "compress", "server", "generate"],
+    "bindings": ["load", "export", "compress", "server", "generate", "mini"],
     "tools": ["bindings"],
 }
 

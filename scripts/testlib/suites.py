@@ -367,6 +367,18 @@ def run_examples(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/examples"), *verbose)
 
 
+def mini_full(context):
+    """Builds mini libraries, which takes minutes, and compares them with the full one."""
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/mini"), *verbose)
+
+
+def mini_not_by_default(_context):
+    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
+    return Counts(skipped=1)
+
+
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -423,6 +435,8 @@ SUITES = [
           "installed packages permit)", examples_full, sample=run_examples),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
+    Suite("mini", "mini libraries against the full one (by default: skipped, because it builds them)", mini_full,
+          sample=mini_not_by_default),
     Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
           "suite has installed them)", audio_full, sample=run_audio),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
