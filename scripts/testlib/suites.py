@@ -107,14 +107,12 @@ def slow_sample(context):
 
 def e2e(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
+    return context.run_unittests("tests/e2e")
 
 
 def images(context):
     context.binary("tern_images")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/images"), *verbose)
+    return context.run_unittests("tests/images")
 
 
 def bench(context):
@@ -283,8 +281,7 @@ def optimizer_sample(context):
 
 
 def optimizer_tests(context):
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/optimizer"), *verbose)
+    return context.run_unittests("tests/optimizer")
 
 
 def architectures_full(context):
@@ -339,8 +336,7 @@ def browser_if_present(context):
 
 def run_browser(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
+    return context.run_unittests("tests/browser")
 
 
 def docs_full(context):
@@ -351,8 +347,7 @@ def docs_full(context):
 def run_docs(context):
     """A test whose packages are not installed is skipped with a reason."""
     context.prepare("scripts/build", context.preset, "python_module")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/docs"), *verbose)
+    return context.run_unittests("tests/docs")
 
 
 def examples_full(context):
@@ -363,15 +358,13 @@ def examples_full(context):
 def run_examples(context):
     """An example whose packages or models are missing is skipped with a reason."""
     context.prepare("scripts/build", context.preset, "python_module")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/examples"), *verbose)
+    return context.run_unittests("tests/examples")
 
 
 def mini_full(context):
     """Builds mini libraries, which takes minutes, and compares them with the full one."""
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/mini"), *verbose)
+    return context.run_unittests("tests/mini")
 
 
 def mini_not_by_default(_context):
