@@ -116,9 +116,8 @@ def images(context):
 
 
 def bench(context):
-    verbose = ["--verbose"] if context.verbose else []
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
+    return context.run_unittests("tests/bench")
 
 
 def python_tests(context, **env):
@@ -224,8 +223,7 @@ def fuzz_sample(context):
 
 def differential_full(context):
     """Also runs the tests of the fuzzer itself. They take a minute, so differential_sample omits them."""
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
+    return (context.run_unittests("tests/differential") +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
 
 
@@ -240,8 +238,7 @@ HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
 def hostile(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/hostile"), *verbose) +
+    return (context.run_unittests("tests/hostile") +
             context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), *options))
 
 
@@ -315,8 +312,7 @@ def estimators_if_present(context):
 
 
 def run_estimators(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/estimators"), *verbose) +
+    return (context.run_unittests("tests/estimators") +
             context.run_script("tests/estimators/run.py", "--tern", context.binary("tern"), *options))
 
 
