@@ -184,6 +184,20 @@ class Call(unittest.TestCase):
         with self.assertRaises(tern.NotFound):
             self.p.run([self.a, self.b], out={"other": read_only})
 
+    def test_bound_outputs_share_no_memory(self):
+        base = ones(4, 4)
+        with self.assertRaisesRegex(tern.InvalidArgument, "shares memory with an input"):
+            self.p.run([base[:2], self.b], out={"sum": base[1:3]})
+        self.p.run([base[:2], self.b], out={"sum": base[2:]})
+        np.testing.assert_array_equal(base[2:], 1 + self.b)
+        two = tern.load(model([node("Neg", "x", "y"), node("Abs", "x", "z")], [value("x")], [value("y"), value("z")]))
+        with self.assertRaisesRegex(tern.InvalidArgument, "that of another output"):
+            two.run([self.a], out={"y": base[:2], "z": base[:2]})
+
+    def test_a_clone_takes_no_options(self):
+        with self.assertRaisesRegex(tern.InvalidArgument, "got threads"):
+            tern.Predictor(self.p, threads=1)
+
     def test_clone(self):
         clone = self.p.clone()
         self.assertIsInstance(clone, tern.Predictor)
