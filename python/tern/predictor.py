@@ -85,7 +85,7 @@ class Predictor(_tern.Predictor):
 def load(model, **options):
     """Loads a model and returns a `Predictor`.
 
-    `model` is the path of a file or folder, or a bytes-like object. The format is detected from the contents. The
+    `model` is the path of a file or folder, a bytes-like object, an `onnx.ModelProto` or a `tern.Graph`. The format is detected from the contents. The
     weights of a .tern file stay in the mapped file; do not write into it.
 
     Options, with their defaults:

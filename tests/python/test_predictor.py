@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
 import support
 import tern
 from onnx import TensorProto, helper
@@ -39,6 +40,13 @@ class Load(unittest.TestCase):
                 if isinstance(source, bytes) and source is not data:
                     continue  # bytes are a model, never a path
                 self.assertEqual([info.name for info in tern.load(source).inputs()], ["image"])
+
+    def test_model_proto_and_graph(self):
+        proto = onnx.load(support.DIGITS)
+        for source in (proto, tern.Graph(proto), tern.Graph(support.DIGITS)):
+            p = tern.load(source)
+            self.assertEqual((p.inputs()[0].name, p.source), ("image", ""))
+            self.assertIn("tern.Predictor", repr(p))
 
     def test_missing_file(self):
         with self.assertRaises(FileNotFoundError) as caught:
