@@ -23,11 +23,12 @@ MODULES = {
     "codegen": ["ops", "kernel_api"],
     "runtime": ["passes", "kernel_api", "kernels", "codegen"],
     "generate": ["runtime"],
+    "mini": ["load", "generate"],
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],
     "server": ["load", "generate", "data"],
-    "bindings": ["load", "export", "compress", "server", "generate"],
+    "bindings": ["load", "export", "compress", "server", "generate", "mini"],
     "tools": ["bindings"],
 }
 
@@ -50,7 +51,10 @@ THIRD_PARTY = {
     "spdlog/": {"tools", "server"},
     "jpeglib.h": {"data"},
     "png.h": {"data"},
+    "pcre2.h": {"data"},
+    "utf8proc.h": {"data"},
     "webp/": {"data"},
+    "FLAC/": {"data"},
     "pybind11/": {"bindings"},
     "nanobind/": {"bindings"},
 }
@@ -154,7 +158,7 @@ def self_test():
         ("src/runtime/a_test.cc", "#include <gtest/gtest.h>", False),
         ("src/runtime/a_test.cc", '#include "import/onnx/load.h"', True),
         ("src/data/a.cc", '#include "ir/graph.h"', True),
-        ("src/server/a.cc", '#include "data/image.h"', False),
+        ("src/server/a.cc", '#include "data/image/image.h"', False),
         ("src/server/a.cc", '#include "train/loop.h"', True),
         ("src/tools/a.cc", '#include "bindings/c/api.h"', False),
         ("src/tools/a.cc", '#include "compress/quantize.h"', False),

@@ -9,64 +9,9 @@ import time
 from collections.abc import Callable
 
 from . import fuzz, gtest
+from .context import Context
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
-
-
-@dataclasses.dataclass(frozen=True)
-class Context:
-    """The paths and options of a run."""
-    root: pathlib.Path
-    preset: str
-    verbose: bool
-
-    @property
-    def bin_dir(self):
-        return self.root / "build" / self.preset / "bin"
-
-    @property
-    def tern(self):
-        return self.bin_dir / "tern"
-
-    @property
-    def python(self):
-        path = self.root / ".venv" / "bin" / "python"
-        if not path.exists():
-            raise SuiteError("there is no .venv; run scripts/deps test")
-        return path
-
-    @property
-    def env(self):
-        """The environment of the test programs. UBSan stops at the first error and prints the stack."""
-        env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
-        env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
-        return env
-
-    def path(self, relative):
-        """Returns the path of a file or folder of the checkout. If it is missing, the suite fails."""
-        path = self.root / relative
-        if not path.exists():
-            raise SuiteError(f"'{relative}' is not in this checkout")
-        return path
-
-    def binary(self, name):
-        path = self.bin_dir / name
-        if not path.exists():
-            raise SuiteError(f"the build has no binary '{name}' in {self.bin_dir}")
-        return path
-
-    def run(self, *command):
-        return run_with_summary(command, env=self.env, verbose=self.verbose, cwd=self.root)
-
-    def run_script(self, relative, *args):
-        return self.run(self.python, self.path(relative), *args)
-
-    def prepare(self, *command):
-        """Runs a script that installs dependencies or builds."""
-        code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
-                              check=False).returncode
-        if code != 0:
-            raise SuiteError(f"{' '.join(command)} failed")
 
 
 def onnxruntime_library(context):
@@ -166,6 +111,12 @@ def e2e(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
 
 
+def images(context):
+    context.binary("tern_images")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/images"), *verbose)
+
+
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
@@ -204,17 +155,22 @@ def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
 
-def kserve_full(context):
-    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
-    pins, python = context.path("scripts/requirements-kserve.txt"), kserve_python(context)
+def install(context, python, requirements, what):
+    """Makes the environment of `python` with the packages in a file of requirements, unless that is done."""
+    pins = context.path(requirements)
     done = python.parents[1] / "installed.txt"
     if not done.exists() or done.read_text() != pins.read_text():
-        say("installing kserve into build/kserve")
+        say(f"installing {what} into build/{python.parents[1].name}")
         for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
                         [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
             if subprocess.run(command, check=False).returncode != 0:
-                raise SuiteError("kserve could not be installed")
+                raise SuiteError(f"{what} could not be installed")
         done.write_text(pins.read_text())
+
+
+def kserve_full(context):
+    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
+    install(context, kserve_python(context), "scripts/requirements-kserve.txt", "kserve")
     return run_kserve(context)
 
 
@@ -231,6 +187,28 @@ def run_kserve(context):
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def audio_python(context):
+    return context.root / "build" / "audio" / "bin" / "python"
+
+
+def audio_full(context):
+    """torch and soundfile have an environment of their own, because torch is large and other suites do not need it."""
+    install(context, audio_python(context), "scripts/requirements-audio.txt", "torch and soundfile")
+    return run_audio(context)
+
+
+def run_audio(context):
+    """Compares with formulas in numpy, and with torch and soundfile where audio_full has installed them."""
+    context.binary("tern_audio")
+    verbose = ["--verbose"] if context.verbose else []
+    main, python = context.path("scripts/testlib/unittest_main.py"), audio_python(context)
+    counts = context.run(context.python, main, context.path("tests/audio"), *verbose)
+    if not (python.parents[1] / "installed.txt").exists():
+        say("SKIP audio/peers: torch and soundfile missing; `tern test audio` installs them")
+        return counts + Counts(skipped=1)
+    return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
 
 
 def fuzz_full(context):
@@ -365,6 +343,42 @@ def run_browser(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
 
 
+def docs_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_docs(context)
+
+
+def run_docs(context):
+    """A test whose packages are not installed is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/docs"), *verbose)
+
+
+def examples_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_examples(context)
+
+
+def run_examples(context):
+    """An example whose packages or models are missing is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/examples"), *verbose)
+
+
+def mini_full(context):
+    """Builds mini libraries, which takes minutes, and compares them with the full one."""
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/mini"), *verbose)
+
+
+def mini_not_by_default(_context):
+    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
+    return Counts(skipped=1)
+
+
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -410,12 +424,21 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
+    Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,
+          sample=run_docs),
+    Suite("examples", "the programs in examples/, against the outputs and pictures of their pages (needs TERN_ZOO; by default: what the "
+          "installed packages permit)", examples_full, sample=run_examples),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
+    Suite("mini", "mini libraries against the full one (by default: skipped, because it builds them)", mini_full,
+          sample=mini_not_by_default),
+    Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
+          "suite has installed them)", audio_full, sample=run_audio),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
