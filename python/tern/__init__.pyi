@@ -11,6 +11,11 @@ __version__: str
 
 Path = str | os.PathLike[str]
 Buffer = bytes | bytearray | memoryview
+
+class _Message(Protocol):
+    """An onnx.ModelProto."""
+    def SerializeToString(self) -> bytes: ...
+
 Level = Literal["none", "basic", "extended", "layout"]
 
 class _SupportsDlpack(Protocol):
@@ -71,7 +76,7 @@ class Outputs(dict[str, Output]):
     def __missing__(self, key: str | int) -> Output: ...
 
 class Predictor:
-    def __init__(self, model: Path | Buffer | Graph | Predictor, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
+    def __init__(self, model: Path | Buffer | _Message | Graph | Predictor, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
                  precision: Literal["fp32", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
                  collect_limit: int = 0, tune_ms: int = 0, cache_dir: str | None = None, states: str | None = None,
                  reference: bool = False) -> None: ...
@@ -95,7 +100,7 @@ class Predictor:
     @property
     def source(self) -> str: ...
 
-def load(model: Path | Buffer | Graph, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
+def load(model: Path | Buffer | _Message | Graph, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
          precision: Literal["fp32", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
          collect_limit: int = 0, tune_ms: int = 0, cache_dir: str | None = None, states: str | None = None,
          reference: bool = False) -> Predictor: ...
@@ -141,9 +146,9 @@ class Node:
     def set_input(self, index: int, value: Value | None) -> None: ...
 
 class Graph:
-    def __init__(self, model: Path | Buffer) -> None: ...
+    def __init__(self, model: Path | Buffer | _Message) -> None: ...
     @staticmethod
-    def load(model: Path | Buffer) -> Graph: ...
+    def load(model: Path | Buffer | _Message) -> Graph: ...
     @staticmethod
     def parse(text: str) -> Graph: ...
     @staticmethod
@@ -212,7 +217,7 @@ class OptimizeReport(tuple[Any, ...]):
     @property
     def milliseconds(self) -> float: ...
 
-def optimize(model: Path | Buffer | Graph, level: Level = "extended", *, only: Sequence[str] = (), disable: Sequence[str] = (),
+def optimize(model: Path | Buffer | _Message | Graph, level: Level = "extended", *, only: Sequence[str] = (), disable: Sequence[str] = (),
              enable: Sequence[str] = (), stop_after: str = "") -> tuple[Graph, OptimizeReport]: ...
 
 class BenchResult(tuple[Any, ...]):
@@ -272,7 +277,7 @@ class Profile(tuple[Any, ...]):
     def by_op(self) -> list[OpTime]: ...
 
 def random_inputs(predictor: Predictor, dims: Mapping[str, int] | None = None, seed: int = 0) -> dict[str, NDArray[Any]]: ...
-def bench(model: Path | Buffer | Graph | Predictor, inputs: Inputs = None, *, dims: Mapping[str, int] | None = None, runs: int = 0,
+def bench(model: Path | Buffer | _Message | Graph | Predictor, inputs: Inputs = None, *, dims: Mapping[str, int] | None = None, runs: int = 0,
           seconds: float = 2.0, warmup: int = 3, **options: Any) -> BenchResult: ...
-def profile(model: Path | Buffer | Graph | Predictor, inputs: Inputs = None, *, dims: Mapping[str, int] | None = None, runs: int = 10,
+def profile(model: Path | Buffer | _Message | Graph | Predictor, inputs: Inputs = None, *, dims: Mapping[str, int] | None = None, runs: int = 10,
             warmup: int = 2, **options: Any) -> Profile: ...
