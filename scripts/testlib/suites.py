@@ -208,6 +208,12 @@ def run_audio(context):
     return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
 
 
+def numpy_functions(context):
+    context.binary("tern_np_driver")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/np"), *verbose)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -428,6 +434,7 @@ SUITES = [
           sample=mini_not_by_default),
     Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
           "suite has installed them)", audio_full, sample=run_audio),
+    Suite("np", "the arrays of tern/np.hpp against numpy, on random arrays", numpy_functions),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
