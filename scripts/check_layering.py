@@ -19,6 +19,7 @@ MODULES = {
     "export": ["import"],
     "passes": ["ops", "kernel_api"],
     "kernels": ["core"],
+    "np": ["kernels"],
     "kernel_api": ["ir"],
     "codegen": ["ops", "kernel_api"],
     "runtime": ["passes", "kernel_api", "kernels", "codegen"],
@@ -28,7 +29,7 @@ MODULES = {
     "compress": ["runtime", "train"],
     "data": ["core"],
     "server": ["load", "generate", "data"],
-    "bindings": ["load", "export", "compress", "server", "generate", "mini"],
+    "bindings": ["load", "export", "compress", "server", "generate", "mini", "np"],
     "tools": ["bindings"],
 }
 

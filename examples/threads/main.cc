@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   std::atomic<int> next{0}, answered{0}, late{0}, failed{0};
   auto work = [&](tern::Predictor mine) {  // a clone: its own memory, the same weights
     std::vector<float> image(28 * 28, 0.5f);
-    if (!mine.Input("image").CopyFrom(image, {1, 1, 28, 28}).ok() || !mine.Run().ok()) return;  // the first run packs weights
+    if (!mine.Input("image").CopyFrom(image, {1, 1, 28, 28}).ok() || !mine.Run().ok())
+      return;  // the first run packs weights
     while (next++ < 1000) {
       tern::RunOptions options;
       options.timeout = limit;

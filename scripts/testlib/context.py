@@ -57,6 +57,11 @@ class Context:
     def run_script(self, relative, *args):
         return self.run(self.python, self.path(relative), *args)
 
+    def run_unittests(self, folder):
+        """Runs the Python tests in a folder of the checkout."""
+        verbose = ["--verbose"] if self.verbose else []
+        return self.run_script("scripts/testlib/unittest_main.py", self.path(folder), *verbose)
+
     def prepare(self, *command):
         """Runs a script that installs dependencies or builds."""
         code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],

@@ -107,20 +107,17 @@ def slow_sample(context):
 
 def e2e(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
+    return context.run_unittests("tests/e2e")
 
 
 def images(context):
     context.binary("tern_images")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/images"), *verbose)
+    return context.run_unittests("tests/images")
 
 
 def bench(context):
-    verbose = ["--verbose"] if context.verbose else []
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
+    return context.run_unittests("tests/bench")
 
 
 def python_tests(context, **env):
@@ -211,6 +208,12 @@ def run_audio(context):
     return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
 
 
+def numpy_functions(context):
+    context.binary("tern_np_driver")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/np"), *verbose)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -226,8 +229,7 @@ def fuzz_sample(context):
 
 def differential_full(context):
     """Also runs the tests of the fuzzer itself. They take a minute, so differential_sample omits them."""
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
+    return (context.run_unittests("tests/differential") +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
 
 
@@ -242,8 +244,7 @@ HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
 def hostile(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/hostile"), *verbose) +
+    return (context.run_unittests("tests/hostile") +
             context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), *options))
 
 
@@ -283,8 +284,7 @@ def optimizer_sample(context):
 
 
 def optimizer_tests(context):
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/optimizer"), *verbose)
+    return context.run_unittests("tests/optimizer")
 
 
 def architectures_full(context):
@@ -318,8 +318,7 @@ def estimators_if_present(context):
 
 
 def run_estimators(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/estimators"), *verbose) +
+    return (context.run_unittests("tests/estimators") +
             context.run_script("tests/estimators/run.py", "--tern", context.binary("tern"), *options))
 
 
@@ -339,8 +338,7 @@ def browser_if_present(context):
 
 def run_browser(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
+    return context.run_unittests("tests/browser")
 
 
 def docs_full(context):
@@ -351,8 +349,7 @@ def docs_full(context):
 def run_docs(context):
     """A test whose packages are not installed is skipped with a reason."""
     context.prepare("scripts/build", context.preset, "python_module")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/docs"), *verbose)
+    return context.run_unittests("tests/docs")
 
 
 def examples_full(context):
@@ -363,15 +360,13 @@ def examples_full(context):
 def run_examples(context):
     """An example whose packages or models are missing is skipped with a reason."""
     context.prepare("scripts/build", context.preset, "python_module")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/examples"), *verbose)
+    return context.run_unittests("tests/examples")
 
 
 def mini_full(context):
     """Builds mini libraries, which takes minutes, and compares them with the full one."""
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/mini"), *verbose)
+    return context.run_unittests("tests/mini")
 
 
 def mini_not_by_default(_context):
@@ -439,6 +434,7 @@ SUITES = [
           sample=mini_not_by_default),
     Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
           "suite has installed them)", audio_full, sample=run_audio),
+    Suite("np", "the arrays of tern/np.hpp against numpy, on random arrays", numpy_functions),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
