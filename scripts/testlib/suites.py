@@ -374,6 +374,32 @@ def mini_not_by_default(_context):
     return Counts(skipped=1)
 
 
+TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE = 10_000, 300
+
+
+def tokenizers_full(context):
+    context.prepare("scripts/deps", "tokenizers")
+    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES))
+
+
+def tokenizers_sample(context):
+    missing = [name for name in ("tokenizers", "sentencepiece")
+               if subprocess.run([context.python, "-c", f"import {name}"], capture_output=True, check=False).returncode != 0]
+    if missing:
+        say(f"SKIP tokenizers: {' and '.join(missing)} missing; `tern test tokenizers` installs what it needs")
+        return stored_tokenizers(context) + Counts(skipped=1)
+    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES_SAMPLE), "--vocabulary", "3000",
+                                                           "--sample")
+
+
+def stored_tokenizers(context):
+    return context.run_script("tests/tokenizers/fixtures.py", "--program", context.binary("tern_tokenize"))
+
+
+def compare_tokenizers(context, *options):
+    return context.run_script("tests/tokenizers/compare.py", "--program", context.binary("tern_tokenize"), *options)
+
+
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -445,6 +471,8 @@ SUITES = [
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
           f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
+    Suite("tokenizers", f"stored tokenizers; components and trained files on {TOKENIZER_LINES:,} lines against the package tokenizers "
+          f"(by default: {TOKENIZER_LINES_SAMPLE} lines, if the package is installed)", tokenizers_full, sample=tokenizers_sample),
     Suite("architectures", "networks of the Python package transformers (by default: a few stored networks)", architectures_full,
           sample=architectures_sample),
 ]
