@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 from . import fuzz, gtest
 from .context import Context
+from .environments import install
+from .interface_suites import (TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE, audio_full, docs_full, examples_full, images, mini_full, mini_not_by_default,
+                               numpy_functions, python_in_tree, python_wheel, run_audio, run_docs, run_examples, tokenizers_full, tokenizers_sample)
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
 
@@ -110,37 +113,9 @@ def e2e(context):
     return context.run_unittests("tests/e2e")
 
 
-def images(context):
-    context.binary("tern_images")
-    return context.run_unittests("tests/images")
-
-
 def bench(context):
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
     return context.run_unittests("tests/bench")
-
-
-def python_tests(context, **env):
-    verbose = ["--verbose"] if context.verbose else []
-    return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
-                            env=dict(context.env, **env), verbose=context.verbose, cwd=context.root)
-
-
-def python_in_tree(context):
-    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return python_tests(context, PYTHONPATH=str(context.root / "build" / context.preset / "python"))
-
-
-def python_wheel(context):
-    """Builds a wheel as `pip wheel .` does, installs it into a folder of its own, and tests it there."""
-    wheels, site = context.root / "build" / "wheels", context.root / "build" / "wheel-site"
-    for folder in (wheels, site):
-        shutil.rmtree(folder, ignore_errors=True)
-    context.prepare(".venv/bin/python", "-m", "pip", "wheel", str(context.root), "--no-deps", "--quiet", "--wheel-dir", str(wheels))
-    wheel = next(wheels.glob("tern-*.whl"))
-    context.prepare(".venv/bin/python", "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(site), str(wheel))
-    return python_tests(context, PYTHONPATH=str(site), TERN_WHEEL=str(wheel))
 
 
 def triton(context):
@@ -150,19 +125,6 @@ def triton(context):
 
 def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
-
-
-def install(context, python, requirements, what):
-    """Makes the environment of `python` with the packages in a file of requirements, unless that is done."""
-    pins = context.path(requirements)
-    done = python.parents[1] / "installed.txt"
-    if not done.exists() or done.read_text() != pins.read_text():
-        say(f"installing {what} into build/{python.parents[1].name}")
-        for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
-                        [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
-            if subprocess.run(command, check=False).returncode != 0:
-                raise SuiteError(f"{what} could not be installed")
-        done.write_text(pins.read_text())
 
 
 def kserve_full(context):
@@ -184,34 +146,6 @@ def run_kserve(context):
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
-
-
-def audio_python(context):
-    return context.root / "build" / "audio" / "bin" / "python"
-
-
-def audio_full(context):
-    """torch and soundfile have an environment of their own, because torch is large and other suites do not need it."""
-    install(context, audio_python(context), "scripts/requirements-audio.txt", "torch and soundfile")
-    return run_audio(context)
-
-
-def run_audio(context):
-    """Compares with formulas in numpy, and with torch and soundfile where audio_full has installed them."""
-    context.binary("tern_audio")
-    verbose = ["--verbose"] if context.verbose else []
-    main, python = context.path("scripts/testlib/unittest_main.py"), audio_python(context)
-    counts = context.run(context.python, main, context.path("tests/audio"), *verbose)
-    if not (python.parents[1] / "installed.txt").exists():
-        say("SKIP audio/peers: torch and soundfile missing; `tern test audio` installs them")
-        return counts + Counts(skipped=1)
-    return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
-
-
-def numpy_functions(context):
-    context.binary("tern_np_driver")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/np"), *verbose)
 
 
 def fuzz_full(context):
@@ -341,39 +275,6 @@ def run_browser(context):
     return context.run_unittests("tests/browser")
 
 
-def docs_full(context):
-    context.prepare("scripts/deps", "pages")
-    return run_docs(context)
-
-
-def run_docs(context):
-    """A test whose packages are not installed is skipped with a reason."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return context.run_unittests("tests/docs")
-
-
-def examples_full(context):
-    context.prepare("scripts/deps", "pages")
-    return run_examples(context)
-
-
-def run_examples(context):
-    """An example whose packages or models are missing is skipped with a reason."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return context.run_unittests("tests/examples")
-
-
-def mini_full(context):
-    """Builds mini libraries, which takes minutes, and compares them with the full one."""
-    context.binary("tern")
-    return context.run_unittests("tests/mini")
-
-
-def mini_not_by_default(_context):
-    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
-    return Counts(skipped=1)
-
-
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
 SLOW_IN_QEMU = "Winograd.Accuracy*"  # these tests are slow, and they test rounding instead of the instruction set
 
@@ -445,6 +346,8 @@ SUITES = [
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
           f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
+    Suite("tokenizers", f"stored tokenizers; components and trained files on {TOKENIZER_LINES:,} lines against the package tokenizers "
+          f"(by default: {TOKENIZER_LINES_SAMPLE} lines, if the package is installed)", tokenizers_full, sample=tokenizers_sample),
     Suite("architectures", "networks of the Python package transformers (by default: a few stored networks)", architectures_full,
           sample=architectures_sample),
 ]

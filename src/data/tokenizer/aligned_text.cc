@@ -61,16 +61,21 @@ void AlignedText::Prepend(std::string_view prefix) {
 
 Status AlignedText::Replace(const std::vector<ByteSpan>& matches, std::string_view content) {
   if (matches.empty()) return {};
+  size_t size = text_.size() + matches.size() * content.size();
+  for (const ByteSpan& match : matches) size -= match.end - match.begin;
+  if (size > kMaxTextBytes)
+    return ResourceExhausted("the normalizer Replace makes a text of ", size, " bytes, at most ",
+                             kMaxTextBytes, " are allowed");
   std::string out;
   std::vector<ByteSpan> spans;
+  out.reserve(size);
+  spans.reserve(size);
   size_t last = 0;
   const auto copy = [&](size_t end) {
     for (size_t i = last; i < end; ++i) spans.push_back(SpanAt(i));
     out.append(text_, last, end - last);
   };
   for (const ByteSpan& match : matches) {
-    if (out.size() + (match.begin - last) + content.size() > kMaxTextBytes)
-      return ResourceExhausted("the normalizer Replace makes the text longer than ", kMaxTextBytes, " bytes");
     copy(match.begin);
     out += content;
     spans.resize(out.size(), match.end == 0 ? ByteSpan{base_, base_} : SpanAt(match.end - 1));

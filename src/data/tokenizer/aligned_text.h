@@ -20,7 +20,7 @@ struct ByteSpan {
 };
 
 // A normalizer that makes a text longer than this fails.
-constexpr size_t kMaxTextBytes = size_t{1} << 28;
+constexpr size_t kMaxTextBytes = size_t{1} << 26;
 
 class AlignedText {
  public:

@@ -30,7 +30,9 @@ bool HasDecomposition(char32_t c) {
                       [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
+// 0 for combining characters that the package does not know.
 int CombiningClass(char32_t c) {
+  if (!(CharClasses()[c] & kCombining)) return 0;
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;
 }
 

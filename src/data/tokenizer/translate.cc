@@ -12,7 +12,7 @@ constexpr std::string_view kSpaces =
 constexpr std::string_view kHexDigits = "0-9a-fA-F";
 // Besides letters, marks, digits, letter numbers and connectors.
 constexpr std::string_view kOtherWordCharacters =
-    "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}"
+    "\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}"
     "\\x{1f170}-\\x{1f189}";
 
 struct Addition {
@@ -22,16 +22,67 @@ constexpr Addition kAdditions[] = {
 #include "data/tokenizer/pattern_additions.inc"
 };
 
+// Long names of general categories.
+constexpr std::pair<std::string_view, std::string_view> kCategories[] = {{"Letter", "L"},
+                                                                         {"Uppercase_Letter", "Lu"},
+                                                                         {"Lowercase_Letter", "Ll"},
+                                                                         {"Titlecase_Letter", "Lt"},
+                                                                         {"Modifier_Letter", "Lm"},
+                                                                         {"Other_Letter", "Lo"},
+                                                                         {"Mark", "M"},
+                                                                         {"Nonspacing_Mark", "Mn"},
+                                                                         {"Spacing_Mark", "Mc"},
+                                                                         {"Enclosing_Mark", "Me"},
+                                                                         {"Number", "N"},
+                                                                         {"Decimal_Number", "Nd"},
+                                                                         {"Letter_Number", "Nl"},
+                                                                         {"Other_Number", "No"},
+                                                                         {"Punctuation", "P"},
+                                                                         {"Symbol", "S"},
+                                                                         {"Math_Symbol", "Sm"},
+                                                                         {"Currency_Symbol", "Sc"},
+                                                                         {"Modifier_Symbol", "Sk"},
+                                                                         {"Other_Symbol", "So"},
+                                                                         {"Separator", "Z"},
+                                                                         {"Space_Separator", "Zs"},
+                                                                         {"Other", "C"},
+                                                                         {"Control", "Cc"},
+                                                                         {"Format", "Cf"}};
+
+// The members of a property.
 std::string Property(std::string_view name) {
+  for (const auto& [long_name, category] : kCategories)
+    if (long_name == name) name = category;
+  // PCRE2 takes the name of a script alone for its script extensions too.
+  if (name.size() > 2 && name != "Any") return StrCat("\\p{sc:", name, "}");
   std::string out = StrCat("\\p{", name, "}");
   for (const Addition& a : kAdditions)
     if (a.category == name) out += a.members;
   return out;
 }
 
+// What \w matches outside of a class only: fractions and superscripts of Latin-1.
+constexpr std::string_view kLatin1Numbers = "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
+
 std::string WordCharacters() {
   return StrCat(Property("L"), Property("M"), Property("Nd"), Property("Nl"), Property("Pc"),
                 kOtherWordCharacters);
+}
+
+// The members of a POSIX class such as [:punct:], or "".
+std::string PosixClass(std::string_view name) {
+  if (name == "alpha") return "\\p{Alphabetic}";
+  if (name == "alnum") return StrCat("\\p{Alphabetic}", Property("Nd"));
+  if (name == "digit") return Property("Nd");
+  if (name == "lower") return "\\p{Lowercase}";
+  if (name == "upper") return "\\p{Uppercase}";
+  if (name == "punct") return StrCat(Property("P"), Property("S"));
+  if (name == "space") return std::string(kSpaces);
+  if (name == "blank") return "\\x09\\p{Zs}";
+  if (name == "cntrl") return "\\p{Cc}";
+  if (name == "xdigit") return std::string(kHexDigits);
+  if (name == "word") return WordCharacters();
+  return "";
 }
 
 class Translator {
@@ -93,6 +144,13 @@ class Translator {
       out_ += StrCat(negated ? "[^" : "[", members, "]");
   }
 
+  // \b and \B for the word characters of Oniguruma.
+  static std::string WordBoundary(bool boundary) {
+    const std::string word = StrCat("[", WordCharacters(), kLatin1Numbers, "]");
+    const std::string_view yes = boundary ? "!" : "=", no = boundary ? "=" : "!";
+    return StrCat("(?:(?<=", word, ")(?", yes, word, ")|(?<!", word, ")(?", no, word, "))");
+  }
+
   Status Escape(bool in_class) {
     const char c = Peek(1);
     if (c == '\0') return Refuse("a backslash at its end");
@@ -116,7 +174,7 @@ class Translator {
         return {};
       case 'w':
       case 'W':
-        Put(WordCharacters(), negated, in_class);
+        Put(in_class ? WordCharacters() : StrCat(WordCharacters(), kLatin1Numbers), negated, in_class);
         return {};
       case 'd':
       case 'D':
@@ -124,6 +182,10 @@ class Translator {
         return {};
       case 'v':
         out_ += "\\x0b";
+        return {};
+      case 'b':
+      case 'B':
+        out_ += in_class ? "\\x08" : WordBoundary(!negated);
         return {};
       default:
         out_ += '\\';
@@ -169,7 +231,9 @@ class Translator {
       if (Peek() == '[') {
         const size_t close = in_.find(":]", at_ + 2);
         if (close == in_.npos) return Refuse("a class without an end");
-        out_ += in_.substr(at_, close + 2 - at_);
+        const std::string members = PosixClass(in_.substr(at_ + 2, close - at_ - 2));
+        if (members.empty()) return Refuse("a POSIX class");
+        out_ += members;
         at_ = close + 2;
       } else if (Peek() == '\\') {
         TERN_TRY(Escape(true));

@@ -1,0 +1,120 @@
+"""Runs a translated graph with torch tensors."""
+
+import threading
+
+import numpy as np
+import torch
+
+from ..errors import InvalidModel
+from ..predictor import load
+
+MAX_PROTOBUF = 2 ** 31 - 2 ** 20  # bytes; a protobuf message must be below 2 GiB
+MAX_VARIANTS = 64                 # sets of weights for which a model stays loaded
+
+_BITS = {torch.bfloat16: np.uint16}  # types of torch that numpy lacks
+
+
+class Runner:
+    """A callable that takes the list of a graph's arguments, as functions that AOTAutograd compiles do.
+
+    The weights are constants of the loaded model. Every call compares them with the arguments by memory and version, and loads the
+    model again if one has changed.
+    """
+
+    _boxed_call = True
+
+    def __init__(self, program, options):
+        self.program, self.options = program, options
+        self.lock = threading.Lock()
+        self.indices = [source for _, source in program.weights if isinstance(source, int)]
+        self.variants = []  # the last used is the last
+        self.current = None
+
+    def __call__(self, args):
+        variant = self.current
+        if variant is None or not variant.matches(args):
+            variant = self._choose(args)
+        feeds = [_feed(args[index]) for index in self.program.inputs]
+        values = list(variant.predictor.run(feeds).values())
+        return [self._result(result, args, values) for result in self.program.results]
+
+    def _choose(self, args):
+        """Returns the loaded model for the weights among the arguments."""
+        with self.lock:
+            for variant in self.variants:
+                if variant.matches(args):
+                    break
+            else:
+                weights = [args[index] for index in self.indices]
+                self.variants = [v for v in self.variants if not v.shares_memory(weights)][-MAX_VARIANTS + 1:]
+                variant = _Variant(self.indices, weights, self._load(args))
+                self.variants.append(variant)
+            self.current = variant
+            return variant
+
+    def _load(self, args):
+        options = dict(self.options)
+        if options.get("threads") is None:
+            options["threads"] = torch.get_num_threads()
+        tensors = [source if isinstance(source, torch.Tensor) else args[source] for _, source in self.program.weights]
+        return load(serialize(self.program, tensors), **options)
+
+    @staticmethod
+    def _result(result, args, values):
+        if result[0] == "argument":
+            return args[result[1]]
+        if result[0] == "constant":
+            return result[1]
+        _, index, number = result
+        return _tensor(values[index]) if number is None else number(values[index])
+
+
+class _Variant:
+    """A loaded model and the weights that it has. Their tensors are kept, so that their addresses are not reused."""
+
+    def __init__(self, indices, weights, predictor):
+        self.indices, self.weights, self.predictor = indices, weights, predictor
+        self.state = [_state(tensor) for tensor in weights]
+
+    def matches(self, args):
+        return [_state(args[index]) for index in self.indices] == self.state
+
+    def shares_memory(self, weights):
+        return any(tensor is other for tensor, other in zip(self.weights, weights))
+
+
+def _state(tensor):
+    """Changes when the elements change, except by a write through `tensor.data` or numpy, which torch does not record."""
+    return tensor.data_ptr(), -1 if tensor.is_inference() else tensor._version
+
+
+def _feed(value):
+    """Returns an argument of the graph as an object that Tern reads without a copy, if it is contiguous."""
+    if not isinstance(value, torch.Tensor):
+        return np.asarray(value, np.bool_ if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float32)
+    value = value.detach().contiguous()
+    return value if value.dtype in _BITS else value.numpy()
+
+
+def _tensor(array):
+    """Returns a torch tensor with the memory of an array."""
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def serialize(program, tensors):
+    """Returns the bytes of the program's ONNX model with these weights."""
+    import onnx_ir
+    from torch.onnx._internal.exporter._core import TorchTensor
+
+    size = sum(tensor.nbytes for tensor in tensors)
+    if size > MAX_PROTOBUF:
+        raise InvalidModel(f"the weights have {size} bytes, the limit is {MAX_PROTOBUF}")
+    try:
+        for (value, _), tensor in zip(program.weights, tensors):
+            value.const_value = TorchTensor(tensor.detach().contiguous(), name=value.name)
+        return onnx_ir.to_proto(program.model).SerializeToString()
+    finally:
+        for value, _ in program.weights:
+            value.const_value = None
