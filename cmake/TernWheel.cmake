@@ -6,7 +6,7 @@
 # the libraries that a copied library needs.
 function(tern_install_wheel module program)
   if(SKBUILD)  # a wheel cannot store links, so libtern.so.0 must be the file
-    set_target_properties(libtern PROPERTIES VERSION 0)
+    set_target_properties(libtern libtern_pipeline PROPERTIES VERSION 0)
   endif()
   install(TARGETS ${module} LIBRARY DESTINATION tern COMPONENT python EXCLUDE_FROM_ALL)
   install(TARGETS ${program} RUNTIME DESTINATION tern/bin COMPONENT python EXCLUDE_FROM_ALL)
