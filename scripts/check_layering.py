@@ -28,7 +28,8 @@ MODULES = {
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],
-    "server": ["load", "generate", "data"],
+    "pipeline": ["load", "generate", "data"],
+    "server": ["pipeline"],
     "bindings": ["load", "export", "compress", "server", "generate", "mini", "np"],
     "tools": ["bindings"],
 }
@@ -44,7 +45,7 @@ THIRD_PARTY = {
     "boost/": {"server"},
     "openssl/": {"server"},
     "nghttp2/": {"server"},
-    "yaml-cpp/": {"server"},
+    "yaml-cpp/": {"server", "pipeline"},
     "simdjson.h": {"server", "tools", "data"},
     "zlib.h": {"data", "server"},
     "CLI/": {"tools", "server"},

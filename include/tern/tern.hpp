@@ -213,6 +213,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
+    friend class Pipeline;  // tern/pipeline.hpp
     struct Impl;
     std::unique_ptr<Impl> impl_;
   };

@@ -9,6 +9,7 @@
 #include "tools/feeds.h"
 #include "tools/ranking.h"
 #include "tools/results.h"
+#include "tools/run_pipeline.h"
 #include "tools/shapes.h"
 #include "tools/sound_feeds.h"
 #include "tools/timing.h"
@@ -32,6 +33,7 @@ class RunTool : public Tool {
   const char* summary() const override { return "run a model once"; }
   const char* examples() const override {
     return "  tern run model.onnx --random 1\n"
+           "  tern run digits.onnx --input seven.png      # with pipeline.yaml beside the model\n"
            "  tern run model.onnx --input image=x.npy --input mask=m.npy --output-dir out\n"
            "  tern run resnet.onnx --input cat.jpg --resize 256 --crop 224 --mean 0.485,0.456,0.406 "
            "--std 0.229,0.224,0.225 --topk 5 --labels imagenet.txt\n"
@@ -60,6 +62,7 @@ class RunTool : public Tool {
   PictureOptions pictures_;
   SoundOptions sound_;
   RankingOptions ranking_;
+  PipelineRun pipeline_;
 };
 
 void RunTool::Declare(Args& args) {
@@ -74,6 +77,7 @@ void RunTool::Declare(Args& args) {
   pictures_.Declare(args);
   sound_.Declare(args);
   ranking_.Declare(args);
+  pipeline_.Declare(args);
   args.Option(
       "--output-dir", output_dir_, "DIR",
       "write each output to DIR/<name>.npy; if DIR is '-', write only the outputs to standard output");
@@ -83,13 +87,13 @@ void RunTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// Returns the first positional argument that is a file, which is the path of the model. Removes it from
-// `words`. Appends the other arguments to `inputs`. For example, b=2.npy in `--input a=1.npy b=2.npy` is a
-// positional argument for the parser.
+// Returns the first positional argument that is a file or a folder, which is the path of the model. Removes
+// it from `words`. Appends the other arguments to `inputs`. For example, b=2.npy in `--input a=1.npy b=2.npy`
+// is a positional argument for the parser.
 Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
   size_t model = 0;
   for (size_t i = 0; i < words.size(); ++i)
-    if (std::filesystem::is_regular_file(words[i])) {
+    if (std::filesystem::exists(words[i])) {
       model = i;
       break;
     }
@@ -162,6 +166,11 @@ void RunTool::PrintJson(const Graph& graph, const Outcome& done) const {
 Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
   TERN_ASSIGN(const SessionOptions options, engine_.Options(args));
+  TERN_ASSIGN(const bool pipeline, pipeline_.Applies(args, path, inputs_));
+  if (pipeline) {
+    TERN_TRY(pipeline_.Run(path, inputs_, options, json_));
+    return 0;
+  }
   const bool piped = output_dir_ == "-";
   if (piped && (json_ || ranking_.wanted()))
     return InvalidArgument(

@@ -14,6 +14,8 @@ using server::SettingKind;
 using server::SettingRow;
 
 constexpr const char* kModel = "digits.onnx";
+constexpr const char* kPipeline = "pipeline.yaml";
+constexpr const char* kPicture = "7_0.png";
 constexpr const char* kExample = "seven.json";
 
 class ServeTool : public Tool {
@@ -67,7 +69,7 @@ void ServeTool::Declare(Args& args) {
 
 std::vector<server::BuiltinFile> Builtin() {
   std::vector<server::BuiltinFile> files;
-  for (const char* name : {kModel, kExample})
+  for (const char* name : {kModel, kPipeline, kExample, kPicture})
     for (const EmbeddedFile& file : EmbeddedFiles())
       if (std::string_view(file.name) == name) files.push_back({name, std::string(file.bytes())});
   return files;
@@ -86,6 +88,7 @@ Result<int> ServeTool::Run(const Args& args) {
   command.builtin = Builtin();
   command.builtin_name = "digits";
   command.builtin_example = kExample;
+  command.builtin_picture = kPicture;
   TERN_ASSIGN(const server::ServerLibrary* library, OpenServerLibrary());
   return library->serve(command);
 }

@@ -29,7 +29,7 @@ class Mini(CliTest):
         out = self.dir / "out"
         self.ok("mini", DIGITS, "-o", out)
         self.assertEqual(self.files(), ["out/digits.tern", "out/needed.json"])
-        ops = {layer["op"] for layer in self.json("inspect", out / "digits.tern", "--json")["layers"]}
+        ops = {layer["op"].split(".")[0] for layer in self.json("inspect", out / "digits.tern", "--json")["layers"]}
         self.assertEqual(ops, set(json.loads((out / "needed.json").read_text())["ops"]))
         self.ok("verify", DIGITS, "--against", out / "digits.tern", "--dim", "N=2")
 

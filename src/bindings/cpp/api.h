@@ -21,6 +21,7 @@ template <class F> Status Protect(F&& body) {
 }
 
 tern::Status MovedFrom();
+tern::Result<tern::Stop> StopOf(const RunOptions& options);  // fails if the time limit is negative
 
 class Recorder;  // bindings/cpp/profile.h
 

@@ -4,7 +4,6 @@
 #include "bindings/cpp/profile.h"
 
 namespace tern::v1 {
-namespace {
 
 tern::Result<tern::Stop> StopOf(const RunOptions& options) {
   if (options.timeout.count() < 0)
@@ -18,8 +17,6 @@ tern::Result<tern::Stop> StopOf(const RunOptions& options) {
     stop.deadline = now + options.timeout;
   return stop;
 }
-
-}  // namespace
 
 tern::Session& Predictor::State::active() { return variant ? *variant : *session; }
 

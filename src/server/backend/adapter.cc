@@ -131,6 +131,11 @@ class Adapter : public Backend {
 
 }  // namespace
 
+std::unique_ptr<BackendModel> AdaptModel(std::shared_ptr<LoadedBackend> loaded, void* model,
+                                         const ModelFiles& files) {
+  return std::make_unique<Model>(std::make_shared<Handle>(std::move(loaded), model), files);
+}
+
 std::shared_ptr<Backend> AdaptBackend(std::shared_ptr<LoadedBackend> loaded) {
   return std::make_shared<Adapter>(std::move(loaded));
 }

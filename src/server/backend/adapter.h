@@ -7,5 +7,8 @@
 namespace tern::server {
 
 std::shared_ptr<Backend> AdaptBackend(std::shared_ptr<LoadedBackend> loaded);
+// Wraps a model that the engine has made. The result owns it.
+std::unique_ptr<BackendModel> AdaptModel(std::shared_ptr<LoadedBackend> loaded, void* model,
+                                         const ModelFiles& files);
 
 }  // namespace tern::server

@@ -122,12 +122,18 @@ Status DescribeAll(const std::vector<const Value*>& values, const TernTensorInfo
 Result<std::unique_ptr<EngineModel>> EngineModel::Load(const TernModelInfo& info) {
   if (!*info.file) return NotFound("the model has no model file");
   InitGenerate();
-  TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
+  TERN_TRY(OptionsOf(info).TakeStatus());
   TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file));
   for (const std::string& warning : loaded.warnings)
     Host().log(1, StrCat("model '", info.name, "': ", warning).c_str());
+  return Create(info, std::move(loaded.graph));
+}
+
+Result<std::unique_ptr<EngineModel>> EngineModel::Create(const TernModelInfo& info,
+                                                         std::unique_ptr<Graph> graph) {
+  TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
   auto model = std::make_unique<EngineModel>();
-  TERN_ASSIGN(model->session, Session::Create(std::move(loaded.graph), options));
+  TERN_ASSIGN(model->session, Session::Create(std::move(graph), options));
   return model;
 }
 

@@ -12,6 +12,7 @@ struct EngineModel {
   std::unique_ptr<Session> session;
 
   static Result<std::unique_ptr<EngineModel>> Load(const TernModelInfo& info);
+  static Result<std::unique_ptr<EngineModel>> Create(const TernModelInfo& info, std::unique_ptr<Graph> graph);
   Status Describe(const TernModelInfo& info, TernDescription* to) const;
 };
 

@@ -55,12 +55,14 @@ struct Request {
   TraceContext trace;
   Clock::time_point arrived;  // when the first byte of the request arrived
   bool empty_final = false;   // the client wants a final response even if it has no outputs
+  bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
 };
 
 struct Response {
   Status status;                             // if it is an error, there are no outputs, and `final` is true
   std::chrono::milliseconds retry_after{0};  // if > 0, the time after which the client may try again
   std::vector<WireTensor> outputs;
+  std::string text;  // the whole answer as JSON, for a readable request
   Parameters parameters;
   bool final = true;
 };

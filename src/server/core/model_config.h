@@ -111,6 +111,9 @@ struct ModelConfig {
   std::string platform, backend;
   int max_batch_size = 0;  // 0: the model has no batch dim
   std::vector<TensorConfig> inputs, outputs;
+  std::string raw_input;  // pipelines: the input that the body of a raw HTTP request is for; empty: none
+  // Pipelines: the model's own inputs and outputs, with the batch dim. Clients may send these, too.
+  std::vector<TensorConfig> tensor_inputs, tensor_outputs;
   int instances = 1;
   int threads = 0;  // per execution; 0: the scheduler decides
   std::optional<BatchingConfig> batching;

@@ -18,7 +18,9 @@ class ModelVersion {
 
   const ModelConfig& config() const { return config_; }
   const std::string& version() const { return version_; }
-  ModelStatistics& statistics() { return statistics_; }
+  ModelStatistics& statistics() { return *statistics_; }
+  // Counts are added to those of another version from now on. Call it before other threads use the version.
+  void ShareStatistics(const ModelVersion& other) { statistics_ = other.statistics_; }
   // The time that loading took, with warm-up. Set once, before other threads use the version.
   std::chrono::nanoseconds load_time() const { return load_time_; }
   void SetLoadTime(std::chrono::nanoseconds time) { load_time_ = time; }
@@ -42,7 +44,7 @@ class ModelVersion {
  private:
   const ModelConfig config_;
   const std::string version_;
-  ModelStatistics statistics_;
+  std::shared_ptr<ModelStatistics> statistics_ = std::make_shared<ModelStatistics>();
   std::chrono::nanoseconds load_time_{0};
 };
 

@@ -93,6 +93,10 @@ Result<std::string> HandleModelMetadata(ServerContext& context, std::string_view
     response.add_versions(version->version());
   for (const TensorConfig& tensor : config.inputs) FillTensor(tensor, batched, *response.add_inputs());
   for (const TensorConfig& tensor : config.outputs) FillTensor(tensor, batched, *response.add_outputs());
+  for (const TensorConfig& tensor : config.tensor_inputs)
+    FillTensor(tensor, false, *response.add_tensor_inputs());
+  for (const TensorConfig& tensor : config.tensor_outputs)
+    FillTensor(tensor, false, *response.add_tensor_outputs());
   return response.SerializeAsString();
 }
 

@@ -75,12 +75,12 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
   const auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
   Register(call);
   if (call->RefuseIfOverloaded()) return;
-  const std::optional<uint64_t> header = head_.infer_header;
-  const uint64_t json = std::min<uint64_t>(header.value_or(UINT64_MAX), body.bytes.size());
+  const BodyFormat format{head_.infer_header, head_.body_type};
+  const uint64_t json = std::min<uint64_t>(format.infer_header.value_or(UINT64_MAX), body.bytes.size());
   if (body.encoding == Encoding::kIdentity && json <= kMaxLoopJson)
-    return call->Start(*this, std::move(body), header);
+    return call->Start(*this, std::move(body), format);
   auto shared_body = std::make_shared<IncomingBody>(std::move(body));
-  if (!shared_->work.Post([call, shared_body, header] { call->StartLater(std::move(*shared_body), header); }))
+  if (!shared_->work.Post([call, shared_body, format] { call->StartLater(std::move(*shared_body), format); }))
     Reply(*call, ErrorReply(ResourceExhausted("too many long requests wait")));
 }
 

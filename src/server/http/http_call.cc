@@ -33,13 +33,16 @@ Status HttpCall::Reserve(uint64_t bytes) {
   return reservation_.Add(context_, more) ? Status() : TooManyQueuedBytes(context_, more);
 }
 
-Status HttpCall::Parse(IncomingBody body, std::optional<uint64_t> infer_header) {
+Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
   reservation_ = std::move(body.reservation);
   const InferSource source{&version_->config(), &context_.limits, context_.shared_memory};
   if (mode_ == Mode::kInfer) {
     if (version_->config().decoupled)
       return Unsupported("HTTP end point doesn't support models with decoupled transaction policy");
-    TERN_TRY(ParseInferRequest(body.bytes, infer_header, source, request, format_));
+    if (IsItem(body, format))
+      format_.converted += ReadItem(body.bytes, *source.config, request);
+    else
+      TERN_TRY(ParseInferRequest(body.bytes, format.infer_header, source, request, format_));
   } else {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
@@ -47,8 +50,18 @@ Status HttpCall::Parse(IncomingBody body, std::optional<uint64_t> infer_header) 
   return Reserve(body.bytes.size() + format_.converted);
 }
 
-void HttpCall::Start(HttpConnection& connection, IncomingBody body, std::optional<uint64_t> infer_header) {
-  Status status = Parse(std::move(body), infer_header);
+// Returns whether the body is a picture, a sound or a text for a pipeline. A body without a stated type is
+// JSON if it begins like an object.
+bool HttpCall::IsItem(const IncomingBody& body, const BodyFormat& format) const {
+  if (version_->config().raw_input.empty() || (format.infer_header && *format.infer_header > 0)) return false;
+  if (format.type != BodyType::kUnstated) return format.type == BodyType::kItem;
+  const std::string_view text = body.text();
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] != '{';
+}
+
+void HttpCall::Start(HttpConnection& connection, IncomingBody body, const BodyFormat& format) {
+  Status status = Parse(std::move(body), format);
   // Other connections would wait for the copy of long tensors.
   if (status.ok() && format_.shared.input_bytes() > kMaxLoopBytes) {
     if (connection.shared().work.Post([self = shared_from_this(), this] { SubmitFromThread(); })) return;
@@ -73,10 +86,10 @@ bool HttpCall::RefuseEarly(Clock::time_point arrival) {
   return refused;
 }
 
-void HttpCall::StartLater(IncomingBody body, std::optional<uint64_t> infer_header) {
+void HttpCall::StartLater(IncomingBody body, const BodyFormat& format) {
   std::optional<HttpReply> refused = body.Decode(context_);
   if (refused) return ReplyFromThread(std::move(*refused));
-  const Status status = Guard([&] { return Parse(std::move(body), infer_header); });
+  const Status status = Guard([&] { return Parse(std::move(body), format); });
   if (!status.ok()) return ReplyFromThread(ErrorReply(status));
   SubmitFromThread();
 }

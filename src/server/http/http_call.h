@@ -12,6 +12,12 @@ struct HeldResponse {
   void Reserve(ServerContext& context);
 };
 
+// What the header fields say about the body of an infer request.
+struct BodyFormat {
+  std::optional<uint64_t> infer_header;  // Inference-Header-Content-Length
+  BodyType type = BodyType::kUnstated;   // Content-Type
+};
+
 class HttpCall : public Call, public Exchange {
  public:
   enum class Mode { kInfer, kGenerate, kGenerateStream };
@@ -28,8 +34,8 @@ class HttpCall : public Call, public Exchange {
 
   // Parses the body and submits the call. The call is registered with its connection. Start is called on the
   // connection's loop, with a body that is short or not JSON. StartLater is called on another thread.
-  void Start(HttpConnection& connection, IncomingBody body, std::optional<uint64_t> infer_header);
-  void StartLater(IncomingBody body, std::optional<uint64_t> infer_header);
+  void Start(HttpConnection& connection, IncomingBody body, const BodyFormat& format);
+  void StartLater(IncomingBody body, const BodyFormat& format);
 
   // Answers the call and returns true if its model is overloaded. The call is registered with its connection.
   bool RefuseIfOverloaded();
@@ -45,7 +51,8 @@ class HttpCall : public Call, public Exchange {
   void OnResponse(Response response) override;
 
  private:
-  Status Parse(IncomingBody body, std::optional<uint64_t> infer_header);
+  Status Parse(IncomingBody body, const BodyFormat& format);
+  bool IsItem(const IncomingBody& body, const BodyFormat& format) const;
   void SubmitFromThread();
   void ReplyFromThread(HttpReply reply);
   Status Reserve(uint64_t bytes);

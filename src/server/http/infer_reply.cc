@@ -75,6 +75,10 @@ HttpReply MakeInferReply(const ModelVersion& version, const Request& request, co
   if (!response.status.ok()) return ErrorReply(response.status, response.retry_after);
   HttpReply reply;
   reply.compress = true;
+  if (!response.text.empty()) {
+    reply.body = std::move(response.text);
+    return reply;
+  }
   reply.body.reserve(512);
   AppendHeader(reply.body, version, request, response);
   for (size_t i = 0; i < response.outputs.size(); ++i) {

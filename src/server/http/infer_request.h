@@ -34,6 +34,10 @@ struct InferSource {
 Status ParseInferRequest(const Buffer& body, std::optional<uint64_t> header_length, const InferSource& source,
                          Request& request, InferFormat& format);
 
+// Makes a readable request of a body that is a picture, a sound or a text for the pipeline's only input.
+// Returns the bytes of the input, which is a copy.
+size_t ReadItem(const Buffer& body, const ModelConfig& config, Request& request);
+
 // Reads a value of "parameters", which is a bool, an integer, a float or a string.
 Status ReadParameter(JsonReader& json, std::string_view name, ParameterValue& value);
 

@@ -174,6 +174,21 @@ Status ReadOutput(JsonReader& json, const InferSource& source, Request& request,
   return {};
 }
 
+// Returns the only element of a BYTES tensor: its length and its bytes.
+static Buffer ElementOf(const Buffer& body) {
+  Buffer out = Buffer::Allocate(sizeof(uint32_t) + body.size());
+  const auto length = static_cast<uint32_t>(body.size());
+  std::memcpy(out.data(), &length, sizeof length);
+  if (length) std::memcpy(out.data() + sizeof length, body.data(), body.size());
+  return out;
+}
+
+size_t ReadItem(const Buffer& body, const ModelConfig& config, Request& request) {
+  request.inputs.push_back({config.raw_input, DType::kString, {1}, ElementOf(body)});
+  request.readable = true;
+  return request.inputs.back().bytes.size();
+}
+
 Status ReadRawInput(const Buffer& body, const InferSource& source, Request& request) {
   const ModelConfig& config = *source.config;
   if (config.inputs.size() != 1)
@@ -198,11 +213,7 @@ Status ReadRawInput(const Buffer& body, const InferSource& source, Request& requ
     if (known != 1 || open)
       return InvalidArgument("For BYTE datatype raw input '", input.name,
                              "', the model must have input shape [1]");
-    // The body is the element; its length goes before it.
-    tensor.bytes = Buffer::Allocate(sizeof(uint32_t) + body.size());
-    const auto length = static_cast<uint32_t>(body.size());
-    std::memcpy(tensor.bytes.data(), &length, sizeof length);
-    if (length) std::memcpy(tensor.bytes.data() + sizeof length, body.data(), body.size());
+    tensor.bytes = ElementOf(body);
   } else if (open) {
     const uint64_t bytes = known * BytesOf(input.dtype, 1);
     *open = bytes ? static_cast<int64_t>(body.size() / bytes) : 0;

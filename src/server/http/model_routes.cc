@@ -39,6 +39,10 @@ HttpReply Metadata(ServerContext& context, const Route& route, const ModelVersio
   AppendJson(out, config.platform.empty() ? config.backend : config.platform);
   AppendTensors(out, "inputs", config.inputs, config.max_batch_size > 0);
   AppendTensors(out, "outputs", config.outputs, config.max_batch_size > 0);
+  if (!config.tensor_inputs.empty()) {
+    AppendTensors(out, "tensor_inputs", config.tensor_inputs, false);
+    AppendTensors(out, "tensor_outputs", config.tensor_outputs, false);
+  }
   return JsonReply(out + "}");
 }
 

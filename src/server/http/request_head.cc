@@ -157,6 +157,20 @@ void HeadParser::Expect(std::string_view value) {
   head_.expect_continue = true;
 }
 
+BodyType BodyTypeOf(std::string_view value) {
+  value = value.substr(0, value.find(';'));
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  const auto begins = [&](std::string_view text) {
+    return value.size() > text.size() && EqualsIgnoreCase(value.substr(0, text.size()), text);
+  };
+  if (value.empty() || EqualsIgnoreCase(value, "application/x-www-form-urlencoded"))
+    return BodyType::kUnstated;
+  if (begins("image/") || begins("audio/") || EqualsIgnoreCase(value, "text/plain") ||
+      EqualsIgnoreCase(value, "application/octet-stream"))
+    return BodyType::kItem;
+  return BodyType::kOther;
+}
+
 void HeadParser::Other(std::string_view name, std::string_view value) {
   if (EqualsIgnoreCase(name, "Inference-Header-Content-Length")) {
     if (head_.infer_header) return Fail(400, "more than one Inference-Header-Content-Length");
@@ -164,6 +178,8 @@ void HeadParser::Other(std::string_view name, std::string_view value) {
     if (!head_.infer_header) Fail(400, "Unable to parse Inference-Header-Content-Length");
   } else if (EqualsIgnoreCase(name, "traceparent")) {
     head_.traceparent = value;
+  } else if (EqualsIgnoreCase(name, "Content-Type")) {
+    head_.body_type = BodyTypeOf(value);
   }
 }
 

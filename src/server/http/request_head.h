@@ -11,6 +11,13 @@ namespace tern::server {
 
 enum class Method { kGet, kHead, kPost, kOptions, kOther };
 
+// What Content-Type says about the body.
+enum class BodyType {
+  kUnstated,  // no Content-Type, or the one that programs such as curl send by default
+  kItem,      // a picture, a sound, a text or other bytes
+  kOther,
+};
+
 // The texts refer to the receive buffer.
 struct RequestHead {
   Method method = Method::kOther;
@@ -24,6 +31,7 @@ struct RequestHead {
   Encoding accept = Encoding::kIdentity;    // the encoding that the client accepts for the response
   std::optional<uint64_t> infer_header;     // Inference-Header-Content-Length
   std::string_view traceparent;
+  BodyType body_type = BodyType::kUnstated;
 };
 
 inline constexpr size_t kMaxHeadBytes = 16384;

@@ -46,7 +46,8 @@ Result<ModelFacts> ParseJsonMetadata(const std::string& json) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   simdjson::dom::array inputs;
-  if (parser.parse(json).get(root) || root["inputs"].get(inputs))
+  // A model with a pipeline has two lists. The requests have tensors.
+  if (parser.parse(json).get(root) || (root["tensor_inputs"].get(inputs) && root["inputs"].get(inputs)))
     return InvalidArgument("the model's metadata has no list of inputs");
   ModelFacts facts;
   for (const auto& input : inputs) {
@@ -57,15 +58,15 @@ Result<ModelFacts> ParseJsonMetadata(const std::string& json) {
 }
 
 Result<ModelFacts> ParseProtoMetadata(std::string_view message) {
-  ModelFacts facts;
+  ModelFacts facts, tensors;  // `tensors` are the tensor_inputs of a model with a pipeline
   ProtoReader r(message);
   while (r.Next()) {
-    if (r.field() != 4) continue;
+    if (r.field() != 4 && r.field() != 101) continue;
     TERN_ASSIGN(TensorFacts tensor, ParseTensor(r.bytes()));
-    facts.inputs.push_back(std::move(tensor));
+    (r.field() == 4 ? facts : tensors).inputs.push_back(std::move(tensor));
   }
   if (!r.ok()) return InvalidArgument("the model's metadata is damaged");
-  return facts;
+  return tensors.inputs.empty() ? facts : tensors;
 }
 
 std::string PercentEncode(std::string_view text) {

@@ -19,6 +19,7 @@ struct ServeCommand {
   std::vector<BuiltinFile> builtin;  // the first is a model, which is served if the flags name no model
   std::string builtin_name;
   std::string builtin_example;  // the name of the built-in file that contains a request to the model
+  std::string builtin_picture;  // the name of the built-in file that is a picture for the model's pipeline
 };
 
 // C++ types cross this interface, so both sides must belong to the same build of Tern. The command compares

@@ -32,6 +32,7 @@ void Say(const ServeOptions& options, const std::string& text) {
 struct Builtin {
   std::unique_ptr<PrivateFolder> folder;
   std::string example;  // the path of a file with a request
+  std::string picture;  // the path of a PNG
 };
 
 Result<Builtin> AddBuiltin(const ServeCommand& command, ServeOptions& options) {
@@ -45,6 +46,7 @@ Result<Builtin> AddBuiltin(const ServeCommand& command, ServeOptions& options) {
     const std::string path = StrCat(builtin.folder->path(), "/", file.name);
     TERN_TRY(data::WriteFile(path, file.bytes));
     if (file.name == command.builtin_example) builtin.example = path;
+    if (file.name == command.builtin_picture) builtin.picture = path;
   }
   options.repository.models.push_back(
       {command.builtin_name, StrCat(builtin.folder->path(), "/", command.builtin[0].name)});
@@ -105,7 +107,7 @@ Result<int> Serve(ServeOptions options, const ServeCommand& command) {
   TERN_ASSIGN(std::unique_ptr<RunningServer> server, RunningServer::Start(options));
   if (WaitForModels(*server, signals)) {
     server->SetReady();
-    Say(options, StartLines(options, *server, builtin.example));
+    Say(options, StartLines(options, *server, {builtin.example, builtin.picture}));
     if (!options.ready_file.empty()) TERN_TRY(data::WriteFile(options.ready_file, ReadyText(*server)));
     WaitForEnd(*server, signals);
   }

@@ -48,14 +48,18 @@ std::string ModelLines(RunningServer& server) {
   return text.empty() ? "  no models\n" : text;
 }
 
-std::string TryLine(const ServeOptions& options, const RunningServer& server, const std::string& example) {
+std::string TryLine(const ServeOptions& options, const RunningServer& server, const Examples& examples) {
   if (!server.http_port()) return {};
   const bool tls = !options.http.listen.tls.certificate.empty();
   const std::string place = StrCat(tls ? "https://" : "", Place(options.http.listen, server.http_port()));
   const auto all = server.models().All();
   if (all.empty() || StartsWith(place, "unix:")) return {};
   const std::string base = StrCat("curl ", tls ? "-k " : "", place, "/v2/models/", all[0]->config().name);
-  return StrCat("try\n  ", base, example.empty() ? "" : StrCat("/infer -d @", example), "\n");
+  if (examples.request.empty()) return StrCat("try\n  ", base, "\n");
+  std::string out = StrCat("try\n  ", base, "/infer -d @", examples.request, "\n");
+  if (!examples.picture.empty())
+    out += StrCat("  ", base, "/infer -H 'Content-Type: image/png' --data-binary @", examples.picture, "\n");
+  return out;
 }
 
 }  // namespace
@@ -65,7 +69,7 @@ std::string DescribeModel(const ModelConfig& config) {
   return StrCat(DescribeTensors(config.inputs, batched), " -> ", DescribeTensors(config.outputs, batched));
 }
 
-std::string StartLines(const ServeOptions& options, RunningServer& server, const std::string& example) {
+std::string StartLines(const ServeOptions& options, RunningServer& server, const Examples& examples) {
   std::string text = StrCat("tern " TERN_VERSION " serves\n", ModelLines(server), "at\n");
   const char* scheme = options.http.listen.tls.certificate.empty() ? "http" : "https";
   if (server.http_port())
@@ -73,7 +77,7 @@ std::string StartLines(const ServeOptions& options, RunningServer& server, const
   if (server.grpc_port()) text += StrCat("  gRPC    ", Place(options.grpc.listen, server.grpc_port()), "\n");
   if (server.metrics_port())
     text += StrCat("  metrics http://", Place(options.metrics, server.metrics_port()), "/metrics\n");
-  return text + TryLine(options, server, example);
+  return text + TryLine(options, server, examples);
 }
 
 std::string ReadyText(const RunningServer& server) {

@@ -6,8 +6,14 @@
 
 namespace tern::server {
 
+// Paths of files that a client can send to the built-in model. Empty: none.
+struct Examples {
+  std::string request;  // JSON
+  std::string picture;  // PNG
+};
+
 // `example` is the path of a file with a request to the first model. It is empty if there is none.
-std::string StartLines(const ServeOptions& options, RunningServer& server, const std::string& example);
+std::string StartLines(const ServeOptions& options, RunningServer& server, const Examples& examples);
 // Returns {"pid":…,"http":8000,"grpc":8001,"metrics":8002}.
 std::string ReadyText(const RunningServer& server);
 

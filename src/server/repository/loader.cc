@@ -1,6 +1,8 @@
 #include "server/repository/loader.h"
 
 #include "model_config.pb.h"
+#include "server/backend/pipeline_engine.h"
+#include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
 
@@ -51,15 +53,57 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
   }
   TERN_ASSIGN(const ModelFiles files,
               FindFiles(source, version, message.default_model_filename(), IsBuiltIn(message.backend())));
+  std::string pipeline;
+  if (IsBuiltIn(message.backend())) {
+    TERN_ASSIGN(pipeline, PipelineOf(files, config));
+  }
+  if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
+  return AddWarm(source, version, message, std::move(config), std::move(model));
+}
+
+Result<std::shared_ptr<ModelVersion>> Loader::AddWarm(const ModelSource& source, const std::string& version,
+                                                      const ConfigMessage& message, ModelConfig config,
+                                                      std::unique_ptr<BackendModel> model) const {
   TERN_ASSIGN(std::shared_ptr<ModelVersion> ready,
               scheduler_.Add(std::move(config), version, std::move(model)));
   const Status warm = WarmUp(*ready, message, source.folder);
   if (warm.ok()) return ready;
   scheduler_.Remove(ready, kRemoveLimit);
   return warm;
+}
+
+Result<std::shared_ptr<ModelVersion>> Loader::LoadPipelined(
+    const ModelSource& source, const ModelFiles& files, const std::string& pipeline,
+    const std::string& version, ConfigMessage& message, ModelConfig config) const {
+  TERN_ASSIGN(PipelineLoad loaded, LoadPipeline(files, config, pipeline));
+  PipelineParts parts;
+  parts.steps = std::move(loaded.steps);
+  parts.workers = pipelines_;
+  ModelConfig prepared = config;
+  ConfigMessage described = message;
+  const Status status = Complete(*loaded.tensors, options_.auto_complete, described, config);
+  if (status.ok()) {
+    prepared = config;
+    prepared.inputs.clear();
+    prepared.outputs.clear();
+    prepared.batch_inputs.clear();
+    prepared.batch_outputs.clear();
+    TERN_TRY(loaded.prepared->Complete(prepared));
+    message = std::move(described);
+  } else {
+    // Clients cannot send some tensors, such as scalars without a batch dim. The pipeline needs none of them.
+    if (!prepared.inputs.empty() || !prepared.outputs.empty()) return status;
+    TERN_TRY(Complete(*loaded.prepared, true, message, prepared));
+  }
+  TERN_ASSIGN(parts.prepared, scheduler_.Add(std::move(prepared), version, std::move(loaded.prepared)));
+  if (status.ok()) {
+    TERN_ASSIGN(parts.tensors,
+                AddWarm(source, version, message, std::move(config), std::move(loaded.tensors)));
+  }
+  return std::shared_ptr<ModelVersion>(PipelineModel::Create(version, std::move(parts)));
 }
 
 Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& config_json,
@@ -77,7 +121,9 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
   for (const std::string& version : missing)
     result.failures[version] = NotFound("version ", version, " does not exist");
   const std::string common =
-      config_json + (source.file.empty() ? Fingerprint(source.folder, true) : Fingerprint(source.file));
+      config_json + (source.file.empty()
+                         ? Fingerprint(source.folder, true)
+                         : Fingerprint(source.file) + Fingerprint(source.folder + "/pipeline.yaml"));
   for (const std::string& version : versions) {
     const std::string fingerprint =
         source.file.empty() ? common + Fingerprint(source.folder + "/" + version) : common;

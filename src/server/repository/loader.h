@@ -2,7 +2,9 @@
 #pragma once
 #include <functional>
 
+#include "base/cores.h"
 #include "server/backend/backends.h"
+#include "server/core/worker_threads.h"
 #include "server/repository/layout.h"
 
 namespace tern::server {
@@ -26,6 +28,7 @@ class Loader {
   Loader(const RepositoryOptions& options, Scheduler& scheduler, const Registry& registry,
          BackendSource& backends)
       : options_(options), scheduler_(scheduler), registry_(registry), backends_(backends) {}
+  ~Loader() { pipelines_->Stop(); }
 
   // Returns the models that an ensemble runs. The result is empty for other models, and if the configuration
   // cannot be read.
@@ -40,12 +43,20 @@ class Loader {
  private:
   Result<std::shared_ptr<ModelVersion>> LoadVersion(const ModelSource& source, const std::string& version,
                                                     ConfigMessage& message) const;
-  Result<std::shared_ptr<ModelVersion>> LoadWith(BackendModel& model, ConfigMessage& message,
-                                                 ModelConfig& config) const;
+  // Loads a model that has a pipeline.
+  Result<std::shared_ptr<ModelVersion>> LoadPipelined(const ModelSource& source, const ModelFiles& files,
+                                                      const std::string& pipeline, const std::string& version,
+                                                      ConfigMessage& message, ModelConfig config) const;
+  // Adds a model to the scheduler and runs its warm-up.
+  Result<std::shared_ptr<ModelVersion>> AddWarm(const ModelSource& source, const std::string& version,
+                                                const ConfigMessage& message, ModelConfig config,
+                                                std::unique_ptr<BackendModel> model) const;
   const RepositoryOptions& options_;
   Scheduler& scheduler_;
   const Registry& registry_;
   BackendSource& backends_;
+  // Threads that decode pictures, sounds and texts, for all models.
+  const std::shared_ptr<WorkerThreads> pipelines_ = std::make_shared<WorkerThreads>(UsableCores());
 };
 
 // Checks that the steps of an ensemble are ready and have the tensors that the ensemble maps.

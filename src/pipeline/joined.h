@@ -1,0 +1,14 @@
+// Joins and splits tensors along the first axis.
+#pragma once
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace tern::pipeline {
+
+// The parts have the same type, and the same dims but for the first one. One part is returned without a copy.
+Tensor Joined(const std::vector<Tensor>& parts);
+// Returns a copy of the rows [first, first + count).
+Tensor RowsOf(const Tensor& tensor, int64_t first, int64_t count);
+
+}  // namespace tern::pipeline

@@ -1,0 +1,40 @@
+// Rows: what one item (a picture, a sound, a text) gives the model. A row has batch size 1. A sound that is
+// cut into frames has one row per frame, every other item has one row.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.h"
+#include "data/image/to_tensor.h"
+#include "pipeline/binding.h"
+
+namespace tern::pipeline {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// How positions in the model's input correspond to the original item.
+struct ItemInfo {
+  data::Placement placement;  // of a picture
+  double seconds_per_frame = 0, seconds = 0;
+};
+
+struct ItemRows {
+  std::vector<NamedTensors> rows;
+  ItemInfo info;
+};
+
+// Reads the items of one input. The bytes of an item are a file or a text. Thread-safe.
+class InputReader {
+ public:
+  virtual ~InputReader() = default;
+  // Errors name the reason, and the item if there are several.
+  virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const = 0;
+};
+
+Result<std::shared_ptr<const InputReader>> MakeImageReader(const Spec& spec, const BoundInput& input);
+Result<std::shared_ptr<const InputReader>> MakeTextReader(const Spec& spec, const BoundInput& input);
+Result<std::shared_ptr<const InputReader>> MakeAudioReader(const Spec& spec, const BoundInput& input);
+Result<std::shared_ptr<const InputReader>> MakeReader(const Spec& spec, const BoundInput& input);
+
+}  // namespace tern::pipeline
