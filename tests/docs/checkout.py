@@ -78,7 +78,6 @@ class Checkout:
     def __init__(self, folder):
         self.folder, self.port = folder, free_port()
         shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "docs").symlink_to(ROOT / "docs")
         (folder / "build").mkdir()
         (folder / "build/release").symlink_to(BUILD)
         (folder / "tern").write_text(f'#!/bin/sh\nexec "{TERN}" "$@"\n')

@@ -13,12 +13,13 @@ LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")
 NOT_LOADED = {"canonical", "prev", "next"}  # kinds of <link> that load nothing
 
 
-def build(folder):
-    """Builds the site into `folder`, strictly. Returns the exit status and the output."""
+def build(folder, *options):
+    """Builds the site into `folder`, strictly. Returns the exit status and the warnings. mkdocs would not count warnings with
+    the option --quiet."""
     env = dict(os.environ, NO_MKDOCS_2_WARNING="1")
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder], cwd=ROOT, env=env, stdout=subprocess.PIPE,
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder, *options], cwd=ROOT, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    return done.returncode, done.stdout
+    return done.returncode, "\n".join(line for line in done.stdout.splitlines() if line and not line.startswith("INFO"))
 
 
 class Page(html.parser.HTMLParser):

@@ -70,6 +70,19 @@ class Site(unittest.TestCase):
 class Check(unittest.TestCase):
     """Tests that the checks above can fail."""
 
+    @unittest.skipIf(MISSING, f"{' and '.join(MISSING)} missing; `tern test docs` installs what the site needs")
+    def test_a_broken_link_stops_the_build(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "docs").mkdir()
+            (folder / "docs/index.md").write_text("# A page\n\n[x](gone.md) [y](#gone)\n")
+            settings = (ROOT / "mkdocs.yml").read_text()
+            (folder / "mkdocs.yml").write_text("site_name: a\n" + settings[settings.index("validation:"):settings.index("\nnav:")])
+            status, warnings = build(folder / "site", "--config-file", str(folder / "mkdocs.yml"))
+        self.assertNotEqual(status, 0)
+        self.assertIn("'gone.md'", warnings)
+        self.assertIn("'#gone'", warnings)
+
     def test_broken_links_are_found(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name).resolve()

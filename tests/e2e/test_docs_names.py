@@ -10,7 +10,7 @@ import unittest
 from docs_pages import ROADMAP, ROOT, anchors, blocks, code_spans, links, pages, prose, written_pages
 from support import TERN, run
 
-LANGUAGES = {"c", "cmake", "sh", "console", "cpp", "python", "case", "rule", "graph", "text", "mermaid", ""}
+LANGUAGES = {"c", "cmake", "sh", "console", "cpp", "python", "case", "rule", "graph", "text", "mermaid", "yaml", ""}
 PATH = re.compile(r"(?:src|docs|tests|scripts|bench|cmake|examples|include|\.ci)/[\w./*-]*")
 NAME = re.compile(r"(?:[A-Z][A-Za-z0-9]*(?:::[A-Za-z]\w*)*|k[A-Z][A-Za-z0-9]+|TERN_[A-Z_]+)(?:\(\))?")
 
@@ -137,6 +137,16 @@ class Names(unittest.TestCase):
         """Only docs/architecture/ir.md may have blocks of the language "graph", because tests/ir/text_test.cc parses
         only that page."""
         self.check([block.place for page in written_pages() for block in blocks(page, "graph") if page != ROOT / "docs/architecture/ir.md"])
+
+    def test_yaml_is_that_of_the_file_it_names(self):
+        """The first line of a YAML block names a file. The rest of the block is the file without its comments."""
+        wrong = []
+        for block in (block for page in written_pages() for block in blocks(page, "yaml")):
+            head, _, rest = block.text.partition("\n")
+            path = ROOT / head.removeprefix("# ")
+            if not path.is_file() or rest != re.sub(r"^#.*\n", "", path.read_text(), flags=re.M):
+                wrong.append(f"{block.place} is not the file {head.removeprefix('# ')}")
+        self.check(wrong)
 
     def test_blocks_say_what_they_are(self):
         wrong = [f"{block.place}: ```{block.language}" for page in written_pages() for block in blocks(page) if block.language not in LANGUAGES]
