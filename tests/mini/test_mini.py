@@ -100,16 +100,26 @@ class Mini(unittest.TestCase):
     def test_the_library_is_small_and_needs_no_third_party_library(self):
         self.check_library(self.digits)
 
+    def converted(self, name, node, *dims):
+        """Returns a .tern file with one ONNX node, which `tern convert` does not optimize."""
+        script = self.dir / "make.py"
+        script.write_text("import onnx, sys\nfrom onnx import TensorProto as T, helper as h\n"
+                          f"ins = [h.make_tensor_value_info(f'x{{i}}', T.FLOAT, d) for i, d in enumerate({list(dims)})]\n"
+                          "y = h.make_tensor_value_info('y', T.FLOAT, None)\n"
+                          f"node = h.make_node('{node}', [v.name for v in ins], ['y'], name='{name}')\n"
+                          "model = h.make_model(h.make_graph([node], 'g', ins, [y]), opset_imports=[h.make_opsetid('', 13)], ir_version=8)\n"
+                          "onnx.save(model, sys.argv[1])\n")
+        must(ROOT / ".venv/bin/python", script, self.dir / "one.onnx")
+        must(TERN, "convert", self.dir / "one.onnx", "-o", self.dir / f"{name}.tern")
+        return self.dir / f"{name}.tern"
+
     def test_a_missing_op_is_named(self):
-        model = self.dir / "relu.tern"
-        text = self.dir / "relu.py"
-        text.write_text("import onnx, sys\nfrom onnx import TensorProto as T, helper as h\n"
-                        "x, y = (h.make_tensor_value_info(n, T.FLOAT, [2]) for n in 'xy')\n"
-                        "g = h.make_graph([h.make_node('Erf', ['x'], ['y'], name='erf')], 'g', [x], [y])\n"
-                        "onnx.save(h.make_model(g, opset_imports=[h.make_opsetid('', 13)], ir_version=8), sys.argv[1])\n")
-        must(ROOT / ".venv/bin/python", text, self.dir / "relu.onnx")
-        must(TERN, "convert", self.dir / "relu.onnx", "-o", model)
-        self.refused(self.shared, model, "op 'Unary'", "'erf'", "TERN_OPS_FROM")
+        self.refused(self.shared, self.converted("erf", "Erf", [2]), "op 'Unary'", "'erf'", "TERN_OPS_FROM")
+
+    def test_a_missing_kernel_is_named(self):
+        """The digits need only channels-last convolutions."""
+        model = self.converted("first", "Conv", [1, 3, 8, 8], [4, 3, 3, 3])
+        self.refused(self.shared, model, "Conv", "'first'", "no kernel", "TERN_OPS_FROM")
 
     def test_other_formats_are_refused(self):
         self.refused(self.shared, DIGITS, "ONNX", "mini")
