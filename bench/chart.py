@@ -55,6 +55,44 @@ def ratios(report):
     return _svg(LEFT + WIDTH + 90, y + 12, parts)
 
 
+def _dots(ratios, x_of, y, colour):
+    """Returns one dot per ratio, and a line at their geometric mean. Dots at the same place are put below each other."""
+    parts, rows = [], []
+    for ratio in sorted(ratios):
+        x = x_of(ratio)
+        row = next((i for i, last in enumerate(rows) if x - last >= 7), len(rows))
+        rows[row:row + 1] = [x]
+        parts.append(f'<circle cx="{x:.1f}" cy="{y + (row + 1) // 2 * 7 * (-1) ** row:.1f}" r="3" fill="{colour}" fill-opacity="0.7"/>')
+    mean = x_of(figures.geomean(ratios))
+    return parts + [f'<line x1="{mean:.1f}" y1="{y - 19}" x2="{mean:.1f}" y2="{y + 19}" stroke="{colour}" stroke-width="3"/>']
+
+
+def overview(report, names):
+    """Returns an SVG with one row per peer and number of threads, and a dot per model: the peer's time divided by Tern's time.
+    The axis is logarithmic. `names` are the names of the peers for readers."""
+    rows = [(peer, count, [r for r in (figures.ratio(row["engines"], peer) for row in report["rows"] if row["threads"] == count) if r])
+            for peer in report["peers"] for count in sorted({row["threads"] for row in report["rows"]})]
+    rows = [row for row in rows if row[2]]
+    top, least = max([2.0, *(max(found) for _, _, found in rows)]) * 1.05, min([0.9, *(min(found) / 1.05 for _, _, found in rows)])
+    left, width, step, head = 170, 500, 46, 62
+    bottom = head + step * len(rows)
+
+    def x_of(ratio):
+        return left + width * math.log(ratio / least) / math.log(top / least)
+
+    models = len({row["model"] for row in report["rows"]})
+    parts = [_text(8, 20, "How many times faster Tern is than other engines", size=15),
+             _text(8, 38, f"{models} networks, {report['precision']}, one dot each; the line is the geometric mean. {report['machine']['cpu']}{', ' + report['date'] if 'date' in report else ''}")]
+    for tick in (t for t in (0.5, 1, 1.5, 2, 3, 4, 6, 8) if least <= t <= top):
+        parts += [f'<line x1="{x_of(tick):.1f}" y1="{head - 10}" x2="{x_of(tick):.1f}" y2="{bottom}" stroke="{"#222" if tick == 1 else "#ddd"}"/>',
+                  _text(x_of(tick), bottom + 14, f"{tick:g}×" if tick != 1 else "as fast", "middle")]
+    for i, (peer, count, found) in enumerate(rows):
+        y = head + step * i + step / 2 - 6
+        parts += [_text(8, y + 4, names.get(peer, peer), size=13), _text(left - 8, y + 4, f"{count} thread{'s' if count > 1 else ''}", "end"),
+                  *_dots(found, x_of, y, COLOURS[report["peers"].index(peer) % len(COLOURS)]), _text(left + width + 10, y + 5, f"{figures.geomean(found):.2f}×", size=15)]
+    return _svg(left + width + 70, bottom + 24, parts)
+
+
 PANEL, GAP, ACROSS = (250, 170), 60, 3
 
 

@@ -202,6 +202,7 @@ def fill(text, made):
 
 def charts(stored):
     made = {f"performance_{part}.svg": chart.ratios(stored[part]) for part in ("fp32", "bf16") if part in stored}
+    made |= {"performance_overview.svg": chart.overview(stored["fp32"], NAMES)} if "fp32" in stored else {}
     return {**made, **({"performance_growth.svg": chart.growth(stored["growth"])} if "growth" in stored else {})}
 
 

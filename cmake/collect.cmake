@@ -1,5 +1,7 @@
 # tern_collect runs this script. It writes a C++ function that registers everything the sources declare with
-# MACRO(Name).
+# MACRO(Name). If ONLY is not empty, it is a comma-separated list of the names to register.
+string(REPLACE "," ";" only "${ONLY}")
+cmake_policy(SET CMP0057 NEW)  # the operator IN_LIST
 file(STRINGS ${SOURCES} files)
 set(declarations "")
 set(rows "")
@@ -9,6 +11,9 @@ foreach(file ${files})
   get_filename_component(folder ${path} DIRECTORY)
   foreach(hit ${hits})
     string(REGEX REPLACE "^${MACRO}\\(([A-Za-z0-9_]+)\\).*" "\\1" name ${hit})
+    if(only AND NOT name IN_LIST only)
+      continue()
+    endif()
     if(KIND STREQUAL "ops")
       string(APPEND declarations "OpDef TernOp_${name}();\n")
       string(APPEND rows "  Add(TernOp_${name}(), \"${name}\", \"${folder}\");\n")

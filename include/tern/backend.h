@@ -22,6 +22,8 @@
 
 #include <stdint.h>
 
+#include "tern/c/code.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,19 +48,6 @@ typedef enum TernType {
   TERN_TYPE_BYTES = 13,
   TERN_TYPE_BF16 = 14
 } TernType;
-
-typedef enum TernCode {
-  TERN_OK = 0,
-  TERN_INVALID_ARGUMENT = 1, /* the request is wrong */
-  TERN_INVALID_MODEL = 2,
-  TERN_UNSUPPORTED = 3,
-  TERN_NOT_FOUND = 4,
-  TERN_IO = 5,
-  TERN_RESOURCE_EXHAUSTED = 6,
-  TERN_INTERNAL = 7,
-  TERN_CANCELLED = 8,
-  TERN_UNAVAILABLE = 9
-} TernCode;
 
 /* An error. The caller of a function owns the struct, and a function that fails fills it. The server sends
  * `message` to clients, so it must not contain paths or secrets. */

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "tern/profile.hpp"
 #include "tern/types.hpp"
 #include "tern/value.hpp"
 
@@ -131,6 +132,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
+    friend struct Access;  // for the library's other bindings
     struct Impl;
     explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     Status Copy(const void* data, size_t count, DType type, const Shape* shape);
@@ -285,6 +287,13 @@ TERN_API_NAMESPACE {
     // but Run fails if two growing states have different lengths. To fork a conversation, copy all states to
     // a clone.
     Status SetState(const std::string& name, const Value& value);
+
+    // Starts to record the time per node of the runs of this predictor. A profile that is being recorded is
+    // discarded. Clones are not recorded. A recorded run is slower, because it reads the clock twice per
+    // node.
+    Status StartProfile();
+    // Ends the recording and returns the profile. Fails if StartProfile was not called.
+    Result<Profile> StopProfile();
 
     // Returns warnings, one sentence each. They report declarations that the import ignores, and measurements
     // that cannot be stored or read. They also report ops without a kernel, which run on the slow reference

@@ -139,6 +139,7 @@ TERN_API_NAMESPACE {
    private:
     friend class Predictor;
     friend class Tensor;
+    friend struct Access;  // for the library's other bindings
     explicit Value(std::shared_ptr<const void> datum) : datum_(std::move(datum)) {}
     template <class F> static Result<Value> Make(F&& body);
     template <class K>

@@ -1,6 +1,7 @@
 """tern.load and tern.Predictor."""
 
 from . import _tern
+from .errors import InvalidArgument
 from .records import record
 
 # An input or output as the model declares it. `kind` is "tensor", "sequence", "map", "optional" or "unknown". `dtype` is
@@ -30,6 +31,8 @@ class Predictor(_tern.Predictor):
 
     def __init__(self, model, **options):
         if isinstance(model, _tern.Predictor):
+            if options:
+                raise InvalidArgument(f"a clone has the options of its predictor; got {', '.join(options)}")
             super().__init__(model)
         else:
             super().__init__(model, options)
@@ -82,7 +85,7 @@ class Predictor(_tern.Predictor):
 def load(model, **options):
     """Loads a model and returns a `Predictor`.
 
-    `model` is the path of a file or folder, or a bytes-like object. The format is detected from the contents. The
+    `model` is the path of a file or folder, a bytes-like object, an `onnx.ModelProto` or a `tern.Graph`. The format is detected from the contents. The
     weights of a .tern file stay in the mapped file; do not write into it.
 
     Options, with their defaults:

@@ -9,64 +9,9 @@ import time
 from collections.abc import Callable
 
 from . import fuzz, gtest
+from .context import Context
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
-
-
-@dataclasses.dataclass(frozen=True)
-class Context:
-    """The paths and options of a run."""
-    root: pathlib.Path
-    preset: str
-    verbose: bool
-
-    @property
-    def bin_dir(self):
-        return self.root / "build" / self.preset / "bin"
-
-    @property
-    def tern(self):
-        return self.bin_dir / "tern"
-
-    @property
-    def python(self):
-        path = self.root / ".venv" / "bin" / "python"
-        if not path.exists():
-            raise SuiteError("there is no .venv; run scripts/deps test")
-        return path
-
-    @property
-    def env(self):
-        """The environment of the test programs. UBSan stops at the first error and prints the stack."""
-        env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
-        env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
-        return env
-
-    def path(self, relative):
-        """Returns the path of a file or folder of the checkout. If it is missing, the suite fails."""
-        path = self.root / relative
-        if not path.exists():
-            raise SuiteError(f"'{relative}' is not in this checkout")
-        return path
-
-    def binary(self, name):
-        path = self.bin_dir / name
-        if not path.exists():
-            raise SuiteError(f"the build has no binary '{name}' in {self.bin_dir}")
-        return path
-
-    def run(self, *command):
-        return run_with_summary(command, env=self.env, verbose=self.verbose, cwd=self.root)
-
-    def run_script(self, relative, *args):
-        return self.run(self.python, self.path(relative), *args)
-
-    def prepare(self, *command):
-        """Runs a script that installs dependencies or builds."""
-        code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
-                              check=False).returncode
-        if code != 0:
-            raise SuiteError(f"{' '.join(command)} failed")
 
 
 def onnxruntime_library(context):
@@ -162,23 +107,40 @@ def slow_sample(context):
 
 def e2e(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
+    return context.run_unittests("tests/e2e")
+
+
+def images(context):
+    context.binary("tern_images")
+    return context.run_unittests("tests/images")
 
 
 def bench(context):
-    verbose = ["--verbose"] if context.verbose else []
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
+    return context.run_unittests("tests/bench")
 
 
-def python(context):
-    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    tree = context.root / "build" / context.preset / "python"
+def python_tests(context, **env):
     verbose = ["--verbose"] if context.verbose else []
     return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
-                            env=dict(context.env, PYTHONPATH=str(tree)), verbose=context.verbose, cwd=context.root)
+                            env=dict(context.env, **env), verbose=context.verbose, cwd=context.root)
+
+
+def python_in_tree(context):
+    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    return python_tests(context, PYTHONPATH=str(context.root / "build" / context.preset / "python"))
+
+
+def python_wheel(context):
+    """Builds a wheel as `pip wheel .` does, installs it into a folder of its own, and tests it there."""
+    wheels, site = context.root / "build" / "wheels", context.root / "build" / "wheel-site"
+    for folder in (wheels, site):
+        shutil.rmtree(folder, ignore_errors=True)
+    context.prepare(".venv/bin/python", "-m", "pip", "wheel", str(context.root), "--no-deps", "--quiet", "--wheel-dir", str(wheels))
+    wheel = next(wheels.glob("tern-*.whl"))
+    context.prepare(".venv/bin/python", "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(site), str(wheel))
+    return python_tests(context, PYTHONPATH=str(site), TERN_WHEEL=str(wheel))
 
 
 def triton(context):
@@ -190,17 +152,22 @@ def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
 
-def kserve_full(context):
-    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
-    pins, python = context.path("scripts/requirements-kserve.txt"), kserve_python(context)
+def install(context, python, requirements, what):
+    """Makes the environment of `python` with the packages in a file of requirements, unless that is done."""
+    pins = context.path(requirements)
     done = python.parents[1] / "installed.txt"
     if not done.exists() or done.read_text() != pins.read_text():
-        say("installing kserve into build/kserve")
+        say(f"installing {what} into build/{python.parents[1].name}")
         for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
                         [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
             if subprocess.run(command, check=False).returncode != 0:
-                raise SuiteError("kserve could not be installed")
+                raise SuiteError(f"{what} could not be installed")
         done.write_text(pins.read_text())
+
+
+def kserve_full(context):
+    """kserve has an environment of its own, because its dependencies contradict the pins of other suites."""
+    install(context, kserve_python(context), "scripts/requirements-kserve.txt", "kserve")
     return run_kserve(context)
 
 
@@ -219,6 +186,34 @@ def run_kserve(context):
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
+def audio_python(context):
+    return context.root / "build" / "audio" / "bin" / "python"
+
+
+def audio_full(context):
+    """torch and soundfile have an environment of their own, because torch is large and other suites do not need it."""
+    install(context, audio_python(context), "scripts/requirements-audio.txt", "torch and soundfile")
+    return run_audio(context)
+
+
+def run_audio(context):
+    """Compares with formulas in numpy, and with torch and soundfile where audio_full has installed them."""
+    context.binary("tern_audio")
+    verbose = ["--verbose"] if context.verbose else []
+    main, python = context.path("scripts/testlib/unittest_main.py"), audio_python(context)
+    counts = context.run(context.python, main, context.path("tests/audio"), *verbose)
+    if not (python.parents[1] / "installed.txt").exists():
+        say("SKIP audio/peers: torch and soundfile missing; `tern test audio` installs them")
+        return counts + Counts(skipped=1)
+    return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
+
+
+def numpy_functions(context):
+    context.binary("tern_np_driver")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/np"), *verbose)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -234,8 +229,7 @@ def fuzz_sample(context):
 
 def differential_full(context):
     """Also runs the tests of the fuzzer itself. They take a minute, so differential_sample omits them."""
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
+    return (context.run_unittests("tests/differential") +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
 
 
@@ -250,8 +244,7 @@ HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6
 
 
 def hostile(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/hostile"), *verbose) +
+    return (context.run_unittests("tests/hostile") +
             context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), *options))
 
 
@@ -291,8 +284,7 @@ def optimizer_sample(context):
 
 
 def optimizer_tests(context):
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/optimizer"), *verbose)
+    return context.run_unittests("tests/optimizer")
 
 
 def architectures_full(context):
@@ -326,8 +318,7 @@ def estimators_if_present(context):
 
 
 def run_estimators(context, *options):
-    verbose = ["--verbose"] if context.verbose else []
-    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/estimators"), *verbose) +
+    return (context.run_unittests("tests/estimators") +
             context.run_script("tests/estimators/run.py", "--tern", context.binary("tern"), *options))
 
 
@@ -347,8 +338,66 @@ def browser_if_present(context):
 
 def run_browser(context):
     context.binary("tern")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
+    return context.run_unittests("tests/browser")
+
+
+def docs_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_docs(context)
+
+
+def run_docs(context):
+    """A test whose packages are not installed is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    return context.run_unittests("tests/docs")
+
+
+def examples_full(context):
+    context.prepare("scripts/deps", "pages")
+    return run_examples(context)
+
+
+def run_examples(context):
+    """An example whose packages or models are missing is skipped with a reason."""
+    context.prepare("scripts/build", context.preset, "python_module")
+    return context.run_unittests("tests/examples")
+
+
+def mini_full(context):
+    """Builds mini libraries, which takes minutes, and compares them with the full one."""
+    context.binary("tern")
+    return context.run_unittests("tests/mini")
+
+
+def mini_not_by_default(_context):
+    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
+    return Counts(skipped=1)
+
+
+TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE = 10_000, 300
+
+
+def tokenizers_full(context):
+    context.prepare("scripts/deps", "tokenizers")
+    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES))
+
+
+def tokenizers_sample(context):
+    missing = [name for name in ("tokenizers", "sentencepiece")
+               if subprocess.run([context.python, "-c", f"import {name}"], capture_output=True, check=False).returncode != 0]
+    if missing:
+        say(f"SKIP tokenizers: {' and '.join(missing)} missing; `tern test tokenizers` installs what it needs")
+        return stored_tokenizers(context) + Counts(skipped=1)
+    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES_SAMPLE), "--vocabulary", "3000",
+                                                           "--sample")
+
+
+def stored_tokenizers(context):
+    return context.run_script("tests/tokenizers/fixtures.py", "--program", context.binary("tern_tokenize"))
+
+
+def compare_tokenizers(context, *options):
+    return context.run_script("tests/tokenizers/compare.py", "--program", context.binary("tern_tokenize"), *options)
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
@@ -396,12 +445,22 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
-    Suite("python", "the Python package", python),
+    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
+    Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,
+          sample=run_docs),
+    Suite("examples", "the programs in examples/, against the outputs and pictures of their pages (needs TERN_ZOO; by default: what the "
+          "installed packages permit)", examples_full, sample=run_examples),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (by default: the kernels, if qemu is installed)",
           aarch64_full, sample=aarch64_kernels),
+    Suite("mini", "mini libraries against the full one (by default: skipped, because it builds them)", mini_full,
+          sample=mini_not_by_default),
+    Suite("audio", "sound files and speech features against numpy, torch and soundfile (by default: without the last two, unless the "
+          "suite has installed them)", audio_full, sample=run_audio),
+    Suite("np", "the arrays of tern/np.hpp against numpy, on random arrays", numpy_functions),
     Suite("fuzz", "libFuzzer on every parser (by default: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (by default: a fixed sample)", differential_full,
           sample=differential_sample),
@@ -412,6 +471,8 @@ SUITES = [
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
           f"{ESTIMATORS_SAMPLE} of them, if the packages are installed)", estimators_full, sample=estimators_if_present),
+    Suite("tokenizers", f"stored tokenizers; components and trained files on {TOKENIZER_LINES:,} lines against the package tokenizers "
+          f"(by default: {TOKENIZER_LINES_SAMPLE} lines, if the package is installed)", tokenizers_full, sample=tokenizers_sample),
     Suite("architectures", "networks of the Python package transformers (by default: a few stored networks)", architectures_full,
           sample=architectures_sample),
 ]

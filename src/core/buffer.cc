@@ -37,7 +37,7 @@ Buffer Buffer::Allocate(size_t bytes) {
 }
 
 Buffer Buffer::AllocateStrings(size_t n) {
-  auto strings = std::shared_ptr<std::string[]>(new std::string[n ? n : 1]);
+  auto strings = std::make_shared<std::string[]>(n ? n : 1);
   return Borrow(strings.get(), n * sizeof(std::string), strings);
 }
 

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/selection.h"
 #include "ir/derived.h"
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
@@ -206,9 +207,7 @@ class Reader {
   Status ReadNode(const fb::Node& from, Graph& to, size_t first, size_t end, int depth) {
     const std::string op = TextOf(from.op());
     const OpDef* def = FindOp(op);
-    if (!def)
-      return Unsupported("op '", op, "' of node '", TextOf(from.name()),
-                         "' is not known to this version of Tern");
+    if (!def) return Unsupported("op '", op, "' of node '", TextOf(from.name()), "' ", kOpIsMissing);
     Attrs attrs = def->defaults;
     if (from.attrs())
       for (const fb::Attr* a : *from.attrs()) {

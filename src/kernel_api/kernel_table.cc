@@ -61,6 +61,10 @@ void KernelTable::Add(KernelEntry entry) {
   row->second.push_back(added);
 }
 
+void KernelTable::Change(const std::function<void(KernelEntry&)>& change) {
+  for (const auto& entry : entries_) change(*entry);
+}
+
 const KernelEntry* KernelTable::Select(const KernelQuery& query, const std::string* pack) const {
   const auto row = Find(by_op_, query.op().name);
   if (row == by_op_.end() || row->first != query.op().name) return nullptr;

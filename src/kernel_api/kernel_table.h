@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/selection.h"
 #include "kernel_api/kernel.h"
 #include "kernel_api/work.h"
 
@@ -46,6 +47,32 @@ struct KernelAbilities {
   // input and `present` the index of the output. Either all such pairs of a node become in-place states or
   // none does. See ResizeContext::state_capacity.
   std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
+};
+
+// The name of a kernel, which must be a string literal. The compiler evaluates whether the build contains the
+// kernel (base/selection.h), so that a mini build drops the code of the other kernels.
+class KernelName {
+ public:
+  // Suffixes of names that adapters add (runtime/bind/via_f32.h, via_nchw.h).
+  static constexpr const char* kViaF32 = ".via_f32";
+  static constexpr const char* kViaNchw = ".via_nchw";
+
+  consteval KernelName(const char* text)  // NOLINT: implicit on purpose
+      : text_(text),
+        selected_(HasKernel(text)),
+        via_f32_(HasKernel(text, kViaF32)),
+        via_nchw_(HasKernel(text, kViaNchw)),
+        both_(HasKernel(text, ".via_nchw.via_f32")) {}
+  constexpr const char* text() const { return text_; }
+  constexpr bool selected() const { return selected_; }  // whether the build contains the kernel
+  constexpr bool via_f32() const { return via_f32_; }    // whether it contains the kernel with ViaF32
+  // The same for the kernel with ViaNchw.
+  constexpr bool via_nchw() const { return via_nchw_; }
+  constexpr bool via_nchw_and_f32() const { return both_; }
+
+ private:
+  const char* text_;
+  bool selected_, via_f32_, via_nchw_, both_;
 };
 
 struct KernelEntry {
@@ -109,11 +136,15 @@ class KernelTable {
   KernelTable& operator=(const KernelTable&) = delete;
 
   void Add(KernelEntry entry);  // fails a TERN_CHECK if the op has a kernel of this name
-  // Example: table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
-  template <class T>
-  void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
-    Add(EntryOf<T>(std::move(op), std::move(name), std::move(legal), cost));
+  // Adds the kernel if the build contains it. The function is inline in its callers, so that they do not
+  // refer to kernels that the build leaves out. Example: table.Add<ReluKernel>("Unary", "cpu.relu.f32",
+  // [](const KernelQuery& q) { … });
+  template <class T, class Legal>
+  [[gnu::always_inline]] void Add(const char* op, KernelName name, const Legal& legal, double cost = 1) {
+    if (name.selected()) Add(EntryOf<T>(op, name.text(), legal, cost));
   }
+  // Changes each entry, for example to observe when its kernel is made. Call it before the table is used.
+  void Change(const std::function<void(KernelEntry&)>& change);
   // Returns the legal kernel with the lowest estimate, or null if no kernel is legal. Among equal estimates,
   // the kernel that was added first wins. If `pack` is not null, considers only kernels with this pack
   // layout.

@@ -1,6 +1,7 @@
 #include "runtime/options.h"
 
 #include "base/cpu_info.h"
+#include "base/selection.h"
 #include "ir/eval_context.h"
 #include "ir/state.h"
 #include "runtime/bind/cpu_target.h"
@@ -40,6 +41,19 @@ Status CheckReference(const SessionOptions& o, OptionText text) {
   return {};
 }
 
+// Refuses options that need parts of Tern that a mini build leaves out.
+Status CheckMini(const SessionOptions& o, OptionText text) {
+  const auto refuse = [&](const std::string& option, const char* what) {
+    return Unsupported(option, ": this mini build of Tern has no ", what);
+  };
+  if (o.tune_ms) return refuse(text("tune_ms", StrCat(o.tune_ms)), "tuner");
+  if (o.cache_dir && !o.cache_dir->empty()) return refuse(text("cache_dir", *o.cache_dir), "tuner");
+  if (o.reference) return refuse(text("reference", "true"), "reference evaluator for all ops");
+  if (o.precision == Precision::kBf16 && !kHasBf16Kernels)
+    return refuse(text("precision", "bf16"), "bf16 kernels");
+  return {};
+}
+
 }  // namespace
 
 std::string SettingText(std::string_view option, std::string_view value) {
@@ -52,6 +66,7 @@ std::string SettingText(std::string_view option, std::string_view value) {
 
 Status SessionOptions::Validate(OptionText text) const {
   TERN_TRY(CheckRanges(*this, text));
+  if (kMini) TERN_TRY(CheckMini(*this, text));
   return reference ? CheckReference(*this, text) : Status();
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "data/file.h"
-#include "data/image.h"
+#include "data/image/picture_input.h"
 #include "data/json_writer.h"
 #include "load/load.h"
 #include "ops/ops.h"
@@ -41,7 +41,7 @@ class DemoTool : public Tool {
   void Declare(Args& args) override {
     args.OptionalPositional(
         "PICTURE", picture_,
-        "recognise the light digit on a dark background in this .png or .jpg file, instead of the built-in pictures");
+        "recognise the light digit on a dark background in this picture (.png .jpg .webp .bmp .gif), instead of the built-in pictures");
     args.Flag("--all", all_, "recognise all built-in pictures, not only three");
     args.Option("--save", save_, "DIR",
                 "write the model and the pictures to DIR, to try other commands on them");

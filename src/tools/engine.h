@@ -36,6 +36,7 @@ class Engine {
   // means that the nodes of its subgraph run instead of the node. "in NAME" means that the kernel NAME of
   // another node also computes this node. The result is empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
+  std::vector<StepInfo> Steps() const { return session_->Steps(); }  // steps of the last plan
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }
   void Warn() const;  // prints Session::Warnings() to stderr

@@ -10,6 +10,7 @@
 #include "tools/csv_feeds.h"
 #include "tools/input_file.h"
 #include "tools/shapes.h"
+#include "tools/sound_feeds.h"
 
 namespace tern::tools {
 namespace {
@@ -125,7 +126,9 @@ Status CheckDims(const Value& input, const Tensor& t) {
 
 void PictureOptions::Declare(Args& args) {
   args.Option("--resize", image.resize, "WxH|N",
-              "pictures: resize (bilinear) to width W and height H, or so that the shorter side is N");
+              "pictures: resize to width W and height H, or so that the shorter side is N");
+  args.Choice("--filter", image.filter, {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
+              "pictures: the filter that resizes, as in Pillow (bilinear)");
   args.Option("--crop", image.crop, "WxH|N", "pictures: keep the central W by H, or N by N, pixels");
   args.Option("--scale", image.scale, "S",
               "pictures: value = (pixel * S - mean) / std (1/255 for float inputs, 1 for others)");
@@ -143,7 +146,8 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
                                                  const std::vector<std::string>& inputs) const {
   const auto may_be = [](const std::string& input) { return IsPicture(input) || EndsWith(input, "-"); };
   if (std::none_of(inputs.begin(), inputs.end(), may_be))
-    for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
+    for (const char* option :
+         {"--resize", "--filter", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
       if (args.Given(option)) return InvalidArgument(option, " is for pictures, but no --input is a picture");
   data::ImageOptions out = image;
   TERN_ASSIGN(out.mean, ParseNumbers(mean, "--mean"));
@@ -160,7 +164,8 @@ bool TakesLines(const Value& input) {
   return input.type.dtype == DType::kString && !(shape.rank() == 2 && !shape[1].Is(1));
 }
 
-Result<Tensor> TensorFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures) {
+Result<Tensor> TensorFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures,
+                          int sample_rate) {
   if (file.kind == ".npy") {
     TERN_ASSIGN(Tensor stored, file.Npy());
     return Adopt(std::move(stored), input, file.path);
@@ -170,14 +175,18 @@ Result<Tensor> TensorFrom(const InputFile& file, const Value& input, const data:
   if (file.kind == ".csv") return CsvInput(file, input);
   if (file.kind == ".json" || file.kind == ".txt") return FromWords(file, input);
   if (IsPictureKind(file.kind)) return FromPicture(file, input, pictures);
-  return Unsupported("'", file.path,
-                     "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png and .jpg files");
+  if (IsSoundKind(file.kind)) return SoundInput(file, input, sample_rate);
+  return Unsupported(
+      "'", file.path,
+      "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png, .jpg, .webp, .bmp, .gif, "
+      ".wav and .flac files");
 }
 
-Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures) {
+Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures,
+                        int sample_rate) {
   if (file.kind == ".pb") return onnx::ReadTestDatum(file.path, input.type);
   if (file.kind == ".npz") return FromArchive(file, input);
-  TERN_ASSIGN(Tensor t, TensorFrom(file, input, pictures));
+  TERN_ASSIGN(Tensor t, TensorFrom(file, input, pictures, sample_rate));
   return Datum(std::move(t));
 }
 
@@ -197,11 +206,11 @@ Result<const Value*> NamedInput(const Graph& graph, const std::string& argument)
 
 Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures) {
   TERN_ASSIGN(const InputFile file, InputFile::Open(path, TakesLines(input)));
-  return DatumFrom(file, input, pictures);
+  return DatumFrom(file, input, pictures, 0);
 }
 
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
-               Feeds& feeds) {
+               Feeds& feeds, int sample_rate) {
   TERN_ASSIGN(const Value* named, NamedInput(graph, argument));
   const Value* input = named ? named : graph.inputs().size() == 1 ? graph.inputs()[0] : nullptr;
   const std::string path = named ? argument.substr(named->name.size() + 1) : argument;
@@ -213,7 +222,7 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
   if (!input)
     return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(),
                            " inputs; use NAME=FILE");
-  TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures));
+  TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures, sample_rate));
   return PutFeed(input->name, std::move(datum), feeds);
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/datum.h"
-#include "data/image.h"
+#include "data/image/picture_input.h"
 #include "ir/graph.h"
 #include "tools/args.h"
 #include "tools/shapes.h"
@@ -26,9 +26,9 @@ struct PictureOptions {
 // alone is allowed if the model has one input. It is also allowed if the file names the inputs. A .npz file
 // does so, and a .json file or the header of a .csv file may do so. If FILE is "-", standard input is read.
 // If the format does not state a type, values are read as the input's type. Fails if `feeds` already
-// contains an input of the file.
+// contains an input of the file. Sound is resampled to `sample_rate`, unless that is 0.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
-               Feeds& feeds);
+               Feeds& feeds, int sample_rate = 0);
 // Reads one file for one input. The extension determines the format.
 Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures = {});
 

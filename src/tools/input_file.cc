@@ -8,9 +8,16 @@
 namespace tern::tools {
 namespace {
 
+// Text may start with "BM" or "GIF89a". Pictures contain a zero byte near their start.
+bool IsBinaryPicture(std::string_view bytes) {
+  return data::DetectImageFormat(bytes) != data::ImageFormat::kUnknown &&
+         bytes.substr(0, 64).find('\0') != std::string_view::npos;
+}
+
 std::string KindOf(const std::string& bytes, bool lines) {
+  if (IsBinaryPicture(bytes)) return ".png";  // the decoder detects the format
   const std::pair<const char*, const char*> starts[] = {
-      {"\x93NUMPY", ".npy"}, {"PK", ".npz"}, {"\x89PNG", ".png"}, {"\xff\xd8\xff", ".jpg"}};
+      {"\x93NUMPY", ".npy"}, {"PK", ".npz"}, {"RIFF", ".wav"}, {"RF64", ".wav"}, {"fLaC", ".flac"}};
   for (const auto& [start, kind] : starts)
     if (StartsWith(bytes, start)) return kind;
   const size_t first = bytes.find_first_not_of(" \t\r\n");
@@ -33,7 +40,9 @@ std::string Extension(const std::string& path) {
 }
 
 bool IsPictureKind(const std::string& extension) {
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+  for (const char* known : {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
+    if (extension == known) return true;
+  return false;
 }
 
 bool IsPicture(const std::string& path) { return IsPictureKind(Extension(path)); }

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "data/image.h"
+#include "data/image/image.h"
 #include "data/npz.h"
 
 namespace tern::tools {

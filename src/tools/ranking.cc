@@ -2,25 +2,23 @@
 
 #include <fmt/core.h>
 
-#include "data/file.h"
-#include "data/text.h"
+#include "data/post/labels.h"
 #include "tools/units.h"
 
 namespace tern::tools {
 
 void RankingOptions::Declare(Args& args) {
   args.Option("--topk", count_, "K", "print the K best classes of each output", 1, 1'000'000);
-  args.Option("--labels", file_, "FILE", "file with the names of the classes, one per line");
+  args.Option("--labels", file_, "FILE",
+              "file with the names of the classes: lines, lines that begin with an index, or JSON");
 }
 
 Status RankingOptions::Load() {
   if (file_.empty()) return {};
   if (!wanted()) count_ = 5;
-  if (EndsWith(file_, ".json"))
-    return InvalidArgument("--labels ", file_, ": must be a text file with one name per line, not JSON");
-  TERN_ASSIGN(const std::string text, data::ReadFile(file_));
-  labels_ = data::SplitLines(text);
-  if (labels_.empty()) return InvalidArgument("--labels ", file_, ": the file contains no names");
+  auto labels = data::ReadLabels(file_);
+  if (!labels.ok()) return labels.TakeStatus().While("reading --labels");
+  labels_ = std::move(*labels);
   return {};
 }
 

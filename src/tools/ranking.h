@@ -5,7 +5,7 @@
 
 #include "core/datum.h"
 #include "data/json_writer.h"
-#include "data/topk.h"
+#include "data/post/topk.h"
 #include "ir/graph.h"
 #include "tools/args.h"
 

@@ -10,6 +10,7 @@
 #include "tools/ranking.h"
 #include "tools/results.h"
 #include "tools/shapes.h"
+#include "tools/sound_feeds.h"
 #include "tools/timing.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -57,6 +58,7 @@ class RunTool : public Tool {
   ShapeOptions shapes_;
   EngineFlags engine_;
   PictureOptions pictures_;
+  SoundOptions sound_;
   RankingOptions ranking_;
 };
 
@@ -64,12 +66,13 @@ void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, ModelHelp());
   args.Option(
       "--input", inputs_, "NAME=FILE",
-      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg, or from standard input if FILE is '-' (repeatable)");
+      "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg .webp .bmp .gif .wav .flac, or from standard input if FILE is '-' (repeatable)");
   args.Option("--random", seed_, "SEED",
               "use random values for inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
   engine_.Declare(args);
   pictures_.Declare(args);
+  sound_.Declare(args);
   ranking_.Declare(args);
   args.Option(
       "--output-dir", output_dir_, "DIR",
@@ -103,7 +106,8 @@ Result<DatumList> RunTool::Inputs(Graph& graph, const Args& args) {
   Feeds feeds;
   TERN_TRY(shapes_.Apply(graph));
   TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse(args, inputs_));
-  for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, pictures, feeds));
+  TERN_ASSIGN(const int sample_rate, sound_.Parse(args, inputs_));
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, pictures, feeds, sample_rate));
   if (args.Given("--random")) {
     TERN_TRY(CloseOpenDims(graph, feeds));
     TERN_TRY(AddRandomFeeds(graph, static_cast<uint64_t>(seed_), feeds));

@@ -212,6 +212,13 @@ class Charts(unittest.TestCase):
         self.assertNotIn("third", words)  # Tern failed there
         self.assertIn("0.50 / 0.50", words)
 
+    def test_the_overview_has_a_dot_per_model_and_a_mean_per_peer(self):
+        report = {"precision": "fp32", "peers": PEERS, "machine": {"cpu": "a<b"}, "date": "today", "rows": ROWS + [{**row, "threads": 2} for row in ROWS]}
+        root = xml.fromstring(chart.overview(report, {"ort": "onnxruntime"}))
+        words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual([words.count(word) for word in ("onnxruntime", "mnn", "1 thread", "2.00×", "0.50×", "third")], [2, 2, 2, 2, 2, 0])
+        compared = sum(figures.ratio(row["engines"], peer) is not None for row in ROWS for peer in PEERS)
+        self.assertEqual(len(list(root.iter("{http://www.w3.org/2000/svg}circle"))), 2 * compared)
 
     def test_growth_is_well_formed(self):
         series = [{"model": "a<b", "axis": "batch", "points": [point(1, 1, 2), point(2, 3, None)]},

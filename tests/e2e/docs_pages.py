@@ -27,7 +27,7 @@ class Block:
     line: int
     language: str
     text: str
-    intro: str  # the last non-empty line before the block
+    intro: str  # the last non-empty line between the block and the one before it
 
     @property
     def place(self):
@@ -39,6 +39,13 @@ class Block:
         found = re.search(r"^New file `([^`]+)`:$", self.intro)
         return found.group(1) if found else None
 
+    @property
+    def saved_as(self):
+        """Returns P if the line before the block ends with "`P`:", else None. A test writes the block to this file of the
+        checkout before it runs the page."""
+        found = re.search(r"`([\w-]+\.(?:py|cc|c))`:$", self.intro)
+        return found.group(1) if found else None
+
 
 def blocks(page, language=None):
     """Returns the fenced blocks of a page, in order."""
@@ -48,12 +55,28 @@ def blocks(page, language=None):
             open_at, head, lines = number, line[3:].strip(), []
         elif line.startswith("```"):
             found.append(Block(page, open_at, head, "\n".join(lines) + "\n", intro))
-            open_at = None
+            open_at, intro = None, ""
         elif open_at is not None:
             lines.append(line)
         elif line.strip():
             intro = line.strip()
     return [block for block in found if language in (None, block.language)]
+
+
+def needs(page):
+    """Returns the Python packages that a page tells its reader to install, in lines such as `$ pip install . torch`."""
+    lines = [line for block in blocks(page, "console") for line in block.text.splitlines()]
+    return [word for line in lines if line.startswith("$ pip install ") for word in line.partition("#")[0].split()[3:] if not word.startswith(("-", "."))]
+
+
+def uses_python(page):
+    """Whether the page has a Python block outside docs/extending, whose blocks belong to other tests, or needs a Python package.
+    The suites `docs` and `examples` run such pages."""
+    return page.parent.name != "extending" and bool(blocks(page, "python") or needs(page))
+
+
+def is_example(page):
+    return page.parent.parent == ROOT / "examples"
 
 
 def prose(page):

@@ -10,7 +10,7 @@ import unittest
 from docs_pages import ROADMAP, ROOT, anchors, blocks, code_spans, links, pages, prose, written_pages
 from support import TERN, run
 
-LANGUAGES = {"cmake", "sh", "console", "cpp", "python", "case", "rule", "graph", "text", "mermaid", ""}
+LANGUAGES = {"c", "cmake", "sh", "console", "cpp", "python", "case", "rule", "graph", "text", "mermaid", ""}
 PATH = re.compile(r"(?:src|docs|tests|scripts|bench|cmake|examples|include|\.ci)/[\w./*-]*")
 NAME = re.compile(r"(?:[A-Z][A-Za-z0-9]*(?:::[A-Za-z]\w*)*|k[A-Z][A-Za-z0-9]+|TERN_[A-Z_]+)(?:\(\))?")
 

@@ -153,10 +153,10 @@ class Ranking(CliTest):
     def test_labels_that_do_not_fit(self):
         path = self.save(identities(["y"], [1, 3]))
         (self.dir / "two.txt").write_text("cat\ndog\n")
-        (self.dir / "names.json").write_text('["cat", "dog", "bird"]')
+        (self.dir / "names.json").write_text('["cat", 7, "bird"]')
         (self.dir / "empty.txt").write_text("")
         self.refused("run", path, "--random", 1, "--labels", self.dir / "two.txt", "--output-dir", self.dir / "o", says=["2 names", "3 classes", "'y'"])
-        self.refused("run", path, "--random", 1, "--labels", self.dir / "names.json", says="name per line")
+        self.refused("run", path, "--random", 1, "--labels", self.dir / "names.json", says=["names.json", "JSON labels must be strings"])
         self.refused("run", path, "--random", 1, "--labels", self.dir / "empty.txt", says="no names")
         self.assertFalse((self.dir / "o").exists())
 

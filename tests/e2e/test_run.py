@@ -151,6 +151,18 @@ class Run(CliTest):
                          "--std", "0.5", "--channels", "bgr", "--json")
         np.testing.assert_allclose(np.ravel(done["outputs"]["y"]["data"]), [-1, 0, 2], atol=1e-6)
 
+    def test_pictures_of_other_formats(self):
+        head = struct.pack("<2sIIIIiiHHIIIIII", b"BM", 0, 0, 54, 40, 16, 16, 1, 24, 0, 0, 0, 0, 0, 0)
+        (self.dir / "p.bmp").write_bytes(head + bytes([0, 51, 255]) * 256)
+        path = self.save(picture_model())
+        with open(self.dir / "p.bmp", "rb") as piped:
+            for source, options in ((self.dir / "p.bmp", {}), ("-", {"stdin": piped})):
+                done = self.json("run", path, "--input", source, "--filter", "lanczos", "--json", **options)
+                np.testing.assert_allclose(np.ravel(done["outputs"]["y"]["data"]), [1, 0.2, 0], atol=1e-6)
+        (self.dir / "p.gif").write_bytes(b"GIF89a\x08\x00\x08")
+        self.refused("run", path, "--input", self.dir / "p.gif", says=["p.gif", "broken GIF"])
+        self.refused("run", path, "--input", self.dir / "p.bmp", "--filter", "cubic", says="--filter")
+
     def test_topk_with_labels(self):
         (self.dir / "labels.txt").write_text("cat\ndog\nbird\n")
         (self.dir / "x.json").write_text("[[0.1, 3, 1]]")
@@ -158,6 +170,9 @@ class Run(CliTest):
         done = self.ok("run", self.save(model), "--input", self.dir / "x.json", "--topk", 2, "--labels", self.dir / "labels.txt")
         lines = [line.split() for line in done.stdout.splitlines()[1:3]]
         self.assertEqual([(line[0], line[2]) for line in lines], [("1", "dog"), ("2", "bird")])
+        (self.dir / "names.json").write_text('{"1": ["n2", "hound"], "0": ["n1", "cat"], "2": ["n3", "bird"]}')
+        done = self.ok("run", self.save(model), "--input", self.dir / "x.json", "--labels", self.dir / "names.json")
+        self.assertIn("hound", done.stdout)
         done = self.json("run", self.save(model), "--input", self.dir / "x.json", "--topk", 1, "--json")
         self.assertEqual(done["topk"]["y"][0][0]["index"], 1)
 

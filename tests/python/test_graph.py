@@ -155,6 +155,13 @@ class Edit(unittest.TestCase):
             g.verify()
         self.assertEqual(before.splitlines()[0], g.exact_text().splitlines()[0])
 
+    def test_a_failed_edit_leaves_no_constants(self):
+        before = self.g.exact_text()
+        for inputs in ([self.g["x"], np.ones(3, np.float32)], [np.ones(4, np.float32), "nothing"]):
+            with self.assertRaises(tern.Error):
+                self.g.add("Add", inputs)
+            self.assertEqual(self.g.exact_text(), before)
+
     def test_values_of_other_graphs(self):
         other = tern.Graph.parse(TEXT)
         with self.assertRaisesRegex(tern.InvalidArgument, "another graph"):

@@ -73,6 +73,8 @@ class InBoth(unittest.TestCase):
         self.same(lambda p: p.InferenceSession(add()).run([], {"b": ones(1, 4), "a": ones(1, 4)}))
         self.same(lambda p: p.InferenceSession(zipmap()).run(None, {"x": np.float32([[0.25, 0.75]])}))
         self.same(lambda p: p.InferenceSession(one_op("Identity", TensorProto.STRING)).run(None, {"x": np.array([["a", "b", "c", "d"]])}))
+        mixed = np.array([["a", 1, 2.5, None]], object)
+        self.same(lambda p: p.InferenceSession(one_op("Identity", TensorProto.STRING)).run(None, {"x": mixed}))
         self.same(lambda p: p.InferenceSession(with_bias()).run(None, {"x": ones(1, 4), "b": ones(4)}))
         self.same(lambda p: p.InferenceSession(one_op("Identity", shape=())).run(None, {"x": np.array(3, np.float32)}))
 

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
 import support
 import tern
 from onnx import TensorProto, helper
@@ -39,6 +40,13 @@ class Load(unittest.TestCase):
                 if isinstance(source, bytes) and source is not data:
                     continue  # bytes are a model, never a path
                 self.assertEqual([info.name for info in tern.load(source).inputs()], ["image"])
+
+    def test_model_proto_and_graph(self):
+        proto = onnx.load(support.DIGITS)
+        for source in (proto, tern.Graph(proto), tern.Graph(support.DIGITS)):
+            p = tern.load(source)
+            self.assertEqual((p.inputs()[0].name, p.source), ("image", ""))
+            self.assertIn("tern.Predictor", repr(p))
 
     def test_missing_file(self):
         with self.assertRaises(FileNotFoundError) as caught:
@@ -183,6 +191,20 @@ class Call(unittest.TestCase):
                 self.p.run([self.a, self.b], out={"sum": bad})
         with self.assertRaises(tern.NotFound):
             self.p.run([self.a, self.b], out={"other": read_only})
+
+    def test_bound_outputs_share_no_memory(self):
+        base = ones(4, 4)
+        with self.assertRaisesRegex(tern.InvalidArgument, "shares memory with an input"):
+            self.p.run([base[:2], self.b], out={"sum": base[1:3]})
+        self.p.run([base[:2], self.b], out={"sum": base[2:]})
+        np.testing.assert_array_equal(base[2:], 1 + self.b)
+        two = tern.load(model([node("Neg", "x", "y"), node("Abs", "x", "z")], [value("x")], [value("y"), value("z")]))
+        with self.assertRaisesRegex(tern.InvalidArgument, "that of another output"):
+            two.run([self.a], out={"y": base[:2], "z": base[:2]})
+
+    def test_a_clone_takes_no_options(self):
+        with self.assertRaisesRegex(tern.InvalidArgument, "got threads"):
+            tern.Predictor(self.p, threads=1)
 
     def test_clone(self):
         clone = self.p.clone()

@@ -197,6 +197,19 @@ class Dlpack(unittest.TestCase):
 
         np.testing.assert_array_equal(p(Strided(x))["y"], -x)
 
+    def test_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed")
+        x = torch.arange(-4, 4, dtype=torch.float32).reshape(2, 4)
+        p = tern.load(one_op("Relu"))
+        for fed in (x, x.t().contiguous().t()):
+            np.testing.assert_array_equal(p(fed)["y"], torch.relu(x).numpy())
+        out = torch.empty(2, 4, dtype=torch.bfloat16)
+        tern.load(one_op("Relu", TensorProto.BFLOAT16)).run([x.bfloat16()], out={"y": out})
+        self.assertTrue(torch.equal(out, torch.relu(x).bfloat16()))
+
     def test_results_export_dlpack(self):
         y = tern.load(one_op("Neg"))(ones(1, 4))["y"]
         np.testing.assert_array_equal(np.from_dlpack(y), y)

@@ -22,6 +22,8 @@ template <class F> Status Protect(F&& body) {
 
 tern::Status MovedFrom();
 
+class Recorder;  // bindings/cpp/profile.h
+
 // One input, output or overridable constant of one predictor.
 struct Tensor::Impl {
   enum class Memory : uint8_t {
@@ -72,6 +74,7 @@ struct Predictor::State {
   };
 
   State(std::unique_ptr<tern::Session> session, std::vector<std::string> import_warnings);
+  ~State();
   tern::Session& active();
   tern::Status Run(const RunOptions& options);
 
@@ -82,8 +85,10 @@ struct Predictor::State {
   std::vector<Tensor::Impl> inputs, outputs, constants;
   std::atomic<bool> has_run{false};
   std::atomic<bool> busy{false};
+  std::unique_ptr<Recorder> recorder;  // null unless runs are recorded
 
  private:
+  tern::Status RunActive();
   tern::Status ChooseSession();
   tern::Status BindAll();
 };

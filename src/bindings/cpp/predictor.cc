@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bindings/cpp/config.h"
+#include "bindings/cpp/profile.h"
 #include "generate/generate.h"
 
 namespace tern::v1 {
@@ -44,6 +45,8 @@ Predictor::State::State(std::unique_ptr<tern::Session> s, std::vector<std::strin
   for (const tern::Value* constant : session->Overridable()) constants.push_back({this, -1, true, constant});
   overridable_names = NamesOf(constants);
 }
+
+Predictor::State::~State() = default;
 
 Predictor::Predictor(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Predictor::Predictor(Predictor&&) noexcept = default;

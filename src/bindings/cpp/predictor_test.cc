@@ -12,18 +12,17 @@
 #include <new>
 #include <thread>
 
+#include "bindings/test_allocations.h"
 #include "tern/tern.hpp"
 
-// Counts every allocation of the process, including the library's.
-static std::atomic<long> allocations{0};
+using tern::test::allocations;
+
 [[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size ? size : 1)) return p;
+  if (void* p = tern::test::Allocates() ? std::malloc(size ? size : 1) : nullptr) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size ? size : 1);
+  return tern::test::Allocates() ? std::malloc(size ? size : 1) : nullptr;
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }

@@ -1,7 +1,7 @@
 // Implements Predictor::Run, which selects the session, binds inputs and outputs, and applies time limits.
 #include <algorithm>
 
-#include "bindings/cpp/api.h"
+#include "bindings/cpp/profile.h"
 
 namespace tern::v1 {
 namespace {
@@ -61,6 +61,16 @@ tern::Status Predictor::State::BindAll() {
   return {};
 }
 
+tern::Status Predictor::State::RunActive() {
+  if (!recorder) return active().Run();
+  const auto start = std::chrono::steady_clock::now();
+  active().SetObserver(recorder.get());
+  tern::Status status = active().Run();
+  active().SetObserver(nullptr);
+  recorder->EndRun(std::chrono::steady_clock::now() - start, status.ok());
+  return status;
+}
+
 tern::Status Predictor::State::Run(const RunOptions& options) {
   const Hold hold(*this);
   TERN_TRY(hold.status());
@@ -70,7 +80,7 @@ tern::Status Predictor::State::Run(const RunOptions& options) {
   TERN_TRY(tern::Guard([&] { return ChooseSession(); }));
   TERN_TRY(tern::Guard([&] { return BindAll(); }));
   active().SetStop(stop);
-  TERN_TRY(active().Run());
+  TERN_TRY(RunActive());
   has_run = true;
   return {};
 }

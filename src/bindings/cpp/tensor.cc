@@ -112,13 +112,12 @@ tern::Status Tensor::Impl::Resize(const Shape& shape) {
                                  "]", NeedsDims(shape));
   const auto allocate = [&]() -> tern::Status {
     value = tern::Tensor(dtype, shape);
+    changed = true;
+    memory = Memory::kOwn;
     return {};
   };
-  TERN_TRY(tern::Guard(allocate).While(
-      tern::StrCat("allocating input '", declared->name, "' for ", tern::Describe(dtype, shape))));
-  changed = true;
-  memory = Memory::kOwn;
-  return {};
+  return tern::Guard(allocate).While(
+      tern::StrCat("allocating input '", declared->name, "' for ", tern::Describe(dtype, shape)));
 }
 
 tern::Status Tensor::Impl::Copy(const void* data, size_t count, tern::DType type, const Shape* shape) {

@@ -7,30 +7,12 @@
 #include <map>
 #include <string>
 
+#include "bindings/test_models.h"
 #include "tern/tern.hpp"
 
 namespace {
 
 using Kind = tern::Value::Kind;
-
-// The bytes of an ONNX model of opset 16 with inputs x f32[N,2], m map(string,f32[]) and s seq(f32[*]). The
-// initializer w = [10,100] is also listed as an input. The model computes:
-//   y = Mul(x, w); zip = ZipMap(y) with labels b, a; izip = ZipMap(y) with labels 7, 3;
-//   d = DictVectorizer(m) with vocabulary p, q, r; t = SequenceInsert(s, x); nz = NonZero(x)
-const char kKinds[] =
-    "\010\010:\347\003\012\016\012\001x\012\001w\022\001y\"\003Mul\012<\012\001y\022\003zip\"\006ZipMap*\036"
-    "\012\023classlabels_stringsJ\001bJ\001a\240\001\010:\012ai.onnx.ml\012:\012\001y\022\004izip\"\006ZipMap"
-    "*\033\012\022classlabels_int64s@\007@\003\240\001\007:\012ai.onnx.ml\012C\012\001m\022\001d\"\016DictVec"
-    "torizer*\037\012\021string_vocabularyJ\001pJ\001qJ\001r\240\001\010:\012ai.onnx.ml\012\031\012\001s\012"
-    "\001x\022\001t\"\016SequenceInsert\012\020\012\001x\022\002nz\"\007NonZero\022\005kinds*\021\010\002\020"
-    "\001\"\010\000\000 A\000\000\310BB\001wZ\024\012\001x\022\017\012\015\010\001\022\011\012\003\022\001N"
-    "\012\002\010\002Z\021\012\001m\022\014*\012\010\010\022\006\012\004\010\001\022\000Z\015\012\001s\022"
-    "\010\"\006\012\004\012\002\010\001Z\017\012\001w\022\012\012\010\010\001\022\004\012\002\010\002b\024"
-    "\012\001y\022\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\002b\027\012\003zip\022\020\"\016"
-    "\012\014*\012\010\010\022\006\012\004\010\001\022\000b\030\012\004izip\022\020\"\016\012\014*\012\010"
-    "\007\022\006\012\004\010\001\022\000b\023\012\001d\022\016\012\014\010\001\022\010\012\002\010\001\012"
-    "\002\010\003b\015\012\001t\022\010\"\006\012\004\012\002\010\001b\031\012\002nz\022\023\012\021\010\007"
-    "\022\015\012\002\010\002\012\007\022\005countB\004\012\000\020\020B\016\012\012ai.onnx.ml\020\003";
 
 bool Says(const tern::Status& status, const char* words) {
   return status.message().find(words) != std::string::npos;
@@ -43,7 +25,8 @@ tern::Value Floats(const std::vector<float>& data, const tern::Shape& shape) {
 }
 
 tern::Result<tern::Predictor> Create() {
-  return tern::Predictor::Create(tern::Config().model_buffer(kKinds, sizeof kKinds - 1).threads(1));
+  return tern::Predictor::Create(
+      tern::Config().model_buffer(tern::test::kKindsModel, sizeof tern::test::kKindsModel - 1).threads(1));
 }
 
 // Returns a predictor with the inputs x = [[1,2],[3,4]], m = {p: 5, r: 7} and s = [[9]].

@@ -58,6 +58,27 @@ std::vector<Value*> InputsFrom(const GraphRef& graph, nb::handle inputs) {
   return values;
 }
 
+// Removes the constants that an edit added, unless keep() is called. If the graph had unused constants
+// before, they cannot be told apart, and nothing is removed.
+class NewConstants {
+ public:
+  explicit NewConstants(const GraphRef& graph) : graph_(graph) {
+    for (const auto& value : graph->values()) had_unused_ |= value->is_constant() && value->unused();
+  }
+  ~NewConstants() {
+    if (kept_ || had_unused_) return;
+    graph_->RemoveUnusedConstants();
+    graph_.shared()->ForgetRemoved();
+  }
+  NewConstants(const NewConstants&) = delete;
+  NewConstants& operator=(const NewConstants&) = delete;
+  void Keep() { kept_ = true; }
+
+ private:
+  const GraphRef& graph_;
+  bool had_unused_ = false, kept_ = false;
+};
+
 // Infers the types of the graph after an edit. If that fails, calls `undo` and raises the error.
 template <class F> void InferOrUndo(const std::shared_ptr<SharedGraph>& shared, F&& undo) {
   Graph& graph = shared->graph();
@@ -87,6 +108,7 @@ nb::object AddNode(const GraphRef& graph, const std::string& op_name, nb::handle
   if (outputs < 1 || outputs > 64) Raise(InvalidArgument("outputs must be 1 to 64, got ", outputs));
   if (before && before->operator->()->graph != &*graph)
     Raise(InvalidArgument("the node `before` belongs to another graph"));
+  NewConstants constants(graph);
   const std::vector<Value*> values = InputsFrom(graph, inputs);
   Attrs attrs = ParseAttributes(*op, attributes);
   if (!meaning->kind.empty()) Check(attrs.Set("kind", meaning->kind));
@@ -96,6 +118,7 @@ nb::object AddNode(const GraphRef& graph, const std::string& op_name, nb::handle
                                                    [&](const auto& v) { return v->name == name; });
   if (named) node->output(0)->name = name;
   InferOrUndo(graph.shared(), [&] { graph->RemoveNode(node); });
+  constants.Keep();
   const nb::list made = ValuesOf(graph.shared(), node->outputs());
   return outputs == 1 ? nb::object(made[0]) : nb::object(nb::tuple(made));
 }
@@ -129,12 +152,14 @@ void SetOutputs(const GraphRef& graph, nb::handle values) {
   if (graph->parent) Raise(Unsupported("outputs can be set only in the top-level graph"));
   if (!graph->states().empty())
     Raise(Unsupported("the graph has states, which refer to outputs by their position"));
+  NewConstants constants(graph);
   std::vector<Value*> outputs = InputsFrom(graph, values);
   if (std::count(outputs.begin(), outputs.end(), nullptr))
     Raise(InvalidArgument("an output must be a value, got None"));
   const std::vector<Value*> before = graph->outputs();
   graph->SetOutputs(std::move(outputs));
   InferOrUndo(graph.shared(), [&] { graph->SetOutputs(before); });
+  constants.Keep();
 }
 
 void RemoveNode(const GraphRef& graph, const NodeRef& node) {

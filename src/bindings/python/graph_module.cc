@@ -191,9 +191,12 @@ void AddGraphEdits(nb::class_<GraphRef>& type) {
       .def("replace", &ReplaceValue, nb::arg("old"), nb::arg("new"),
            "Makes all readers of `old` read `new`. The node that computes `new` may still read `old`.")
       .def("clean", &RemoveUnused, "Removes unused nodes and constants. Returns the number of removed nodes.")
-      .def("run_passes", &RunPasses, nb::arg("level") = "extended", nb::kw_only(),
-           nb::arg("only") = std::vector<std::string>(), nb::arg("disable") = std::vector<std::string>(),
-           nb::arg("enable") = std::vector<std::string>(), nb::arg("stop_after") = "")
+      .def(
+          "run_passes", &RunPasses, nb::arg("level") = "extended", nb::kw_only(),
+          nb::arg("only") = std::vector<std::string>(), nb::arg("disable") = std::vector<std::string>(),
+          nb::arg("enable") = std::vector<std::string>(), nb::arg("stop_after") = "",
+          "Optimizes the graph in place. Returns (changes per rule, stages, warnings, milliseconds). Node and Value "
+          "objects become invalid.")
       .def(
           "verify", [](const GraphRef& g) { Check(Guard([&] { return VerifyGraph(*g); })); },
           "Raises an error if the graph is not valid.")

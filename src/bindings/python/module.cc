@@ -28,24 +28,33 @@ void AddPredictor(nb::module_& m) {
       .def(nb::init<nb::handle, nb::dict>(), nb::arg("model").none(), nb::arg("options"))
       .def(nb::init<const Predictor&>(), nb::arg("other"))
       .def("__call__", &Predictor::Call)
-      .def("run", &Run, nb::arg("inputs"), nb::arg("outputs").none() = nb::none(), nb::kw_only(),
-           nb::arg("out").none() = nb::none(), nb::arg("timeout") = nb::none(),
-           nb::arg("cancel") = nb::none(), nb::arg("tag") = "")
+      .def(
+          "run", &Run, nb::arg("inputs"), nb::arg("outputs").none() = nb::none(), nb::kw_only(),
+          nb::arg("out").none() = nb::none(), nb::arg("timeout") = nb::none(), nb::arg("cancel") = nb::none(),
+          nb::arg("tag") = "",
+          "Runs the model and returns an Outputs. `inputs` is a dict, a list in the order of the inputs, one array or a "
+          "data frame. `outputs` are the names of the wanted outputs. `out` is a dict from names to arrays that the run "
+          "writes. `timeout` is in seconds. `cancel` is a Cancel. `tag` is part of error messages.")
       .def("_inputs", &Predictor::Inputs)
       .def("_outputs", &Predictor::Outputs)
       .def("_overridable", &Predictor::Overridable)
       .def("_states", &Predictor::States)
-      .def("state_length", &Predictor::StateLength)
-      .def("reset_states", &Predictor::ResetStates)
-      .def("get_state", &Predictor::GetState, nb::arg("name"))
-      .def("set_state", &Predictor::SetState, nb::arg("name"), nb::arg("value"))
-      .def("warnings", &Predictor::Warnings)
-      .def("memory", &Predictor::Memory)
+      .def("state_length", &Predictor::StateLength,
+           "Returns the current length of the growing states, such as the number of tokens so far.")
+      .def("reset_states", &Predictor::ResetStates, "Makes growing states empty and sets the others to zero.")
+      .def("get_state", &Predictor::GetState, nb::arg("name"), "Returns a copy of a state.")
+      .def("set_state", &Predictor::SetState, nb::arg("name"), nb::arg("value"),
+           "Sets a state to a copy of the value.")
+      .def("warnings", &Predictor::Warnings,
+           "Returns warnings of the import and of the runs so far, one sentence each.")
+      .def("memory", &Predictor::Memory,
+           "Returns the bytes of weights, packed weights and intermediate values as a dict.")
       .def(
           "metadata", [](const Predictor& p) { return DescribeMetadata(p.graph()); },
           "Returns what the file says about itself, as a dict of texts.")
       .def_prop_ro("_graph_name", [](const Predictor& p) { return p.graph().name; })
-      .def_prop_ro("source", &Predictor::source);
+      .def_prop_ro("source", &Predictor::source,
+                   "The path of the model; empty if it was loaded from memory.");
 }
 
 }  // namespace

@@ -120,6 +120,9 @@ Result<load::Loaded> Read(const std::string& path, const Buffer& bytes, bool in_
   });
 }
 
+// Returns whether the object is a protobuf message, such as an onnx.ModelProto.
+bool IsMessage(nb::handle object) { return PyObject_HasAttrString(object.ptr(), "SerializeToString"); }
+
 // Returns the file system's bytes of a path (str or os.PathLike).
 std::string PathOf(nb::handle path) {
   const nb::object bytes = nb::module_::import_("os").attr("fsencode")(path);
@@ -134,6 +137,7 @@ LoadedGraph LoadGraph(nb::handle model, int threads) {
     if ((*graph)->parent) Raise(Unsupported("a subgraph cannot be loaded as a model"));
     return {(*graph)->Clone(), graph->shared()->warnings, "graph"};
   }
+  if (IsMessage(model)) return LoadGraph(model.attr("SerializeToString")(), threads);
   const bool in_memory = PyObject_CheckBuffer(model.ptr());
   const Buffer bytes = in_memory ? BytesOfObject(model) : Buffer();
   const std::string path = in_memory ? std::string() : PathOf(model);
@@ -158,7 +162,7 @@ LoadedModel LoadModel(nb::handle model, const nb::dict& given) {
   }();
   LoadedModel out{Unwrap(std::move(session)), std::move(loaded.warnings), "", options.parallel};
   if (!out.session->graph().states().empty()) out.parallel = 1;
-  if (!PyObject_CheckBuffer(model.ptr()) && !nb::isinstance<GraphRef>(model))
+  if (!PyObject_CheckBuffer(model.ptr()) && !nb::isinstance<GraphRef>(model) && !IsMessage(model))
     out.source = nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(model));
   return out;
 }

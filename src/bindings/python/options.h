@@ -19,8 +19,9 @@ struct LoadedModel {
   int parallel = 0;                   // limit for concurrent runs
 };
 
-// `model` is a path, a bytes-like object or a tern.Graph. `options` are the keyword arguments of tern.load.
-// Fails for an unknown option, and names the known ones. Releases the GIL while it loads.
+// `model` is a path, a bytes-like object, an onnx.ModelProto or a tern.Graph. `options` are the keyword
+// arguments of tern.load. Fails for an unknown option, and names the known ones. Releases the GIL while it
+// loads.
 LoadedModel LoadModel(nb::handle model, const nb::dict& options);
 
 // A graph from a path or a bytes-like object.

@@ -48,6 +48,12 @@ nb::object NewOutputs() {
   return nb::steal(made);
 }
 
+bool Overlap(const Tensor& a, const Tensor& b) {
+  const auto* from_a = static_cast<const char*>(a.raw());
+  const auto* from_b = static_cast<const char*>(b.raw());
+  return std::less<>()(from_a, from_b + b.bytes()) && std::less<>()(from_b, from_a + a.bytes());
+}
+
 // pandas.DataFrame and the like.
 bool IsFrame(nb::handle object) {
   return PyObject_HasAttrString(object.ptr(), "columns") && PyObject_HasAttrString(object.ptr(), "to_numpy");
@@ -149,11 +155,19 @@ void Predictor::BindInputs(Session& session, const Job& job) {
 // Binds the caller's arrays, and new arrays for large outputs whose dims are known before the run.
 void Predictor::BindLarge(Slot& slot, Session& session, Job& job) const {
   bool prepared = false;
+  std::vector<Tensor> taken;
   for (Job::Wanted& w : job.wanted) {
     const std::string what = StrCat("output '", w.port->value->name, "'");
     if (w.bound) {
-      Check(session.BindOutput(w.port->index,
-                               ToBoundTensor(w.array, w.port->value->type.dtype, what, job.loans)));
+      const Tensor bound = ToBoundTensor(w.array, w.port->value->type.dtype, what, job.loans);
+      for (const auto& [index, datum] : job.feeds)
+        if (datum.is_tensor() && Overlap(datum.tensor, bound))
+          Raise(InvalidArgument(what, ": the array shares memory with an input"));
+      for (const Tensor& other : taken)
+        if (Overlap(other, bound))
+          Raise(InvalidArgument(what, ": the array shares memory with that of another output"));
+      taken.push_back(bound);
+      Check(session.BindOutput(w.port->index, bound));
       continue;
     }
     if (!slot.large_outputs) continue;

@@ -60,7 +60,7 @@ RegexSet InvertedSet(const RegexSet& set) {
 }
 
 RegexSet FoldedSet(const RegexSet& set) {
-  constexpr uint32_t kLastLetter = 0x1EFF;  // LowerOf and UpperOf change no letter after this one
+  constexpr uint32_t kLastLetter = 0x1E943;  // LowerOf and UpperOf change no letter after this one
   RegexSet out = set;
   for (const CodeRange& r : set)
     for (uint32_t c = r.low; c <= std::min(r.high, kLastLetter); ++c)

@@ -40,6 +40,7 @@ Status Reference(const StringNormalizer& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   if (x.rank() != 1 && !(x.rank() == 2 && x.dim(0) == 1))
     return InvalidArgument("x must be [words] or [1, words], got ", x.Describe());
+  if (x.size() == 0) return InvalidArgument("x is ", x.Describe(), ", but must contain a text");
   const auto folded = [&](const std::string& s) { return op.case_sensitive ? s : LowerText(s); };
   std::set<std::string> stop;
   for (const std::string& s : op.stop_words) stop.insert(folded(s));

@@ -13,6 +13,9 @@ TEST(Utf8, KeepsWhatIsValidAndReplacesTheRest) {
   EXPECT_EQ(CodePoints("\xE2\x82"), (std::vector<uint32_t>{0xFFFD, 0xFFFD}));  // truncated
   EXPECT_EQ(UpperText("straße, çà, я, ω"), "STRAßE, ÇÀ, Я, Ω");
   EXPECT_EQ(LowerText("ÄŽ Ѐ ĹŁ"), "äž ѐ ĺł");
+  EXPECT_EQ(LowerText("ƠƯ Ẁ Ꭰ Ⴀ Ⓐ Ａ 𐐀 İ"), "ơư ẁ ꭰ ⴀ ⓐ ａ 𐐨 i");
+  EXPECT_EQ(UpperText("ơư ÿ ſ ა ⓐ ａ 𐐨 ß"), "ƠƯ Ÿ S Ა Ⓐ Ａ 𐐀 ß");
+  EXPECT_EQ(LowerText("日本 123 \U0001F600"), "日本 123 \U0001F600");
 }
 
 TEST(StringSplit, Cuts) {

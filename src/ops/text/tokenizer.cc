@@ -16,7 +16,8 @@ struct Tokenizer {
   bool mark = false;
   int64_t min_length = 1;
   template <class V> void Visit(V& v) {
-    v("token", token, "pattern of a token, in RE2's syntax; used if there are no separators");
+    v("token", token,
+      "pattern of a token, in RE2's syntax; used if there are no separators; if it is '.', every character is a token");
     v("separators", separators,
       "patterns of separators, in RE2's syntax, applied one after the other; if the only pattern is empty, every "
       "character is a token");
@@ -24,7 +25,10 @@ struct Tokenizer {
     v("mark", mark, "add U+0002 before the tokens of a text and U+0003 after them");
     v("min_length", min_length, "tokens of fewer characters are dropped");
   }
-  bool characters() const { return separators.size() == 1 && separators[0].empty(); }
+  // As in onnxruntime, the token "." matches line ends too.
+  bool characters() const {
+    return separators.empty() ? token == "." : separators.size() == 1 && separators[0].empty();
+  }
 };
 
 using Codes = std::vector<uint32_t>;
@@ -111,7 +115,11 @@ Status Infer(const Tokenizer& op, InferContext& c) {
   Shape y = c.ShapeOf("x");
   if (y.ranked) {
     TERN_TRY(CheckRank(y.rank(), c.In("x").ToString()));
-    y.dims.push_back(Dim::Unknown());
+    const bool empty = std::any_of(y.dims.begin(), y.dims.end(), [](const Dim& d) { return d.Is(0); });
+    if (empty)
+      y.dims.back() = Dim(0);
+    else
+      y.dims.push_back(Dim::Unknown());
   }
   c.Out("y", DType::kString, std::move(y));
   return {};
@@ -138,7 +146,10 @@ Status Reference(const Tokenizer& op, EvalContext& c) {
   if (longest > 0 && all.size() > kMaxTokens / longest)
     return ResourceExhausted(all.size(), " texts of up to ", longest, " tokens are more than ", kMaxTokens);
   Dims dims = x.dims();
-  dims.push_back(static_cast<int64_t>(longest));
+  if (x.size() == 0)
+    dims.back() = 0;  // onnxruntime adds no axis either
+  else
+    dims.push_back(static_cast<int64_t>(longest));
   Tensor& y = c.Out("y", dims);
   for (size_t i = 0; i < all.size() && longest > 0; ++i) {
     std::string* row = y.data<std::string>() + i * longest;
@@ -154,7 +165,8 @@ Status Reference(const Tokenizer& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Tokenizer) {
-  return OpDef::Of<Tokenizer>("the tokens of each text along a new last axis")
+  return OpDef::Of<Tokenizer>(
+             "the tokens of each text along a new last axis; without texts, x with a last axis of length 0")
       .In("x", kStrings)
       .Out("y", kStrings)
       .Traits(kPure | kHostOnly)

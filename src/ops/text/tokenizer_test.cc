@@ -24,6 +24,7 @@ TEST(Tokenizer, FindsTheLeftmostLongest) {
   EXPECT_EQ(ByToken("\\Bb", "bbb"), (Texts{"b", "b"}));
   EXPECT_EQ(ByToken("^b", "a b"), Texts{});
   EXPECT_EQ(ByToken("é|.", "aé"), (Texts{"a", "é"}));
+  EXPECT_EQ(ByToken(".", "a\nb"), (Texts{"a", "\n", "b"})) << "as in onnxruntime, this means every character";
 }
 
 TEST(Tokenizer, CutsAtSeparatorsOneAfterTheOther) {

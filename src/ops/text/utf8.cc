@@ -1,5 +1,7 @@
 #include "ops/text/utf8.h"
 
+#include <algorithm>
+
 namespace tern {
 namespace {
 
@@ -27,20 +29,34 @@ size_t Decode(std::string_view s, size_t at, uint32_t& code) {
 }
 
 struct CaseRange {
-  uint32_t low, high,
-      distance;  // `low` to `high` are upper case; the lower case of a letter is letter + distance
+  uint32_t first, last, step;
+  int32_t distance;  // from a letter to the letter in the other case
 };
 
-constexpr CaseRange kRanges[] = {{'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},
-                                 {0x391, 0x3A1, 32}, {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80},
-                                 {0x410, 0x42F, 32}};
-// Ranges of adjacent pairs. The first code of each pair is upper case, the second lower case.
-struct PairRange {
-  uint32_t low, high;
+constexpr CaseRange kLower[] = {
+#define TERN_LOWER(first, last, step, distance) {first, last, step, distance},
+#define TERN_UPPER(first, last, step, distance)
+#include "ops/text/case_ranges.inc"
+#undef TERN_LOWER
+#undef TERN_UPPER
 };
-constexpr PairRange kPairs[] = {{0x100, 0x12F},   {0x132, 0x137},  {0x139, 0x148}, {0x14A, 0x177},
-                                {0x179, 0x17E},   {0x460, 0x481},  {0x48A, 0x4BF}, {0x4D0, 0x52F},
-                                {0x1E00, 0x1E95}, {0x1EA0, 0x1EFF}};
+constexpr CaseRange kUpper[] = {
+#define TERN_LOWER(first, last, step, distance)
+#define TERN_UPPER(first, last, step, distance) {first, last, step, distance},
+#include "ops/text/case_ranges.inc"
+#undef TERN_LOWER
+#undef TERN_UPPER
+};
+
+// Returns the other case of `code`, or `code` if no range contains it.
+template <size_t N> uint32_t MapCase(uint32_t code, const CaseRange (&ranges)[N]) {
+  const auto after = [](uint32_t c, const CaseRange& r) { return c < r.first; };
+  const CaseRange* r = std::upper_bound(ranges, ranges + N, code, after);
+  if (r == ranges) return code;
+  --r;
+  if (code > r->last || (code - r->first) % r->step != 0) return code;
+  return static_cast<uint32_t>(static_cast<int32_t>(code) + r->distance);
+}
 
 template <class F> std::string Mapped(std::string_view text, F map) {
   std::string out;
@@ -78,19 +94,13 @@ void AppendUtf8(uint32_t code, std::string& out) {
 }
 
 uint32_t LowerOf(uint32_t code) {
-  for (const CaseRange& r : kRanges)
-    if (code >= r.low && code <= r.high) return code + r.distance;
-  for (const PairRange& r : kPairs)
-    if (code >= r.low && code <= r.high) return (code - r.low) % 2 == 0 ? code + 1 : code;
-  return code;
+  if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + 32 : code;
+  return MapCase(code, kLower);
 }
 
 uint32_t UpperOf(uint32_t code) {
-  for (const CaseRange& r : kRanges)
-    if (code >= r.low + r.distance && code <= r.high + r.distance) return code - r.distance;
-  for (const PairRange& r : kPairs)
-    if (code >= r.low && code <= r.high) return (code - r.low) % 2 == 0 ? code : code - 1;
-  return code;
+  if (code < 0x80) return code >= 'a' && code <= 'z' ? code - 32 : code;
+  return MapCase(code, kUpper);
 }
 
 std::string LowerText(std::string_view text) { return Mapped(text, LowerOf); }

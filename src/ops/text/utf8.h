@@ -11,7 +11,7 @@ namespace tern {
 std::vector<uint32_t> CodePoints(std::string_view text);
 void AppendUtf8(uint32_t code, std::string& out);
 
-// Change the case of ASCII, Latin, Greek and Cyrillic letters. Other code points are unchanged.
+// Change the case by the simple mappings of Unicode: one code point stays one code point.
 uint32_t LowerOf(uint32_t code);
 uint32_t UpperOf(uint32_t code);
 std::string LowerText(std::string_view text);

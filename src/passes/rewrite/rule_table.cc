@@ -11,8 +11,6 @@ void CollectRules(void (*Add)(Rule, const char* name, const char* group));
 
 namespace {
 
-constexpr const char* kLevelNames[] = {"none", "basic", "extended", "layout"};
-
 std::vector<std::unique_ptr<Rule>>& Table() {
   static auto* table = new std::vector<std::unique_ptr<Rule>>();
   return *table;
@@ -38,14 +36,6 @@ std::vector<const Rule*> MakeTable() {
 }
 
 }  // namespace
-
-const char* LevelName(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
-
-std::optional<Level> ParseLevel(std::string_view name) {
-  for (size_t i = 0; i < std::size(kLevelNames); ++i)
-    if (name == kLevelNames[i]) return static_cast<Level>(i);
-  return std::nullopt;
-}
 
 Status PrepareRule(Rule& rule) {
   const auto parse = [&](const char* text, Pattern& into) -> Status {

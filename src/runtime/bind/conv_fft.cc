@@ -48,19 +48,20 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   }
 };
 
-template <int kLog> void AddSide(KernelTable& table, const std::string& side) {
-  AddNhwc<FftConv<cpu::FftConv, kLog>>(table, "cpu.conv.fft." + side + ".f32");
-  AddNhwc<FftConv<cpu::FftDepthwise, kLog>>(table, "cpu.conv.fft." + side + ".depthwise.f32");
+template <int kLog>
+[[gnu::always_inline]] inline void AddSide(KernelTable& table, KernelName name, KernelName depthwise) {
+  AddNhwc<FftConv<cpu::FftConv, kLog>>(table, name);
+  AddNhwc<FftConv<cpu::FftDepthwise, kLog>>(table, depthwise);
 }
 
 }  // namespace
 
 TERN_KERNELS(ConvFft) {
-  AddSide<4>(table, "16");
-  AddSide<5>(table, "32");
-  AddSide<6>(table, "64");
-  AddSide<8>(table, "256");
-  AddSide<10>(table, "1024");
+  AddSide<4>(table, "cpu.conv.fft.16.f32", "cpu.conv.fft.16.depthwise.f32");
+  AddSide<5>(table, "cpu.conv.fft.32.f32", "cpu.conv.fft.32.depthwise.f32");
+  AddSide<6>(table, "cpu.conv.fft.64.f32", "cpu.conv.fft.64.depthwise.f32");
+  AddSide<8>(table, "cpu.conv.fft.256.f32", "cpu.conv.fft.256.depthwise.f32");
+  AddSide<10>(table, "cpu.conv.fft.1024.f32", "cpu.conv.fft.1024.depthwise.f32");
 }
 
 }  // namespace tern

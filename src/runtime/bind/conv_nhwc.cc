@@ -122,17 +122,16 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
   }
 };
 
-template <Operands kOperands> void AddWindows(KernelTable& table, const std::string& type) {
-  AddNhwc<NhwcConv<kOperands, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise." + type);
-  AddNhwc<NhwcConv<kOperands, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct." + type);
-  AddNhwc<NhwcConv<kOperands, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col." + type);
-}
-
 }  // namespace
 
 TERN_KERNELS(ConvNhwc) {
-  AddWindows<Operands::kF32>(table, "f32");
-  AddWindows<Operands::kBf16>(table, "bf16");
+  constexpr Operands kF32 = Operands::kF32, kBf16 = Operands::kBf16;
+  AddNhwc<NhwcConv<kF32, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise.f32");
+  AddNhwc<NhwcConv<kF32, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct.f32");
+  AddNhwc<NhwcConv<kF32, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col.f32");
+  AddNhwc<NhwcConv<kBf16, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise.bf16");
+  AddNhwc<NhwcConv<kBf16, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct.bf16");
+  AddNhwc<NhwcConv<kBf16, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col.bf16");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
   AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }

@@ -84,10 +84,12 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
 };
 
 // Registers T. The static members of T declare its abilities (see AbilitiesOf).
-template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
-  KernelEntry entry = EntryOf<T>(op, name, T::Legal);
+template <class T>
+[[gnu::always_inline]] inline void AddNhwc(KernelTable& table, KernelName name, const char* op = "Conv") {
+  if (!name.selected()) return;
+  KernelEntry entry = EntryOf<T>(op, name.text(), T::Legal);
   entry.can.row_stride = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };
-  if (entry.can.pack.empty()) entry.can.pack = name;
+  if (entry.can.pack.empty()) entry.can.pack = entry.name;
   table.Add(std::move(entry));
 }
 

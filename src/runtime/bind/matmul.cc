@@ -262,8 +262,6 @@ template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Stra
 using F32 = PackedMatMul<Panels<cpu::Operands::kF32>>;
 using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
 
-template <class T> KernelEntry Entry(const char* name) { return EntryOf<T>("MatMul", name, T::Legal); }
-
 std::string StrassenWhyNot(const KernelQuery& q) {
   if (q.exact_integers) return "sums of integers must be exact";
   if (std::string why = F32::WhyNot(q); !why.empty()) return why;
@@ -284,9 +282,8 @@ double StrassenMicroseconds(const KernelQuery& q) {
   return plain * StrassenCost(rows, b.columns, b.rows);
 }
 
-KernelEntry StrassenEntry() {
-  KernelEntry entry = Entry<PackedMatMul<Strassen>>("cpu.gemm.strassen.f32");
-  entry.legal = StrassenLegal;
+KernelEntry StrassenEntry(const char* name) {
+  KernelEntry entry = EntryOf<PackedMatMul<Strassen>>("MatMul", name, StrassenLegal);
   entry.can.why_not = StrassenWhyNot;
   entry.can.work_of = nullptr;
   entry.can.cost_of = StrassenMicroseconds;
@@ -296,10 +293,11 @@ KernelEntry StrassenEntry() {
 }  // namespace
 
 TERN_KERNELS(MatMul) {
-  table.Add(Entry<Bf16>("cpu.gemm.packed.bf16"));
-  table.Add(Entry<F32>("cpu.gemm.packed.f32"));
-  table.Add(StrassenEntry());
-  table.Add(Entry<MatMul>("cpu.gemm"));
+  table.Add<Bf16>("MatMul", "cpu.gemm.packed.bf16", Bf16::Legal);
+  table.Add<F32>("MatMul", "cpu.gemm.packed.f32", F32::Legal);
+  constexpr KernelName kStrassen = "cpu.gemm.strassen.f32";
+  if (kStrassen.selected()) table.Add(StrassenEntry(kStrassen.text()));
+  table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
 }
 
 }  // namespace tern

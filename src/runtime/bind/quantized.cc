@@ -312,11 +312,14 @@ class ByTable : public Kernel {
   RunContext context_;
 };
 
-template <class T> void AddQuantized(KernelTable& table, const char* op, const char* name, double cost = 1) {
+template <class T>
+[[gnu::always_inline]] inline void AddQuantized(KernelTable& table, const char* op, KernelName name,
+                                                double cost = 1) {
+  if (!name.selected()) return;
   const QuantizedForm& form = *QuantizedFormOf(op);
   KernelEntry entry;
   entry.op = op;
-  entry.name = name;
+  entry.name = name.text();
   entry.legal = [&form, &table](const KernelQuery& q) { return T::Legal(form, table, q); };
   entry.make = [&form, &table] { return std::make_unique<T>(form, table); };
   entry.cost = cost;

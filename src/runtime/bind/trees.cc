@@ -211,7 +211,8 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
   size_t thread_bytes_ = 0;         // size of the scratch memory of a thread
 };
 
-template <class T, class Output> void AddTrees(KernelTable& table, const char* op, const char* name) {
+template <class T, class Output>
+[[gnu::always_inline]] inline void AddTrees(KernelTable& table, const char* op, KernelName name) {
   using Kernel = TreeKernel<T, Output>;
   table.Add<Kernel>(op, name, Kernel::Legal);
 }

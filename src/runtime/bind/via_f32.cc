@@ -72,7 +72,7 @@ Status ViaF32Kernel::Run(RunContext& c) {
 KernelEntry ViaF32Entry(const KernelEntry& f32) {
   KernelEntry entry;
   entry.op = f32.op;
-  entry.name = f32.name + ".via_f32";
+  entry.name = f32.name + KernelName::kViaF32;
   entry.legal = [legal = f32.legal](const KernelQuery& q) { return HasHalf(q) && legal(WidenQuery(q)); };
   entry.make = [make = f32.make] { return std::make_unique<ViaF32Kernel>(make()); };
   entry.cost = 3 * f32.cost;

@@ -30,11 +30,10 @@ KernelEntry ViaF32Entry(const KernelEntry& f32);
 // Registers T, and registers it again through ViaF32Entry, for f16 and bf16. T::Legal must not depend on
 // constant data.
 template <class T>
-void AddWithHalf(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
-  KernelEntry plain = EntryOf<T>(op, name, T::Legal, cost);
-  KernelEntry half = ViaF32Entry(plain);
-  table.Add(std::move(plain));
-  table.Add(std::move(half));
+[[gnu::always_inline]] inline void AddWithHalf(KernelTable& table, const char* op, KernelName name,
+                                               double cost = 1) {
+  if (name.selected()) table.Add(EntryOf<T>(op, name.text(), T::Legal, cost));
+  if (name.via_f32()) table.Add(ViaF32Entry(EntryOf<T>(op, name.text(), T::Legal, cost)));
 }
 
 }  // namespace tern

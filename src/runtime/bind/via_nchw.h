@@ -51,11 +51,17 @@ template <class T> class ViaNchw : public ViaNchwKernel {
 // Registers T, and registers it again through adapters for f16, bf16 and channels_last. T must not accept
 // channels_last.
 template <class T>
-void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
+[[gnu::always_inline]] inline void AddWithLayouts(KernelTable& table, const char* op, KernelName name,
+                                                  double cost = 1) {
   // If T has no WorkOf, this factor makes ViaNchw<T> more expensive than any native channels-last kernel.
   constexpr double kTransposing = 20;
   AddWithHalf<T>(table, op, name, cost);
-  AddWithHalf<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
+  const auto transposing = [&] {
+    return EntryOf<ViaNchw<T>>(op, StrCat(name.text(), KernelName::kViaNchw), ViaNchw<T>::Legal,
+                               kTransposing * cost);
+  };
+  if (name.via_nchw()) table.Add(transposing());
+  if (name.via_nchw_and_f32()) table.Add(ViaF32Entry(transposing()));
 }
 
 }  // namespace tern

@@ -2,6 +2,7 @@
 // a reference function. Other ops use it if no kernel supports the node.
 #include <cstring>
 
+#include "base/selection.h"
 #include "ir/eval_context.h"
 #include "runtime/exec/execution.h"
 #include "runtime/exec/runner.h"
@@ -114,8 +115,7 @@ Status Store(const Datum& from, Tensor& to) {
 
 Status Execution::RunEvaluator(StepState& step) {
   const Node& node = step.node().node();
-  if (!node.op->reference)
-    return Unsupported("no kernel supports the node and its op has no reference evaluator");
+  if (!node.op->reference || !HasReference(node.op->name)) return Unsupported(kKernelIsMissing);
   ExecutionEvalContext context(engine_, *this, step);
   TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
   for (size_t i = 0; i < step.node().outputs.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "runtime/model/precision.h"
 
+#include "base/selection.h"
 #include "runtime/bind/cpu_target.h"
 
 namespace tern {
@@ -12,6 +13,7 @@ std::optional<Precision> ParsePrecision(std::string_view name) {
 }
 
 bool UsesBf16(Precision precision, const Target& target) {
+  if (!kHasBf16Kernels) return false;
   return precision == Precision::kAuto ? target.fast_bf16() : precision == Precision::kBf16;
 }
 

@@ -172,8 +172,8 @@ TEST_F(GrpcHostileTest, ClientThatNeverReadsIsClosed) {
   StartServer(options);
   Http2Client client(server->port());
   client.Call("ServerLive", "");
-  for (int i = 0; i < 14; ++i) client.OpenInfer(InferRequest("echo", 256 << 10));  // 1 MB each way
   EXPECT_EQ(server->connections(), 1u);
+  for (int i = 0; i < 14; ++i) client.OpenInfer(InferRequest("echo", 256 << 10));  // 1 MB each way
   EXPECT_TRUE(Eventually([&] { return server->connections() == 0; }));
 }
 

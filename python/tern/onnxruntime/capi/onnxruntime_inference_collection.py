@@ -6,6 +6,8 @@ import os
 import time
 import warnings
 
+import numpy as np
+
 from ..._tern import _profile
 from ...errors import Error
 from ...predictor import Predictor
@@ -30,6 +32,15 @@ def check_providers(providers):
             warnings.warn(f"the provider {name} is not available; Tern runs on the CPU", stacklevel=4)
 
 
+def to_strings(value):
+    """Returns an array of Python objects with each object as a str, as onnxruntime takes them."""
+    if getattr(value, "dtype", None) != object:
+        return value
+    texts = np.empty(value.size, object)
+    texts[:] = [item if isinstance(item, (str, bytes)) else str(item) for item in value.ravel()]
+    return texts.reshape(value.shape)
+
+
 class InferenceSession:
     """Runs a model, with the interface of onnxruntime's class."""
 
@@ -37,6 +48,7 @@ class InferenceSession:
         if not isinstance(path_or_bytes, (str, bytes, bytearray, memoryview, os.PathLike)):
             raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
         check_providers(providers)
+        self._started_ns = time.perf_counter_ns()
         self._sess_options = sess_options if sess_options is not None else SessionOptions()
         try:
             self._predictor = self._load(path_or_bytes, self._sess_options)
@@ -45,8 +57,10 @@ class InferenceSession:
         self._inputs = [NodeArg(info) for info in self._predictor.inputs()]
         self._outputs = [NodeArg(info) for info in self._predictor.outputs()]
         self._names = [info.name for info in self._inputs]
-        self._started_ns = time.perf_counter_ns()
+        self._strings = [argument.name for argument in self._inputs if argument.type == "tensor(string)"]
         self._events = [] if self._sess_options.enable_profiling else None
+        if self._events is not None:
+            self._record("session_initialization", "Session", self._started_ns, time.perf_counter_ns() - self._started_ns)
         self._last_feed = None
         self._executor = None
 
@@ -106,6 +120,8 @@ class InferenceSession:
             if type(value) is OrtValue:
                 input_feed = {name: value.numpy() if type(value) is OrtValue else value for name, value in input_feed.items()}
                 break
+        if self._strings:
+            input_feed = {name: to_strings(value) if name in self._strings else value for name, value in input_feed.items()}
         names = output_names or None
         results = self._run(input_feed, names, run_options)
         return list(results.values()) if names is None else [results[name] for name in names]

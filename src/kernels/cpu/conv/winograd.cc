@@ -30,7 +30,7 @@ const WinogradTable::Unit& Functions(WinogradUnit unit) {
 }
 
 const WinogradBf16Table& FunctionsInBf16() {
-#if defined(__x86_64__)
+#if TERN_BF16_PRODUCTS
   if (ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd;
 #endif
   return WinogradBf16Simd();

@@ -203,8 +203,22 @@ void Run(K kind, DType type, const void* a, const void* b, void* y, int64_t n) {
   }
 }
 
+void Add(DType type, const void* a, const void* b, void* y, int64_t n) {
+  switch (type) {
+    case DType::kF32:
+      return ForEach<float>(a, b, y, n, [](float p, float q) { return p + q; });
+    case DType::kF64:
+      return ForEach<double>(a, b, y, n, [](double p, double q) { return p + q; });
+    case DType::kU32:
+      return ForEach<uint32_t>(a, b, y, n, [](uint32_t p, uint32_t q) { return p + q; });
+    default:
+      return ForEach<uint64_t>(a, b, y, n, [](uint64_t p, uint64_t q) { return p + q; });
+  }
+}
+
 }  // namespace
 
 const BinaryTable kBinarySimd = {Run};
+const AddTable kAddSimd = {Add};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -22,6 +22,13 @@ struct BinaryTable {
 };
 TERN_SIMD_TABLE(BinaryTable, BinarySimd)
 
+// Additions alone, for epilogues. A mini build without kernels for Binary needs only this table.
+struct AddTable {
+  // `type` is f32, f64, u32 or u64.
+  void (*run)(DType type, const void* a, const void* b, void* y, int64_t n);
+};
+TERN_SIMD_TABLE(AddTable, AddSimd)
+
 // Elements of a tile, which is a buffer on the stack. Loops convert one tile at a time.
 constexpr int64_t kTile = 1024;
 

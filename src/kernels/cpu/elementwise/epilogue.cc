@@ -52,20 +52,19 @@ void Epilogue::Apply(const Rows& rows) const {
 }
 
 void Epilogue::Add(const Term& term, int64_t index, int64_t count, char* sums) const {
-  const auto add = BinarySimd().run;
+  const auto add = AddSimd().run;
   const int64_t width = WidthOf(compute_);
   const bool has_stride = term.plan.steps[static_cast<size_t>(term.plan.rank - 1)][0] != 0,
              half = IsHalfPrecision(type_);
   if (term.plan.plain() && has_stride && !half)
-    return add(BinaryKind::kAdd, compute_, sums, static_cast<const char*>(term.data) + index * width, sums,
-               count);
+    return add(compute_, sums, static_cast<const char*>(term.data) + index * width, sums, count);
   const int64_t chunk = has_stride && !half ? count : kTile;
   EachRow<1>(term.plan, index, index + count, [&](const std::array<int64_t, 1>& at, int64_t to, int64_t n) {
     Source source(type_, term.data, at[0], has_stride, n);
     for (int64_t i = 0; i < n; i += chunk) {
       const int64_t length = std::min(chunk, n - i);
       char* here = sums + (to - index + i) * width;
-      add(BinaryKind::kAdd, compute_, here, source.At(i, length), here, length);
+      add(compute_, here, source.At(i, length), here, length);
     }
   });
 }

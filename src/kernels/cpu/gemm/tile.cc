@@ -1,5 +1,6 @@
 #include "kernels/cpu/gemm/tile.h"
 
+#include "base/selection.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
@@ -7,8 +8,8 @@
 namespace tern::cpu {
 
 const TileTable& TileFor(Operands operands) {
-  if (operands == Operands::kF32) return TileSimd();
-#if defined(__x86_64__)
+  if (operands == Operands::kF32 || !kHasBf16Kernels) return TileSimd();
+#if TERN_BF16_PRODUCTS
   if (ActiveBf16Products()) return avx512_bf16::kTileBf16Simd;
 #endif
   return TileBf16Simd();

@@ -45,8 +45,8 @@ void RunBlock(const GemmParams& p, PanelProduct product, int64_t first, char* sc
   TransposeSimd().x32(product.c, p.m, count, p.m, c, p.c_row);
   if (p.column_bias)
     for (int64_t i = 0; i < p.m; ++i)
-      BinarySimd().run(BinaryKind::kAdd, DType::kF32, c + i * p.c_row,
-                       static_cast<const float*>(p.column_bias) + first, c + i * p.c_row, count);
+      AddSimd().run(DType::kF32, c + i * p.c_row, static_cast<const float*>(p.column_bias) + first,
+                    c + i * p.c_row, count);
   if (p.epilogue) p.epilogue->Apply({p.m, count, first, p.c_row, c, p.c_row});
 }
 

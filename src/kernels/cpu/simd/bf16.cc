@@ -15,7 +15,7 @@ std::atomic<bool>& Limit() {
 }  // namespace
 
 bool HasBf16Products() {
-#if defined(__x86_64__)
+#if TERN_BF16_PRODUCTS
   return __builtin_cpu_supports("avx512bf16");
 #else
   return false;

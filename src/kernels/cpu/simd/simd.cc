@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -33,13 +34,29 @@ SimdLevel Detect() {
 constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
 constexpr int kLevels = 4;
 
+// The only level of this build, or -1 if the build contains all levels.
+#if defined(TERN_ONE_ISA)
+#define TERN_TEXT_OF(name) #name
+#define TERN_TEXT(name) TERN_TEXT_OF(name)
+constexpr int LevelNamed(std::string_view name) {
+  for (int i = 0; i < kLevels; ++i)
+    if (kNames[i] == name) return i;
+  return kLevels;
+}
+constexpr int kOnlyLevel = LevelNamed(TERN_TEXT(TERN_ONE_ISA));
+static_assert(kOnlyLevel < kLevels, "TERN_ISA must be base, sse4, avx2 or avx512");
+#else
+constexpr int kOnlyLevel = -1;
+#endif
+
 // The level that TERN_ISA sets, or the best level if TERN_ISA is not set.
 struct Requested {
   SimdLevel level = BestSimd();
   std::string problem;
   Requested() {
     const char* name = std::getenv("TERN_ISA");
-    if (!name || !*name) return;
+    if (kOnlyLevel >= 0) UseOnlyLevel(name);
+    if (kOnlyLevel >= 0 || !name || !*name) return;
     for (int i = 0; i < kLevels; ++i) {
       if (std::strcmp(name, kNames[i]) != 0) continue;
       if (i > static_cast<int>(level)) problem = Problem(name, "needs instructions that this machine lacks");
@@ -47,6 +64,17 @@ struct Requested {
       return;
     }
     problem = Problem(name, "is not an instruction set level");
+  }
+
+  void UseOnlyLevel(const char* name) {
+    constexpr int kOnly = kOnlyLevel < 0 ? 0 : kOnlyLevel;
+    const std::string build = std::string("this build of Tern has kernels for '") + kNames[kOnly] + "' only";
+    if (kOnly > static_cast<int>(level))
+      problem = build + ", but the best level of this machine is '" + NameOf(level) +
+                "'; build with -DTERN_ISA=" + NameOf(level);
+    else if (name && *name && std::strcmp(name, kNames[kOnly]) != 0)
+      problem = build + ", but TERN_ISA='" + name + "'";
+    level = static_cast<SimdLevel>(kOnly);
   }
 
   std::string Problem(const char* name, const char* what) const {
@@ -78,6 +106,8 @@ const char* SimdProblem() { return Environment().problem.c_str(); }
 
 SimdLevel ActiveSimd() { return Limit().load(std::memory_order_relaxed); }
 
-void LimitSimd(SimdLevel level) { Limit() = std::min(level, BestSimd()); }
+void LimitSimd(SimdLevel level) {
+  if (kOnlyLevel < 0) Limit() = std::min(level, BestSimd());
+}
 
 }  // namespace tern::cpu

@@ -10,23 +10,39 @@
 namespace tern::cpu {
 
 // kBase is portable. It uses vector extensions of GCC and clang, without intrinsics. It is compiled for the
-// default target, which is SSE2 on x86-64 and NEON on 64-bit ARM. On ARM it is the only level.
+// default target, which is SSE2 on x86-64 and NEON on 64-bit ARM. On ARM it is the only level. The CMake
+// option TERN_ISA builds the kernels of one level only. It defines the macro TERN_ONE_ISA as the name of that
+// level.
 enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
 SimdLevel BestSimd();  // the best level of this machine
 // Returns BestSimd(), or the lower level that LimitSimd or the environment variable TERN_ISA sets.
 SimdLevel ActiveSimd();
-// Returns an error message if TERN_ISA is not the name of a level, or if this machine lacks the level.
-// Otherwise returns an empty string.
+// Returns an error message if TERN_ISA is not the name of a level, or if this machine lacks the level. In a
+// build with one level, returns one if TERN_ISA names another level. Otherwise returns an empty string.
 const char* SimdProblem();
 // Sets the level, for tests. Levels above BestSimd() become BestSimd(). Must not be called while kernels run.
+// Has no effect in a build with one level.
 void LimitSimd(SimdLevel level);
+
+// Whether the build contains the kernels for AVX512-BF16 (bf16.h).
+#if defined(__x86_64__) && !defined(TERN_ONE_ISA)
+#define TERN_BF16_PRODUCTS 1
+#else
+#define TERN_BF16_PRODUCTS 0
+#endif
 
 }  // namespace tern::cpu
 
 // Declares the constant k<Name> of each level, and <Name>(), which returns the constant of the active level.
-#if defined(__x86_64__)
+#if defined(TERN_ONE_ISA)
+#define TERN_SIMD_TABLE(Type, Name) \
+  namespace TERN_ONE_ISA {          \
+  extern const Type k##Name;        \
+  }                                 \
+  inline const Type& Name() { return TERN_ONE_ISA::k##Name; }
+#elif defined(__x86_64__)
 #define TERN_SIMD_TABLE(Type, Name) \
   namespace base {                  \
   extern const Type k##Name;        \

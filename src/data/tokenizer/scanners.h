@@ -1,0 +1,27 @@
+// Hand-written forms of the regular expressions that published tokenizers use. Each divides a text
+// completely: every character belongs to a match.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "data/tokenizer/unicode.h"
+
+namespace tern::data {
+
+enum class Scanner {
+  kGpt2,          // the expression of GPT-2 and RoBERTa
+  kThreeDigits,   // Llama 3, GPT-4 (cl100k): groups of up to three digits, line ends apart
+  kSingleDigits,  // Qwen 2: the same, with single digits
+};
+
+// The expression of GPT-2, which the pre-tokenizer ByteLevel uses.
+extern const char kGpt2Expression[];
+
+// Returns the scanner that gives the matches of the expression, if there is one.
+std::optional<Scanner> KnownScanner(std::string_view expression);
+
+// Returns the end of the match that begins at text[begin]. begin < text.size().
+size_t NextMatch(Scanner scanner, const CodePointTable& classes, std::string_view text, size_t begin);
+
+}  // namespace tern::data

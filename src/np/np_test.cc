@@ -1,0 +1,110 @@
+// Tests what Python cannot see: types of C++ numbers, errors that spread, sharing. tests/np compares with
+// numpy.
+#include "np/rep.h"
+
+#include <gtest/gtest.h>
+
+namespace tern::v1::np {
+namespace {
+
+TEST(Np, NumbersAdaptToTheArray) {
+  EXPECT_EQ((array<float>({1, 2}) + 1).dtype(), DType::kF32);
+  EXPECT_EQ((array<float>({1, 2}) * 0.5).dtype(), DType::kF32);
+  EXPECT_EQ((array<int32_t>({1, 2}) + 1).dtype(), DType::kI32);
+  EXPECT_EQ((array<int32_t>({1, 2}) + 0.5).dtype(), DType::kF64);
+  EXPECT_EQ((array<uint8_t>({1, 2}) + 1).dtype(), DType::kU8);
+  EXPECT_EQ((array(std::vector<bool>{true}) + 1).dtype(), DType::kI64);
+  EXPECT_EQ((array<float>({1, 2}) + scalar(1.0)).dtype(), DType::kF64);
+  EXPECT_EQ((array<uint8_t>({1, 2}) + 300).status().message(), "the number 300 is outside the range of u8");
+  EXPECT_EQ(result_type({array<float>({1}), array<int32_t>({1})}), DType::kF64);
+}
+
+TEST(Np, ErrorsSpread) {
+  const Array bad = array<float>({1, 2, 3}) + array<float>({1, 2});
+  EXPECT_EQ(bad.status().message(), "shapes do not broadcast: [3] and [2]");
+  EXPECT_EQ(bad.status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(bad.dtype(), DType::kInvalid);
+  EXPECT_EQ(bad.size(), 0);
+  EXPECT_EQ(bad.data<float>(), nullptr);
+  EXPECT_EQ(bad.item<double>(), 0);
+  EXPECT_TRUE(bad.to_vector<float>().empty());
+  EXPECT_EQ(bad.str(), "error: shapes do not broadcast: [3] and [2]");
+  for (const Array& a : {sum(bad),
+                         bad + 1,
+                         matmul(bad, bad),
+                         bad(0),
+                         bad[bad],
+                         linalg::inv(bad),
+                         sort(bad),
+                         concatenate({bad, bad}),
+                         einsum("i->", {bad}),
+                         where(bad, 1, 2),
+                         median(bad),
+                         linalg::svd(bad).u,
+                         unique_all(bad).counts,
+                         pad(bad, {{1, 1}}),
+                         split(bad, 2)[0],
+                         nonzero(bad)[0],
+                         bad.reshape({3}),
+                         bad.T(),
+                         full_like(bad, 1),
+                         argmax(bad, 0),
+                         round(bad, 2)})
+    EXPECT_EQ(a.status().message(), bad.status().message());
+  EXPECT_FALSE(allclose(bad, bad));
+  EXPECT_FALSE(array_equal(bad, bad));
+}
+
+TEST(Np, CopiesShareTheElements) {
+  const Array a = arange(6.0);
+  EXPECT_EQ(Array(a).data<double>(), a.data<double>());
+  EXPECT_EQ(a.reshape({2, 3}).data<double>(), a.data<double>());
+  EXPECT_EQ(a(newaxis).data<double>(), a.data<double>());
+  const double* elements = nullptr;
+  Array slice_of;
+  {
+    const Array inner = a * 2;
+    slice_of = inner.reshape({3, 2});
+    elements = inner.data<double>();
+  }
+  EXPECT_EQ(slice_of.data<double>(), elements);
+  EXPECT_EQ(slice_of(2, 1).item<double>(), 10);
+}
+
+TEST(Np, ReadsElements) {
+  const Array a = array<int32_t>({1, -2, 3, 4}, {2, 2});
+  EXPECT_EQ(a.str(), "i32[2,2] [[1, -2], [3, 4]]");
+  EXPECT_EQ(a.data<float>(), nullptr);
+  EXPECT_EQ(a.to_vector<double>(), (std::vector<double>{1, -2, 3, 4}));
+  EXPECT_EQ(a(0, 1).item<int>(), -2);
+  EXPECT_EQ(a[1].shape(), (Shape{2}));
+  EXPECT_EQ(Array().str(), "f64[0] []");
+  EXPECT_EQ(Array(true).str(), "bool[] true");
+  EXPECT_EQ(a[a > 1].to_vector<int32_t>(), (std::vector<int32_t>{3, 4}));
+}
+
+TEST(Np, RefusesImpossibleShapes) {
+  EXPECT_FALSE(zeros({-1}).ok());
+  EXPECT_FALSE(zeros({int64_t{1} << 40, int64_t{1} << 40}).ok());
+  EXPECT_FALSE(zeros(Shape(17, 1)).ok());
+  EXPECT_FALSE(array<float>({1, 2, 3}, {2, 2}).ok());
+  EXPECT_FALSE(tile(ones({3}), {int64_t{1} << 62}).ok());
+  EXPECT_FALSE(repeat(ones({3}), int64_t{1} << 62).ok());
+  EXPECT_FALSE(pad(ones({3}), {{int64_t{1} << 62, int64_t{1} << 62}}).ok());
+  EXPECT_FALSE(arange(0.0, 1e300).ok());
+  EXPECT_FALSE(arange(0, 5, 0).ok());
+  EXPECT_FALSE(zeros({2}, DType::kString).ok());
+  EXPECT_FALSE(zeros({2}, DType::kF16).ok());
+}
+
+TEST(Np, Operators) {
+  const Array a = arange(4), b = array<int64_t>({3, 2, 1, 0});
+  EXPECT_TRUE(array_equal(a + b, full({4}, 3)));
+  EXPECT_TRUE(array_equal((a < b) | (a == 3), array(std::vector<bool>{true, true, false, true})));
+  EXPECT_TRUE(array_equal(~(a >= b) & (a != 1), array(std::vector<bool>{true, false, false, false})));
+  EXPECT_TRUE(array_equal(-a % 3, array<int64_t>({0, 2, 1, 0})));
+  EXPECT_TRUE(allclose(1 / (a + 1), array<double>({1, 0.5, 1.0 / 3, 0.25})));
+}
+
+}  // namespace
+}  // namespace tern::v1::np

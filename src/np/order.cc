@@ -1,0 +1,146 @@
+// Sorting and searching.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "np/rep.h"
+
+namespace tern::v1::np {
+namespace {
+
+// Compares as numpy sorts: NaN is larger than every number.
+template <class E> bool Before(E a, E b) {
+  if constexpr (std::is_floating_point_v<E>) return a < b || (std::isnan(b) && !std::isnan(a));
+  return a < b;
+}
+
+// Calls f(row) for each vector along the last axis of a contiguous tensor.
+template <class F> void EachVector(int64_t count, int64_t length, const F& f) {
+  const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, length));
+  Pool().ParallelFor(count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+// NaN compares with nothing, so it is moved to the end before the sort.
+template <class E> void SortVector(E* begin, E* end) {
+  if constexpr (std::is_floating_point_v<E>)
+    end = std::partition(begin, end, [](E v) { return !std::isnan(v); });
+  std::sort(begin, end);
+}
+
+Store SortedLast(const Store& x) {
+  const Store y = x.Clone();
+  const int64_t length = y.dim(-1);
+  Visit(y.dtype(), [&](auto* p) {
+    using E = std::remove_pointer_t<decltype(p)>;
+    EachVector(length ? y.size() / length : 0, length,
+               [&](int64_t i) { SortVector(y.data<E>() + i * length, y.data<E>() + (i + 1) * length); });
+  });
+  return y;
+}
+
+Store ArgSortedLast(const Store& x) {
+  Store y = New(Type::kI64, x.dims());
+  const int64_t length = x.dim(-1);
+  Visit(x.dtype(), [&](auto* p) {
+    using E = std::remove_pointer_t<decltype(p)>;
+    EachVector(length ? x.size() / length : 0, length, [&](int64_t i) {
+      const E* row = x.data<E>() + i * length;
+      int64_t* order = y.data<int64_t>() + i * length;
+      std::iota(order, order + length, 0);
+      std::stable_sort(order, order + length, [row](int64_t a, int64_t b) { return Before(row[a], row[b]); });
+    });
+  });
+  return y;
+}
+
+// Applies f, which works along the last axis, along another one.
+template <class F> Store AlongLast(const Array& a, int64_t axis, const F& f) {
+  if (axis == none) return f(Reshaped(In(a), {-1}));
+  const int64_t along = Normal(axis, In(a).rank());
+  if (along == In(a).rank() - 1) return f(In(a));
+  return In(moveaxis(Access::Of(f(In(moveaxis(a, along, -1)))), -1, along));
+}
+
+Store Integers(const std::vector<int64_t>& values) {
+  Store y = New(Type::kI64, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), y.data<int64_t>());
+  return y;
+}
+
+template <class E> bool Same(E a, E b) { return !Before(a, b) && !Before(b, a); }
+
+}  // namespace
+
+Array sort(const Array& a, int64_t axis) {
+  return Make([&] { return AlongLast(a, axis, SortedLast); });
+}
+Array argsort(const Array& a, int64_t axis) {
+  return Make([&] { return AlongLast(a, axis, ArgSortedLast); });
+}
+
+Unique unique_all(const Array& a) {
+  Unique out;
+  out.values = Make([&] {
+    const Store flat = Reshaped(In(a), {-1}), order = ArgSortedLast(flat);
+    const int64_t* at = order.data<int64_t>();
+    std::vector<int64_t> first, counts, inverse(static_cast<size_t>(flat.size()));
+    Visit(flat.dtype(), [&](auto* p) {
+      using E = std::remove_pointer_t<decltype(p)>;
+      const E* x = flat.data<E>();
+      for (int64_t i = 0; i < flat.size(); ++i) {
+        const bool starts = i == 0 || !Same(x[at[i]], x[at[i - 1]]);
+        if (starts) first.push_back(at[i]);
+        if (starts) counts.push_back(0);
+        ++counts.back();
+        inverse[static_cast<size_t>(at[i])] = static_cast<int64_t>(first.size()) - 1;
+      }
+    });
+    out.index = Access::Of(Integers(first));
+    out.counts = Access::Of(Integers(counts));
+    out.inverse = Access::Of(Reshaped(Integers(inverse), In(a).dims()));
+    return In(take(Access::Of(flat), out.index));
+  });
+  if (!out.values.ok()) out.index = out.counts = out.inverse = out.values;
+  return out;
+}
+Array unique(const Array& a) { return unique_all(a).values; }
+
+Array searchsorted(const Array& sorted, const Array& values, bool right) {
+  return Make([&] {
+    const Type type = PromotedOf(sorted, values);
+    const Store x = ConvertedFor(sorted, type), v = ConvertedFor(values, type);
+    if (x.rank() != 1) Fail("searchsorted needs one axis, got ", x.Describe());
+    Store y = New(Type::kI64, v.dims());
+    Visit(type, [&](auto* p) {
+      using E = std::remove_pointer_t<decltype(p)>;
+      const E *begin = x.data<E>(), *end = begin + x.size();
+      for (int64_t i = 0; i < v.size(); ++i) {
+        const E* found = right ? std::upper_bound(begin, end, v.data<E>()[i], Before<E>)
+                               : std::lower_bound(begin, end, v.data<E>()[i], Before<E>);
+        y.data<int64_t>()[i] = found - begin;
+      }
+    });
+    return y;
+  });
+}
+
+Array bincount(const Array& a, int64_t minlength) {
+  return Make([&] {
+    if (IsFloating(In(a).dtype()) || In(a).rank() != 1)
+      Fail("bincount needs integers along one axis, got ", In(a).Describe());
+    const Store x = Converted(In(a), Type::kI64);
+    int64_t length = std::max<int64_t>(minlength, 0);
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const int64_t value = x.data<int64_t>()[i];
+      if (value < 0) Fail("bincount of ", value);
+      length = std::max(length, value + 1);
+    }
+    Store y = NewZeros(Type::kI64, {length});
+    for (int64_t i = 0; i < x.size(); ++i) ++y.data<int64_t>()[x.data<int64_t>()[i]];
+    return y;
+  });
+}
+
+}  // namespace tern::v1::np

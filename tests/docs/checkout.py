@@ -1,0 +1,54 @@
+"""A folder that looks like a checkout after a build, in which the code blocks of a page run."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+from docs_pages import blocks, needs  # noqa: E402
+
+TERN = pathlib.Path(os.environ.get("TERN_BIN", ROOT / "build/release/bin/tern")).resolve()
+BUILD = TERN.parents[1]
+PACKAGE = BUILD / "python"  # the target python_module makes it
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages whose modules have another name
+
+
+def missing(page, scripts=()):
+    """Returns the packages that the page and the scripts need and that are not installed."""
+    code = [block.text for block in blocks(page, "python")] + [path.read_text() for path in scripts]
+    wanted = dict.fromkeys(needs(page) + (["tern"] if any("import tern" in text for text in code) else []))
+    return [name for name in wanted if not (importlib.util.find_spec(MODULES.get(name, name)) if name != "tern" else (PACKAGE / "tern").is_dir())]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Checkout:
+    """A folder that looks like a checkout after a build, in which a page's blocks run."""
+
+    def __init__(self, folder):
+        self.folder, self.port = folder, free_port()
+        shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "docs").symlink_to(ROOT / "docs")
+        (folder / "build").mkdir()
+        (folder / "build/release").symlink_to(BUILD)
+        (folder / "tern").write_text(f'#!/bin/sh\nexec "{TERN}" "$@"\n')
+        (folder / "tern").chmod(0o755)
+        path = f"{pathlib.Path(sys.executable).parent}:{TERN.parent}:{os.environ['PATH']}"
+        self.env = dict(os.environ, PATH=path, PYTHONPATH=str(PACKAGE), PYTHONDONTWRITEBYTECODE="1", TF_CPP_MIN_LOG_LEVEL="3",
+                        TERN_SERVE_HTTP_PORT=str(self.port), TERN_SERVE_GRPC_PORT="0", TERN_SERVE_METRICS_PORT="0")
+
+    def run(self, block):
+        """Runs one block. A server that a block starts listens on a free port instead of 8000."""
+        text = block.text.replace("localhost:8000", f"localhost:{self.port}")
+        command = ["bash", "-euo", "pipefail", "-c", text] if block.language == "sh" else [sys.executable, "-c", text]
+        return subprocess.run(command, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
