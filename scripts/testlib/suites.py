@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from . import fuzz, gtest
+from . import fuzz, gtest, python_suites
 from .context import Context
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
@@ -118,29 +118,6 @@ def images(context):
 def bench(context):
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
     return context.run_unittests("tests/bench")
-
-
-def python_tests(context, **env):
-    verbose = ["--verbose"] if context.verbose else []
-    return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
-                            env=dict(context.env, **env), verbose=context.verbose, cwd=context.root)
-
-
-def python_in_tree(context):
-    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return python_tests(context, PYTHONPATH=str(context.root / "build" / context.preset / "python"))
-
-
-def python_wheel(context):
-    """Builds a wheel as `pip wheel .` does, installs it into a folder of its own, and tests it there."""
-    wheels, site = context.root / "build" / "wheels", context.root / "build" / "wheel-site"
-    for folder in (wheels, site):
-        shutil.rmtree(folder, ignore_errors=True)
-    context.prepare(".venv/bin/python", "-m", "pip", "wheel", str(context.root), "--no-deps", "--quiet", "--wheel-dir", str(wheels))
-    wheel = next(wheels.glob("tern-*.whl"))
-    context.prepare(".venv/bin/python", "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(site), str(wheel))
-    return python_tests(context, PYTHONPATH=str(site), TERN_WHEEL=str(wheel))
 
 
 def triton(context):
@@ -447,7 +424,9 @@ SUITES = [
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
-    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
+    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_suites.python_wheel, sample=python_suites.python_in_tree),
+    Suite("torch", "torch.compile(backend=\"tern\") and torch's tensors (by default: if torch and transformers are installed)", python_suites.torch_full,
+          sample=python_suites.torch_if_present),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,

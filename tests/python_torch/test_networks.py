@@ -35,14 +35,26 @@ class Networks(unittest.TestCase):
         model, inputs = torch_networks.small_gpt(2, 64)
         self.check(model, inputs, *({"input_ids": torch.randint(0, 8000, (2, tokens))} for tokens in (7, 19)))
 
-    def test_decoder_of_torch(self):
-        layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, norm_first=True)
-        model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    def test_encoder_of_torch(self):
+        x, hidden = torch.randn(2, 10, 32), torch.tensor([[False] * 7 + [True] * 3, [False] * 10])
+        causal = torch.nn.Transformer.generate_square_subsequent_mask(10)
+        for norm_first, activation in ((True, "relu"), (False, "gelu")):
+            layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, norm_first=norm_first, activation=activation)
+            model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+            for masks in ({}, {"mask": causal, "is_causal": True}, {"src_key_padding_mask": hidden}):
+                self.close(model, x, **masks)
+
+    def test_multihead_attention(self):
+        model, x = torch.nn.MultiheadAttention(32, 4, batch_first=True).eval(), torch.randn(2, 10, 32)
+        self.close(model, x, x, x)
+        self.close(model, x, x, x, need_weights=False)
+        self.close(model, x, x + 1, x, average_attn_weights=False)
+
+    def close(self, model, *args, **named):
+        torch._dynamo.reset()
         run = torch.compile(model, backend="tern", options={"fallback": False})
-        x = torch.randn(2, 10, 32)
         with torch.no_grad():
-            mask = torch.nn.Transformer.generate_square_subsequent_mask(10)
-            torch.testing.assert_close(run(x, mask=mask, is_causal=True), model(x, mask=mask, is_causal=True), atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(run(*args, **named), model(*args, **named), atol=1e-4, rtol=1e-4)
 
     def test_recurrent_networks(self):
         for kind in (torch.nn.LSTM, torch.nn.GRU):

@@ -25,13 +25,13 @@ class Runner:
 
     _boxed_call = True
 
-    def __init__(self, program, options):
+    def __init__(self, program, options, verify):
         self.program, self.options = program, options
         self.lock = threading.Lock()
         self.indices = [source for _, source in program.weights if isinstance(source, int)]
         self.variants = []  # the last used is the last
         self.current = None
-        self.verified = False
+        self.verified = not verify
 
     def __call__(self, args):
         results = self._run(args)

@@ -7,6 +7,7 @@ import operator
 
 import torch
 
+from . import attention
 from .recompose import recompose
 
 try:
@@ -67,7 +68,7 @@ def decompositions():
     for op in (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.default,
                aten._native_batch_norm_legit.no_stats, aten.native_batch_norm.default):
         table[op] = torch._decomp.decomposition_table[op]  # their translations ignore training mode
-    return table
+    return {**table, **attention.DECOMPOSITIONS}
 
 
 def translate(module, static):
