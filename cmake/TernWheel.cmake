@@ -5,9 +5,12 @@
 # The linker writes DT_RPATH instead of DT_RUNPATH in a build for a wheel, because the dynamic linker also uses DT_RPATH for
 # the libraries that a copied library needs.
 function(tern_install_wheel module program)
-  if(SKBUILD)  # a wheel cannot store links, so libtern.so.0 must be the file
-    set_target_properties(libtern PROPERTIES VERSION 0)
-  endif()
+  foreach(library ${ARGN})  # a wheel cannot store links, so a file such as libtern.so.0 must have this name itself
+    get_target_property(version ${library} SOVERSION)
+    if(SKBUILD AND NOT version STREQUAL "version-NOTFOUND")
+      set_target_properties(${library} PROPERTIES VERSION ${version})
+    endif()
+  endforeach()
   install(TARGETS ${module} LIBRARY DESTINATION tern COMPONENT python EXCLUDE_FROM_ALL)
   install(TARGETS ${program} RUNTIME DESTINATION tern/bin COMPONENT python EXCLUDE_FROM_ALL)
   install(TARGETS ${ARGN} LIBRARY DESTINATION tern/lib COMPONENT python EXCLUDE_FROM_ALL NAMELINK_SKIP)

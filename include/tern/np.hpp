@@ -61,7 +61,7 @@ TERN_API_NAMESPACE {
         : Array(std::is_same_v<T, bool>       ? DType::kBool
                 : std::is_floating_point_v<T> ? DType::kF64
                                               : DType::kI64,
-                static_cast<double>(value), static_cast<int64_t>(value)) {}
+                static_cast<double>(value), std::is_floating_point_v<T> ? 0 : static_cast<int64_t>(value)) {}
 
     bool ok() const { return status().ok(); }
     const Status& status() const;
@@ -75,7 +75,7 @@ TERN_API_NAMESPACE {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
-    // Returns the only element, converted to T; T{} if there is not exactly one.
+    // Returns the only element, converted to T; 0 if there is not exactly one. Floats saturate.
     template <class T> T item() const {
       if constexpr (std::is_floating_point_v<T>) return static_cast<T>(ItemDouble());
       return static_cast<T>(ItemLong());

@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
-from sitelib import api_pages, diagrams, python_api, rules  # noqa: E402
+from sitelib import api_pages, diagrams, nanobind_docs, python_api, rules  # noqa: E402
 from sitelib.tree import ROOT, Tree, outside_pages  # noqa: E402
 
 state = {}
@@ -19,7 +19,8 @@ def made_pages():
     made, sources = {}, {}
     for uri, (path, text) in api_pages.pages(ROOT).items():
         made[uri], sources[path] = text, uri
-    made["reference/python.md"] = python_api.page(ROOT / "python/tern")
+    made["reference/python.md"] = python_api.page(ROOT / "python/tern", nanobind_docs.read(
+        [path.read_text() for path in sorted((ROOT / "src/bindings/python").glob("*.cc"))]))
     sources["python/tern/__init__.py"] = "reference/python.md"
     head, groups, places = rules.divide((ROOT / rules.PAGE).read_text())
     for uri, text in {"reference/passes.md": head, **{f"reference/passes/{name}.md": text for name, text in groups.items()}}.items():

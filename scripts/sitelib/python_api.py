@@ -1,39 +1,55 @@
-"""Writes the reference page of the Python package as Markdown, from its sources and type stubs, without importing it."""
+"""Writes the reference page of the Python package as Markdown, without importing the package.
+
+The stub of the package has the signatures. The documentation is in the docstrings of the modules, and for the extension module in
+its C++ sources.
+"""
 
 import ast
 import re
 
-SPECIAL = {"__call__", "__len__", "__iter__", "__getitem__", "__enter__", "__exit__", "__dlpack__"}
+SPECIAL = {"__call__", "__len__", "__getitem__"}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def definitions(tree):
+    return {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, *FUNCTIONS))}
 
 
 class Package:
-    """The modules of a package as syntax trees. A stub (.pyi) adds what a module written in C++ declares."""
-
-    def __init__(self, folder):
+    def __init__(self, folder, extension):
         self.modules = {path.stem: ast.parse(path.read_text()) for path in sorted(folder.glob("*.py"))}
-        self.stubs = {path.stem: ast.parse(path.read_text()) for path in sorted(folder.glob("*.pyi"))}
-
-    def find(self, module, name):
-        """Returns the definition of a name in a module, in its stub or in the stub of the extension, or None."""
-        for tree in filter(None, (self.modules.get(module), self.stubs.get(module), self.stubs.get("_tern"))):
-            for node in tree.body:
-                if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
-                    return node
-                if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-                    return node
-        return None
+        self.stub = definitions(ast.parse((folder / "__init__.pyi").read_text()))
+        self.extension = extension  # {class: {member: text}}
+        self.python = {name: node for tree in self.modules.values() for name, node in definitions(tree).items()}
+        self.records = {name: doc for tree in self.modules.values() for name, doc in records(tree)}
 
     def public(self):
-        """Returns (name, module) for each name that the package exports, in the order of its modules."""
-        found = {}
+        """Returns the names that the package exports and its stub declares, in the order of the stub."""
+        found = set()
         for node in self.modules["__init__"].body:
             if isinstance(node, ast.ImportFrom) and node.level:
-                found |= {alias.asname or alias.name: node.module for alias in node.names}
+                found |= {alias.asname or alias.name for alias in node.names}
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_LAZY":
-                found |= {key.value: value.value.lstrip(".") for key, value in zip(node.value.keys, node.value.values)}
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                found[node.name] = "__init__"
-        return [(name, module) for name, module in found.items() if not name.startswith("_")]
+                found |= {key.value for key in node.value.keys}
+        return [name for name in self.stub if name in found and not name.startswith("_")]
+
+    def doc(self, name, member=""):
+        """Returns the documentation of a class, function or member, or ""."""
+        node = self.python.get(name)
+        if member:
+            node = definitions(node).get(member) if isinstance(node, ast.ClassDef) else None
+        text = ast.get_docstring(node) if node else None
+        return text or (self.records.get(name) if not member else None) or self.extension.get(name, {}).get(member, "")
+
+
+def records(tree):
+    """Yields the name and the docstring of each `X = record("X", "fields", "doc")`."""
+    for node in tree.body:
+        call = getattr(node, "value", None)
+        if isinstance(node, ast.Assign) and isinstance(call, ast.Call) and getattr(call.func, "id", "") == "record":
+            yield node.targets[0].id, ast.literal_eval(call.args[2])
+        elif isinstance(node, ast.ClassDef) and node.bases and isinstance(node.bases[0], ast.Call) and getattr(node.bases[0].func, "id", "") == "record":
+            yield node.name, ast.literal_eval(node.bases[0].args[2])
 
 
 def docstring(text):
@@ -51,76 +67,71 @@ def docstring(text):
 
 
 def signature(node, name):
-    arguments = ast.unparse(node.args)
-    arguments = re.sub(r"^(?:self|cls)(?:, |$)", "", arguments)
-    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{'async ' if isinstance(node, ast.AsyncFunctionDef) else ''}def {name}({arguments}){result}"
+    """Returns a function with its types. A long one has a line per parameter."""
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    inside = re.sub(r"^(?:self|cls)(?:, |$)", "", ast.unparse(node.args))
+    result = f" -> {ast.unparse(node.returns)}" if node.returns and ast.unparse(node.returns) != "None" else ""
+    line = f"{word} {name}({inside}){result}"
+    if len(line) <= 100:
+        return line
+    parts = re.split(r", (?![^\[]*\])", inside)
+    return f"{word} {name}(\n    " + ",\n    ".join(parts) + f"){result}"
 
 
-def is_property(node):
-    return any(isinstance(d, ast.Name) and d.id in ("property", "cached_property") for d in node.decorator_list)
+def decorators(node):
+    return {ast.unparse(d).split(".")[-1] for d in node.decorator_list}
 
 
-def member(node, owner):
-    head = f"{owner}.{node.name}"
-    code = f"{head}{': ' + ast.unparse(node.returns) if node.returns else ''}" if is_property(node) else signature(node, node.name)
-    return [f"### {node.name} {{ #{head} }}\n", f"```python\n{code}\n```\n", docstring(ast.get_docstring(node)) + "\n"]
+def properties(package, name, node):
+    """Returns the properties and fields of a class as lines of code, with their documentation as comments."""
+    found = [(part.name, part.returns) for part in node.body if isinstance(part, ast.FunctionDef) and "property" in decorators(part)]
+    found += [(part.target.id, part.annotation) for part in node.body if isinstance(part, ast.AnnAssign)]
+    lines = []
+    for field, kind in found:
+        doc = " ".join(package.doc(name, field).split())
+        lines.append(f"{field}: {ast.unparse(kind)}" + (f"  # {doc}" if doc else ""))
+    return f"```python\n{chr(10).join(lines)}\n```\n" if lines else ""
 
 
-def members(package, node):
-    """Returns the public methods of a class and of its bases in the module of the extension, each name once."""
-    found = {}
-    for base in [node, *(package.find("_tern", b.attr) for b in node.bases if isinstance(b, ast.Attribute))]:
-        for part in getattr(base, "body", ()):
-            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and (not part.name.startswith("_") or part.name in SPECIAL):
-                found.setdefault(part.name, part)
-    return list(found.values())
-
-
-def record(node):
-    """Returns the fields and the docstring of `X = record("X", "fields", "doc")`, or None."""
-    call = node.value
-    if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "record":
-        return [ast.literal_eval(argument) for argument in call.args[1:3]]
-    return None
-
-
-def entry(package, name, module):
-    """Returns the Markdown of one exported name."""
-    node = package.find(module, name)
-    out = [f"## {name} {{ #{name} }}\n"]
-    if isinstance(node, ast.ClassDef):
-        bases = ", ".join(ast.unparse(base) for base in node.bases if "_tern" not in ast.unparse(base))
-        start = next((part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
-        code = f"class {name}{f'({bases})' if bases else ''}" + (f"\n{signature(start, name).removeprefix('def ')}" if start else "")
-        out += [f"```python\n{code}\n```\n", docstring(ast.get_docstring(node)) + "\n"]
-        for part in members(package, node):
-            out += member(part, name)
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        out += [f"```python\n{signature(node, name)}\n```\n", docstring(ast.get_docstring(node)) + "\n"]
-    elif isinstance(node, ast.Assign) and record(node):
-        fields, doc = record(node)
-        out += [f"```python\n{name}({', '.join(fields.split())})\n```\n", docstring(doc) + "\n"]
+def methods(package, name, node):
+    out = []
+    for part in node.body:
+        if not isinstance(part, FUNCTIONS) or decorators(part) & {"property", "setter"} or part.name.startswith("_") and part.name not in SPECIAL:
+            continue
+        static = "@staticmethod\n" if "staticmethod" in decorators(part) else ""
+        out += [f"### {name}.{part.name} {{ #{name}.{part.name} data-toc-label='{part.name}' }}\n", f"```python\n{static}{signature(part, part.name)}\n```\n",
+                docstring(package.doc(name, part.name)) + "\n"]
     return out
 
 
+def entry(package, name):
+    """Returns the Markdown of one exported name."""
+    node = package.stub[name]
+    out = [f"## {name} {{ #{name} }}\n"]
+    if isinstance(node, ast.ClassDef):
+        start = next((part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
+        out += [f"```python\n{signature(start, name).removeprefix('def ')}\n```\n"] if start and len(start.args.args + start.args.kwonlyargs) > 1 else []
+        return out + [docstring(package.doc(name)) + "\n", properties(package, name, node), *methods(package, name, node)]
+    return out + [f"```python\n{signature(node, name)}\n```\n", docstring(package.doc(name)) + "\n"]
+
+
 def errors(package, names):
-    """Returns a table of the exceptions, each with the built-in exception that it also is."""
+    """Returns a table of the exceptions, each with the exceptions that it also is."""
     out = ["## Errors { #errors }\n", "| exception | is also | meaning |", "|---|---|---|"]
     for name in names:
-        node = package.find("errors", name)
-        bases = ", ".join(f"`{ast.unparse(base)}`" for base in node.bases)
-        out.append(f"| `{name}` | {bases} | {' '.join((ast.get_docstring(node) or '').split())} |")
+        bases = ", ".join(f"`{ast.unparse(base)}`" for base in package.stub[name].bases)
+        out.append(f"| `{name}` | {bases} | {' '.join(package.doc(name).split())} |")
     return [*out, ""]
 
 
-def page(folder):
-    """Returns the Markdown of the page: functions, then classes, then errors."""
-    package = Package(folder)
-    public = package.public()
-    functions = [(name, module) for name, module in public if isinstance(package.find(module, name), ast.FunctionDef)]
-    others = [entry for entry in public if entry not in functions and entry[1] != "errors"]
+def page(folder, extension):
+    """Returns the Markdown of the page: functions, then classes, then errors. `extension` has the documentation of the extension
+    module, as nanobind_docs.read returns it."""
+    package = Package(folder, extension)
+    raised = [name for name in package.public() if name in definitions(package.modules["errors"])]
+    others = [name for name in package.public() if name not in raised]
+    functions = [name for name in others if isinstance(package.stub[name], FUNCTIONS)]
     out = ["# The Python package tern\n", docstring(ast.get_docstring(package.modules["__init__"])) + "\n"]
-    for name, module in functions + others:
-        out += entry(package, name, module)
-    return "\n".join(out + errors(package, [name for name, module in public if module == "errors"]))
+    for name in functions + [name for name in others if name not in functions]:
+        out += entry(package, name)
+    return "\n".join(out + errors(package, raised))

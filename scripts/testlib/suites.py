@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 from . import fuzz, gtest, python_suites
 from .context import Context
+from .environments import install
+from .interface_suites import (TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE, audio_full, docs_full, examples_full, images, mini_full, mini_not_by_default,
+                               numpy_functions, python_in_tree, python_wheel, run_audio, run_docs, run_examples, tokenizers_full, tokenizers_sample)
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
 
@@ -110,11 +113,6 @@ def e2e(context):
     return context.run_unittests("tests/e2e")
 
 
-def images(context):
-    context.binary("tern_images")
-    return context.run_unittests("tests/images")
-
-
 def bench(context):
     context.prepare("scripts/build", context.preset, "kernels_bench")  # a plain build does not build kernels_bench
     return context.run_unittests("tests/bench")
@@ -127,19 +125,6 @@ def triton(context):
 
 def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
-
-
-def install(context, python, requirements, what):
-    """Makes the environment of `python` with the packages in a file of requirements, unless that is done."""
-    pins = context.path(requirements)
-    done = python.parents[1] / "installed.txt"
-    if not done.exists() or done.read_text() != pins.read_text():
-        say(f"installing {what} into build/{python.parents[1].name}")
-        for command in ([context.python, "-m", "venv", "--clear", python.parents[1]],
-                        [python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement", pins]):
-            if subprocess.run(command, check=False).returncode != 0:
-                raise SuiteError(f"{what} could not be installed")
-        done.write_text(pins.read_text())
 
 
 def kserve_full(context):
@@ -161,34 +146,6 @@ def run_kserve(context):
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
-
-
-def audio_python(context):
-    return context.root / "build" / "audio" / "bin" / "python"
-
-
-def audio_full(context):
-    """torch and soundfile have an environment of their own, because torch is large and other suites do not need it."""
-    install(context, audio_python(context), "scripts/requirements-audio.txt", "torch and soundfile")
-    return run_audio(context)
-
-
-def run_audio(context):
-    """Compares with formulas in numpy, and with torch and soundfile where audio_full has installed them."""
-    context.binary("tern_audio")
-    verbose = ["--verbose"] if context.verbose else []
-    main, python = context.path("scripts/testlib/unittest_main.py"), audio_python(context)
-    counts = context.run(context.python, main, context.path("tests/audio"), *verbose)
-    if not (python.parents[1] / "installed.txt").exists():
-        say("SKIP audio/peers: torch and soundfile missing; `tern test audio` installs them")
-        return counts + Counts(skipped=1)
-    return counts + context.run(python, main, context.path("tests/audio/peers"), *verbose)
-
-
-def numpy_functions(context):
-    context.binary("tern_np_driver")
-    verbose = ["--verbose"] if context.verbose else []
-    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/np"), *verbose)
 
 
 def fuzz_full(context):
@@ -316,65 +273,6 @@ def browser_if_present(context):
 def run_browser(context):
     context.binary("tern")
     return context.run_unittests("tests/browser")
-
-
-def docs_full(context):
-    context.prepare("scripts/deps", "pages")
-    return run_docs(context)
-
-
-def run_docs(context):
-    """A test whose packages are not installed is skipped with a reason."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return context.run_unittests("tests/docs")
-
-
-def examples_full(context):
-    context.prepare("scripts/deps", "pages")
-    return run_examples(context)
-
-
-def run_examples(context):
-    """An example whose packages or models are missing is skipped with a reason."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return context.run_unittests("tests/examples")
-
-
-def mini_full(context):
-    """Builds mini libraries, which takes minutes, and compares them with the full one."""
-    context.binary("tern")
-    return context.run_unittests("tests/mini")
-
-
-def mini_not_by_default(_context):
-    say("SKIP mini: it builds libraries, which takes minutes; `tern test mini` does that")
-    return Counts(skipped=1)
-
-
-TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE = 10_000, 300
-
-
-def tokenizers_full(context):
-    context.prepare("scripts/deps", "tokenizers")
-    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES))
-
-
-def tokenizers_sample(context):
-    missing = [name for name in ("tokenizers", "sentencepiece")
-               if subprocess.run([context.python, "-c", f"import {name}"], capture_output=True, check=False).returncode != 0]
-    if missing:
-        say(f"SKIP tokenizers: {' and '.join(missing)} missing; `tern test tokenizers` installs what it needs")
-        return stored_tokenizers(context) + Counts(skipped=1)
-    return stored_tokenizers(context) + compare_tokenizers(context, "--lines", str(TOKENIZER_LINES_SAMPLE), "--vocabulary", "3000",
-                                                           "--sample")
-
-
-def stored_tokenizers(context):
-    return context.run_script("tests/tokenizers/fixtures.py", "--program", context.binary("tern_tokenize"))
-
-
-def compare_tokenizers(context, *options):
-    return context.run_script("tests/tokenizers/compare.py", "--program", context.binary("tern_tokenize"), *options)
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 
 #include "np/rep.h"
@@ -50,7 +51,11 @@ const void* Array::raw() const { return rep_->tensor.raw(); }
 double Array::ItemDouble() const { return ok() && size() == 1 ? tern::LoadDouble(rep_->tensor, 0) : 0; }
 int64_t Array::ItemLong() const {
   if (!ok() || size() != 1) return 0;
-  if (IsFloating(rep_->tensor.dtype())) return static_cast<int64_t>(ItemDouble());
+  if (IsFloating(rep_->tensor.dtype())) {
+    const double value = ItemDouble();
+    if (!(value > -0x1p63)) return std::isnan(value) ? 0 : INT64_MIN;
+    return value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MAX;
+  }
   return tern::LoadLong(rep_->tensor, 0);
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tern::v1::np {
 namespace {
 
@@ -80,6 +82,9 @@ TEST(Np, ReadsElements) {
   EXPECT_EQ(a[1].shape(), (Shape{2}));
   EXPECT_EQ(Array().str(), "f64[0] []");
   EXPECT_EQ(Array(true).str(), "bool[] true");
+  EXPECT_EQ(Array(1e300).item<double>(), 1e300);
+  EXPECT_EQ(Array(1e300).item<int64_t>(), INT64_MAX);
+  EXPECT_EQ(Array(std::nan("")).item<int64_t>(), 0);
   EXPECT_EQ(a[a > 1].to_vector<int32_t>(), (std::vector<int32_t>{3, 4}));
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "np/radix.h"
 #include "np/rep.h"
 
 namespace tern::v1::np {
@@ -14,8 +15,15 @@ template <class E> bool Before(E a, E b) {
   return a < b;
 }
 
-// Calls f(row) for each vector along the last axis of a contiguous tensor.
+constexpr int64_t kRadixLength = 1024;  // from which on a radix sort is faster
+
+// Calls f(row) for each vector along the last axis of a contiguous tensor. The radix sort of long vectors
+// allocates memory, which may throw; the pool's threads may not.
 template <class F> void EachVector(int64_t count, int64_t length, const F& f) {
+  if (length >= kRadixLength) {
+    for (int64_t i = 0; i < count; ++i) f(i);
+    return;
+  }
   const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, length));
   Pool().ParallelFor(count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i);
@@ -24,6 +32,13 @@ template <class F> void EachVector(int64_t count, int64_t length, const F& f) {
 
 // NaN compares with nothing, so it is moved to the end before the sort.
 template <class E> void SortVector(E* begin, E* end) {
+  if constexpr (sizeof(E) >= 4)
+    if (end - begin >= kRadixLength) {
+      std::vector<E> items(begin, end), scratch(items.size());
+      RadixSort(items, scratch, RadixKey<E>);
+      std::copy(items.begin(), items.end(), begin);
+      return;
+    }
   if constexpr (std::is_floating_point_v<E>)
     end = std::partition(begin, end, [](E v) { return !std::isnan(v); });
   std::sort(begin, end);
@@ -40,16 +55,31 @@ Store SortedLast(const Store& x) {
   return y;
 }
 
+template <class E> struct Keyed {
+  KeyOf<E> key;
+  int64_t at;
+};
+
+template <class E> void ArgSortVector(const E* row, int64_t* order, int64_t length) {
+  if constexpr (sizeof(E) >= 4)
+    if (length >= kRadixLength) {
+      std::vector<Keyed<E>> items(static_cast<size_t>(length)), scratch(items.size());
+      for (int64_t i = 0; i < length; ++i) items[static_cast<size_t>(i)] = {RadixKey(row[i]), i};
+      RadixSort(items, scratch, [](const Keyed<E>& item) { return item.key; });
+      for (int64_t i = 0; i < length; ++i) order[i] = items[static_cast<size_t>(i)].at;
+      return;
+    }
+  std::iota(order, order + length, 0);
+  std::stable_sort(order, order + length, [row](int64_t a, int64_t b) { return Before(row[a], row[b]); });
+}
+
 Store ArgSortedLast(const Store& x) {
   Store y = New(Type::kI64, x.dims());
   const int64_t length = x.dim(-1);
   Visit(x.dtype(), [&](auto* p) {
     using E = std::remove_pointer_t<decltype(p)>;
     EachVector(length ? x.size() / length : 0, length, [&](int64_t i) {
-      const E* row = x.data<E>() + i * length;
-      int64_t* order = y.data<int64_t>() + i * length;
-      std::iota(order, order + length, 0);
-      std::stable_sort(order, order + length, [row](int64_t a, int64_t b) { return Before(row[a], row[b]); });
+      ArgSortVector(x.data<E>() + i * length, y.data<int64_t>() + i * length, length);
     });
   });
   return y;

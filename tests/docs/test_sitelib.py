@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from sitelib import diagrams, python_api, rules  # noqa: E402
+from sitelib import diagrams, nanobind_docs, python_api, rules  # noqa: E402
 from sitelib.tree import Tree, outside_pages  # noqa: E402
 
 RULE = '''flowchart LR
@@ -60,24 +60,46 @@ class Rules(unittest.TestCase):
         self.assertIn("[B](y.md#b) [Passes](../passes.md#passes)", rules.relink(groups["x"], "reference/passes/x.md", places))
 
 
+CPP = """
+// nb::class_<Not>(m, "Not")
+void Add(nb::module_& m) {
+  nb::class_<Box> type(m, "Box", "A box. "
+                       "It is small.");
+  type.def("run", [](Box& b) { return f("a)", b); }, nb::arg("x") = "",
+           "Runs \\"it\\".")
+      .def_prop_ro("size", &Box::size, "In bytes.")
+      .def("plain", &Box::Plain);
+  nb::class_<Stop>(m, "Stop").def(nb::init<>()).def("set", &Stop::Set, "Stops.");
+}
+void More(nb::class_<Box>& type) { type.def("more", &More, "More."); }
+"""
+
+
 class Python(unittest.TestCase):
     def test_the_page_has_what_the_package_exports(self):
+        files = {"__init__.py": '"""A package.\n\n>>> 1 + 1\n2\n"""\nfrom ._tern import Box\nfrom .a import Info, load\nfrom .errors import Wrong\n_LAZY = {"late": "b"}\n',
+                 "a.py": 'Info = record("Info", "name", "What it is.")\ndef load(path, **options):\n    """Loads.\n\n    a=1   one\n    bb=2  two\n    """\n',
+                 "b.py": 'async def late():\n    """Comes late."""\n',
+                 "errors.py": 'class Wrong(ValueError):\n    """It is wrong."""\n',
+                 "__init__.pyi": "class Hidden: ...\nclass Wrong(ValueError): ...\nclass Info(tuple[str]):\n    @property\n    def name(self) -> str: ...\n"
+                                 "class Box:\n    def __init__(self, x: int, *, y: int = 1) -> None: ...\n    def run(self, x: str = '') -> None: ...\n"
+                                 "    def _own(self) -> None: ...\n    @property\n    def size(self) -> int: ...\n"
+                                 "def load(path: str, *, threads: int = 0) -> Box: ...\nasync def late() -> int: ...\n"}
         with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "__init__.py").write_text('"""A package.\n\n>>> 1 + 1\n2\n"""\nfrom ._tern import Cancel\nfrom .a import Box, Info, load\n'
-                                                'from .errors import Wrong\n_LAZY = {"late": ".b"}\n')
-            (folder / "a.py").write_text('from . import _tern\nclass Box(_tern.Box):\n    """A box."""\n    def __init__(self, x, *, y=1): pass\n    def _own(self): pass\n'
-                                         '    @property\n    def size(self) -> int:\n        """In bytes."""\n'
-                                         'Info = record("Info", "name type", "What it is.")\ndef load(path, **options):\n    """Loads.\n\n    a=1   one\n    bb=2  two\n    """\n')
-            (folder / "b.py").write_text("async def late(): pass\n")
-            (folder / "errors.py").write_text('class Wrong(ValueError):\n    """It is wrong."""\n')
-            (folder / "_tern.pyi").write_text('class Box:\n    def run(self, x: int) -> str:\n        """Runs."""\nclass Cancel:\n    """Stops."""\n')
-            page = python_api.page(folder)
-        for part in ("```pycon\n>>> 1 + 1\n2\n```", "## load { #load }\n\n```python\ndef load(path, **options)\n```\n\nLoads.\n\n```text\na=1   one\nbb=2  two\n```",
-                     "class Box\nBox(x, *, y=1)", "### size { #Box.size }\n\n```python\nBox.size: int\n```\n\nIn bytes.", "def run(x: int) -> str\n```\n\nRuns.",
-                     "Info(name, type)\n```\n\nWhat it is.", "async def late()", "Stops.", "| `Wrong` | `ValueError` | It is wrong. |"):
+            for path, text in files.items():
+                (pathlib.Path(name) / path).write_text(text)
+            page = python_api.page(pathlib.Path(name), nanobind_docs.read([CPP]))
+        for part in ("```pycon\n>>> 1 + 1\n2\n```",
+                     "## load { #load }\n\n```python\ndef load(path: str, *, threads: int=0) -> Box\n```\n\nLoads.\n\n```text\na=1   one\nbb=2  two\n```",
+                     "```python\nBox(x: int, *, y: int=1)\n```\n\nA box. It is small.\n\n```python\nsize: int  # In bytes.\n```", "def run(x: str='')\n```\n\nRuns \"it\".",
+                     "## Info { #Info }\n\nWhat it is.\n\n```python\nname: str\n```", "async def late() -> int\n```\n\nComes late.", "| `Wrong` | `ValueError` | It is wrong. |"):
             self.assertIn(part, page)
-        self.assertNotIn("_own", page)
+        for part in ("_own", "Hidden"):
+            self.assertNotIn(part, page)
+
+    def test_the_documentation_of_the_extension(self):
+        self.assertEqual(nanobind_docs.read([CPP]), {"Box": {"": "A box. It is small.", "run": 'Runs "it".', "size": "In bytes.", "plain": "", "more": "More."},
+                                                     "Stop": {"": "", "set": "Stops."}})
 
 
 class Links(unittest.TestCase):

@@ -37,9 +37,9 @@ class Examples(unittest.TestCase):
             checkout = Checkout(pathlib.Path(name))
             before, printed = set(checkout.folder.iterdir()), ""
             for block in blocks(page, "sh"):
-                done = checkout.run(block)
-                self.assertEqual(done.returncode, 0, f"{block.place}\n{done.stdout}\n{done.stderr}")
-                printed += done.stdout
+                status, output, errors = checkout.run(block)
+                self.assertEqual(status, 0, f"{block.place}\n{output}\n{errors}")
+                printed += output
             wanted = "".join(block.text for block in blocks(page, "text"))
             self.assertTrue(same_text(printed, wanted), f"the page shows\n{wanted}\nbut the example prints\n{printed}")
             self.assertEqual(set(checkout.folder.iterdir()) - before, set(), "the example creates files outside build/")

@@ -199,6 +199,20 @@ class Reductions(Case):
             else:
                 self.check(lambda: getattr(np, name)(a, axis=axis), name, a, axis, tolerance=1e-4 if a.dtype == np.float32 else 1e-10)
 
+    def test_long_sorts(self):
+        for dtype in TYPES:
+            for shape in ((5000,), (3, 1500)):
+                a = self.array(shape, dtype)
+                if dtype in (np.float32, np.float64):
+                    a[..., ::7], a[..., 1::50], a[..., 2::60] = a[..., :1], 0.0, -0.0
+                    a[..., 3::90], a[..., 4::91] = np.nan, -np.inf
+                self.check(lambda: np.sort(a), "sort", a, -1)
+                self.check(lambda: np.argsort(a, kind="stable"), "argsort", a, -1)
+                self.check(lambda: tuple(np.unique(a, True, True, True)), "unique_all", a)
+        wide = self.numpy.integers(-2 ** 63, 2 ** 63 - 1, 3000)
+        self.check(lambda: np.sort(wide), "sort", wide, -1)
+        self.check(lambda: np.argsort(wide, kind="stable"), "argsort", wide, -1)
+
     def test_norm_and_diff(self):
         for _ in range(200):
             a = self.array(self.shape(3, 1), special=False)

@@ -16,7 +16,11 @@ class Docstrings(unittest.TestCase):
         names = [info.name for info in pkgutil.iter_modules(tern.__path__, "tern.") if info.name not in ("tern.__main__", "tern._tern")]
         total = 0
         for name in ["tern", *names]:
-            module = importlib.import_module(name)
+            try:
+                module = importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                self.assertEqual((name, error.name), ("tern.torch", "torch"))  # the only module with a package of its own
+                continue
             scope = dict(vars(module), tern=tern, np=numpy, numpy=numpy, digits=str(support.DIGITS))
             result = doctest.testmod(module, extraglobs=scope, optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
             self.assertEqual(result.failed, 0, name)

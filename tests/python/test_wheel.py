@@ -53,6 +53,11 @@ class Wheel(unittest.TestCase):
         self.assertEqual([name for name in names if name.endswith((".hpp", ".h", ".a", ".cmake"))], [])
         self.assertEqual(len(set(names)), len(names))
 
+    def test_no_library_is_stored_twice(self):
+        """A link to a library would become a copy."""
+        sums = [self.wheel.getinfo(name).CRC for name in self.elves]
+        self.assertEqual(len(set(sums)), len(sums))
+
     def test_the_program_is_executable(self):
         self.assertTrue(self.wheel.getinfo("tern/bin/tern").external_attr >> 16 & 0o111)
 
