@@ -10,7 +10,7 @@ def to_array(value, dtype, what):
 
     Fails if the conversion would lose more than precision: floats do not become ints, and ints must be in range.
     """
-    array = np.asarray(value)
+    array = _from_torch(value, dtype) if type(value).__module__ == "torch" else np.asarray(value)
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())  # numbers in a column of Python objects
     if array.dtype == dtype:
@@ -23,6 +23,17 @@ def to_array(value, dtype, what):
               or array.dtype.kind in "fiu" and dtype.kind not in "biufcSUO"):  # a float of ml_dtypes
         raise InvalidArgument(f"{what} takes {dtype}, got {array.dtype} values; convert them first")
     return array.astype(dtype)
+
+
+def _from_torch(tensor, dtype):
+    """Returns a torch tensor as an array. numpy lacks bfloat16: such a tensor becomes float32, or its bits if they are wanted."""
+    tensor = tensor.detach().cpu().contiguous()
+    if str(tensor.dtype) != "torch.bfloat16":
+        return tensor.numpy()
+    if dtype.itemsize == 2 and dtype.kind != "f":
+        import torch
+        return tensor.view(torch.uint16).numpy().view(dtype)
+    return tensor.float().numpy()
 
 
 def from_frame(frame, inputs):

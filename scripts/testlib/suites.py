@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from . import fuzz, gtest
+from . import fuzz, gtest, python_suites
 from .context import Context
 from .environments import install
 from .interface_suites import (TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE, audio_full, docs_full, examples_full, images, mini_full, mini_not_by_default,
@@ -322,7 +322,9 @@ SUITES = [
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
-    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_wheel, sample=python_in_tree),
+    Suite("python", "the Python package as a wheel (by default: in the build folder)", python_suites.python_wheel, sample=python_suites.python_in_tree),
+    Suite("torch", "torch.compile(backend=\"tern\") and torch's tensors (by default: if torch and transformers are installed)", python_suites.torch_full,
+          sample=python_suites.torch_if_present),
     Suite("browser", "the pages of tern optimize and tern profile in Chromium (by default: if it is installed)", browser_full,
           sample=browser_if_present),
     Suite("docs", "the documentation site and the code of its tutorials (by default: what the installed packages permit)", docs_full,

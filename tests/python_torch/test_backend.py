@@ -22,7 +22,7 @@ class Case(unittest.TestCase):
 
     def check(self, function, *args, run=None, **tolerance):
         """Compares `run`, by default the compiled function, with eager."""
-        run = run or compiled(function)
+        run = compiled(function) if run is None else run
         with torch.no_grad():
             torch.testing.assert_close(run(*args), function(*args), **tolerance)
         return run

@@ -6,6 +6,7 @@ package's entry point. In a source tree, `import tern.torch` registers it.
 Options, as torch.compile(model, backend="tern", options={...}):
 
 fallback=True   torch runs a graph that Tern cannot run, and a warning gives the reason; False raises the reason
+verify=True     the first call of each graph is compared with torch, to find wrong translations; costs one more run
 threads=None    threads of one run; None means torch.get_num_threads() at the first call
 and the other options of `tern.load`, such as precision="bf16".
 """

@@ -20,11 +20,11 @@ def backend(graph, examples, *, options=None, **others):
     if others:
         raise InvalidArgument(f"torch.compile(backend=\"tern\") has no argument '{next(iter(others))}'; give options={{...}}")
     options = dict(options or {})
-    fallback = options.pop("fallback", True)
+    fallback, verify = options.pop("fallback", True), options.pop("verify", True)
     _check(options)
     try:
         _check_examples(examples)
-        return _Compiled(graph, examples, options, fallback)
+        return _Compiled(graph, examples, options, fallback, verify)
     except NotTranslated as error:
         return _fall_back(graph, error, fallback)
 
@@ -32,11 +32,11 @@ def backend(graph, examples, *, options=None, **others):
 class _Compiled:
     """Runs one graph. The first call loads the model, because the weights are known only then."""
 
-    def __init__(self, graph, examples, options, fallback):
+    def __init__(self, graph, examples, options, fallback, verify):
         self.graph, self.fallback = graph, fallback
 
         def compile_inference(aten, _):
-            return Runner(translate(aten, _static_indices()), options)
+            return Runner(translate(aten, _static_indices()), options, verify)
 
         self.run = aot_module_simplified(graph, examples, fw_compiler=_training, inference_compiler=compile_inference,
                                          decompositions=decompositions())

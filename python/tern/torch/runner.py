@@ -5,11 +5,13 @@ import threading
 import numpy as np
 import torch
 
-from ..errors import InvalidModel
+from ..errors import InternalError, InvalidModel
 from ..predictor import load
 
 MAX_PROTOBUF = 2 ** 31 - 2 ** 20  # bytes; a protobuf message must be below 2 GiB
 MAX_VARIANTS = 64                 # sets of weights for which a model stays loaded
+
+MAX_ERROR, MAX_LOW_ERROR = 1e-2, 0.2  # relative errors that the first call accepts, for fp32 and for bf16 and fp16
 
 _BITS = {torch.bfloat16: np.uint16}  # types of torch that numpy lacks
 
@@ -23,14 +25,23 @@ class Runner:
 
     _boxed_call = True
 
-    def __init__(self, program, options):
+    def __init__(self, program, options, verify):
         self.program, self.options = program, options
         self.lock = threading.Lock()
         self.indices = [source for _, source in program.weights if isinstance(source, int)]
         self.variants = []  # the last used is the last
         self.current = None
+        self.verified = not verify
 
     def __call__(self, args):
+        results = self._run(args)
+        if not self.verified:
+            verify(results, self.program.module(*args), self.options.get("precision", "fp32"))
+            self.verified = True
+        args.clear()
+        return results
+
+    def _run(self, args):
         variant = self.current
         if variant is None or not variant.matches(args):
             variant = self._choose(args)
@@ -101,6 +112,23 @@ def _tensor(array):
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
     return torch.from_numpy(array)
+
+
+def verify(results, expected, precision):
+    """Fails if the results differ by more than rounding. This finds wrong translations, not lost bits."""
+    for index, (result, wanted) in enumerate(zip(results, expected)):
+        if not isinstance(wanted, torch.Tensor):
+            continue
+        if result.shape != wanted.shape or result.dtype != wanted.dtype:
+            raise InternalError(f"result {index} is {result.dtype}{list(result.shape)}, torch computes {wanted.dtype}{list(wanted.shape)}")
+        if not wanted.is_floating_point() or not wanted.numel():
+            continue
+        low = precision != "fp32" or wanted.dtype in (torch.float16, torch.bfloat16)
+        finite = torch.isfinite(wanted)
+        difference = torch.where(finite, result.double() - wanted.double(), 0).norm()
+        norm = torch.where(finite, wanted.double(), 0).norm()
+        if not difference <= (MAX_LOW_ERROR if low else MAX_ERROR) * norm + 1e-6:
+            raise InternalError(f"result {index} differs from torch's by {difference:.3g}, at a norm of {norm:.3g}")
 
 
 def serialize(program, tensors):

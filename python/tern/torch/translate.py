@@ -7,6 +7,7 @@ import operator
 
 import torch
 
+from . import attention
 from .recompose import recompose
 
 try:
@@ -25,6 +26,7 @@ class NotTranslated(Exception):
 class Program:
     """An ONNX model of a graph.
 
+    module   the graph of aten ops as torch runs it
     model    onnx_ir.Model; its weights have no elements yet
     inputs   for each input of the model, the index of the argument
     weights  for each weight, a pair of its initializer and the index of the argument or the tensor itself
@@ -32,8 +34,8 @@ class Program:
              with the type of a symbolic number in place of a tensor as third item
     """
 
-    def __init__(self, model, inputs, weights, results):
-        self.model, self.inputs, self.weights, self.results = model, inputs, weights, results
+    def __init__(self, module, model, inputs, weights, results):
+        self.module, self.model, self.inputs, self.weights, self.results = module, model, inputs, weights, results
 
 
 @functools.cache
@@ -59,12 +61,20 @@ def _quiet(module):
 @functools.cache
 def decompositions():
     """Returns the decompositions of the aten ops that have no translation."""
-    return _decomp.create_onnx_friendly_decomposition_table(set(_decomp.get_onnx_implemented_overloads(_registry())))
+    table = _decomp.create_onnx_friendly_decomposition_table(set(_decomp.get_onnx_implemented_overloads(_registry())))
+    aten = torch.ops.aten
+    for op in (aten.lift.default, aten.lift_fresh.default, aten.lift_fresh_copy.default, aten.alias.default):
+        table.pop(op, None)  # these decompositions fail for the constants of a graph
+    for op in (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.default,
+               aten._native_batch_norm_legit.no_stats, aten.native_batch_norm.default):
+        table[op] = torch._decomp.decomposition_table[op]  # their translations ignore training mode
+    return {**table, **attention.DECOMPOSITIONS}
 
 
 def translate(module, static):
     """Returns the Program of a functional graph of aten ops. `static` are the indices of arguments that seldom change."""
     registry = _registry()
+    original, module = module, _copy(module)
     _fx_passes.insert_type_promotion_nodes(module)
     module = _fx_passes.remove_assertion_nodes(module)
     arguments = {node: index for index, node in enumerate(node for node in module.graph.nodes if node.op == "placeholder")}
@@ -74,7 +84,14 @@ def translate(module, static):
     results = _strip_results(module.graph, arguments)
     _check_nodes(module.graph, registry)
     model = _model(module.graph, registry)
-    return _program(model, module.graph, arguments, set(static), constants, results)
+    inputs, weights = _inputs(model, module.graph, arguments, set(static), constants)
+    return Program(original, model, inputs, weights, results)
+
+
+def _copy(module):
+    graph = torch.fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    return torch.fx.GraphModule(module, graph)
 
 
 def _constants_to_arguments(module):
@@ -175,8 +192,8 @@ def _model(graph, registry):
     return model
 
 
-def _program(model, graph, arguments, static, constants, results):
-    """Makes initializers of the weights, and removes the inputs that no node reads."""
+def _inputs(model, graph, arguments, static, constants):
+    """Returns Program.inputs and Program.weights. Makes initializers of the weights, and removes the inputs that no node reads."""
     nodes = [node for node in graph.nodes if node.op == "placeholder"]
     inputs, weights, kept = [], [], []
     for node, value in zip(nodes, model.graph.inputs):
@@ -191,4 +208,4 @@ def _program(model, graph, arguments, static, constants, results):
     model.graph.inputs.extend(kept)
     for value, _ in weights:
         model.graph.initializers[value.name] = value
-    return Program(model, inputs, weights, results)
+    return inputs, weights
