@@ -71,7 +71,7 @@ def named_decoders():
     yield "WordPiece without cleanup", d.WordPiece("a", False)
     yield "Metaspace never", d.Metaspace(prepend_scheme="never")
     yield "CTC", d.CTC("a", " ", True)
-    yield "Strip", d.Sequence([d.Fuse(), d.Strip("e", 2, 1)])
+    yield "Strip", d.Sequence([d.Fuse(), d.Strip("e", 2, 0)])
     yield "Replace", d.Replace(Regex(r"\s|e"), "éé")
     yield "Replace string", d.Replace("a", "")
 

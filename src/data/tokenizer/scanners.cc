@@ -6,9 +6,6 @@
 
 namespace tern::data {
 
-const char kGpt2Expression[] =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 namespace {
 
 constexpr std::pair<std::string_view, Scanner> kKnown[] = {

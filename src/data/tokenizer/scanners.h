@@ -16,7 +16,8 @@ enum class Scanner {
 };
 
 // The expression of GPT-2, which the pre-tokenizer ByteLevel uses.
-extern const char kGpt2Expression[];
+inline constexpr char kGpt2Expression[] =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 // Returns the scanner that gives the matches of the expression, if there is one.
 std::optional<Scanner> KnownScanner(std::string_view expression);

@@ -39,7 +39,7 @@ class ServeTest : public testing::Test {
   // Returns the responses to a request with one row of ones.
   std::vector<Response> Infer(const std::string& model) {
     auto version = registry_.Find(model);
-    if (!version.ok()) return {Response{version.TakeStatus(), {}, {}, {}, true}};
+    if (!version.ok()) return {Response{.status = version.TakeStatus()}};
     const auto call = std::make_shared<TestCall>();
     const std::string input = (*version)->config().inputs[0].name;
     call->request.inputs = {Wire<float>(input, DType::kF32, {1, 4}, {1, 1, 1, 1})};
