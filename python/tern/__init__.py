@@ -18,7 +18,7 @@ from .predictor import Predictor, StateInfo, ValueInfo, load
 # Names that are imported at their first use, so that `import tern` is fast.
 _LAZY = {
     "BenchResult": "measure", "Graph": "graph", "InferenceSession": "onnxruntime", "Node": "graph", "NodeTime": "measure", "OpInfo": "graph", "OpTime": "measure", "OptimizeReport": "optimizer",
-    "Profile": "measure", "Value": "graph", "bench": "measure", "ops": "graph", "optimize": "optimizer", "profile": "measure",
+    "Pipeline": "pipeline", "Profile": "measure", "Value": "graph", "bench": "measure", "ops": "graph", "optimize": "optimizer", "profile": "measure",
     "random_inputs": "measure",
 }
 
