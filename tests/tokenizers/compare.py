@@ -34,6 +34,8 @@ def expected(tokenizer, encoding):
 
 def difference(tokenizer, encoding, actual):
     """Returns '' or the first field that differs."""
+    if isinstance(encoding, Exception):
+        return "" if isinstance(actual, TernError) else f"no error, but the package says: {encoding}"
     if isinstance(actual, TernError):
         return f"error: {actual}"
     for name, value in expected(tokenizer, encoding).items():
@@ -49,6 +51,17 @@ def difference(tokenizer, encoding, actual):
     return ""
 
 
+def results(tern, tokenizer, texts, special):
+    """Returns the encodings of the package and of Tern. An exception of the package takes the place of an encoding."""
+    try:
+        return tokenizer.encode_batch(texts, add_special_tokens=special), tern.encode(texts, special)
+    except Exception as error:  # the package raises plain exceptions
+        if len(texts) == 1:
+            return [error], tern.encode(texts, special)
+        singles = [results(tern, tokenizer, [text], special) for text in texts]
+        return [package[0] for package, _ in singles], [own[0] for _, own in singles]
+
+
 def compare(tern, name, tokenizer, texts, special=True, limit=1, batch=64):
     """Prints the differences. Returns the number of texts that differ."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -58,7 +71,7 @@ def compare(tern, name, tokenizer, texts, special=True, limit=1, batch=64):
     failed = 0
     for start in range(0, len(texts), batch):
         chunk = texts[start:start + batch]
-        for text, encoding, actual in zip(chunk, tokenizer.encode_batch(chunk, add_special_tokens=special), tern.encode(chunk, special)):
+        for text, encoding, actual in zip(chunk, *results(tern, tokenizer, chunk, special)):
             if what := difference(tokenizer, encoding, actual):
                 failed += 1
                 if failed <= limit:

@@ -1,8 +1,8 @@
 // A text that a normalizer changes, with the bytes of the original text that each byte comes from.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,18 +19,22 @@ struct ByteSpan {
   bool operator==(const ByteSpan&) const = default;
 };
 
-// A normalizer that makes a text longer than this fails.
+// Longer texts are refused.
 constexpr size_t kMaxTextBytes = size_t{1} << 26;
 
 class AlignedText {
  public:
   // `base` is the position of `text` in the original text.
-  AlignedText(std::string_view text, uint32_t base) : text_(text), base_(base) {}
+  AlignedText(std::string_view text, uint32_t base)
+      : text_(text), base_(base), limit_(std::min(kMaxTextBytes, (size_t{1} << 16) + 64 * text.size())) {}
 
   const std::string& text() const { return text_; }
   // True if byte i comes from byte base() + i of the original text, and code points have the same boundaries.
   bool identity() const { return spans_.empty(); }
   uint32_t base() const { return base_; }
+  // A normalizer that makes the text longer than this fails. The longest decomposition is 11 times its
+  // character.
+  size_t limit() const { return limit_; }
   ByteSpan SpanAt(size_t i) const;
 
   // Replaces each code point by what f(code_point, out) appends to `out`. The results come from the same
@@ -54,6 +58,7 @@ class AlignedText {
   std::string text_;
   std::vector<ByteSpan> spans_;  // one per byte of text_; empty: identity
   uint32_t base_;
+  size_t limit_;
 };
 
 template <class F> void AlignedText::Rewrite(F&& f) {

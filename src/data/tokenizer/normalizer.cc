@@ -185,8 +185,8 @@ class Sequence : public Normalizer {
   Status Apply(AlignedText& text) const override {
     for (const auto& step : steps_) {
       TERN_TRY(step->Apply(text));
-      if (text.text().size() > kMaxTextBytes)
-        return ResourceExhausted("a normalizer makes the text longer than ", kMaxTextBytes, " bytes");
+      if (text.text().size() > text.limit())
+        return ResourceExhausted("a normalizer makes the text longer than ", text.limit(), " bytes");
     }
     return {};
   }

@@ -64,8 +64,8 @@ class Precompiled : public Normalizer {
     for (size_t i = 0; i < text.size();) {
       const size_t end = ClusterEnd(text, i);
       modified |= Cluster(std::string_view(text).substr(i, end - i), changes);
-      if (changes.size() > kMaxTextBytes / 4)
-        return ResourceExhausted("the normalizer Precompiled makes the text longer than ", kMaxTextBytes,
+      if (changes.size() > aligned.limit())
+        return ResourceExhausted("the normalizer Precompiled makes the text longer than ", aligned.limit(),
                                  " bytes");
       i = end;
     }

@@ -39,6 +39,7 @@ class TrieBuilder {
       return ResourceExhausted("the trie is larger than 4 GB");
     if (nodes_.size() < base + 512) nodes_.resize(std::max(base + 512, nodes_.size() + nodes_.size() / 2));
     nodes_[g.node].base = static_cast<uint32_t>(base);
+    end_ = std::max(end_, base + labels.back() + 1);
     size_t e = g.begin;
     for (const unsigned char label : labels) {
       const auto child = static_cast<uint32_t>(base + label);
@@ -52,18 +53,19 @@ class TrieBuilder {
 
   bool Free(size_t at) const { return at >= nodes_.size() || nodes_[at].check == 0; }
 
-  // The first place after `first_free_` where all labels fit. Dense regions at the front are given up, so
-  // that the time stays linear.
+  // A place where all labels fit. The search is short, so that the time stays linear; then they go behind the
+  // last node.
   size_t FindBase(const std::vector<unsigned char>& labels) {
+    constexpr size_t kSteps = 1024;
     while (!Free(first_free_)) ++first_free_;
-    size_t tried = 0;
-    for (size_t at = std::max<size_t>(first_free_, labels[0] + size_t{1});; ++at) {
-      if (!Free(at)) continue;
+    size_t at = std::max<size_t>(first_free_, labels[0] + size_t{1});
+    for (size_t step = 0; step < kSteps; ++step, ++at) {
       const size_t base = at - labels[0];
       if (std::all_of(labels.begin(), labels.end(), [&](unsigned char b) { return Free(base + b); }))
         return base;
-      if (++tried % 64 == 0) first_free_ = std::max(first_free_, at > 4096 ? at - 4096 : first_free_);
     }
+    first_free_ = std::max(first_free_, at - kSteps / 2);
+    return std::max<size_t>(end_, labels[0] + size_t{1}) - labels[0];
   }
 
   const std::vector<Trie::Entry>& entries_;
@@ -71,6 +73,7 @@ class TrieBuilder {
   std::vector<Group> pending_;
   std::vector<unsigned char> labels_;
   size_t first_free_ = 1;
+  size_t end_ = 1;  // no node is here or behind
 };
 
 Result<Trie> Trie::Build(std::vector<Entry> entries) {
