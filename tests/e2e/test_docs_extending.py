@@ -36,6 +36,7 @@ PROGRAMS = {"bin/tern_rules": ["src/ops", "src/passes"],
             "bin/tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
             "lib/libtern.so": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/load"],
             "lib/libtern_onnx.so": ["src/import/onnx"],
+            "lib/libtern_pipeline.so": [],
             "bin/import_onnx_test": ["src/load", "src/import/linear", "tests"],
             "bin/tern": ["src/tools"]}
 TEST_LIKE = "src/import/onnx/raw_spans_test.cc"
@@ -154,6 +155,8 @@ class Extending(CliTest):
             compiler = itertools.takewhile(lambda word: not word.startswith("-"), compile_commands()["src/import/onnx/library.cc"][0])
             self.call(*compiler, "-shared", *self.objects[f"src/import/{name}"], "-o", library.parent / f"libtern_{name}.so", library)
         self.link("lib/libtern_onnx.so")
+        pipeline = self.link("lib/libtern_pipeline.so")
+        (pipeline.parent / "libtern_pipeline.so.0").symlink_to(pipeline)
         return self.link("bin/tern")
 
     def call(self, *command, **kwargs):
