@@ -10,6 +10,8 @@
 namespace tern::pipeline {
 namespace {
 
+constexpr int kMaxRate = 384000;  // Hz
+
 class AudioReader final : public InputReader {
  public:
   AudioReader(const Limits& limits, const BoundInput& input)
@@ -21,11 +23,13 @@ class AudioReader final : public InputReader {
 
   Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
     std::vector<ItemRows> out;
+    size_t total = 0;
     for (const std::string_view bytes : items) {
       auto rows = ReadOne(bytes);
       if (!rows.ok())
         return items.size() == 1 ? rows.TakeStatus()
                                  : InvalidArgument("item ", out.size(), ": ", rows.status().message());
+      TERN_TRY(CountBytes(ItemBytes(*rows), total));
       out.push_back(std::move(*rows));
     }
     return out;
@@ -37,6 +41,9 @@ class AudioReader final : public InputReader {
     const auto most = static_cast<size_t>(std::max(1.0, limits_.seconds) * 96000);
     TERN_ASSIGN(data::Audio audio, data::DecodeAudio(bytes, most));
     if (audio.sample_rate <= 0 || audio.frames() == 0) return InvalidArgument("the sound is empty");
+    if (audio.sample_rate > kMaxRate)
+      return InvalidArgument("the sample rate is ", audio.sample_rate, " Hz; the limit is ", kMaxRate);
+    const size_t decoded = audio.samples.size() * sizeof(float);
     const double seconds = static_cast<double>(audio.frames()) / audio.sample_rate;
     if (seconds > limits_.seconds)
       return InvalidArgument("the sound has ", seconds, " seconds; the limit is ", limits_.seconds);
@@ -48,6 +55,7 @@ class AudioReader final : public InputReader {
     if (decode_.seconds > 0)
       samples = data::PadOrTrim(samples, std::lround(decode_.seconds * audio.sample_rate));
     ItemRows out;
+    out.decoded_bytes = decoded;
     out.info.seconds = static_cast<double>(samples.size()) / audio.sample_rate;
     if (!frames_.size) {
       TERN_TRY(AddRow(samples, audio.sample_rate, out));

@@ -96,6 +96,10 @@ const Tensor* ItemOutputs::Find(const std::string& name) const {
 
 Result<std::shared_ptr<const OutputMaker>> MakeOutput(const Binding& binding, const BoundOutput& output) {
   using Made = std::shared_ptr<const OutputMaker>;
+  if (output.spec.Find<TopKStep>() && binding.frames)
+    return InvalidArgument(
+        PlaceOf(binding.spec, output.spec.line),
+        "step 'top_k' gives one answer, but a sound in frames has one per frame; use 'threshold'");
   if (const auto* top = output.spec.Find<TopKStep>())
     return Made(std::make_shared<TopKMaker>(binding, output, top->k));
   if (const auto* threshold = output.spec.Find<ThresholdStep>())

@@ -14,11 +14,13 @@ class ImageReader final : public InputReader {
 
   Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
     std::vector<ItemRows> out;
+    size_t total = 0;
     for (const std::string_view bytes : items) {
       auto rows = ReadOne(bytes);
       if (!rows.ok())
         return items.size() == 1 ? rows.TakeStatus()
                                  : InvalidArgument("item ", out.size(), ": ", rows.status().message());
+      TERN_TRY(CountBytes(ItemBytes(*rows), total));
       out.push_back(std::move(*rows));
     }
     return out;
@@ -36,6 +38,7 @@ class ImageReader final : public InputReader {
                              input_.tensor, "' of the model is ", to.width, "x", to.height);
     ItemRows out;
     out.info.placement = pixels.placement;
+    out.decoded_bytes = image.pixels.size();
     out.rows.push_back({{input_.tensor, std::move(pixels.tensor)}});
     return out;
   }

@@ -1,14 +1,23 @@
 #include "pipeline/joined.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tern::pipeline {
+
+bool SameRows(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.rank() > 0 && a.rank() == b.rank() &&
+         std::equal(a.dims().begin() + 1, a.dims().end(), b.dims().begin() + 1);
+}
 
 Tensor Joined(const std::vector<Tensor>& parts) {
   if (parts.size() == 1) return parts[0];
   Dims dims = parts[0].dims();
   dims[0] = 0;
-  for (const Tensor& part : parts) dims[0] += part.dim(0);
+  for (const Tensor& part : parts) {
+    TERN_CHECK(SameRows(parts[0], part), "rows of different types are joined");
+    dims[0] += part.dim(0);
+  }
   if (parts[0].dtype() == DType::kString) {
     std::vector<std::string> texts;
     for (const Tensor& part : parts)

@@ -6,6 +6,8 @@
 
 namespace tern::pipeline {
 
+// Returns whether the tensors have the same element type, and the same dims but for the first one.
+bool SameRows(const Tensor& a, const Tensor& b);
 // The parts have the same type, and the same dims but for the first one. One part is returned without a copy.
 Tensor Joined(const std::vector<Tensor>& parts);
 // Returns a copy of the rows [first, first + count).

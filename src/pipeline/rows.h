@@ -22,7 +22,16 @@ struct ItemInfo {
 struct ItemRows {
   std::vector<NamedTensors> rows;
   ItemInfo info;
+  size_t decoded_bytes = 0;  // of the picture or sound before other steps
 };
+
+// Limits the bytes of all decoded items of a request, and of all its results. Small files can decode to much
+// memory.
+inline constexpr size_t kMaxRequestBytes = size_t{1} << 30;
+// Adds `bytes` to `total`. Fails with kResourceExhausted above kMaxRequestBytes.
+Status CountBytes(size_t bytes, size_t& total);
+// The bytes of an item before and after its steps.
+size_t ItemBytes(const ItemRows& item);
 
 // Reads the items of one input. The bytes of an item are a file or a text. Thread-safe.
 class InputReader {

@@ -168,20 +168,45 @@ Status Work::Take(const NamedTensors& outputs) {
   return TakeStates(outputs);
 }
 
+Status CheckFrames(const std::string& output, const std::vector<Tensor>& frames) {
+  for (const Tensor& frame : frames)
+    if (frames.size() > 1 && !SameRows(frames[0], frame))
+      return InvalidArgument("output '", output, "' is ", frames[0].Describe(), " for one frame and ",
+                             frame.Describe(),
+                             " for another; frames must have the same dims but for the first");
+  return {};
+}
+
+Status CountBytes(size_t bytes, size_t& total) {
+  total += bytes;
+  if (total <= kMaxRequestBytes) return {};
+  return ResourceExhausted("the decoded items or results of a request have more than ", kMaxRequestBytes,
+                           " bytes; send fewer items per request");
+}
+
+size_t ItemBytes(const ItemRows& item) {
+  size_t bytes = item.decoded_bytes;
+  for (const NamedTensors& row : item.rows)
+    for (const auto& [name, tensor] : row) bytes += tensor.bytes();
+  return bytes;
+}
+
 Result<std::vector<Item>> Work::Finish() const {
   std::vector<Item> out;
+  size_t total = 0;
   for (size_t i = 0; i < made_.size(); ++i) {
     ItemOutputs outputs;
     if (made_[i].empty()) return InvalidArgument("item ", i, " is empty");
     for (size_t k = 0; k < made_[i][0].size(); ++k) {
       std::vector<Tensor> parts;
       for (const NamedTensors& row : made_[i]) parts.push_back(row[k].second);
-      if (parts.size() > 1 && parts[0].rank() == 0) return InvalidArgument("a frame has a scalar output");
+      TERN_TRY(CheckFrames(made_[i][0][k].first, parts));
       outputs.tensors.emplace_back(made_[i][0][k].first, Joined(parts));
     }
     Item item;
     for (const auto& maker : steps_->makers()) {
       TERN_ASSIGN(ItemResult result, maker->Make(outputs, items_[i].info));
+      TERN_TRY(CountBytes(result.tensor.bytes(), total));
       item.push_back(std::move(result));
     }
     out.push_back(std::move(item));

@@ -86,9 +86,12 @@ class _Variant:
     def __init__(self, indices, weights, predictor):
         self.indices, self.weights, self.predictor = indices, weights, predictor
         self.state = [_state(tensor) for tensor in weights]
+        self.copies = [tensor.clone() if tensor.is_inference() else None for tensor in weights]
 
     def matches(self, args):
-        return [_state(args[index]) for index in self.indices] == self.state
+        """torch does not count the writes to tensors that were made in inference mode, so their elements are compared."""
+        return ([_state(args[index]) for index in self.indices] == self.state and
+                all(copy is None or torch.equal(copy, args[index]) for copy, index in zip(self.copies, self.indices)))
 
     def shares_memory(self, weights):
         return any(tensor is other for tensor, other in zip(self.weights, weights))

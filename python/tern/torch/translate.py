@@ -143,8 +143,22 @@ def _strip_results(graph, arguments):
             if value not in kept:
                 kept.append(value)
             results.append(("output", kept.index(value), _number_type(value.meta["val"])))
+    _check_memory(kept)
     output.args = (tuple(kept),)
     return results
+
+
+def _check_memory(results):
+    """Fails if two results share memory, because the caller may write to one and read the other."""
+    seen = set()
+    for node in results:
+        value = node.meta["val"]
+        if not isinstance(value, torch.Tensor):
+            continue
+        storage = value.untyped_storage()._cdata
+        if storage in seen:
+            raise NotTranslated(f"the result '{node.name}' shares its memory with another result")
+        seen.add(storage)
 
 
 def _number_type(value):

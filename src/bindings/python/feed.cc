@@ -153,8 +153,9 @@ Datum ToMap(nb::handle object, const Type& declared, const std::string& what, Lo
     Raise(InvalidArgument(what, " is a map, got a value of the type ", TypeName(object), "; pass a dict"));
   const auto dict = nb::borrow<nb::dict>(object);
   const nb::list keys = nb::list(dict.keys());
+  const nb::list items = nb::list(dict.values());  // Convert may run Python code, which may change the dict
   DatumList values;
-  for (auto [key, value] : dict)
+  for (nb::handle value : items)
     values.push_back(
         Convert(value, *declared.element, StrCat(what, " value ", values.size()), loans, depth + 1));
   Tensor names = ToTensor(keys, declared.dtype, StrCat(what, " keys"), loans);

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstring>
 #include <thread>
 
 #include "bindings/python/graph.h"
@@ -107,6 +108,11 @@ Buffer BytesOfObject(nb::handle object) {
   Py_buffer view;
   if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
   auto held = std::shared_ptr<Held>(new Held{view});
+  if (!view.readonly) {  // the caller may write to the memory while the model uses its weights
+    Buffer copy = Buffer::Allocate(static_cast<size_t>(view.len));
+    if (view.len) std::memcpy(copy.data(), view.buf, static_cast<size_t>(view.len));
+    return copy;
+  }
   return Buffer::Borrow(view.buf, static_cast<size_t>(view.len), held);
 }
 

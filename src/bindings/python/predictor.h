@@ -83,7 +83,7 @@ class Predictor {
   void FeedMapping(nb::handle dict, Job& job) const;
   void FeedSequence(nb::handle values, Job& job) const;
   void Feed(const Port& port, nb::handle value, Job& job) const;
-  void CheckAllFed(const Job& job) const;
+  void CheckAllFed(Job& job) const;  // an optional input without a value gets None
   void ChooseOutputs(nb::handle outputs, nb::handle out, Job& job) const;
   nb::object Execute(Job& job, const RunSettings& settings);
   void BindLarge(Slot& slot, Session& session, Job& job) const;

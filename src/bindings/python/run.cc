@@ -33,10 +33,21 @@ std::string Names(const std::vector<Port>& ports) {
 }
 
 const Port* Find(const std::vector<Port>& ports, nb::handle key) {
-  for (const Port& port : ports)
-    if (port.key.ptr() == key.ptr() || PyObject_RichCompareBool(port.key.ptr(), key.ptr(), Py_EQ) == 1)
-      return &port;
+  for (const Port& port : ports) {
+    if (port.key.ptr() == key.ptr()) return &port;
+    const int equal = PyObject_RichCompareBool(port.key.ptr(), key.ptr(), Py_EQ);
+    if (equal < 0) throw nb::python_error();
+    if (equal) return &port;
+  }
   return nullptr;
+}
+
+// Returns the value of a key, or an object that is not valid. The conversion of a value may run Python code,
+// which may remove the value from the dict, so the result is a reference of its own.
+nb::object ValueOf(nb::handle dict, nb::handle key) {
+  PyObject* value = PyDict_GetItemWithError(dict.ptr(), key.ptr());
+  if (!value && PyErr_Occurred()) throw nb::python_error();
+  return value ? nb::borrow(value) : nb::object();
 }
 
 // Returns an empty tern.Outputs, which is a dict.
@@ -83,16 +94,15 @@ void Predictor::Feed(const Port& port, nb::handle value, Job& job) const {
 void Predictor::FeedMapping(nb::handle dict, Job& job) const {
   Py_ssize_t used = 0;
   for (const Port& port : inputs_) {
-    PyObject* value = PyDict_GetItemWithError(dict.ptr(), port.key.ptr());
-    if (!value && PyErr_Occurred()) throw nb::python_error();
-    if (!value) continue;
+    const nb::object value = ValueOf(dict, port.key);
+    if (!value.is_valid()) continue;
     ++used;
     Feed(port, value, job);
   }
   if (used == PyDict_Size(dict.ptr())) return;
   for (const Port& port : constants_) {
-    PyObject* value = PyDict_GetItemWithError(dict.ptr(), port.key.ptr());
-    if (!value) continue;
+    const nb::object value = ValueOf(dict, port.key);
+    if (!value.is_valid()) continue;
     job.constants.push_back(port.value->name);
     job.constant_values.push_back(
         ToDatum(value, port.value->type, StrCat("constant '", port.value->name, "'"), job.loans));
@@ -110,12 +120,16 @@ void Predictor::FeedSequence(nb::handle values, Job& job) const {
   for (size_t i = 0; i < count; ++i) Feed(inputs_[i], nb::object(values[i]), job);
 }
 
-void Predictor::CheckAllFed(const Job& job) const {
+void Predictor::CheckAllFed(Job& job) const {
   if (job.feeds.size() == inputs_.size()) return;
   for (const Port& port : inputs_) {
     const bool fed = std::any_of(job.feeds.begin(), job.feeds.end(),
                                  [&](const auto& feed) { return feed.first == port.index; });
-    if (!fed && port.value->type.kind != Type::Kind::kOptional)
+    if (fed) continue;
+    // Without a value of its own, the session would read the value of an earlier run.
+    if (port.value->type.kind == Type::Kind::kOptional)
+      job.feeds.emplace_back(port.index, Datum::None());
+    else
       Raise(InvalidArgument("input '", port.value->name, "' (", port.value->type.ToString(),
                             ") is missing; the model takes: ", Names(inputs_)));
   }
@@ -130,10 +144,15 @@ void Predictor::ChooseOutputs(nb::handle outputs, nb::handle out, Job& job) cons
       if (!port)
         Raise(NotFound("the model has no output ", nb::cast<std::string>(nb::repr(name)),
                        "; it has: ", Names(outputs_)));
-      job.wanted.push_back({port});
+      const bool twice = std::any_of(job.wanted.begin(), job.wanted.end(),
+                                     [&](const Job::Wanted& w) { return w.port == port; });
+      if (!twice) job.wanted.push_back({port});
     }
   }
   if (!out.is_valid() || out.is_none()) return;
+  if (!PyDict_Check(out.ptr()))
+    Raise(InvalidArgument("out is a dict from names of outputs to arrays, got a value of the type ",
+                          nb::cast<std::string>(nb::str(out.type().attr("__name__")))));
   for (auto [name, array] : nb::cast<nb::dict>(out)) {
     const auto at = std::find_if(job.wanted.begin(), job.wanted.end(),
                                  [&](const Job::Wanted& w) { return w.port == Find(outputs_, name); });

@@ -52,6 +52,8 @@ Status CheckFrame(Stream& s, const FLAC__FrameHeader& h) {
 FLAC__StreamDecoderWriteStatus Write(const FLAC__StreamDecoder*, const FLAC__Frame* frame,
                                      const FLAC__int32* const buffer[], void* client) {
   auto& s = *static_cast<Stream*>(client);
+  if (!s.status.ok())
+    return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;  // after Error, libFLAC still delivers zeros
   s.status = Guard([&]() -> Status {
     TERN_TRY(CheckFrame(s, frame->header));
     const size_t channels = frame->header.channels, start = s.audio.samples.size();

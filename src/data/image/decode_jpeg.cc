@@ -15,8 +15,11 @@ namespace {
 constexpr uint64_t kPixelsPerByte = 64 * 8;  // a block of 64 pixels needs at least one bit
 constexpr uint64_t kArithmeticGain = 64;     // with arithmetic coding, a block can need as little as 1/64 bit
 
+constexpr int kMaxScans = 200;  // encoders write about 10
+
 struct JpegErrors {
   jpeg_error_mgr base;
+  jpeg_progress_mgr progress;
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX];
 };
@@ -32,10 +35,20 @@ extern "C" void JpegMessage(j_common_ptr c, int level) {
   if (level < 0 && (c->err->msg_code == JWRN_JPEG_EOF || c->err->msg_code == JWRN_HIT_MARKER)) JpegFail(c);
 }
 
+// Each scan of a progressive JPEG passes over all blocks, however few bytes it has.
+extern "C" void JpegProgress(j_common_ptr c) {
+  if (reinterpret_cast<j_decompress_ptr>(c)->input_scan_number <= kMaxScans) return;
+  auto* errors = reinterpret_cast<JpegErrors*>(c->err);
+  std::snprintf(errors->text, sizeof errors->text, "it has more than %d scans", kMaxScans);
+  std::longjmp(errors->jump, 1);
+}
+
 // ReadHeader and ReadPixels have no objects with destructors, because longjmp skips destructors.
 bool ReadHeader(jpeg_decompress_struct& c, JpegErrors& errors, std::string_view bytes) {
   if (setjmp(errors.jump)) return false;
   jpeg_create_decompress(&c);
+  errors.progress.progress_monitor = JpegProgress;
+  c.progress = &errors.progress;
   jpeg_mem_src(&c, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_save_markers(&c, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&c, TRUE);

@@ -55,6 +55,7 @@ bool ReadHeader(Reader& r) {
   png_set_read_fn(r.png, &r.source, PngRead);
   png_set_user_limits(r.png, 1 << 20, 1 << 20);
   png_set_chunk_malloc_max(r.png, 1 << 23);
+  png_set_chunk_cache_max(r.png, 1);  // skips texts, which could each inflate to 8 MiB
   png_read_info(r.png, r.info);
   // All types become grey or RGB of 8 bits. A transparent colour or palette gets no alpha, or loses it.
   png_set_expand_gray_1_2_4_to_8(r.png);

@@ -51,13 +51,16 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
 }
 
 // Returns whether the body is a picture, a sound or a text for a pipeline. A body without a stated type is
-// JSON if it begins like an object.
+// JSON if it begins like an object. Browsers send JSON as text/plain unless a page states another type, so a
+// body of a stated type is JSON too if it begins like an object and has the key "inputs".
 bool HttpCall::IsItem(const IncomingBody& body, const BodyFormat& format) const {
   if (version_->config().raw_input.empty() || (format.infer_header && *format.infer_header > 0)) return false;
-  if (format.type != BodyType::kUnstated) return format.type == BodyType::kItem;
+  if (format.type == BodyType::kOther) return false;
   const std::string_view text = body.text();
   const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] != '{';
+  const bool object = first != std::string_view::npos && text[first] == '{';
+  if (format.type == BodyType::kItem) return !object || text.find("\"inputs\"") == std::string_view::npos;
+  return first != std::string_view::npos && !object;
 }
 
 void HttpCall::Start(HttpConnection& connection, IncomingBody body, const BodyFormat& format) {

@@ -28,6 +28,11 @@ TensorConfig OutputConfig(const pipeline::BoundOutput& output, const ModelConfig
   if (spec.Find<ThresholdStep>() || spec.Find<BoxesStep>() || spec.Find<CtcStep>() ||
       spec.Find<DecodeTextStep>())
     return out;
+  if (spec.Find<SegmentationStep>()) {
+    out.dtype = DType::kI32;
+    out.dims = {-1, -1, -1};
+    return out;
+  }
   const TensorConfig* tensor = prepared.FindOutput(output.result);
   if (!tensor) return out;
   out.dtype = tensor->dtype;

@@ -101,7 +101,8 @@ Result<Tensor> FromWire(const WireTensor& tensor) {
 Result<WireTensor> WireResult(const std::vector<Item>& items, size_t index) {
   const ItemResult& first = items[0][index];
   const auto count = static_cast<int64_t>(items.size());
-  if (first.kind == ItemResult::Kind::kTensor) return TensorsOf(items, index);
+  if (first.kind == ItemResult::Kind::kTensor || first.kind == ItemResult::Kind::kSegmentation)
+    return TensorsOf(items, index);
   if (first.kind == ItemResult::Kind::kLabels && !first.open) return LabelsOf(items, index);
   std::vector<std::string> texts;
   for (const Item& item : items)

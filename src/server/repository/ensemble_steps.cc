@@ -1,4 +1,5 @@
 // Checks an ensemble against the models that it runs.
+#include <algorithm>
 #include <set>
 
 #include "server/repository/loader.h"
@@ -16,25 +17,41 @@ Status CheckType(const std::string& tensor, DType dtype, const std::string& mode
                          model, "' has ", WireName(dtype));
 }
 
+const TensorConfig* Find(const std::vector<TensorConfig>& list, const std::string& name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const TensorConfig& tensor) { return tensor.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+// Returns whether `list` has an input of each name that the step maps.
+bool Contains(const std::vector<TensorConfig>& list, const std::map<std::string, std::string>& names) {
+  return !names.empty() &&
+         std::all_of(names.begin(), names.end(), [&](const auto& pair) { return Find(list, pair.first); });
+}
+
 Status CheckStep(const EnsembleStep& step, const ModelConfig& model, int max_batch_size, Types& types) {
   if (model.max_batch_size && model.max_batch_size < max_batch_size)
     return InvalidArgument("the ensemble has max_batch_size ", max_batch_size, ", but its model '",
                            model.name, "' has ", model.max_batch_size);
+  // A model with a pipeline also takes the tensors of the model itself.
+  const bool own = Contains(model.tensor_inputs, step.inputs);
+  const std::vector<TensorConfig>& inputs = own ? model.tensor_inputs : model.inputs;
+  const std::vector<TensorConfig>& outputs = own ? model.tensor_outputs : model.outputs;
   for (const auto& [name, tensor] : step.inputs) {
-    const TensorConfig* input = model.FindInput(name);
+    const TensorConfig* input = Find(inputs, name);
     if (!input)
       return InvalidArgument("ensemble tensor '", tensor, "' is mapped to input '", name, "', which model '",
                              model.name, "' does not have");
     TERN_TRY(CheckType(tensor, input->dtype, model.name, types));
   }
   for (const auto& [name, tensor] : step.outputs) {
-    const TensorConfig* output = model.FindOutput(name);
+    const TensorConfig* output = Find(outputs, name);
     if (!output)
       return InvalidArgument("ensemble tensor '", tensor, "' is mapped to output '", name, "', which model '",
                              model.name, "' does not have");
     TERN_TRY(CheckType(tensor, output->dtype, model.name, types));
   }
-  for (const TensorConfig& input : model.inputs)
+  for (const TensorConfig& input : inputs)
     if (!input.optional && !step.inputs.count(input.name))
       return InvalidArgument("no ensemble tensor is mapped to input '", input.name, "' of model '",
                              model.name, "'");

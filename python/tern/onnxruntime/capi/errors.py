@@ -56,7 +56,7 @@ class EPFail(errors.Error):
 
 
 _RUNNING = [(errors.InvalidArgument, InvalidArgument), (errors.NotFound, InvalidArgument), (errors.Unsupported, NotImplemented),
-            (errors.InvalidModel, InvalidGraph), (errors.Error, RuntimeException)]
+            (errors.InvalidModel, InvalidGraph), (errors.Cancelled, Fail), (errors.Error, RuntimeException)]
 _LOADING = [(errors.ModelNotFound, NoSuchFile), (errors.InvalidArgument, InvalidArgument), (errors.Unsupported, NotImplemented),
             (InvalidProtobuf, InvalidProtobuf), (errors.InvalidModel, InvalidGraph), (errors.Error, Fail)]
 

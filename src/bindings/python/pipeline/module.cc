@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -117,8 +118,11 @@ RawInput InputOf(nb::handle name, nb::handle items) {
 nb::list Run(const Pipeline& pipeline, const nb::dict& inputs, double timeout) {
   std::vector<RawInput> raw;
   for (const auto& [name, items] : inputs) raw.push_back(InputOf(name, items));
+  if (!(timeout >= 0))
+    Raise(Status(Code::kInvalidArgument,
+                 "timeout is " + std::to_string(timeout) + " seconds, must be more than 0, or None"));
   RunOptions options;
-  options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(timeout * 1e9));
+  options.timeout = std::chrono::nanoseconds(static_cast<int64_t>(std::min(timeout * 1e9, 9e18 / 4)));
   Result<std::vector<Answer>> answers = [&] {
     nb::gil_scoped_release release;
     return pipeline.RunBatch(raw, options);
