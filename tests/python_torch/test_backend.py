@@ -240,5 +240,27 @@ class Fallbacks(Case):
             self.assertGreater((run(x) - model(x)).abs().max(), 1e-4)
 
 
+class Memory(unittest.TestCase):
+    def test_results_that_share_memory_are_left_to_torch(self):
+        def views(x):
+            y = x + 1
+            return y, y.t()
+        with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            y, transposed = torch.compile(views, backend="tern")(torch.zeros(3, 2))
+        self.assertIn("shares its memory", " ".join(str(warning.message) for warning in caught))
+        y.fill_(9)
+        self.assertEqual(transposed[0, 0].item(), 9)
+
+    def test_weights_made_in_inference_mode_may_change(self):
+        with torch.inference_mode():
+            model = nn.Linear(1, 1, bias=False)
+            run, seen = torch.compile(model, backend="tern"), []
+            for value in (1.0, 2.0, 3.0):
+                model.weight.fill_(value)
+                seen.append(run(torch.ones(1, 1)).item())
+        self.assertEqual(seen, [1.0, 2.0, 3.0])
+
+
 if __name__ == "__main__":
     unittest.main()
