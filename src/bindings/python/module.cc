@@ -61,6 +61,8 @@ void AddPredictor(nb::module_& m) {
 }  // namespace tern::python
 
 NB_MODULE(_tern, m) {
+  // Objects in caches of other packages, such as torch, live until the process ends.
+  nanobind::set_leak_warnings(false);
   m.attr("__version__") = TERN_VERSION;
   tern::python::AddPredictor(m);
   tern::python::AddGraphClasses(m);

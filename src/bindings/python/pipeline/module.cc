@@ -137,6 +137,8 @@ nb::list Run(const Pipeline& pipeline, const nb::dict& inputs, double timeout) {
 }  // namespace tern::python
 
 NB_MODULE(_pipeline, m) {
+  // Objects in caches of other packages, such as torch, live until the process ends.
+  nanobind::set_leak_warnings(false);
   using tern::Pipeline;
   nb::class_<Pipeline>(m, "Pipeline")
       .def("_run", &tern::python::Run)
