@@ -1,39 +1,15 @@
-"""Suites of the interfaces (Python, C++ arrays, mini builds), of data (pictures, sound, text) and of the documentation."""
+"""Suites of C++ arrays and mini builds, of data (pictures, sound, text) and of the documentation."""
 
-import shutil
 import subprocess
 
 from .environments import install
-from .process import run_with_summary, say
+from .process import say
 from .results import Counts
 
 
 def images(context):
     context.binary("tern_images")
     return context.run_unittests("tests/images")
-
-
-def python_tests(context, **env):
-    verbose = ["--verbose"] if context.verbose else []
-    return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/python"), *verbose],
-                            env=dict(context.env, **env), verbose=context.verbose, cwd=context.root)
-
-
-def python_in_tree(context):
-    """Builds the Python package for the Python of .venv, and tests it in the build folder."""
-    context.prepare("scripts/build", context.preset, "python_module")
-    return python_tests(context, PYTHONPATH=str(context.root / "build" / context.preset / "python"))
-
-
-def python_wheel(context):
-    """Builds a wheel as `pip wheel .` does, installs it into a folder of its own, and tests it there."""
-    wheels, site = context.root / "build" / "wheels", context.root / "build" / "wheel-site"
-    for folder in (wheels, site):
-        shutil.rmtree(folder, ignore_errors=True)
-    context.prepare(".venv/bin/python", "-m", "pip", "wheel", str(context.root), "--no-deps", "--quiet", "--wheel-dir", str(wheels))
-    wheel = next(wheels.glob("tern-*.whl"))
-    context.prepare(".venv/bin/python", "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(site), str(wheel))
-    return python_tests(context, PYTHONPATH=str(site), TERN_WHEEL=str(wheel))
 
 
 def audio_python(context):

@@ -12,7 +12,7 @@ from . import fuzz, gtest, python_suites
 from .context import Context
 from .environments import install
 from .interface_suites import (TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE, audio_full, docs_full, examples_full, images, mini_full, mini_not_by_default,
-                               numpy_functions, python_in_tree, python_wheel, run_audio, run_docs, run_examples, tokenizers_full, tokenizers_sample)
+                               numpy_functions, run_audio, run_docs, run_examples, tokenizers_full, tokenizers_sample)
 from .process import run_with_summary, say
 from .results import Counts, SuiteError
 

@@ -22,17 +22,7 @@ class AudioReader final : public InputReader {
         mel_(input.spec.Find<LogMelStep>() ? std::optional(*input.spec.Find<LogMelStep>()) : std::nullopt) {}
 
   Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
-    std::vector<ItemRows> out;
-    size_t total = 0;
-    for (const std::string_view bytes : items) {
-      auto rows = ReadOne(bytes);
-      if (!rows.ok())
-        return items.size() == 1 ? rows.TakeStatus()
-                                 : InvalidArgument("item ", out.size(), ": ", rows.status().message());
-      TERN_TRY(CountBytes(ItemBytes(*rows), total));
-      out.push_back(std::move(*rows));
-    }
-    return out;
+    return ReadItems(items, [this](std::string_view bytes) { return ReadOne(bytes); });
   }
 
  private:

@@ -13,17 +13,7 @@ class ImageReader final : public InputReader {
   }
 
   Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
-    std::vector<ItemRows> out;
-    size_t total = 0;
-    for (const std::string_view bytes : items) {
-      auto rows = ReadOne(bytes);
-      if (!rows.ok())
-        return items.size() == 1 ? rows.TakeStatus()
-                                 : InvalidArgument("item ", out.size(), ": ", rows.status().message());
-      TERN_TRY(CountBytes(ItemBytes(*rows), total));
-      out.push_back(std::move(*rows));
-    }
-    return out;
+    return ReadItems(items, [this](std::string_view bytes) { return ReadOne(bytes); });
   }
 
  private:

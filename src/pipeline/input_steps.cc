@@ -144,31 +144,20 @@ template <class T> Status Make(const YamlValue& options, InputStep& step) {
   return {};
 }
 
-struct Row {
-  const char* name;
-  Status (*read)(const YamlValue&, InputStep&);
-};
-constexpr Row kRows[] = {{"decode_image", &Make<DecodeImageStep>},
-                         {"resize", &Make<ResizeStep>},
-                         {"fit", &Make<FitStep>},
-                         {"crop", &Make<CropStep>},
-                         {"normalise", &Make<NormaliseStep>},
-                         {"text", &Make<TextStep>},
-                         {"tokenize", &Make<TokenizeStep>},
-                         {"decode_audio", &Make<DecodeAudioStep>},
-                         {"log_mel", &Make<LogMelStep>},
-                         {"frames", &Make<FramesStep>},
-                         {"tensor", &Make<TensorStep>}};
+constexpr StepRow<InputStep> kRows[] = {{"decode_image", &Make<DecodeImageStep>},
+                                        {"resize", &Make<ResizeStep>},
+                                        {"fit", &Make<FitStep>},
+                                        {"crop", &Make<CropStep>},
+                                        {"normalise", &Make<NormaliseStep>},
+                                        {"text", &Make<TextStep>},
+                                        {"tokenize", &Make<TokenizeStep>},
+                                        {"decode_audio", &Make<DecodeAudioStep>},
+                                        {"log_mel", &Make<LogMelStep>},
+                                        {"frames", &Make<FramesStep>},
+                                        {"tensor", &Make<TensorStep>}};
 
 }  // namespace
 
-Status ReadInputStep(const YamlValue& options, InputStep& step) {
-  std::vector<std::string> names;
-  for (const Row& row : kRows) {
-    if (step.name == row.name) return row.read(options, step);
-    names.push_back(row.name);
-  }
-  return options.Unknown("step", step.name, names);
-}
+Status ReadInputStep(const YamlValue& options, InputStep& step) { return ReadWith(kRows, options, step); }
 
 }  // namespace tern::pipeline

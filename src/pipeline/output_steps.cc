@@ -81,31 +81,20 @@ template <class T> Status Make(const YamlValue& options, OutputStep& step) {
   return {};
 }
 
-struct Row {
-  const char* name;
-  Status (*read)(const YamlValue&, OutputStep&);
-};
-constexpr Row kRows[] = {{"tensor", &Make<TensorStep>},
-                         {"softmax", &Make<SoftmaxStep>},
-                         {"sigmoid", &Make<SigmoidStep>},
-                         {"top_k", &Make<TopKStep>},
-                         {"threshold", &Make<ThresholdStep>},
-                         {"pool", &Make<PoolStep>},
-                         {"l2_normalise", &Make<L2NormaliseStep>},
-                         {"boxes", &Make<BoxesStep>},
-                         {"segmentation", &Make<SegmentationStep>},
-                         {"ctc", &Make<CtcStep>},
-                         {"decode_text", &Make<DecodeTextStep>}};
+constexpr StepRow<OutputStep> kRows[] = {{"tensor", &Make<TensorStep>},
+                                         {"softmax", &Make<SoftmaxStep>},
+                                         {"sigmoid", &Make<SigmoidStep>},
+                                         {"top_k", &Make<TopKStep>},
+                                         {"threshold", &Make<ThresholdStep>},
+                                         {"pool", &Make<PoolStep>},
+                                         {"l2_normalise", &Make<L2NormaliseStep>},
+                                         {"boxes", &Make<BoxesStep>},
+                                         {"segmentation", &Make<SegmentationStep>},
+                                         {"ctc", &Make<CtcStep>},
+                                         {"decode_text", &Make<DecodeTextStep>}};
 
 }  // namespace
 
-Status ReadOutputStep(const YamlValue& options, OutputStep& step) {
-  std::vector<std::string> names;
-  for (const Row& row : kRows) {
-    if (step.name == row.name) return row.read(options, step);
-    names.push_back(row.name);
-  }
-  return options.Unknown("step", step.name, names);
-}
+Status ReadOutputStep(const YamlValue& options, OutputStep& step) { return ReadWith(kRows, options, step); }
 
 }  // namespace tern::pipeline

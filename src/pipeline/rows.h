@@ -1,6 +1,7 @@
 // Rows: what one item (a picture, a sound, a text) gives the model. A row has batch size 1. A sound that is
 // cut into frames has one row per frame, every other item has one row.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,9 @@ struct ItemRows {
 inline constexpr size_t kMaxRequestBytes = size_t{1} << 30;
 // Adds `bytes` to `total`. Fails with kResourceExhausted above kMaxRequestBytes.
 Status CountBytes(size_t bytes, size_t& total);
-// The bytes of an item before and after its steps.
-size_t ItemBytes(const ItemRows& item);
+// Reads each item with `read`. An error names the item if there are several. Counts the bytes of the items.
+Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items,
+                                        const std::function<Result<ItemRows>(std::string_view)>& read);
 
 // Reads the items of one input. The bytes of an item are a file or a text. Thread-safe.
 class InputReader {

@@ -177,20 +177,6 @@ Status CheckFrames(const std::string& output, const std::vector<Tensor>& frames)
   return {};
 }
 
-Status CountBytes(size_t bytes, size_t& total) {
-  total += bytes;
-  if (total <= kMaxRequestBytes) return {};
-  return ResourceExhausted("the decoded items or results of a request have more than ", kMaxRequestBytes,
-                           " bytes; send fewer items per request");
-}
-
-size_t ItemBytes(const ItemRows& item) {
-  size_t bytes = item.decoded_bytes;
-  for (const NamedTensors& row : item.rows)
-    for (const auto& [name, tensor] : row) bytes += tensor.bytes();
-  return bytes;
-}
-
 Result<std::vector<Item>> Work::Finish() const {
   std::vector<Item> out;
   size_t total = 0;
