@@ -16,8 +16,8 @@ size_t ItemBytes(const ItemRows& item) {
 Status CountBytes(size_t bytes, size_t& total) {
   total += bytes;
   if (total <= kMaxRequestBytes) return {};
-  return ResourceExhausted("the decoded items or results of a request have more than ", kMaxRequestBytes,
-                           " bytes; send fewer items per request");
+  return InvalidArgument("the decoded items or results of a request have more than ", kMaxRequestBytes,
+                         " bytes; send fewer items per request");
 }
 
 Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items,
