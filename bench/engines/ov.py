@@ -1,4 +1,4 @@
-"""Runs openvino with the latency hint, in the requested precision."""
+"""Runs openvino with the latency hint, in the requested precision. With precision `own`, openvino chooses, as it does by default."""
 
 import openvino
 
@@ -7,8 +7,9 @@ def load(job):
     core = openvino.Core()
     model = core.read_model(job.model)
     model.reshape({name: list(value.shape) for name, value in job.inputs.items()})
-    hints = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": job.threads,
-             "INFERENCE_PRECISION_HINT": {"fp32": "f32", "bf16": "bf16"}[job.precision]}
+    hints = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": job.threads}
+    if job.precision != "own":
+        hints["INFERENCE_PRECISION_HINT"] = {"fp32": "f32", "bf16": "bf16"}[job.precision]
     request = core.compile_model(model, "CPU", hints).create_infer_request()
     for name, value in job.inputs.items():
         request.set_tensor(name, openvino.Tensor(value))

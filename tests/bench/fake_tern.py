@@ -8,6 +8,7 @@ FAKE_ROUGH      if set, the output in bf16 is three times the input.
 FAKE_CHAOS      if set, the output of a model with rounded weights is three times the input.
 FAKE_STARTS     names a file with one line per start. The line is the load_ms of this start, or the error message with
                 which this start fails.
+FAKE_INT8_MS    replaces FAKE_MS in runs of a model that `tern quantize` made.
 FAKE_DIES       if set, every run fails."""
 
 import json
@@ -26,6 +27,9 @@ if sys.argv[1] == "profile":
     print(json.dumps({"peak_gflops": 100.0, "read_gb_per_s": 10.0,
                       "nodes": [{"kernel": "cpu.twice.f32", "ms": 3.0, "percent_of_roof": 50.0, "depth": 0, "flops": 1e6, "bytes": 1e3},
                                 {"kernel": "cpu.read.f32", "ms": 1.0, "percent_of_roof": 50.0, "depth": 0, "flops": 1e6, "bytes": 1e8}]}))
+    sys.exit(0)
+if sys.argv[1] == "quantize":
+    pathlib.Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(b"made up")
     sys.exit(0)
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))
@@ -47,6 +51,8 @@ with np.load(options["--input"]) as inputs:
     np.save(pathlib.Path(options["--output-dir"]) / "y.npy", (3 if off else 2) * inputs["x"])
 print(json.dumps({"load_ms": float(load_ms), "first_run_ms": 1.0, "reference_nodes": 0, "before_rss_mb": 2.0}), flush=True)
 single = os.environ.get("FAKE_SINGLE_MS") if options["--threads"] == "1" else None
+if sys.argv[2].endswith(".tern"):
+    single = os.environ["FAKE_INT8_MS"]
 rounds = [[float(ms) for ms in latencies.split()] for latencies in (single or os.environ["FAKE_MS"]).split(";")]
 for i, _ in enumerate(sys.stdin):
     latency = rounds[min(i, len(rounds) - 1)]
