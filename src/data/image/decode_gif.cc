@@ -10,7 +10,9 @@
 namespace tern::data {
 namespace {
 
-constexpr uint64_t kPixelsPerByte = 4096;  // a code of at least 3 bits is a string of at most 4096 pixels
+// An upper bound. A code of w bits, w <= 12, is a string of at most 2^w pixels, so a byte gives at most
+// 8 * 4096 / 12 pixels.
+constexpr uint64_t kPixelsPerByte = 4096;
 
 using Palette = std::array<std::array<uint8_t, 3>, 256>;
 

@@ -51,7 +51,8 @@ TEST(Tokenizer, EncodesWithOffsetsOfCharacters) {
   EXPECT_EQ(e->offsets, (Offsets{{0, 0}, {0, 3}, {4, 7}, {7, 8}, {8, 9}, {9, 15}, {16, 18}, {0, 0}}));
   EXPECT_EQ(e->words, (Ids{-1, 0, 1, 1, 2, 3, 4, -1}));
   EXPECT_EQ(e->special_tokens_mask, (Ids{1, 0, 0, 0, 0, 0, 0, 1}));
-  EXPECT_EQ(*t->Decode(e->ids), "[CLS] the cafe. [UNK] [SEP]");  // only added tokens are special
+  // Decode skips the tokens that added_tokens lists as special: [MASK], but not [CLS] and [SEP].
+  EXPECT_EQ(*t->Decode(e->ids), "[CLS] the cafe. [UNK] [SEP]");
   EXPECT_EQ(*t->Decode(e->ids, false), "[CLS] the cafe. [MASK] [UNK] [SEP]");
 }
 

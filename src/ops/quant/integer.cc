@@ -33,7 +33,8 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// Evaluates form.real without its activation on integers: the operands minus their zero points, and the bias.
+// Evaluates the op form.real in f64, without its activation. Its inputs are the operands minus their zero
+// points, and the bias. All of them are integers.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {

@@ -83,9 +83,8 @@ Result<std::vector<int>> OutputItemAxes(const ItemQuery& query) {
   if (const ItemRule rule = FindItemRule(op.name)) return rule(query);
   if (IndependentInOutermostAxis(query)) return AllOutputs(query, 0);
   if (op.batch.reason() && std::string_view(op.batch.reason()) != kNoKernel.reason)
-    return InvalidArgument("no rule says that its items are independent; the op's answer is: ",
-                           op.batch.reason());
-  return InvalidArgument("no rule says that its items are independent");
+    return InvalidArgument("it is not known to process each item independently: ", op.batch.reason());
+  return InvalidArgument("it is not known to process each item independently");
 }
 
 }  // namespace tern

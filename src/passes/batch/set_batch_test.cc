@@ -134,7 +134,7 @@ TEST(SetBatch, RefusesNodesThatMixItems) {
       {"#i: f32[1,1,4] = (1,2,3,4) #w: f32[3,1,1] = (1,2,3) %y = Conv(#i, #w, _, %x) as \"mix\"",
        "its input 0 does not contain items, but other inputs do"},
       {"#c: bool[3] = (1,0,1) %y = Compress(%x, #c) {axis=1} as \"mix\"",
-       "no rule says that its items are independent; the op's answer is: the condition may drop items"},
+       "it is not known to process each item independently: the condition may drop items"},
       {"%n = Cast(Size(%x)) {to=f32} %y = Binary(%x, %n) {kind=\"div\"} as \"mix\"",
        "depend on the batch size"},
   };
