@@ -58,6 +58,7 @@ TERN_OP(ScatterND) {
       .Setting("indices", kIndices)
       .In("updates", kAnyType)
       .Out("y", kAnyType)
+      .Traits(kPure | kInPlace)
       .Flops(No{"depends on the reduction"})
       .Batch(No{"an index may refer to any item"})
       .Axes(No{"the indices depend on the order of axes"})

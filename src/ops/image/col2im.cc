@@ -1,26 +1,15 @@
 // Col2Im: adds blocks into an image; overlapping blocks are summed.
+#include "ops/image/col2im.h"
+
+#include "ir/batch_items.h"
+#include "ir/op_cost.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
 
 namespace tern {
 namespace {
 
-struct Col2Im {
-  std::vector<int64_t> dilations, pads, strides;
-  template <class V> void Visit(V& v) {
-    v("dilations", dilations, "distance between elements of a block; empty means 1");
-    v("pads", pads, "pads of the image at the start of each axis, then at the end of each; empty means 0");
-    v("strides", strides, "distance between blocks; empty means 1");
-  }
-};
-
-// The attributes with defaults filled in.
-struct Geometry {
-  std::vector<int64_t> dilations, pads, strides;
-};
-
-Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
-  Geometry g{op.dilations, op.pads, op.strides};
+Status FillDefaults(Col2ImGeometry& g, size_t spatial) {
   if (g.dilations.empty()) g.dilations.assign(spatial, 1);
   if (g.strides.empty()) g.strides.assign(spatial, 1);
   if (g.pads.empty()) g.pads.assign(2 * spatial, 0);
@@ -34,15 +23,39 @@ Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
         return InvalidModel("a dilation or stride is ", v, ", but must be from 1 to ", kMax);
   for (int64_t v : g.pads)
     if (v < 0 || v > kMax) return InvalidModel("a pad is ", v, ", but must be from 0 to ", kMax);
-  return g;
+  return {};
 }
+
+Result<Dims> BlockCounts(const Col2ImGeometry& g, const Dims& image, const Dims& block) {
+  constexpr int64_t kMax = int64_t{1} << 40;
+  Dims counts;
+  for (size_t i = 0; i < image.size(); ++i) {
+    if (image[i] < 0 || block[i] < 1 || image[i] > kMax || block[i] > (kMax / g.dilations[i]))
+      return InvalidArgument("image_shape[", i, "]=", image[i], " or block_shape[", i, "]=", block[i],
+                             " is out of range");
+    const int64_t span =
+        image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
+    counts.push_back(span < 0 ? 0 : span / g.strides[i] + 1);
+  }
+  return counts;
+}
+
+struct Col2Im {
+  std::vector<int64_t> dilations, pads, strides;
+  template <class V> void Visit(V& v) {
+    v("dilations", dilations, "distance between elements of a block; empty means 1");
+    v("pads", pads, "pads of the image at the start of each axis, then at the end of each; empty means 0");
+    v("strides", strides, "distance between blocks; empty means 1");
+  }
+};
 
 Status Infer(const Col2Im& op, InferContext& c) {
   for (const char* port : {"image_shape", "block_shape"}) TERN_TRY(RequireVector(c, port));
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() != 3) return InvalidModel("x must be [N, C·block, blocks], got ", x.ToString());
   const auto image = c.ContentOf("image_shape"), block = c.ContentOf("block_shape");
-  if (image) TERN_TRY(GeometryOf(op, image->size()).TakeStatus());
+  Col2ImGeometry g{op.dilations, op.pads, op.strides};
+  if (image) TERN_TRY(FillDefaults(g, image->size()));
   const int spatial = image ? static_cast<int>(image->size()) : KnownLength(c.ShapeOf("image_shape"));
   if (spatial < 0) {
     c.Out("y", c.TypeOf("x"), Shape());
@@ -57,32 +70,13 @@ Status Infer(const Col2Im& op, InferContext& c) {
   return {};
 }
 
-Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
-  constexpr int64_t kMax = int64_t{1} << 40;
-  Dims counts;
-  for (size_t i = 0; i < image.size(); ++i) {
-    if (image[i] < 0 || block[i] < 1 || image[i] > kMax || block[i] > (kMax / g.dilations[i]))
-      return InvalidArgument("image_shape[", i, "]=", image[i], " or block_shape[", i, "]=", block[i],
-                             " is out of range");
-    const int64_t span =
-        image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
-    counts.push_back(span < 0 ? 0 : span / g.strides[i] + 1);
-  }
-  return counts;
-}
-
 Status Reference(const Col2Im& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const Dims image = c.Longs("image_shape"), block = c.Longs("block_shape");
-  if (image.size() != block.size())
-    return InvalidArgument("image_shape has ", image.size(), " entries, but block_shape has ", block.size());
-  TERN_ASSIGN(const Geometry g, GeometryOf(op, image.size()));
-  TERN_ASSIGN(const Dims counts, BlockCounts(g, image, block));
-  const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);
-  if (!area || !blocks || x.dim(1) % *area != 0 || x.dim(2) != *blocks)
-    return InvalidArgument("x is ", x.Describe(), ", which does not match blocks of [", Join(block, ","),
-                           "] at [", Join(counts, ","), "] positions");
-  Dims dims = {x.dim(0), x.dim(1) / *area};
+  Col2ImGeometry g{op.dilations, op.pads, op.strides};
+  TERN_ASSIGN(const Dims counts, Col2ImBlocks(g, x.dims(), image, block));
+  const int64_t area = CountOf(block), blocks = CountOf(counts);
+  Dims dims = {x.dim(0), x.dim(1) / area};
   dims.insert(dims.end(), image.begin(), image.end());
   Tensor& y = c.Out("y", dims);
   const Dims strides = ContiguousStrides(image);
@@ -97,14 +91,28 @@ Status Reference(const Col2Im& op, EvalContext& c) {
           if (p < 0 || p >= image[i]) return;
           to += p * strides[i];
         }
-        sums[static_cast<size_t>(to)] += LoadDouble(x, (channel * *area + within) * *blocks + position);
+        sums[static_cast<size_t>(to)] += LoadDouble(x, (channel * area + within) * blocks + position);
       });
     });
   FromDoubles(sums, y);
   return {};
 }
 
+bool Batch(BatchItems& b) { return b.Items(0) && b.Fixed(1) && b.Fixed(2); }
+
 }  // namespace
+
+Result<Dims> Col2ImBlocks(Col2ImGeometry& g, const Dims& x, const Dims& image, const Dims& block) {
+  if (image.size() != block.size())
+    return InvalidArgument("image_shape has ", image.size(), " entries, but block_shape has ", block.size());
+  TERN_TRY(FillDefaults(g, image.size()));
+  TERN_ASSIGN(Dims counts, BlockCounts(g, image, block));
+  const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);
+  if (!area || !blocks || x[1] % *area != 0 || x[2] != *blocks)
+    return InvalidArgument("x is [", Join(x, ","), "], which does not match blocks of [", Join(block, ","),
+                           "] at [", Join(counts, ","), "] positions");
+  return counts;
+}
 
 TERN_OP(Col2Im) {
   return OpDef::Of<Col2Im>(
@@ -113,8 +121,8 @@ TERN_OP(Col2Im) {
       .Setting("image_shape", kIndices)
       .Setting("block_shape", kIndices)
       .Out("y", kNumbers)
-      .Flops(kNoKernel)
-      .Batch(kNoKernel)
+      .Flops(PerInput(1))
+      .Batch(Batch)
       .Axes(No{"axis 1 contains both channels and positions in a block"})
       .Infer(Infer)
       .Reference(Reference);

@@ -1,8 +1,6 @@
 // Binds gathers and scatters to their CPU kernels.
 #include "kernels/cpu/index/index.h"
 
-#include <cstring>
-
 #include "kernels/cpu/support/width.h"
 #include "ops/shape/axes.h"
 #include "runtime/bind/support.h"
@@ -86,24 +84,44 @@ cpu::ScatterKind ScatterKindOf(const KernelQuery& q) {
 }
 bool Scatters(const KernelQuery& q) { return Movable(q) && cpu::HasScatter(ScatterKindOf(q), q.InType(0)); }
 
+// Copies x to y, unless y has the memory of x.
+void CopyToUpdate(RunContext& c) {
+  if (c.In(0).raw() == c.Out(0).raw() || c.In(0).size() == 0) return;
+  cpu::StridedCopy all;
+  all.Add({static_cast<int64_t>(c.In(0).bytes()), 1, 1});
+  cpu::Copy(all, c.In(0).raw(), c.Out(0).raw(), 1, c.workers());
+}
+
+// Slice assignments such as x[:, 2:9] = updates have constant indices. Resize finds the box that they select,
+// so that Run copies rows and does not read the indices.
 class ScatterND : public KernelOf<ScatterND> {
  public:
   Status Resize(ResizeContext& c) override {
     kind_ = ScatterKindOf(c.query());
-    return TuplesOf(c->InDims(0), c->InDims(1), 0, tuples_);
+    boxed_ = false;
+    TERN_TRY(TuplesOf(c->InDims(0), c->InDims(1), 0, tuples_));
+    if (!c->Known(1)) return {};
+    tuples_.indices = IndicesOf(*c->Known(1));
+    boxed_ = CheckTuples(tuples_, 0).ok() && cpu::FindBox(tuples_, box_);
+    return {};
   }
   Status Run(RunContext& c) override {
     tuples_.indices = IndicesOf(c.In(1));
-    TERN_TRY(CheckTuples(tuples_, 0));
-    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size())
-      std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
-    cpu::ScatterTuples(kind_, c.In(0).dtype(), tuples_, c.In(2).raw(), c.Out(0).raw());
+    if (!boxed_) TERN_TRY(CheckTuples(tuples_, 0));
+    CopyToUpdate(c);
+    const DType type = c.In(0).dtype();
+    if (boxed_)
+      cpu::ScatterBox(kind_, type, box_, c.In(2).raw(), c.Out(0).raw(), c.workers());
+    else
+      cpu::ScatterTuples(kind_, type, tuples_, c.In(2).raw(), c.Out(0).raw());
     return {};
   }
 
  private:
   cpu::ScatterKind kind_ = cpu::ScatterKind::kNone;
   cpu::Tuples tuples_;
+  bool boxed_ = false;
+  cpu::StridedCopy box_;  // if boxed_
 };
 
 cpu::Elements ElementsOf(const KernelQuery& q) {
@@ -145,8 +163,7 @@ class ScatterElements : public KernelOf<ScatterElements> {
   Status Run(RunContext& c) override {
     elements_.indices = IndicesOf(c.In(1));
     TERN_TRY(CheckIndices(elements_.indices, 0, 1, elements_.count, elements_.length, elements_.axis));
-    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size())
-      std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
+    CopyToUpdate(c);
     cpu::ScatterElements(kind_, c.In(0).dtype(), elements_, c.In(2).raw(), c.Out(0).raw());
     return {};
   }

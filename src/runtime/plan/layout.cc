@@ -116,13 +116,17 @@ class LayoutMaker {
   }
 
   // Returns the input that output 0 may overwrite, or -1. This step must be the last reader of this input,
-  // and no other input of the step may share its memory.
+  // and no other input of the step may share its memory. Only elementwise ops overwrite other inputs than the
+  // first, or an input that they read twice.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))
       return -1;
     const SlotFacts& y = Facts(node.outputs[0]);
     for (int slot : node.inputs) {
+      if (!node.node().op->Is(kElementwise) &&
+          (slot != node.inputs[0] || std::count(node.inputs.begin(), node.inputs.end(), slot) > 1))
+        break;
       if (slot < 0 || At(slot).storage < 0) continue;
       const SlotFacts& x = Facts(slot);
       const Storage& root = StorageOf(Resolve(At(slot)).storage);

@@ -53,6 +53,28 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
   ExpectOutput(c, 0);
 }
 
+// ScatterND may overwrite the tensor that it updates, but not the updates, and not a tensor that is both.
+TEST(Plan, ScattersInPlaceIntoTheFirstInputOnly) {
+  const auto c = Compile(R"(graph @g(%x: f32[4,64], %z: f32[2,64]) -> (%y) {
+    #i: i64[2,1] = (1, 2)
+    %y = Relu(ScatterND(Relu(%x), #i, %z))
+  })",
+                         {Counting({4, 64}), Counting({2, 64})});
+  EXPECT_EQ(c.plan->arena_bytes(), 4u * 64 * 4);
+  ExpectOutput(c, 0);
+  for (const char* operands : {"%x, #i, %a", "%a, #i, %a", "%a, #i, %b"}) {
+    SCOPED_TRACE(operands);
+    const auto same = Compile(StrCat(R"(graph @g(%x: f32[4,64]) -> (%y) {
+      #i: i64[4,1] = (1, 2, 3, 0)
+      %a = Relu(%x)
+      %b = %x + %x
+      %y = Relu(ScatterND()",
+                                     operands, "))\n}"),
+                              {Counting({4, 64})});
+    ExpectOutput(same, 0);
+  }
+}
+
 // The graph lists its nodes in breadth-first order, so all wide values are computed before the first of them
 // is reduced. In depth-first order, only one wide value is alive at a time.
 TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/col2im.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
@@ -9,25 +9,6 @@ namespace {
 // Maximum number of elements that one matrix product computes before col2im. If the product of one tap and
 // one output channel is larger, it is computed as a whole nevertheless.
 constexpr int64_t kMaxColumns = 1 << 20;
-
-// Performs col2im for one output channel: adds the product `columns`, [taps, input positions], to the plane
-// y.
-void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
-  for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
-    const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
-    Spatial shift;
-    for (size_t i = 0; i < 3; ++i) shift[i] = t[i] * s.dilation[i] - s.begin[i];
-    const Inside inside = InsideOf(shift[2], s.stride[2], s.output[2], s.input[2]);
-    for (int64_t row = 0; row < s.input[0] * s.input[1]; ++row) {
-      const int64_t z = row / s.input[1] * s.stride[0] + shift[0],
-                    line = row % s.input[1] * s.stride[1] + shift[1];
-      if (z < 0 || z >= s.output[0] || line < 0 || line >= s.output[1]) continue;
-      float* to = y + (z * s.output[1] + line) * s.output[2] + shift[2];
-      const float* from = columns + row * s.input[2];
-      for (int64_t i = inside.first; i < inside.last; ++i) to[i * s.stride[2]] += from[i];
-    }
-  }
-}
 
 }  // namespace
 
@@ -71,7 +52,7 @@ void ConvTransposeF32::AddToPlanes(const float* columns, const Planes& planes, c
     for (int64_t m = begin; m < end; ++m) {
       const int64_t at = (planes.first + m) * size;
       if (planes.tap0 == 0) std::fill(y + at, y + at + size, planes.bias ? planes.bias[m] : 0.f);
-      AddMap(shape_, planes.tap0, planes.tap1, columns + m * taps * shape_.input_size(), y + at);
+      AddColumns(shape_, planes.tap0, planes.tap1, columns + m * taps * shape_.input_size(), y + at);
       run.Reach(at + size);
     }
     run.Finish((planes.first + end) * size);

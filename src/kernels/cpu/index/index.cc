@@ -1,9 +1,7 @@
 #include "kernels/cpu/index/index.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/cpu/support/width.h"
 
@@ -14,53 +12,6 @@ constexpr int64_t kElementsPerTask = 16384;
 
 int64_t Wrapped(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
 int64_t GrainOf(int64_t work) { return std::max<int64_t>(1, kElementsPerTask / std::max<int64_t>(1, work)); }
-
-template <class T> T Combine(ScatterKind kind, T a, T b) {
-  using W = std::conditional_t<std::is_floating_point_v<T>, T,
-                               std::make_unsigned_t<std::conditional_t<std::is_floating_point_v<T>, int, T>>>;
-  switch (kind) {
-    case ScatterKind::kAdd:
-      return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
-    case ScatterKind::kMul:
-      return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
-    case ScatterKind::kMin:
-      return a != a ? a : b != b ? b : std::min(a, b);
-    default:
-      return a != a ? a : b != b ? b : std::max(a, b);
-  }
-}
-
-template <class T> void CombineRun(ScatterKind kind, const T* updates, T* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = Combine(kind, y[i], updates[i]);
-}
-
-// Combines elements [from, from + n) of updates with the elements of y that start at `to`.
-void CombineTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
-                  int64_t n) {
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    CombineRun(kind, static_cast<const T*>(updates) + from, static_cast<T*>(y) + to, n);
-  };
-  switch (type) {
-    case DType::kF32:
-      return run(float{});
-    case DType::kF64:
-      return run(double{});
-    case DType::kI32:
-      return run(int32_t{});
-    default:
-      return run(int64_t{});
-  }
-}
-
-void ScatterRun(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
-                int64_t n) {
-  if (kind != ScatterKind::kNone) return CombineTyped(kind, type, updates, from, y, to, n);
-  const auto width = static_cast<size_t>(WidthOf(type));
-  std::memcpy(static_cast<char*>(y) + static_cast<size_t>(to) * width,
-              static_cast<const char*>(updates) + static_cast<size_t>(from) * width,
-              static_cast<size_t>(n) * width);
-}
 
 }  // namespace
 
@@ -128,20 +79,6 @@ void GatherElements(const Elements& e, const void* x, void* y, int width, const 
       for (int64_t i = begin; i < end; ++i) static_cast<T*>(y)[i] = static_cast<const T*>(x)[e.OffsetOf(i)];
     });
   });
-}
-
-bool HasScatter(ScatterKind kind, DType type) {
-  if (kind == ScatterKind::kNone) return WidthOf(type) > 0;
-  return type == DType::kF32 || type == DType::kF64 || type == DType::kI32 || type == DType::kI64;
-}
-
-void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y) {
-  for (int64_t i = 0; i < t.count; ++i)
-    ScatterRun(kind, type, updates, i * t.slice, y, t.OffsetOf(i), t.slice);
-}
-
-void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y) {
-  for (int64_t i = 0; i < e.count; ++i) ScatterRun(kind, type, updates, i, y, e.OffsetOf(i), 1);
 }
 
 void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y,

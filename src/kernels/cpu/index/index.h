@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/elementwise/broadcast.h"
+#include "kernels/cpu/move/copy.h"
 #include "kernels/cpu/reduce/softmax.h"
 
 namespace tern::cpu {
@@ -35,7 +36,7 @@ struct Tuples {
   std::array<int64_t, kMaxRank> dims{}, steps{};  // dims and strides of the indexed axes of x
   int64_t per_batch = 1, batch_step = 0;          // tuples per batch item; stride of a batch item in x
   int64_t slice = 1;                              // elements per slice
-  int64_t OffsetOf(int64_t tuple) const;
+  int64_t OffsetOf(int64_t tuple) const;          // in elements of x
 };
 void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Workers& workers);
 
@@ -58,6 +59,12 @@ bool HasScatter(ScatterKind kind, DType type);
 // Before the call, y must contain a copy of the tensor to update. Updates are applied in order, so a later
 // update reads the result of an earlier one.
 void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y);
+// Returns whether the tuples select a box of x, as in the assignment x[:, 2:9] = updates, and no slice twice.
+// Then sets `box` to the copy of the updates to x.
+bool FindBox(const Tuples& t, StridedCopy& box);
+// The same as ScatterTuples, for tuples that select a box.
+void ScatterBox(ScatterKind kind, DType type, const StridedCopy& box, const void* updates, void* y,
+                const Workers& workers);
 void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y);
 
 // y is [outer, depth, inner], and `indices` is [outer, inner]. y[o][d][i] is off_on[1] if d equals the index
