@@ -30,7 +30,10 @@ struct Texts {
     ModelConfig client = ClientConfig(parts);
     model = PipelineModel::Create(std::move(client), "1", std::move(parts));
   }
-  ~Texts() { gate.Open(); }
+  ~Texts() {
+    gate.Open();
+    workers->Stop();  // as the Loader does; a worker must not destroy its own thread
+  }
 
   void BlockWorker() {
     ASSERT_TRUE(workers->Post([this] { gate.Pass(); }));
