@@ -15,14 +15,24 @@ def to_array(value, dtype, what):
         array = np.asarray(array.tolist())  # numbers in a column of Python objects
     if array.dtype == dtype:
         return array
-    if array.dtype.kind in "iu" and dtype.kind in "iu":
-        limits = np.iinfo(dtype)
+    limits = _limits(dtype)
+    if array.dtype.kind in "iu" and limits is not None:
         if array.size and (array.min() < limits.min or array.max() > limits.max):
             raise InvalidArgument(f"{what}: the values {array.min()} to {array.max()} are not in the range of {dtype}")
-    elif not (array.size == 0 or np.can_cast(array.dtype, dtype, "same_kind")
-              or array.dtype.kind in "fiu" and dtype.kind not in "biufcSUO"):  # a float of ml_dtypes
+    elif array.size and not (array.dtype.kind == "b" if limits else np.can_cast(array.dtype, dtype, "same_kind")
+                             or array.dtype.kind in "fiu" and dtype.kind not in "biufcSUO"):  # a float of ml_dtypes
         raise InvalidArgument(f"{what} takes {dtype}, got {array.dtype} values; convert them first")
     return array.astype(dtype)
+
+
+def _limits(dtype):
+    """Returns the range of an integer dtype of numpy or ml_dtypes, and None for other dtypes."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype)
+    if dtype.name.startswith(("int", "uint")):
+        import ml_dtypes
+        return ml_dtypes.iinfo(dtype)
+    return None
 
 
 def _from_torch(tensor, dtype):

@@ -20,9 +20,9 @@ void DropUse(Value* value, Node* node, int index) {
 void Node::SetInput(int i, Value* value) {
   const auto index = static_cast<size_t>(i);
   if (index >= inputs_.size()) inputs_.resize(index + 1, nullptr);
+  if (value) value->uses.emplace_back(this, i);  // first, because only this can fail
   DropUse(inputs_[index], this, i);
   inputs_[index] = value;
-  if (value) value->uses.emplace_back(this, i);
 }
 
 bool Node::unused() const {
@@ -89,14 +89,21 @@ Node* Graph::AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& in
   n->op = &op;
   n->attrs = std::move(attrs);
   n->graph = this;
-  for (size_t i = 0; i < inputs.size(); ++i) n->SetInput(static_cast<int>(i), inputs[i]);
-  for (int i = 0; i < outputs; ++i) {
-    Value* v = NewValue("");
-    v->producer = n;
-    v->output = i;
-    n->outputs_.push_back(v);
-  }
+  n->inputs_.resize(inputs.size());
+  n->outputs_.reserve(static_cast<size_t>(outputs));
   n->position_ = nodes_.insert(before ? before->position_ : nodes_.end(), std::move(node));
+  try {
+    for (size_t i = 0; i < inputs.size(); ++i) n->SetInput(static_cast<int>(i), inputs[i]);
+    for (int i = 0; i < outputs; ++i) {
+      Value* v = NewValue("");
+      v->producer = n;
+      v->output = i;
+      n->outputs_.push_back(v);
+    }
+  } catch (const std::bad_alloc&) {
+    RemoveNode(n);
+    throw;
+  }
   return n;
 }
 
@@ -123,7 +130,7 @@ void Graph::RemoveNode(Node* node) {
     TERN_CHECK(v->unused(), "removing ", node->Describe(), ", whose output is read");
   for (const auto& sub : node->subgraphs_) sub->DropAllUses();
   for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
-  const std::vector<Value*> outputs = node->outputs_;
+  const std::vector<Value*> outputs = std::move(node->outputs_);  // allocates nothing, so it cannot fail
   nodes_.erase(node->position_);
   for (Value* v : outputs) values_.erase(v->position_);
 }
@@ -139,8 +146,8 @@ void Graph::ReplaceOutputsBelow(Value* from, Value* to) {
 
 void Graph::ReplaceUses(Value* from, Value* to) {
   if (from == to) return;
+  to->uses.insert(to->uses.end(), from->uses.begin(), from->uses.end());  // first, because only this can fail
   for (const auto& [node, index] : from->uses) node->inputs_[static_cast<size_t>(index)] = to;
-  to->uses.insert(to->uses.end(), from->uses.begin(), from->uses.end());
   from->uses.clear();
   if (from->output_uses) from->graph->ReplaceOutputsBelow(from, to);
 }

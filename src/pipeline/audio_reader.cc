@@ -21,8 +21,9 @@ class AudioReader final : public InputReader {
         frames_(input.spec.Find<FramesStep>() ? *input.spec.Find<FramesStep>() : FramesStep()),
         mel_(input.spec.Find<LogMelStep>() ? std::optional(*input.spec.Find<LogMelStep>()) : std::nullopt) {}
 
-  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
-    return ReadItems(items, [this](std::string_view bytes) { return ReadOne(bytes); });
+  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
+                                     const Stop& stop) const override {
+    return ReadItems(items, stop, [this](std::string_view bytes) { return ReadOne(bytes); });
   }
 
  private:

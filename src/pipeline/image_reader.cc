@@ -12,8 +12,9 @@ class ImageReader final : public InputReader {
     decode_.max_pixels = static_cast<uint64_t>(limits.pixels);
   }
 
-  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
-    return ReadItems(items, [this](std::string_view bytes) { return ReadOne(bytes); });
+  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
+                                     const Stop& stop) const override {
+    return ReadItems(items, stop, [this](std::string_view bytes) { return ReadOne(bytes); });
   }
 
  private:

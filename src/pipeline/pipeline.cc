@@ -83,7 +83,7 @@ Result<NamedTensors> Pipeline::RunOnce(Session& session, const NamedTensors& inp
 
 Result<std::vector<Item>> Pipeline::Run(const std::vector<RawInput>& inputs, const Stop& stop) const {
   return Guard([&]() -> Result<std::vector<Item>> {
-    TERN_ASSIGN(Work work, Work::Start(steps_, inputs, most_));
+    TERN_ASSIGN(Work work, Work::Start(steps_, inputs, most_, stop));
     Borrowed session(*this);
     (*session).SetStop(stop);
     while (true) {

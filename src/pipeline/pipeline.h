@@ -25,7 +25,7 @@ class Pipeline {
   static Result<std::shared_ptr<Pipeline>> Create(std::unique_ptr<Graph> graph, const Spec& spec,
                                                   const PipelineOptions& options);
 
-  // Returns one Item per item of the inputs.
+  // Returns one Item per item of the inputs. Checks `stop` between items and between steps of the model.
   Result<std::vector<Item>> Run(const std::vector<RawInput>& inputs, const Stop& stop = {}) const;
 
   const Binding& binding() const { return steps_->binding(); }

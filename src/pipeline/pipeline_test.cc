@@ -167,6 +167,44 @@ TEST(Pipeline, RefusesBadItems) {
   EXPECT_EQ(error({{"image", {good}}, {"image", {good}}}), "input 'image' is given twice");
 }
 
+TEST(Pipeline, StopsBetweenItems) {
+  std::atomic<bool> cancel{false};
+  int read = 0;
+  const auto rows =
+      ReadItems({"a", "b", "c"}, {.cancel = &cancel}, [&](std::string_view) -> Result<ItemRows> {
+        cancel = ++read == 2;
+        return ItemRows();
+      });
+  EXPECT_EQ(rows.status().code(), Code::kCancelled);
+  EXPECT_EQ(read, 2);
+}
+
+TEST(Pipeline, ReadsNothingAfterItIsCancelled) {
+  const std::atomic<bool> cancel{true};
+  const auto pipeline = Make(kMeans, kMeansYaml);
+  ASSERT_TRUE(pipeline.ok());
+  const auto items = (*pipeline)->Run({{"image", {"no picture"}}}, {.cancel = &cancel});
+  EXPECT_EQ(items.status().code(), Code::kCancelled) << items.status().ToString();
+}
+
+// Small files can decode to much memory. The limit counts bytes that are decoded already, so the test only
+// states sizes.
+TEST(Pipeline, LimitsTheDecodedBytesOfARequest) {
+  const auto read = [](std::string_view) -> Result<ItemRows> {
+    ItemRows rows;
+    rows.decoded_bytes = kMaxRequestBytes / 4;
+    return rows;
+  };
+  EXPECT_TRUE(ReadItems({"a", "b", "c", "d"}, {}, read).ok());
+  const auto rows = ReadItems({"a", "b", "c", "d", "e"}, {}, read);
+  EXPECT_EQ(rows.status().code(), Code::kInvalidArgument) << "another try would fail too";
+  EXPECT_NE(rows.status().message().find("more than 1073741824 bytes"), std::string::npos)
+      << rows.status().message();
+  size_t total = kMaxRequestBytes - 1;
+  EXPECT_TRUE(CountBytes(1, total).ok());
+  EXPECT_EQ(CountBytes(1, total).code(), Code::kInvalidArgument);
+}
+
 TEST(Pipeline, FindsBoxesInTheOriginalPicture) {
   const auto pipeline = Make(R"(graph @g(%x: f32[1,3,10,10]) -> (%boxes, %scores) {
   #b: f32[1,3,4] = (0.1, 0.2, 0.5, 0.6, 0.11, 0.2, 0.5, 0.6, 0.7, 0.7, 0.9, 0.9)
@@ -231,6 +269,29 @@ TEST(Pipeline, CarriesStatesFromFrameToFrame) {
   const Tensor& count = (*items)[0][1].tensor;
   ASSERT_EQ(count.Describe(), "f32[5,1]");
   EXPECT_EQ(LoadDouble(count, 4), 5);
+}
+
+// The number of loud samples of a frame is a dim of the output, so frames cannot be joined.
+TEST(Pipeline, RefusesFramesOfDifferentDims) {
+  const auto pipeline = Make(R"(graph @g(%x: f32[1,4]) -> (%loud) {
+  %places = NonZero(%x)
+  #axes: i64[1] = (0)
+  %loud = Unsqueeze(%places, #axes)
+})",
+                             "inputs: {audio: [decode_audio: {rate: 8}, frames: 4]}\noutputs: {loud: []}\n");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().ToString();
+  const auto run = [&](std::vector<float> samples) {
+    const std::string wav = *data::EncodeWav(data::Audio{8, 1, std::move(samples)});
+    return (*pipeline)->Run({{"audio", {wav}}});
+  };
+  const auto same = run({0.5f, 0, 0, 0.5f, 0, 0.5f, 0.5f, 0});
+  ASSERT_TRUE(same.ok()) << same.status().ToString();
+  EXPECT_EQ((*same)[0][0].tensor.Describe(), "i64[2,2,2]");
+  const auto different = run({0.5f, 0, 0, 0, 0.5f, 0.5f, 0.5f, 0.5f});
+  EXPECT_EQ(different.status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(different.status().message(),
+            "output 'loud' is i64[1,2,1] for one frame and i64[1,2,4] for another; frames must have the same "
+            "dims but for the first");
 }
 
 constexpr const char* kTokenizer =

@@ -20,11 +20,12 @@ Status CountBytes(size_t bytes, size_t& total) {
                          " bytes; send fewer items per request");
 }
 
-Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items,
+Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items, const Stop& stop,
                                         const std::function<Result<ItemRows>(std::string_view)>& read) {
   std::vector<ItemRows> out;
   size_t total = 0;
   for (const std::string_view bytes : items) {
+    TERN_TRY(stop.Check());
     auto rows = read(bytes);
     if (!rows.ok())
       return items.size() == 1 ? rows.TakeStatus()

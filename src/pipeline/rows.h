@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stop.h"
 #include "core/tensor.h"
 #include "data/image/to_tensor.h"
 #include "pipeline/binding.h"
@@ -33,15 +34,18 @@ inline constexpr size_t kMaxRequestBytes = size_t{1} << 30;
 // too.
 Status CountBytes(size_t bytes, size_t& total);
 // Reads each item with `read`. An error names the item if there are several. Counts the bytes of the items.
-Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items,
+// Checks `stop` before each item.
+Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& items, const Stop& stop,
                                         const std::function<Result<ItemRows>(std::string_view)>& read);
 
 // Reads the items of one input. The bytes of an item are a file or a text. Thread-safe.
 class InputReader {
  public:
   virtual ~InputReader() = default;
-  // Errors name the reason, and the item if there are several.
-  virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const = 0;
+  // Errors name the reason, and the item if there are several. Returns kCancelled between two items if `stop`
+  // says so.
+  virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
+                                             const Stop& stop) const = 0;
 };
 
 Result<std::shared_ptr<const InputReader>> MakeImageReader(const Spec& spec, const BoundInput& input);

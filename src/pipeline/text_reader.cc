@@ -22,9 +22,11 @@ class StringReader final : public InputReader {
  public:
   StringReader(const Limits& limits, const BoundInput& input) : limits_(limits), input_(input) {}
 
-  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
+  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
+                                     const Stop& stop) const override {
     std::vector<ItemRows> out;
     for (const std::string_view text : items) {
+      TERN_TRY(stop.Check());
       TERN_TRY(CheckText(limits_, text, out.size(), items.size()));
       const int rank = std::max(1, input_.type.shape.rank());
       out.emplace_back().rows.push_back(
@@ -46,13 +48,15 @@ class TokenReader final : public InputReader {
         special_(input.spec.Find<TokenizeStep>()->special_tokens),
         tokenizer_(std::move(tokenizer)) {}
 
-  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items) const override {
+  Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
+                                     const Stop& stop) const override {
     std::vector<std::string> texts;
     for (const std::string_view text : items) {
+      TERN_TRY(stop.Check());
       TERN_TRY(CheckText(limits_, text, texts.size(), items.size()));
       texts.emplace_back(text);
     }
-    TERN_ASSIGN(const std::vector<data::Encoding> encodings, tokenizer_->EncodeBatch(texts, special_));
+    TERN_ASSIGN(const std::vector<data::Encoding> encodings, tokenizer_->EncodeBatch(texts, special_, stop));
     std::vector<ItemRows> out;
     for (const data::Encoding& encoding : encodings) {
       if (encoding.size() == 0) return InvalidArgument("the text has no tokens");

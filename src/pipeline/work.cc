@@ -66,8 +66,8 @@ Result<std::shared_ptr<const Steps>> Steps::Create(const Spec& spec, Graph& grap
 }
 
 Result<Work> Work::Start(std::shared_ptr<const Steps> steps, const std::vector<RawInput>& inputs,
-                         int64_t most) {
-  Work work(std::move(steps));
+                         int64_t most, const Stop& stop) {
+  Work work(std::move(steps), stop);
   TERN_TRY(work.Collect(inputs));
   TERN_TRY(work.Plan(most));
   return work;
@@ -88,7 +88,8 @@ Status Work::Collect(const std::vector<RawInput>& inputs) {
     if (!items_.empty() && items_.size() != input.items.size())
       return InvalidArgument("input '", name, "' has ", input.items.size(), " items, other inputs have ",
                              items_.size());
-    auto rows = steps_->readers()[i]->Read(input.items);
+    auto rows = steps_->readers()[i]->Read(input.items, stop_);
+    if (!rows.ok() && rows.status().code() == Code::kCancelled) return rows.TakeStatus();
     if (!rows.ok()) return InvalidArgument("input '", name, "': ", rows.status().message());
     if (items_.empty())
       items_ = std::move(*rows);
@@ -181,6 +182,7 @@ Result<std::vector<Item>> Work::Finish() const {
   std::vector<Item> out;
   size_t total = 0;
   for (size_t i = 0; i < made_.size(); ++i) {
+    TERN_TRY(stop_.Check());
     ItemOutputs outputs;
     if (made_[i].empty()) return InvalidArgument("item ", i, " is empty");
     for (size_t k = 0; k < made_[i][0].size(); ++k) {

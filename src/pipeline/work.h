@@ -31,9 +31,11 @@ struct RawInput {
 // Use it from one thread at a time.
 class Work {
  public:
-  // `most` limits the number of rows of one run. Reads all items: this takes most of the time.
+  // `most` limits the number of rows of one run. Reads all items: this takes most of the time. Start and
+  // Finish return kCancelled between two items if `stop` says so. What `stop` points to must outlive the
+  // Work.
   static Result<Work> Start(std::shared_ptr<const Steps> steps, const std::vector<RawInput>& inputs,
-                            int64_t most);
+                            int64_t most, const Stop& stop = {});
 
   // Returns the inputs of the next run of the model. They are empty if no run is left.
   Result<NamedTensors> Next();
@@ -47,12 +49,13 @@ class Work {
   struct RowPlace {
     size_t item = 0, row = 0;
   };
-  explicit Work(std::shared_ptr<const Steps> steps) : steps_(std::move(steps)) {}
+  Work(std::shared_ptr<const Steps> steps, const Stop& stop) : steps_(std::move(steps)), stop_(stop) {}
   Status Collect(const std::vector<RawInput>& inputs);
   Status Plan(int64_t most);
   Status TakeStates(const NamedTensors& outputs);
 
   std::shared_ptr<const Steps> steps_;
+  Stop stop_;
   std::vector<ItemRows> items_;
   std::vector<std::vector<NamedTensors>> made_;  // [item][row]: the outputs
   std::vector<std::vector<RowPlace>> runs_;

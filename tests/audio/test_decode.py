@@ -107,6 +107,10 @@ class Decode(unittest.TestCase):
         for at in range(len(data) - 60, len(data) - 20, 7):
             self.refused(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1:], "broken FLAC")
         sum_at = 4 + 4 + 18  # the MD5 sum in the stream info
+        # A sum of zeros means unknown, so only the checksum of the frame shows the damage.
+        unknown = data[:sum_at] + bytes(16) + data[sum_at + 16:]
+        for at in range(len(data) // 4, len(data) - 20, len(data) // 7):
+            self.refused(unknown[:at] + bytes([unknown[at] ^ 0x10]) + unknown[at + 1:], "broken FLAC after")
         self.refused(data[:sum_at] + bytes(byte ^ 255 for byte in data[sum_at:sum_at + 16]) + data[sum_at + 16:], "MD5 sum")
 
     def test_encode(self):

@@ -199,7 +199,20 @@ class Serve(PipelineTest):
         _, metadata = self.server.json("GET", "/v2/models/text")
         self.assertEqual(metadata["outputs"], [{"name": "vector", "datatype": "FP32", "shape": [-1, 2]}])
         _, config = self.server.json("GET", "/v2/models/digits/config")
-        self.assertEqual(config["input"][0]["data_type"], "TYPE_FP32")
+        self.assertEqual(self.tensors(config, "input"), {"image": ("TYPE_STRING", [-1])})
+        self.assertEqual(self.tensors(config, "output"), {"digit": ("TYPE_STRING", [-1, 3])})
+        self.assertEqual(config["max_batch_size"], 0)
+
+    @staticmethod
+    def tensors(config, kind):
+        return {tensor["name"]: (tensor["data_type"], tensor["dims"]) for tensor in config[kind]}
+
+    def test_json_sent_as_text(self):
+        tensor = {"name": "text", "datatype": "BYTES", "shape": [1], "data": ["cats purr"]}
+        for kind in ("text/plain;charset=UTF-8", "application/octet-stream", "application/json"):  # browsers send JSON as text/plain
+            answer = self.post("text", " " + json.dumps({"inputs": [tensor]}), kind)
+            self.assertEqual(answer["outputs"][0]["data"], [2.5, 1])
+        self.assertEqual(self.post("text", "{cats", "text/plain")["outputs"], {"vector": [1.5, 1]})  # '{' is an unknown token
 
     def test_bytes_tensors_over_json(self):
         tensor = {"name": "text", "datatype": "BYTES", "shape": [2], "data": ["cats purr", "dogs"]}
@@ -262,6 +275,40 @@ class Serve(PipelineTest):
     def test_load_sends_tensors(self):
         self.assertEqual(self.json("load", self.server.http, "digits", "--seconds", "0.2", "--json")["errors"], 0)
         self.assertEqual(self.server.stop(), 0)
+
+
+ENSEMBLE = """platform: "ensemble"
+input [ {{ name: "in" data_type: {type} dims: [ {dims} ] }} ]
+output [ {{ name: "out" data_type: {result} dims: [ {result_dims} ] }} ]
+ensemble_scheduling {{ step [ {{ model_name: "digits" model_version: -1
+  input_map {{ key: "image" value: "in" }} output_map {{ key: "{output}" value: "out" }} }} ] }}
+"""
+
+
+class Ensembles(PipelineTest):
+    def ensemble(self, name, **fields):
+        folder = self.dir / "models" / name
+        (folder / "1").mkdir(parents=True)
+        (folder / "config.pbtxt").write_text(ENSEMBLE.format(**fields))
+
+    def test_a_step_may_have_a_pipeline(self):
+        shutil.copytree(DIGITS, self.dir / "models/digits/1")
+        # The input of the pipeline and the tensor of the model have the same name.
+        self.ensemble("files", type="TYPE_STRING", dims="-1", result="TYPE_STRING", result_dims="-1, 3", output="digit")
+        self.ensemble("tensors", type="TYPE_FP32", dims="-1, 1, 28, 28", result="TYPE_FP32", result_dims="-1, 10", output="probabilities")
+        self.ensemble("wrong", type="TYPE_STRING", dims="-1", result="TYPE_FP32", result_dims="-1, 10", output="probabilities")
+        server = self.serve("--repository", self.dir / "models")
+        reasons = {row["name"]: row.get("reason", "") for row in server.json("POST", "/v2/repository/index", {})[1]}
+        self.assertIn("ensemble tensor 'in' has type BYTES, but model 'digits' has FP32", reasons["wrong"])
+        data = struct.pack("<I", len(SEVEN)) + SEVEN
+        head = json.dumps({"inputs": [{"name": "in", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": len(data)}}]}).encode()
+        status, _, answer = server.call("POST", "/v2/models/files/infer", head + data, {"Inference-Header-Content-Length": str(len(head))})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(json.loads(answer)["outputs"][0]["data"][0].split(":")[2], "7")
+        tensor = json.loads((DIGITS / "seven.json").read_text())["inputs"][0] | {"name": "in"}
+        status, answer = server.json("POST", "/v2/models/tensors/infer", {"inputs": [tensor]})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(int(np.argmax(answer["outputs"][0]["data"])), 7)
 
 
 class Repository(PipelineTest):

@@ -168,6 +168,15 @@ class InBoth(unittest.TestCase):
                     s.get_session_options().intra_op_num_threads, p.get_device(), int(p.GraphOptimizationLevel.ORT_ENABLE_ALL)]
         self.same(use)
 
+    def test_misspelt_options_are_refused(self):
+        def use(p):
+            for options, name in ((p.SessionOptions(), "intra_op_num_thread"), (p.RunOptions(), "log_severity")):
+                with self.assertRaisesRegex(AttributeError, f"SessionOptions' object has no attribute '{name}'|RunOptions' object has no attribute '{name}'"):
+                    setattr(options, name, 1)
+            return [sorted(n for n in dir(c) if not n.startswith("_") and not callable(getattr(c, n)))
+                    for c in (p.SessionOptions(), p.RunOptions())]
+        self.same(use)
+
     def test_add_initializer(self):
         def use(p):
             o = p.SessionOptions()

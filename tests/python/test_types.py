@@ -105,6 +105,28 @@ class ForeignTypes(unittest.TestCase):
         np.testing.assert_array_equal(p(outputs["z"])["y"], x)  # what comes out may go in
         with self.assertRaisesRegex(tern.InvalidArgument, "element 1 is 8, but i4 represents only -8 to 7"):
             p(np.array([0, 8], np.int8))
+        np.testing.assert_array_equal(p(x.tolist())["y"], x)
+        for wrong in ([0, 8], [-9], [300], [0.5]):  # a list must not wrap
+            with self.subTest(wrong), self.assertRaisesRegex(tern.InvalidArgument, "represents only -8 to 7|not in the range of int|values; convert them first"):
+                p(wrong)
+
+    def test_bound_bfloat16(self):
+        p = tern.load(identity(TensorProto.BFLOAT16))
+        x, wanted = np.array([0x3F80, 0xC000], np.uint16), [0x3F80, 0xC000] * 2
+        outputs = [np.zeros(4, np.uint16)]
+        if ml_dtypes:
+            outputs.append(np.zeros(4, ml_dtypes.bfloat16))
+            with self.assertRaisesRegex(tern.InvalidArgument, "bind a writable, C-contiguous array"):
+                p.run({"x": x}, out={"y": np.zeros(8, ml_dtypes.bfloat16)[::2]})
+            with self.assertRaises(tern.InvalidArgument):
+                p.run({"x": x}, out={"y": np.zeros(4, ml_dtypes.float8_e5m2)})
+        for y in outputs:
+            for _ in range(2):
+                y[...] = 0
+                self.assertIs(p.run({"x": x}, out={"y": y})["y"], y)
+                np.testing.assert_array_equal(y.view(np.uint16), wanted)
+        with self.assertRaises(tern.InvalidArgument):
+            p.run({"x": x}, out={"y": np.zeros(4, np.int32)})
 
 
 class Strings(unittest.TestCase):

@@ -190,7 +190,11 @@ Datum ToDatum(nb::handle object, const Type& declared, const std::string& what, 
 }
 
 Tensor ToBoundTensor(nb::handle array, DType declared, const std::string& what, Loans& loans) {
-  const std::optional<Tensor> view = ViewOf(array, true, loans);
+  std::optional<Tensor> view = ViewOf(array, true, loans);
+  // Arrays of ml_dtypes have no buffer, but views of the same memory as integers do.
+  if (!view && IsNdarray(array) && Foreign(declared) && BitWidth(declared) >= 8 &&
+      TypeOfDtype(array.attr("dtype")) == declared)
+    view = ViewOf(array.attr("view")(BitWidth(declared) == 16 ? "uint16" : "uint8"), true, loans);
   if (!view)
     Raise(InvalidArgument(what, " cannot be written to a value of the type ", TypeName(array),
                           "; bind a writable, C-contiguous array"));

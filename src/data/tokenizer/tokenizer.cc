@@ -244,10 +244,11 @@ Result<Encoding> Tokenizer::EncodePair(std::string_view first, std::string_view 
 }
 
 Result<std::vector<Encoding>> Tokenizer::EncodeBatch(const std::vector<std::string>& texts,
-                                                     bool add_special_tokens) const {
+                                                     bool add_special_tokens, const Stop& stop) const {
   return Guard([&]() -> Result<std::vector<Encoding>> {
     std::vector<Encoding> encodings;
     for (size_t i = 0; i < texts.size(); ++i) {
+      TERN_TRY(stop.Check());
       auto encoding = EncodeOne(texts[i], nullptr, add_special_tokens);
       if (!encoding.ok()) return encoding.TakeStatus().While(StrCat("encoding text ", i));
       encodings.push_back(*std::move(encoding));

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
+#include "base/stop.h"
 
 namespace tern::data {
 
@@ -64,9 +64,9 @@ class Tokenizer {
   Result<Encoding> Encode(std::string_view text, bool add_special_tokens = true) const;
   Result<Encoding> EncodePair(std::string_view first, std::string_view second,
                               bool add_special_tokens = true) const;
-  // Encodes each text and pads all encodings as the file says.
+  // Encodes each text and pads all encodings as the file says. Checks `stop` before each text.
   Result<std::vector<Encoding>> EncodeBatch(const std::vector<std::string>& texts,
-                                            bool add_special_tokens = true) const;
+                                            bool add_special_tokens = true, const Stop& stop = {}) const;
   Result<std::vector<Encoding>> EncodePairBatch(const std::vector<std::pair<std::string, std::string>>& pairs,
                                                 bool add_special_tokens = true) const;
 

@@ -1,6 +1,7 @@
 #include "passes/rewrite/rewrite.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "passes/rewrite/constants.h"
 #include "passes/rewrite/names.h"
@@ -48,8 +49,10 @@ Rewrite::~Rewrite() {
 }
 
 void Rewrite::Rollback() {
+  // If memory ended while Inline copied a graph, copies that are not in emitted_ may read emitted nodes.
+  const bool unwinding = std::uncaught_exceptions() > 0;
   while (!emitted_.empty()) {
-    graph().RemoveNode(emitted_.back());
+    if (!unwinding || emitted_.back()->unused()) graph().RemoveNode(emitted_.back());
     emitted_.pop_back();
   }
 }
@@ -92,11 +95,12 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
                                  int outputs) {
   std::vector<Value*> inputs = given;
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  emitted_.reserve(emitted_.size() + 1);  // if memory ends later, Rollback knows the node
   Node* node = graph().AddNode(op, std::move(attrs), inputs, outputs, &root_);
+  emitted_.push_back(node);
   node->name = root_.name;
   node->origin = root_.origin;
   node->rule = rule_;
-  emitted_.push_back(node);
   Status status = InferNode(*node);
   const bool ahead = status.ok() && IsConstantNode(*node);
   if (ahead && WorkOf(*node) > kMaxConstantWork) {
@@ -122,10 +126,10 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
 
 std::vector<Value*> Rewrite::Inline(const Graph& body, const std::vector<Value*>& inputs) {
   const InlinedGraph made = InlineGraph(body, inputs, &root_);
+  emitted_.insert(emitted_.end(), made.nodes.begin(), made.nodes.end());
   fresh_.insert(fresh_.end(), made.constants.begin(), made.constants.end());
   for (Node* node : made.nodes) {
     node->rule = rule_;
-    emitted_.push_back(node);
     Status status = InferNode(*node);
     if (!status.ok() && status_.ok())
       status_ = std::move(status).While(StrCat("rule '", rule_, "' inlines a graph"));
@@ -205,13 +209,13 @@ bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs)
     Rollback();
     return false;
   }
+  done_ = true;  // if memory ends below, emitted nodes are read already and must stay
   for (const auto& [old, now] : pairs) {
     leaves_dead_ |= old->producer != &root_;
     if (!now || old->unused()) continue;
     Rename(*old, *now);
     graph().ReplaceUses(old, now);
   }
-  done_ = true;
   return true;
 }
 

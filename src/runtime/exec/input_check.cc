@@ -63,6 +63,32 @@ void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values
   }
 }
 
+Status CheckElements(const Value& v, const Type& type, const Datum& d, const Datum& whole);
+
+// Checks an element of a sequence or a value of a map. `whole` is the input that contains it.
+Status CheckElement(const Value& v, const Type& type, const Datum& d, const Datum& whole) {
+  if (!type.tensor()) return CheckElements(v, type, d, whole);
+  if (type.dtype == DType::kInvalid || (d.is_tensor() && d.tensor.dtype() == type.dtype)) return {};
+  return Mismatch(v, whole, StrCat(" with element ", d.Describe()));
+}
+
+Status CheckElements(const Value& v, const Type& type, const Datum& d, const Datum& whole) {
+  const std::string inside = &d == &whole ? "" : StrCat(" with element ", d.Describe());
+  if (type.kind == Type::Kind::kSequence) {
+    if (!d.is_sequence()) return Mismatch(v, whole, inside);
+    for (const Datum& item : *d.sequence)
+      if (type.element) TERN_TRY(CheckElement(v, *type.element, item, whole));
+  }
+  if (type.kind == Type::Kind::kMap) {
+    if (d.kind != Datum::Kind::kMap) return Mismatch(v, whole, inside);
+    if (type.dtype != DType::kInvalid && d.map->keys.dtype() != type.dtype)
+      return Mismatch(v, whole, StrCat(" with keys of type ", DTypeName(d.map->keys.dtype())));
+    for (const Datum& item : d.map->values)
+      if (type.element) TERN_TRY(CheckElement(v, *type.element, item, whole));
+  }
+  return {};
+}
+
 Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
   Type type = v.type;
   if (d.kind == Datum::Kind::kEmpty)
@@ -71,24 +97,8 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
     if (d.is_none()) return {};
     type = type.element ? *type.element : Type();
   }
-  switch (type.kind) {
-    case Type::Kind::kTensor:
-      return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
-    case Type::Kind::kSequence:
-      if (!d.is_sequence()) return Mismatch(v, d, "");
-      for (const Datum& item : *d.sequence)
-        if (item.is_tensor() && type.element && type.element->tensor() &&
-            item.tensor.dtype() != type.element->dtype)
-          return Mismatch(v, d, StrCat(" with element ", item.Describe()));
-      return {};
-    case Type::Kind::kMap:
-      if (d.kind != Datum::Kind::kMap) return Mismatch(v, d, "");
-      if (type.dtype != DType::kInvalid && d.map->keys.dtype() != type.dtype)
-        return Mismatch(v, d, StrCat(" with keys of type ", DTypeName(d.map->keys.dtype())));
-      return {};
-    default:
-      return {};
-  }
+  if (type.kind != Type::Kind::kTensor) return CheckElements(v, type, d, d);
+  return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
 }
 
 bool HasUnknownDims(const Type& type) { return type.tensor() && !type.shape.fully_known(); }

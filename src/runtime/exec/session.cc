@@ -62,6 +62,11 @@ struct Session::State {
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
+    for (const Value* input : shared->graph().inputs()) {
+      const Type& type = input->type;
+      const bool optional = type.kind == Type::Kind::kOptional && type.element;
+      containers |= !(optional ? *type.element : type).tensor();
+    }
     outputs.resize(shared->graph().outputs().size());
     copies.resize(outputs.size());
   }
@@ -75,6 +80,7 @@ struct Session::State {
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
+  bool containers = false;        // whether an input is a sequence or a map
   std::vector<Tensor> outputs;    // tensors that the caller bound; undefined if not bound
   std::vector<bool> copies;       // by output: whether Run copies it to the bound tensor after the steps
   Execution* current = nullptr;   // the execution of the last run or Prepare
@@ -85,15 +91,19 @@ struct Session::State {
     const ActiveScope active_scope;
     Runner& runner = engine.RunnerFor(program());
     if (!states.empty()) TERN_TRY(states.Feed(inputs));
-    if (current && current->plan().Matches(bound, states.length())) return current;
+    // A plan serves sequences and maps of all element types, so these inputs are checked before every run.
+    if (current && !containers && current->plan().Matches(bound, states.length())) return current;
     std::vector<const Datum*> data;
     for (const Datum& d : inputs) data.push_back(&d);
+    const auto conflict = CheckInputs(engine.model->graph(), data);
+    if (conflict.ok() && current && containers && current->plan().Matches(bound, states.length()))
+      return current;
     if (current) current->Release();
     current = nullptr;
-    TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
+    TERN_TRY(conflict.status());
     auto made = states.Prepare(runner, bound);
-    if (!made.ok() && !conflict.empty())
-      return InvalidArgument(conflict, "; therefore: ", made.status().message());
+    if (!made.ok() && !conflict->empty())
+      return InvalidArgument(*conflict, "; therefore: ", made.status().message());
     if (!made.ok()) return Blamed(made.TakeStatus());
     TERN_ASSIGN(current, std::move(made));
     return current;

@@ -70,6 +70,38 @@ TEST(Session, RefusesWhatDoesNotFit) {
   ExpectLikeReference(*session, {Counting({2, 4}), Counting({2, 4})});
 }
 
+// A plan serves sequences of all element types, so the second run must check them as well.
+TEST(Session, ChecksElementsOfSequencesInEveryRun) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%s: seq(f32[?]), %x: f32[2]) -> (%y) {
+    #zero: i64[] = (0)
+    %y = SequenceAt(%s, #zero) + %x
+  })"));
+  const Datum good = Datum::SequenceOf({Counting({2})});
+  const Datum wrong = Datum::SequenceOf({Counting({2}), Tensor(DType::kI32, {2})});
+  const Datum nested = Datum::SequenceOf({good});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(ErrorOf(*session, {good, Counting({2})}), "no error") << run;
+    EXPECT_EQ(ErrorOf(*session, {wrong, Counting({2})}),
+              "input 's' must be seq(f32[?]), got sequence of 2 with element i32[2]");
+    EXPECT_EQ(ErrorOf(*session, {nested, Counting({2})}),
+              "input 's' must be seq(f32[?]), got sequence of 1 with element sequence of 1");
+    EXPECT_EQ(ErrorOf(*session, {Counting({2}), Counting({2})}), "input 's' must be seq(f32[?]), got f32[2]");
+  }
+}
+
+TEST(Session, ChecksKeysAndValuesOfMapsInEveryRun) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%m: map(i64, f32[])) -> (%y) {
+    %y = CastMap(%m)
+  })"));
+  const Datum good = Datum::MapOf(Tensor::Ints({3}), {Tensor::Scalar(DType::kF32, 2)});
+  const Datum wrong = Datum::MapOf(Tensor::Ints({3}), {Tensor::Scalar(DType::kF64, 2)});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(ErrorOf(*session, {good}), "no error") << run;
+    EXPECT_NE(ErrorOf(*session, {wrong}).find("input 'm' must be map(i64,f32[])"), std::string::npos)
+        << ErrorOf(*session, {wrong});
+  }
+}
+
 TEST(Session, CachedPlansHoldNoInputs) {
   auto session = SessionOf(ParseOrDie(kAddOne));
   const auto owner = std::make_shared<std::vector<float>>(8);

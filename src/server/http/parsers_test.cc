@@ -246,6 +246,21 @@ TEST(RequestHead, Fields) {
   EXPECT_EQ(head.traceparent, "abc");
 }
 
+TEST(RequestHead, TypesOfBodies) {
+  const auto type = [](const std::string& field) {
+    RequestHead head;
+    EXPECT_EQ(ParseHead("POST / HTTP/1.1\r\nhost: x\r\n" + field + "\r\n", head).status, 0) << field;
+    return head.body_type;
+  };
+  EXPECT_EQ(type(""), BodyType::kUnstated);
+  EXPECT_EQ(type("Content-Type: application/x-www-form-urlencoded\r\n"), BodyType::kUnstated);
+  for (const char* item :
+       {"image/png", "IMAGE/Jpeg ; q=1", "audio/wav", "text/plain;charset=UTF-8", "application/octet-stream"})
+    EXPECT_EQ(type(StrCat("content-type: ", item, "\r\n")), BodyType::kItem) << item;
+  for (const char* other : {"application/json", "text/html", "image/", "multipart/form-data"})
+    EXPECT_EQ(type(StrCat("Content-Type: ", other, "\r\n")), BodyType::kOther) << other;
+}
+
 TEST(RequestHead, ScanResumes) {
   const std::string text = "GET / HTTP/1.1\r\nA: b\r\n\r\nbody";
   size_t line = 0;

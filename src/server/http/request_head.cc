@@ -76,6 +76,20 @@ void HeadParser::on_request_impl(beast::http::verb code, BeastView method, Beast
   if (version != 11 && version != 10) Fail(505, "only HTTP/1.0 and HTTP/1.1 are supported");
 }
 
+BodyType BodyTypeOf(std::string_view value) {
+  value = value.substr(0, value.find(';'));
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  const auto begins = [&](std::string_view text) {
+    return value.size() > text.size() && EqualsIgnoreCase(value.substr(0, text.size()), text);
+  };
+  if (value.empty() || EqualsIgnoreCase(value, "application/x-www-form-urlencoded"))
+    return BodyType::kUnstated;
+  if (begins("image/") || begins("audio/") || EqualsIgnoreCase(value, "text/plain") ||
+      EqualsIgnoreCase(value, "application/octet-stream"))
+    return BodyType::kItem;
+  return BodyType::kOther;
+}
+
 void HeadParser::on_field_impl(beast::http::field code, BeastView beast_name, BeastView beast_value, Error&) {
   using beast::http::field;
   const std::string_view value = View(beast_value);
@@ -96,6 +110,9 @@ void HeadParser::on_field_impl(beast::http::field code, BeastView beast_name, Be
     case field::host:
       if (has_host) Fail(400, "the request has more than one Host field");
       has_host = true;
+      return;
+    case field::content_type:
+      head_.body_type = BodyTypeOf(value);
       return;
     case field::unknown:
       return Other(View(beast_name), value);
@@ -157,20 +174,6 @@ void HeadParser::Expect(std::string_view value) {
   head_.expect_continue = true;
 }
 
-BodyType BodyTypeOf(std::string_view value) {
-  value = value.substr(0, value.find(';'));
-  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
-  const auto begins = [&](std::string_view text) {
-    return value.size() > text.size() && EqualsIgnoreCase(value.substr(0, text.size()), text);
-  };
-  if (value.empty() || EqualsIgnoreCase(value, "application/x-www-form-urlencoded"))
-    return BodyType::kUnstated;
-  if (begins("image/") || begins("audio/") || EqualsIgnoreCase(value, "text/plain") ||
-      EqualsIgnoreCase(value, "application/octet-stream"))
-    return BodyType::kItem;
-  return BodyType::kOther;
-}
-
 void HeadParser::Other(std::string_view name, std::string_view value) {
   if (EqualsIgnoreCase(name, "Inference-Header-Content-Length")) {
     if (head_.infer_header) return Fail(400, "more than one Inference-Header-Content-Length");
@@ -178,8 +181,6 @@ void HeadParser::Other(std::string_view name, std::string_view value) {
     if (!head_.infer_header) Fail(400, "Unable to parse Inference-Header-Content-Length");
   } else if (EqualsIgnoreCase(name, "traceparent")) {
     head_.traceparent = value;
-  } else if (EqualsIgnoreCase(name, "Content-Type")) {
-    head_.body_type = BodyTypeOf(value);
   }
 }
 

@@ -47,16 +47,43 @@ class PipelineCall::ModelCall final : public Call {
   const std::shared_ptr<PipelineCall> run_;
 };
 
+// A step that waits for a worker thread. If it is dropped, because the server stops, the request fails.
+class PipelineCall::QueuedStep {
+ public:
+  QueuedStep(std::weak_ptr<PipelineCall> run, Step step) : run_(std::move(run)), step_(step) {}
+  ~QueuedStep() {
+    if (const auto run = run_.lock())
+      run->Fail(Unavailable("the server is stopping"), {}, FailReason::kOther);
+  }
+  QueuedStep(const QueuedStep&) = delete;
+  QueuedStep& operator=(const QueuedStep&) = delete;
+  void Run() {
+    if (const auto run = Take()) run->Continue(step_);
+  }
+  std::shared_ptr<PipelineCall> Take() { return std::exchange(run_, {}).lock(); }
+
+ private:
+  std::weak_ptr<PipelineCall> run_;
+  const Step step_;
+};
+
+bool PipelineCall::Post(Step step) {
+  const auto queued = std::make_shared<QueuedStep>(weak_from_this(), step);
+  if (model_->parts_.workers->Post([queued] { queued->Run(); })) return true;
+  queued->Take();
+  return false;
+}
+
 void PipelineCall::Start() {
   call_->OnCancel([weak = weak_from_this()] {
     if (const auto run = weak.lock())
       run->Fail(Status(Code::kCancelled, "the request was cancelled"), {}, FailReason::kCancelled);
   });
-  if (!model_->parts_.workers->Post([self = shared_from_this()] { self->Continue(&PipelineCall::Read); }))
+  if (!Post(&PipelineCall::Read))
     Fail(ResourceExhausted("too many pictures, sounds or texts wait to be read"), {}, FailReason::kRejected);
 }
 
-void PipelineCall::Continue(Status (PipelineCall::*step)()) {
+void PipelineCall::Continue(Step step) {
   const Status status = Guard([&] { return (this->*step)(); });
   if (!status.ok()) Fail(status, {}, FailReason::kOther);
 }
@@ -74,7 +101,8 @@ Status PipelineCall::Read() {
     inputs.push_back({input.name, std::move(elements)});
   }
   const int64_t most = std::max(1, model_->parts_.prepared->config().max_batch_size);
-  TERN_ASSIGN(pipeline::Work work, pipeline::Work::Start(model_->parts_.steps, inputs, most));
+  TERN_ASSIGN(pipeline::Work work,
+              pipeline::Work::Start(model_->parts_.steps, inputs, most, {.cancel = &stop_}));
   work_ = std::move(work);
   return Advance();
 }
@@ -113,8 +141,7 @@ void PipelineCall::OnResponse(Response response) {
   size_t bytes = 0;
   for (const WireTensor& output : response.outputs) bytes += output.bytes.size();
   answer_ = std::move(response);
-  const auto work = [self = shared_from_this()] { self->Continue(&PipelineCall::TakeResponse); };
-  if (bytes <= kMaxBytesAtOnce || !model_->parts_.workers->Post(work)) work();
+  if (bytes <= kMaxBytesAtOnce || !Post(&PipelineCall::TakeResponse)) Continue(&PipelineCall::TakeResponse);
 }
 
 Status PipelineCall::TakeResponse() {
@@ -164,6 +191,7 @@ void PipelineCall::Fail(Status status, std::chrono::milliseconds retry_after, Fa
     if (std::exchange(closed_, true)) return;
     running.swap(running_);
   }
+  stop_.store(true, std::memory_order_relaxed);
   const bool counted = running != nullptr;  // the model counts the failures of its runs
   if (running) running->Cancel();
   call_->times.finished = Clock::now();

@@ -45,10 +45,14 @@ TensorConfig OutputConfig(const pipeline::BoundOutput& output, const ModelConfig
 
 }  // namespace
 
-ModelConfig ClientConfig(const pipeline::Binding& binding, const ModelConfig* tensors,
-                         const ModelConfig& prepared) {
-  ModelConfig out = tensors ? *tensors : prepared;
+ModelConfig ClientConfig(const PipelineParts& parts) {
+  const pipeline::Binding& binding = parts.steps->binding();
+  const ModelConfig& prepared = parts.prepared->config();
+  const bool tensors = parts.tensors != nullptr;
+  ModelConfig out = tensors ? parts.tensors->config() : prepared;
   const bool batched = std::exchange(out.max_batch_size, 0) > 0;
+  out.batch_inputs.clear();
+  out.batch_outputs.clear();
   out.tensor_inputs = std::exchange(out.inputs, {});
   out.tensor_outputs = std::exchange(out.outputs, {});
   for (auto* list : {&out.tensor_inputs, &out.tensor_outputs}) {
@@ -68,9 +72,8 @@ ModelConfig ClientConfig(const pipeline::Binding& binding, const ModelConfig* te
   return out;
 }
 
-std::shared_ptr<PipelineModel> PipelineModel::Create(std::string version, PipelineParts parts) {
-  ModelConfig config = ClientConfig(
-      parts.steps->binding(), parts.tensors ? &parts.tensors->config() : nullptr, parts.prepared->config());
+std::shared_ptr<PipelineModel> PipelineModel::Create(ModelConfig config, std::string version,
+                                                     PipelineParts parts) {
   std::shared_ptr<PipelineModel> out(
       new PipelineModel(std::move(config), std::move(version), std::move(parts)));
   if (out->parts_.tensors) out->parts_.tensors->ShareStatistics(*out);
@@ -105,8 +108,12 @@ void PipelineModel::Submit(std::shared_ptr<Call> call) {
 }
 
 void PipelineModel::Forget(PipelineCall* call) {
+  std::shared_ptr<PipelineCall> owned;  // released without the lock
   const std::lock_guard lock(mutex_);
-  running_.erase(call);
+  const auto found = running_.find(call);
+  if (found == running_.end()) return;
+  owned.swap(found->second);
+  running_.erase(found);
   if (running_.empty()) drained_.notify_all();
 }
 
@@ -131,8 +138,7 @@ void PipelineModel::Drain(std::chrono::milliseconds limit, bool refuse) {
     draining_ |= refuse;
     if (!drained_.wait_until(lock, deadline, [this] { return running_.empty(); })) {
       draining_ = true;
-      for (const auto& [key, weak] : running_)
-        if (auto run = weak.lock()) left.push_back(std::move(run));
+      for (const auto& [key, run] : running_) left.push_back(run);
     }
   }
   for (const auto& run : left) run->Fail(NotReady(*this), {}, FailReason::kOther);

@@ -28,7 +28,8 @@ class PipelineModel final : public ModelVersion,
                             public Removable,
                             public std::enable_shared_from_this<PipelineModel> {
  public:
-  static std::shared_ptr<PipelineModel> Create(std::string version, PipelineParts parts);
+  // `config` is what ClientConfig returned for the parts.
+  static std::shared_ptr<PipelineModel> Create(ModelConfig config, std::string version, PipelineParts parts);
 
   void Submit(std::shared_ptr<Call> call) override;
   bool RefuseIfOverloaded(Call& call) override { return parts_.prepared->RefuseIfOverloaded(call); }
@@ -50,14 +51,13 @@ class PipelineModel final : public ModelVersion,
 
   const PipelineParts parts_;
   mutable std::mutex mutex_;
-  std::map<PipelineCall*, std::weak_ptr<PipelineCall>> running_;
+  std::map<PipelineCall*, std::shared_ptr<PipelineCall>> running_;
   bool draining_ = false;
   std::condition_variable drained_;
 };
 
-// Returns what clients see: inputs of type BYTES, one element per item, and outputs. `tensors` is null if
-// clients cannot send the model's tensors.
-ModelConfig ClientConfig(const pipeline::Binding& binding, const ModelConfig* tensors,
-                         const ModelConfig& prepared);
+// Returns what clients see: inputs of type BYTES, one element per item, and outputs. `json` and `proto` are
+// still those of the model.
+ModelConfig ClientConfig(const PipelineParts& parts);
 
 }  // namespace tern::server

@@ -23,18 +23,25 @@ const TensorConfig* Find(const std::vector<TensorConfig>& list, const std::strin
   return found == list.end() ? nullptr : &*found;
 }
 
-// Returns whether `list` has an input of each name that the step maps.
-bool Contains(const std::vector<TensorConfig>& list, const std::map<std::string, std::string>& names) {
-  return !names.empty() &&
-         std::all_of(names.begin(), names.end(), [&](const auto& pair) { return Find(list, pair.first); });
+// Returns whether `list` has a tensor of each name that the step maps, with the type of the ensemble's tensor
+// if that is in `types`.
+bool Contains(const std::vector<TensorConfig>& list, const std::map<std::string, std::string>& names,
+              const Types& types) {
+  return std::all_of(names.begin(), names.end(), [&](const auto& pair) {
+    const TensorConfig* tensor = Find(list, pair.first);
+    const auto type = types.find(pair.second);
+    return tensor && (type == types.end() || type->second == tensor->dtype);
+  });
 }
 
 Status CheckStep(const EnsembleStep& step, const ModelConfig& model, int max_batch_size, Types& types) {
   if (model.max_batch_size && model.max_batch_size < max_batch_size)
     return InvalidArgument("the ensemble has max_batch_size ", max_batch_size, ", but its model '",
                            model.name, "' has ", model.max_batch_size);
-  // A model with a pipeline also takes the tensors of the model itself.
-  const bool own = Contains(model.tensor_inputs, step.inputs);
+  // A model with a pipeline also takes the tensors of the model itself, which may have the same names.
+  const bool own =
+      !(Contains(model.inputs, step.inputs, types) && Contains(model.outputs, step.outputs, types)) &&
+      Contains(model.tensor_inputs, step.inputs, {}) && !model.tensor_inputs.empty();
   const std::vector<TensorConfig>& inputs = own ? model.tensor_inputs : model.inputs;
   const std::vector<TensorConfig>& outputs = own ? model.tensor_outputs : model.outputs;
   for (const auto& [name, tensor] : step.inputs) {

@@ -43,6 +43,15 @@ static Status Complete(BackendModel& model, bool auto_complete, ConfigMessage& m
   return CheckConfig(message, true);
 }
 
+// Sets the texts of a configuration, so that it lists the same inputs and outputs as the metadata.
+static void DescribePipeline(ConfigMessage message, ModelConfig& client) {
+  message.clear_input();
+  message.clear_output();
+  message.clear_batch_input();
+  message.clear_batch_output();
+  UpdateMessage(client, message);
+}
+
 Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,
                                                           const std::string& version,
                                                           ConfigMessage& message) const {
@@ -103,7 +112,9 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadPipelined(
     TERN_ASSIGN(parts.tensors,
                 AddWarm(source, version, message, std::move(config), std::move(loaded.tensors)));
   }
-  return std::shared_ptr<ModelVersion>(PipelineModel::Create(version, std::move(parts)));
+  ModelConfig client = ClientConfig(parts);
+  DescribePipeline(message, client);
+  return std::shared_ptr<ModelVersion>(PipelineModel::Create(std::move(client), version, std::move(parts)));
 }
 
 Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& config_json,

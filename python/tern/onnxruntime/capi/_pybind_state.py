@@ -55,6 +55,12 @@ class OrtMemType(enum.IntEnum):
 class SessionOptions:
     """Options of a session. Those about threads, optimization, profiling and dims have an effect."""
 
+    # As in onnxruntime, an attribute that does not exist cannot be set.
+    __slots__ = ("enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse", "enable_profiling", "execution_mode", "execution_order",
+                 "graph_optimization_level", "inter_op_num_threads", "intra_op_num_threads", "log_severity_level", "log_verbosity_level",
+                 "logid", "optimized_model_filepath", "profile_file_prefix", "use_deterministic_compute", "use_per_session_threads",
+                 "_config", "_dims", "_initializers")
+
     def __init__(self):
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -111,6 +117,10 @@ class SessionOptions:
 
 class RunOptions:
     """Options of one run. Setting `terminate` to True from another thread ends the run."""
+
+    # As in onnxruntime, an attribute that does not exist cannot be set.
+    __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "training_mode", "_cancel",
+                 "_config")
 
     def __init__(self):
         self.log_severity_level = -1

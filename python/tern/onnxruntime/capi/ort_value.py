@@ -19,7 +19,16 @@ def to_dtype(element_type):
         if element_type not in ONNX_NUMBERS:
             raise InvalidArgument(f"{element_type} is not an element type of ONNX that numpy has")
         element_type = ONNX_NUMBERS[element_type]
-    return np.dtype(element_type)
+    return np.dtype(_bfloat16() if element_type == "bfloat16" else element_type)
+
+
+def _bfloat16():
+    """Returns the dtype of ml_dtypes, or integers with the same bits if that package is missing."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return "uint16"
+    return ml_dtypes.bfloat16
 
 
 class OrtValue:
