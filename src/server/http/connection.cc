@@ -55,7 +55,8 @@ void HttpConnection::CheckTimes() {
   const bool idle = exchanges_.empty() && out_.empty();
   if (draining_ && idle) {
     const milliseconds rest = DrainTimeLeft();
-    return rest.count() > 0 ? ArmTimer(rest) : Close();
+    if (rest.count() > 0) return ArmTimer(rest);
+    return BetweenRequests() ? EndWriting() : Close();
   }
   if (limit.count() == 0) return;
   if (!exchanges_.empty() && !owing_) return ArmTimer(limit);
@@ -71,7 +72,7 @@ milliseconds HttpConnection::TimeLeft() const {
   if (owing_) return -Since(read_by_);
   const milliseconds limit = shared_->options.idle;
   const milliseconds pause = limit - Since(read_time_);
-  if (state_ == State::kHead && begin_ == end_) return pause;
+  if (BetweenRequests()) return pause;
   const milliseconds more(static_cast<int64_t>(BodyReceived()) / kMinBytesPerMs);
   return std::min(pause, limit + more - Since(request_time_));
 }
@@ -90,10 +91,12 @@ uint64_t HttpConnection::BodyReceived() const {
   }
 }
 
-// A client that stops inside a request, or sends it slowly, must not hold up the end of the server. The rest
-// of a head must arrive within the pause; a body gets more time.
+// A client that connected or got an answer a moment ago may be sending a request just now, and could not tell
+// what became of it if the server closed the connection: the server waits for the request. A client that
+// stops inside a request, or sends it slowly, must not hold up the end of the server. The rest of a head must
+// arrive within the pause; a body gets more time.
 milliseconds HttpConnection::DrainTimeLeft() const {
-  const milliseconds pause = kDrainPause - Since(read_time_);
+  const milliseconds pause = kDrainPause - Since(std::max(read_time_, answer_time_));
   const uint64_t received = BodyReceived();
   const uint64_t fresh = received - std::min(received, hurry_bytes_);
   const milliseconds more(static_cast<int64_t>(fresh) / kMinBytesPerMs);
@@ -145,11 +148,11 @@ void HttpConnection::Resume() {
 }
 
 void HttpConnection::EndOrWait() {
-  const bool between = state_ == State::kHead && begin_ == end_;
   if (exchanges_.empty() && peer_closed_ && (out_.empty() || !watching_)) return Close();
   const bool idle = exchanges_.empty() && out_.empty();
-  if (idle && (last_request_ || (draining_ && between && !yielding_)) && !lingering_) return EndWriting();
   if (draining_ && !lingering_) Hurry(idle);
+  const bool drained = draining_ && BetweenRequests() && !yielding_ && DrainTimeLeft().count() <= 0;
+  if (idle && (last_request_ || drained) && !lingering_) return EndWriting();
   UpdateInterest();
 }
 

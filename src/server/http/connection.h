@@ -91,6 +91,7 @@ class HttpConnection : public Connection,
   void CountRequest();
   void EndYield();
   void RefuseLongBody(uint64_t bytes);
+  bool BetweenRequests() const { return state_ == State::kHead && begin_ == end_; }
   std::string_view Received() const { return {memory_.get() + begin_, end_ - begin_}; }
 
   // connection.cc
@@ -144,6 +145,7 @@ class HttpConnection : public Connection,
   size_t floor_ = 0, begin_ = 0, end_ = 0;
   size_t line_ = 0;  // the argument `line` of ScanHead
   Clock::time_point read_time_, request_time_;
+  Clock::time_point answer_time_;  // of the last response
 
   // The request that is being received.
   State state_ = State::kHead;
@@ -173,7 +175,7 @@ class HttpConnection : public Connection,
   bool busy_ = false;          // in Run: Progress comes at its end
   bool paused_ = false;        // parsing stopped because of Paused
   bool yielding_ = false;      // parsing goes on after other connections had their turn
-  bool hurried_ = false;       // the server drains: the rest of a request must arrive soon
+  bool hurried_ = false;       // the server drains: a request, or the rest of one, must arrive soon
   bool last_request_ = false;  // no more requests are taken
   bool draining_ = false;
   bool peer_closed_ = false;

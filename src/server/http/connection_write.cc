@@ -33,8 +33,8 @@ Output& HttpConnection::Sink(Exchange& exchange) {
 }
 
 void HttpConnection::AppendConnectionFields(std::string& out, const Exchange& exchange) {
-  const bool last = (draining_ || shared_->context.draining) && exchanges_.back().get() == &exchange &&
-                    state_ == State::kHead && begin_ == end_;
+  const bool last =
+      (draining_ || shared_->context.draining) && exchanges_.back().get() == &exchange && BetweenRequests();
   last_request_ |= last;
   if (!exchange.keep_alive || last)
     out += "Connection: close\r\n";
@@ -149,6 +149,7 @@ void HttpConnection::EndStream(Exchange& exchange) {
 
 void HttpConnection::Finish(Exchange& exchange) {
   exchange.answered = true;
+  answer_time_ = Clock::now();
   if (Observability* observer = shared_->context.observability) {
     AccessRecord record;
     record.protocol = "http";
@@ -158,7 +159,7 @@ void HttpConnection::Finish(Exchange& exchange) {
     record.error = exchange.error;
     record.received = exchange.received;
     record.sent = exchange.sent;
-    record.duration = Clock::now() - exchange.arrived;
+    record.duration = answer_time_ - exchange.arrived;
     if (!exchange.trace.trace_id.empty()) record.trace = &exchange.trace;
     exchange.Describe(record);
     observer->OnRequest(record);

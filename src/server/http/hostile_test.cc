@@ -234,65 +234,6 @@ TEST_F(HttpTest, ErrorsRepeatOnlyTheStartOfWhatTheClientSent) {
   EXPECT_LT(reply.body.size(), 30'000u);
 }
 
-TEST_F(HttpTest, HalfAHeadDoesNotHoldUpTheEnd) {
-  Start();
-  TestClient client(server->port());
-  client.Send("GET /v2/health/live HTT");
-  std::this_thread::sleep_for(50ms);
-  const auto begin = Clock::now();
-  server->Drain(10s);
-  EXPECT_LT(Clock::now() - begin, 5s);
-  EXPECT_EQ(server->connections(), 0u);
-}
-
-TEST_F(HttpTest, HalfABodyDoesNotHoldUpTheEnd) {
-  Start();
-  TestClient whole(server->port()), chunked(server->port());
-  whole.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{");
-  chunked.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{");
-  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
-  EXPECT_TRUE(server->Drain(20s));
-  EXPECT_EQ(server->connections(), 0u);
-}
-
-// The pause after each byte is short, but the client never ends its request.
-TEST_F(HttpTest, ABodyThatTricklesDoesNotHoldUpTheEnd) {
-  Start();
-  TestClient client(server->port());
-  client.Send("POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{");
-  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
-  std::atomic<bool> end{false};
-  std::thread trickle([&] {
-    while (!end) {
-      client.Send(" ");
-      std::this_thread::sleep_for(100ms);
-    }
-  });
-  server->Drain(20s);
-  EXPECT_EQ(server->connections(), 0u);
-  end = true;
-  trickle.join();
-}
-
-// The second request begins while the first one runs, and never ends.
-TEST_F(HttpTest, HalfAPipelinedRequestDoesNotHoldUpTheEnd) {
-  auto hold = Add(Config("hold"), Mode::kHold);
-  Start();
-  TestClient client(server->port());
-  const std::string request = Post(
-      "/v2/models/hold/infer", R"({"inputs":[{"name":"IN0","shape":[1,1],"datatype":"FP32","data":[1]}]})");
-  client.Send(request.substr(0, request.size() - 1));
-  EXPECT_EQ(Send(Get("/v2/health/live")).status, 200);
-  std::thread drain([&] { server->Drain(20s); });
-  std::this_thread::sleep_for(200ms);
-  client.Send(request.substr(request.size() - 1) + request.substr(0, request.size() - 1));
-  Eventually([&] { return hold->submitted == 1 || server->connections() == 0; });
-  std::this_thread::sleep_for(1200ms);  // longer than the rest of the first request may take
-  hold->Release();
-  drain.join();
-  EXPECT_EQ(server->connections(), 0u);
-}
-
 // Takes a few bytes of each write.
 class NarrowStream : public Stream {
  public:

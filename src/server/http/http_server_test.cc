@@ -367,27 +367,6 @@ TEST_F(HttpTest, IdleConnectionsAreClosed) {
   EXPECT_EQ(ReadReply(busy, text).status, 200);
 }
 
-TEST_F(HttpTest, DrainAnswersWhatWasAccepted) {
-  auto hold = Add(Config("hold"), Mode::kHold);
-  Start();
-  TestClient idle(server->port()), busy(server->port());
-  idle.Send(Get("/v2/health/live"));
-  std::string text;
-  EXPECT_EQ(ReadReply(idle, text).status, 200);
-  busy.Send(Post("/v2/models/hold/infer", kSmall));
-  ASSERT_TRUE(Eventually([&] { return hold->submitted == 1; }));
-  context.draining = true;
-  std::thread drain([&] { server->Drain(5s); });
-  EXPECT_EQ(idle.Read(), "");
-  hold->Release();
-  const TestReply reply = ReadReply(busy, text);
-  EXPECT_EQ(reply.status, 200);
-  EXPECT_EQ(reply.Field("Connection"), "close");
-  busy.Close();
-  drain.join();
-  EXPECT_FALSE(TestClient(server->port()).connected());
-}
-
 TEST_F(HttpTest, Tls) {
   const TestCertificates files;
   options.listen.tls.certificate = files.Path("server.pem");
