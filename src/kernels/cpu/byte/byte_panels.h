@@ -18,7 +18,7 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
 // convolutions have written.
 inline const int32_t* WeightSums(const int8_t* packed) { return reinterpret_cast<const int32_t*>(packed); }
 
-struct ByteProduct2D {
+struct ByteGemm {
   int64_t m = 0, n = 0, k = 0;  // k must be at most kMaxByteDepth
   const void* a = nullptr;
   DType a_type = DType::kU8;  // u8 or i8; with i8, rows are copied and 128 is added
@@ -29,7 +29,7 @@ struct ByteProduct2D {
   ByteEpilogue epilogue;
 };
 
-size_t ByteProductScratch(const ByteProduct2D& p, int threads);  // bytes; depends on sizes, types and strides
-void MultiplyBytes(const ByteProduct2D& p, void* scratch, const Workers& workers);
+size_t ByteGemmScratch(const ByteGemm& p, int threads);  // bytes; depends on sizes, types and strides
+void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers);
 
 }  // namespace tern::cpu
