@@ -65,7 +65,8 @@ class NhwcByteConv {
   std::vector<int64_t> starts_;  // offset of each unit, see ByteTile::starts
 };
 
-// Depthwise convolutions: every group has one channel and one output channel.
+// Depthwise convolutions: every group has one channel and one output channel. With fewer than kMinChannels
+// channels, they are computed by NhwcByteConv.
 class NhwcByteDepthwise {
  public:
   static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }
@@ -77,6 +78,33 @@ class NhwcByteDepthwise {
   explicit NhwcByteDepthwise(const ConvShape& shape, DType x = DType::kU8);
   size_t Scratch(int threads) const;
   void Run(const NhwcByteArgs& args, void* scratch, const Workers& workers) const;
+
+ private:
+  static constexpr int64_t kMinChannels = 16;
+  // `count` output rows of one plane, starting at row `first`.
+  struct Lines {
+    int64_t image, plane, first, count;
+  };
+  // Scratch memory of a run. `pixels` is that of one thread.
+  struct Memory {
+    const uint8_t* x;      // the image as u8
+    const uint8_t* zeros;  // a pixel of padding
+    const int32_t* bias;   // in the order of lanes
+    const float* scale;
+    const uint8_t** pixels;
+  };
+  int64_t RowsAtOnce() const;
+  int64_t Pointers() const;  // maximum number of pixel pointers of a thread
+  size_t ImageBytes() const;
+  void WindowPixels(const Lines& lines, const Memory& memory) const;
+  void AnyPixels(const Lines& lines, int64_t first, int64_t count, const Memory& memory) const;
+  void RunLines(const NhwcByteArgs& args, const ByteEpilogue& e, const Lines& lines,
+                const Memory& memory) const;
+
+  ConvShape shape_;
+  uint8_t flip_ = 0;
+  int kind_ = -1;      // index of the specialization of ByteDepthwiseTable, or -1
+  NhwcByteConv conv_;  // if there are few channels
 };
 
 }  // namespace tern::cpu
