@@ -90,8 +90,31 @@ class Windows : public QConvKernel<Windows, cpu::NhwcByteConv> {
   }
 };
 
+class Depthwise : public QConvKernel<Depthwise, cpu::NhwcByteDepthwise> {
+ public:
+  static constexpr const char* kPack = "qconv.depthwise.i8";
+  static std::string WhyNot(const KernelQuery& q) {
+    if (std::string why = QConvKernel::WhyNot(q); !why.empty()) return why;
+    const int64_t channels = q.InDims(0).back();
+    return q.attrs().Int("group") == channels && q.OutDims(0).back() == channels
+               ? ""
+               : "needs as many groups and output channels as input channels";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = ByteShape(q);
+    if (!s.ok()) return {};
+    Work work = DepthwiseWork("depthwise_i8", *s);
+    const Work operands = Operands(*s, q);
+    work.weights = operands.weights, work.moved = operands.moved;
+    return {work};
+  }
+};
+
 }  // namespace
 
-TERN_KERNELS(QConvNhwc) { table.Add<Windows>("QConv", "cpu.qconv.nhwc.i8", Windows::Legal); }
+TERN_KERNELS(QConvNhwc) {
+  table.Add<Windows>("QConv", "cpu.qconv.nhwc.i8", Windows::Legal);
+  table.Add<Depthwise>("QConv", "cpu.qconv.nhwc.depthwise.i8", Depthwise::Legal);
+}
 
 }  // namespace tern
