@@ -33,8 +33,8 @@ using ByteDepthwiseFunction = void (*)(const ByteDepthwisePart& part);
 struct ByteDepthwiseTable {
   int width;
   // A specialization for a square kernel without dilation, with the same stride on both axes. Weights of a
-  // block are dwords [rows][kernel column][quads][channels, in the order of lanes]. A dword has the weights of
-  // four input rows. `quads` dwords have those of all rows that `rows` output rows read.
+  // block are dwords [rows][kernel column][quads][channels, in the order of lanes]. A dword has the weights
+  // of four input rows. `quads` dwords have those of all rows that `rows` output rows read.
   struct Kind {
     int kernel, stride, rows, pixels, quads;  // rows and pixels are the maximum of a call
     // run[i][r][p] computes r rows of p pixels.

@@ -1,5 +1,5 @@
-// Vectors of W bytes for 8-bit kernels, for *_simd.cc files that are compiled with -ffp-contract=off. W is 16,
-// 32 or 64, at most kVectorBytes.
+// Vectors of W bytes for 8-bit kernels, for *_simd.cc files that are compiled with -ffp-contract=off. W is
+// 16, 32 or 64, at most kVectorBytes.
 //
 // Interleave turns four vectors of W bytes into four vectors of dwords. It works within parts of 16 bytes, so
 // the channels are permuted: lane 4 * part + i of vector v is channel 16 * part + 4 * v + i. Requantize
@@ -50,13 +50,13 @@ TERN_VECTOR_TYPES(64)
 
 // Instructions of all widths by the same name.
 #if defined(__AVX512BW__)
-#define TERN_ALL_WIDTHS(Name, name)                                              \
-  inline __m128i Name(__m128i a, __m128i b) { return _mm_##name(a, b); }         \
-  inline __m256i Name(__m256i a, __m256i b) { return _mm256_##name(a, b); }      \
-  inline __m512i Name(__m512i a, __m512i b) { return _mm512_##name(a, b); }
-#elif defined(__AVX2__)
 #define TERN_ALL_WIDTHS(Name, name)                                         \
   inline __m128i Name(__m128i a, __m128i b) { return _mm_##name(a, b); }    \
+  inline __m256i Name(__m256i a, __m256i b) { return _mm256_##name(a, b); } \
+  inline __m512i Name(__m512i a, __m512i b) { return _mm512_##name(a, b); }
+#elif defined(__AVX2__)
+#define TERN_ALL_WIDTHS(Name, name)                                      \
+  inline __m128i Name(__m128i a, __m128i b) { return _mm_##name(a, b); } \
   inline __m256i Name(__m256i a, __m256i b) { return _mm256_##name(a, b); }
 #elif defined(__SSE2__)
 #define TERN_ALL_WIDTHS(Name, name) \
@@ -139,8 +139,7 @@ template <int W> struct Lanes {
   static Bytes Requantize(const Ints (&sum)[4], const float* scale, const Saturation& to) {
     Raw v[4];
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i)
-      v[i] = RoundToInts(ToFloats(sum[i]) * LoadFloats(scale + i * (W / 4)));
+    for (int i = 0; i < 4; ++i) v[i] = RoundToInts(ToFloats(sum[i]) * LoadFloats(scale + i * (W / 4)));
     const Raw zero = Raw(Shorts{} + to.zero);
     const Raw bytes = SaturateTo8(AddSaturated(SaturateTo16(v[0], v[1]), zero),
                                   AddSaturated(SaturateTo16(v[2], v[3]), zero));
@@ -182,7 +181,8 @@ template <int W> struct Lanes {
     for (int v = 0; v < 4; ++v) {
       int32_t lanes[W / 4];
       __builtin_memcpy(lanes, &sum[v], W);
-      for (int part = 0; part < W / 16; ++part) __builtin_memcpy(to + 16 * part + 4 * v, lanes + 4 * part, 16);
+      for (int part = 0; part < W / 16; ++part)
+        __builtin_memcpy(to + 16 * part + 4 * v, lanes + 4 * part, 16);
     }
   }
 };

@@ -186,8 +186,7 @@ void NhwcByteDepthwise::AnyPixels(const Lines& lines, int64_t first, int64_t cou
         const int64_t row = ((lines.image * s.input[0] + z) * s.input[1] + y) * s.input[2];
         for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
           const int64_t at = left + kx * s.dilation[2];
-          *to++ =
-              inside && at >= 0 && at < s.input[2] ? memory.x + (row + at) * s.channels : memory.zeros;
+          *to++ = inside && at >= 0 && at < s.input[2] ? memory.x + (row + at) * s.channels : memory.zeros;
         }
       }
     while (to < end) *to++ = memory.zeros;
@@ -210,7 +209,8 @@ void NhwcByteDepthwise::RunLines(const NhwcByteArgs& args, const ByteEpilogue& e
   for (int64_t i = 0; i < tiles.parts(); ++i) {
     const int64_t at = tiles.Start(i), count = tiles.Size(i);
     p.y = At(args.y, (pixel0 + at) * p.y_pixel * width);
-    if (const void* residual = ResidualOf(e)) p.residual = At(residual, (pixel0 + at) * e.residual_row * width);
+    if (const void* residual = ResidualOf(e))
+      p.residual = At(residual, (pixel0 + at) * e.residual_row * width);
     p.x = kind_ >= 0 ? memory.pixels + at * s.stride[2] : memory.pixels;
     if (kind_ < 0) AnyPixels(lines, at, count, memory);
     p.w = BytePanels(args.w, s.channels), p.bias = memory.bias, p.scale = memory.scale;
@@ -254,10 +254,9 @@ void NhwcByteDepthwise::Run(const NhwcByteArgs& args, void* scratch, const Worke
       Aligned(static_cast<size_t>(lanes) * (sizeof(int32_t) + sizeof(float))));
   const auto* x = static_cast<const uint8_t*>(args.x);
   if (flip_) {
-    workers.ParallelFor(s.batch * s.input_size() * s.channels, kMinWorkPerThread,
-                        [&](int64_t begin, int64_t end) {
-                          CopyBytes(x + begin, end - begin, flip_, image + begin);
-                        });
+    workers.ParallelFor(
+        s.batch * s.input_size() * s.channels, kMinWorkPerThread,
+        [&](int64_t begin, int64_t end) { CopyBytes(x + begin, end - begin, flip_, image + begin); });
     x = image;
   }
   const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
@@ -268,7 +267,8 @@ void NhwcByteDepthwise::Run(const NhwcByteArgs& args, void* scratch, const Worke
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % groups * rows, plane = i / groups;
       RunLines(args, e,
-               {plane / s.output[0], plane % s.output[0], first, std::min(rows, s.output[1] - first)}, memory);
+               {plane / s.output[0], plane % s.output[0], first, std::min(rows, s.output[1] - first)},
+               memory);
     }
   });
 }

@@ -21,8 +21,7 @@ template <class T> T Rounded(float v, float nan, const ByteRange& to) {
 }
 
 // y must not overlap the operands of f.
-template <class F>
-void Quantize(const ByteRange& given, float nan, void* y, int64_t n, const F& function) {
+template <class F> void Quantize(const ByteRange& given, float nan, void* y, int64_t n, const F& function) {
   const ByteRange to = given;  // local, so that the compiler knows that stores to y do not change it
   const F f = function;
   if (to.type == DType::kI8) {
@@ -51,9 +50,8 @@ ByteRange WithZeroPoint(ByteRange to) {
 
 void Sum(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
          void* y, int64_t n) {
-  Quantize(WithZeroPoint(to), to.zero, y, n, [=](int64_t i) {
-    return __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, offset));
-  });
+  Quantize(WithZeroPoint(to), to.zero, y, n,
+           [=](int64_t i) { return __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, offset)); });
 }
 
 void Product(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n) {
