@@ -8,6 +8,7 @@
 #include "passes/fold/cse.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/layout/channels_last.h"
+#include "passes/quant/unsigned.h"
 #include "passes/rewrite/driver.h"
 #include "passes/rewrite/names.h"
 #include "passes/widen/widen_half.h"
@@ -174,6 +175,9 @@ const std::vector<Pass>& AllPasses() {
       {"RemoveDead", "removes nodes and constants without readers", Level::kBasic, RemoveDead},
       {"WidenHalf", "computes f16 and bf16 nodes in f32; inputs, outputs and Casts keep their types",
        Level::kLayout, WidenHalf},
+      {"UnsignedActivations",
+       "quantized tensors between ops become u8 instead of i8, because integer kernels multiply u8 by i8",
+       Level::kLayout, UnsignedActivations, "layout"},
       {"ChannelsLast",
        "convolutions and the nodes between them work on [N, spatial…, C], where that saves more than the "
        "Transposes at the borders cost",
@@ -189,6 +193,7 @@ const std::vector<Stage>& AllStages() {
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},
+      {"integer", Level::kExtended, {"integer"}},  // before "fuse", which uses the epilogues of float ops
       {"fuse", Level::kExtended, {"fuse"}},
       {"weights", Level::kExtended, {"weights"}},  // after "fuse", so that MatMul has its epilogue
       {"layout", Level::kLayout, {"layout"}},

@@ -7,6 +7,11 @@ AttrList WindowToOnnx(const Attrs& attrs) {
   AttrList list;
   for (const char* name : {"strides", "dilations", "pads"})
     if (attrs.Has(name) && !attrs.Ints(name).empty()) list.emplace_back(name, attrs.Ints(name));
+  // onnxruntime cannot fuse an AveragePool with the attribute dilations between quantized tensors.
+  std::erase_if(list, [&](const auto& a) {
+    return a.name == "dilations" &&
+           std::ranges::count(attrs.Ints("dilations"), 1) == std::ssize(attrs.Ints("dilations"));
+  });
   const std::string auto_pad = attrs.Has("auto_pad") ? attrs.Text("auto_pad") : "none";
   if (auto_pad == "none") return list;
   std::erase_if(list, [](const auto& a) { return a.name == "pads"; });

@@ -1,10 +1,11 @@
 // Measures the throughput of products with packed weights, relative to this machine's peak.
 //
-//   kernels_bench [MxNxK …] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
+//   kernels_bench [MxNxK …] [--convs] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
 //
 // Large products are compared with the peak rate of multiply-adds, which is measured again before each round.
 // Products of up to kFewRows rows are compared with the rate at which a simple loop reads the weights. The
-// weights of such products are outside all caches. The program prints the best round of each shape.
+// weights of such products are outside all caches. The program prints the best round of each shape. With
+// --convs it measures convolutions.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 
 #include "core/buffer.h"
 #include "kernels/cpu/byte/byte_panels.h"
+#include "kernels/cpu/conv/conv_bench.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/peak/peak.h"
 
@@ -65,7 +67,7 @@ class Bench {
     const double end = Now() + kRoundSeconds;
     for (double from = Now(); from < end;) {
       p_.panels = Start(panels_) + next_ * size_;
-      bytes_.packed = reinterpret_cast<const int8_t*>(p_.panels);
+      bytes_.panels = BytePanels(reinterpret_cast<const int8_t*>(p_.panels), shape_.n);
       next_ = (next_ + 1) % copies_;
       if (type_ == Type::kInt8)
         MultiplyBytes(bytes_, scratch_.data(), workers_);
@@ -165,18 +167,22 @@ int main(int count, char** args) {
   using namespace tern::cpu;
   std::vector<Shape> shapes;
   int threads = 1, rounds = 5;
+  bool convs = false;
   for (int i = 1; i < count; ++i) {
     Shape s{};
     if (!std::strcmp(args[i], "--threads") && i + 1 < count)
       threads = std::clamp(std::atoi(args[++i]), 1, 64);
     else if (!std::strcmp(args[i], "--rounds") && i + 1 < count)
       rounds = std::clamp(std::atoi(args[++i]), 1, 1000);
+    else if (!std::strcmp(args[i], "--convs"))
+      convs = true;
     else if (ShapeOf(args[i], s))
       shapes.push_back(s);
     else
-      return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", args[0]), 2;
+      return std::fprintf(stderr, "usage: %s [MxNxK …] [--convs] [--threads N] [--rounds N]\n", args[0]), 2;
   }
-  for (const Shape& s : shapes.empty() ? kShapes : shapes)
+  if (convs) PrintConvs(threads, rounds);
+  for (const Shape& s : shapes.empty() && !convs ? kShapes : shapes)
     for (Type type : {Type::kF32, Type::kBf16, Type::kInt8}) Print(s, type, threads, rounds);
   return 0;
 }

@@ -14,29 +14,32 @@ float WithBias(float sum, int32_t bias) {
   return static_cast<float>(static_cast<double>(sum) + static_cast<double>(bias));
 }
 
-template <class T> T Rounded(float v, const ByteRange& to) {
-  v = v != v ? 0.0f : v;
+// Returns `nan` in place of NaN.
+template <class T> T Rounded(float v, float nan, const ByteRange& to) {
+  v = v == v ? v : nan;
   return static_cast<T>(static_cast<int32_t>(__builtin_nearbyintf(Clamped(v, to.low, to.high)) + to.zero));
 }
 
-template <class F> void Quantize(const ByteRange& given, void* y, int64_t n, const F& f) {
+// y must not overlap the operands of f.
+template <class F> void Quantize(const ByteRange& given, float nan, void* y, int64_t n, const F& function) {
   const ByteRange to = given;  // local, so that the compiler knows that stores to y do not change it
+  const F f = function;
   if (to.type == DType::kI8) {
-    auto* out = static_cast<int8_t*>(y);
-    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<int8_t>(f(i), to);
+    auto* __restrict out = static_cast<int8_t*>(y);
+    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<int8_t>(f(i), nan, to);
   } else {
-    auto* out = static_cast<uint8_t*>(y);
-    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<uint8_t>(f(i), to);
+    auto* __restrict out = static_cast<uint8_t*>(y);
+    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<uint8_t>(f(i), nan, to);
   }
 }
 
 void Rescale(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n) {
-  Quantize(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias) * multiplier; });
+  Quantize(to, 0, y, n, [=](int64_t i) { return WithBias(sums[i], bias) * multiplier; });
 }
 
 void RescaleEach(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                  void* y, int64_t n) {
-  Quantize(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
+  Quantize(to, 0, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
 }
 
 // Returns the range for values to which the zero point is already added.
@@ -47,19 +50,13 @@ ByteRange WithZeroPoint(ByteRange to) {
 
 void Sum(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
          void* y, int64_t n) {
-  const float zero = to.zero;
-  Quantize(WithZeroPoint(to), y, n, [=](int64_t i) {
-    const float v = __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, offset));
-    return v != v ? zero : v;
-  });
+  Quantize(WithZeroPoint(to), to.zero, y, n,
+           [=](int64_t i) { return __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, offset)); });
 }
 
 void Product(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n) {
   const float zero = to.zero;
-  Quantize(WithZeroPoint(to), y, n, [=](int64_t i) {
-    const float v = a[i] * b[i] * multiplier + zero;
-    return v != v ? zero : v;
-  });
+  Quantize(WithZeroPoint(to), zero, y, n, [=](int64_t i) { return a[i] * b[i] * multiplier + zero; });
 }
 
 template <class T> int32_t TotalOf(const void* x, int64_t n) {

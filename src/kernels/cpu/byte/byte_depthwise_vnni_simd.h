@@ -1,0 +1,50 @@
+// The inner loops of 8-bit depthwise convolutions over channels-last images, vectorized along channels.
+#pragma once
+#include "kernels/cpu/byte/byte_epilogue.h"
+#include "kernels/cpu/simd/vnni.h"
+
+namespace tern::cpu {
+
+// Describes one call: the output pixels and one block of 16, 32 or 64 channels.
+struct ByteDepthwisePart {
+  // Pointers to input pixels. The functions of `kinds` expect [input rows][x_row]. `any` expects [output
+  // pixels][4 * groups], a tap after the other; the pointers beyond the last tap may point to any pixel.
+  const uint8_t* const* x = nullptr;
+  int64_t x_row = 0;
+  int64_t groups = 0;         // groups of four taps, for `any`
+  const int8_t* w = nullptr;  // weights of the block, see ByteDepthwiseTable
+  int64_t channel = 0;        // the first channel of the block
+  // One per channel of the block, in the order of lanes, see lanes-inl.h.
+  const int32_t* bias = nullptr;
+  const float* scale = nullptr;
+  const ByteEpilogue* epilogue = nullptr;
+  void* y = nullptr;               // pixel 0, channel 0
+  int64_t y_row = 0, y_pixel = 0;  // strides in elements
+  const void* residual = nullptr;
+  int64_t residual_image_row = 0;  // stride between rows of the residual, in elements
+};
+
+constexpr int kByteDepthwiseKinds = 3, kByteWidths = 3;
+constexpr int kMaxByteDepthwiseRows = 2, kMaxByteDepthwisePixels = 6, kMaxAnyBytePixels = 2;
+
+using ByteDepthwiseFunction = void (*)(const ByteDepthwisePart& part);
+
+// Index i of the arrays is for blocks of 16 << i channels. Functions of blocks wider than `width` are null.
+struct ByteDepthwiseTable {
+  int width;
+  // A specialization for a square kernel without dilation, with the same stride on both axes. Weights of a
+  // block are dwords [rows][kernel column][quads][channels, in the order of lanes]. A dword has the weights
+  // of four input rows. `quads` dwords have those of all rows that `rows` output rows read.
+  struct Kind {
+    int kernel, stride, rows, pixels, quads;  // rows and pixels are the maximum of a call
+    // run[i][r][p] computes r rows of p pixels.
+    ByteDepthwiseFunction run[kByteWidths][kMaxByteDepthwiseRows + 1][kMaxByteDepthwisePixels + 1];
+  };
+  Kind kinds[kByteDepthwiseKinds];
+  // any[i][p] computes p pixels of any windows. Weights of a block are dwords [groups][channels, in the order
+  // of lanes]. A dword has the weights of four taps.
+  ByteDepthwiseFunction any[kByteWidths][kMaxAnyBytePixels + 1];
+};
+TERN_VNNI_TABLE(ByteDepthwiseTable, ByteDepthwiseSimd)
+
+}  // namespace tern::cpu
