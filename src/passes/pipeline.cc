@@ -190,6 +190,7 @@ const std::vector<Stage>& AllStages() {
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},
       {"fuse", Level::kExtended, {"fuse"}},
+      {"weights", Level::kExtended, {"weights"}},  // after "fuse", so that MatMul has its epilogue
       {"layout", Level::kLayout, {"layout"}},
   };
   return *stages;

@@ -101,7 +101,8 @@ Status MatMulNBits(OnnxNode& n) {
   Emit e(n);
   Value* scale = e.Reshape(n.In(2), {l.n, l.blocks});
   const Tensor bytes = n.Constant(1)->Contiguous().Reshaped({l.n, l.blocks * l.block * l.bits / 8});
-  Value* packed = n.b.Const(Unpacked(bytes, l.type));
+  const bool padded = l.blocks * l.block != l.k, plain = !n.Has(4) && !(n.Has(3) && IsFloat(n.TypeOf(3)));
+  Value* packed = n.b.Const(padded && plain ? PackedRows(bytes, l.type, l.n, l.k) : Unpacked(bytes, l.type));
   const bool real_zeros = n.Has(3) && IsFloat(n.TypeOf(3));
   Value* zeros = nullptr;
   if (real_zeros) {
@@ -116,7 +117,7 @@ Status MatMulNBits(OnnxNode& n) {
     w = n.b.Op("Dequantize", {packed, scale, real_zeros ? nullptr : zeros},
                {{"axis", int64_t{1}}, {"block_size", l.block}});
     if (real_zeros) w = SubtractFloatZeros(e, w, scale, zeros, l);
-    if (l.blocks * l.block != l.k) w = e.Slice(w, n.b.Ints({0}), n.b.Ints({l.k}), 1);
+    if (padded && !plain) w = e.Slice(w, n.b.Ints({0}), n.b.Ints({l.k}), 1);
   }
   Value* y = n.b.Op("MatMul", {n.In(0), w, n.In(5)}, {{"transpose_b", true}});
   n.Out(0, y);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/gemm/panel_blocking.h"
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
@@ -10,95 +11,26 @@
 namespace tern::cpu {
 namespace {
 
-// Maximum dwords of a per job. They share the L2 cache with a panel of b and rows of c.
-constexpr int64_t kBlockDwords = 80 << 10;
-constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
-constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-// The unit is one multiply-add. Multiply-adds of padded columns count as well.
-constexpr int64_t kMinWorkPerThread = 1 << 16;
+constexpr int64_t kSumDwords = 64 << 10;  // dwords of c that stay in the L2 cache
 // If b has fewer columns, rows of a that collide in the cache are not copied.
 constexpr int64_t kWorthCopying = 64;
-constexpr int64_t kFewRows = 4;                 // a product with up to this many rows is not split by rows
-constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of b that a job with few rows reads
-constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
-// Describes how a product is split into jobs. A job multiplies a block of rows of a by several panels of b.
-struct Blocking {
-  int64_t depth;         // dwords of k per pass
-  int64_t rows, panels;  // rows of a and panels of b per job
-  int64_t row_jobs, panel_jobs;
+struct Blocking : PanelBlocking {
   bool copy;  // rows of a are copied into contiguous scratch memory first
 };
 
-// Estimates the time of a job. The unit is the time to multiply one row of a by half a panel. Each tile,
-// panel and row adds a fixed overhead. A copied row adds a larger overhead.
-double CostOf(const Blocking& blocking, int64_t rows, int64_t panels, const TileTable& table) {
-  const auto row_count = static_cast<double>(rows), panel_count = static_cast<double>(panels);
-  return panel_count * (2 * row_count + static_cast<double>(CeilDiv(rows, table.rows)) + 4) +
-         (blocking.copy ? 0.25 : 0.1) * row_count;
-}
-
-// Splits the product for several threads into jobs of even size. It prefers several jobs per thread, so that
-// other threads can run the remaining jobs of a delayed thread. It prefers splits by rows, because a thread
-// then finds its rows of c in its cache when it reads c next.
-void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads, Blocking& blocking) {
-  constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
-  // Products of up to kFewRows rows are limited by memory bandwidth, so their time does not depend on p.m.
-  const double work = static_cast<double>(std::max(p.m, kFewRows)) *
-                      static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
-  const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
-  if (target < 2) return;
-  if (p.m <= kFewRows) {
-    // Memory bandwidth limits the speed. With small jobs, all threads end at about the same time.
-    const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
-    blocking.panels =
-        std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));
-    return;
-  }
-  const int64_t panels = blocking.panels, fewest = CeilDiv(p.m, blocking.rows);
-  double best = 0;
-  for (int64_t group = panels + 1; group > 1;) {
-    const int64_t panel_jobs = CeilDiv(panels, group - 1);
-    group = CeilDiv(panels, panel_jobs);
-    if (panel_jobs > target && best > 0) break;
-    for (int64_t round = 1; round <= 4; ++round) {
-      const int64_t max_row_jobs = std::max(fewest, CeilDiv(p.m, table.rows)),
-                    rows =
-                        CeilDiv(p.m, std::clamp(CeilDiv(threads * round, panel_jobs), fewest, max_row_jobs));
-      const int64_t row_jobs = CeilDiv(p.m, rows), jobs = row_jobs * panel_jobs;
-      if (jobs > std::max(target, fewest) && best > 0) break;
-      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(blocking, rows, group, table) *
-                          (row_jobs < threads ? kSharedRows : 1) * (jobs < 2 * threads ? kFewJobs : 1);
-      if (best > 0 && cost >= best) continue;
-      best = cost;
-      blocking.rows = rows, blocking.panels = group;
-    }
-  }
-}
-
 Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) {
-  Blocking blocking{};
-  const int64_t dwords = table.dwords(p.k);
-  blocking.depth = EvenPartSize(dwords, p.bf16_c ? std::max(dwords, kMaxPanelDepth) : kMaxPanelDepth, 8);
+  const int64_t dwords = table.dwords(p.k), a_row = p.bf16_a ? p.a_row / 2 : p.a_row,
+                max_depth = p.bf16_c ? std::max(dwords, kMaxPanelDepth) : kMaxPanelDepth;
   const bool in_place = p.a_column == 1 && (table.per_lane == 1 || p.bf16_a);
-  const int64_t a_row = p.bf16_a ? p.a_row / 2 : p.a_row;
-  blocking.copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
-  const int64_t panels = CeilDiv(p.n, table.columns);
-  int64_t max_rows = std::max<int64_t>(table.rows, kBlockDwords / blocking.depth);
-  // A small b stays in the L1 cache, so all columns of a few rows of c are computed before the next rows.
-  if (dwords * p.n <= kBlockDwords / 4)
-    max_rows =
-        std::min(max_rows, std::max<int64_t>(8 * table.rows, kBlockDwords / 2 / std::max<int64_t>(1, p.n)));
-  blocking.rows = EvenPartSize(p.m, max_rows, 1);
-  blocking.panels = panels;
-  if (threads > 1) SplitForThreads(p, table, threads, blocking);
-  blocking.row_jobs = CeilDiv(p.m, blocking.rows);
-  blocking.panel_jobs = CeilDiv(panels, blocking.panels);
-  return blocking;
+  const bool copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
+  return {cpu::BlockingOf({p.m, p.n, p.k, dwords, max_depth, table.rows, table.columns, table.granule, copy},
+                          threads),
+          copy};
 }
 
 size_t ScratchPerThread(const Blocking& blocking) {
-  return blocking.copy ? static_cast<size_t>(blocking.rows * (blocking.depth + kPad)) * sizeof(float) : 0;
+  return blocking.copy ? static_cast<size_t>(blocking.rows * (blocking.depth + kCopyPad)) * sizeof(float) : 0;
 }
 
 // One pass of a job over k. k0, depth and a_row are in dwords.
@@ -186,7 +118,7 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Blocking& blo
     part.a_row = p.bf16_a ? p.a_row / 2 : p.a_row;
     if (blocking.copy) {
       part.a = scratch;
-      part.a_row = part.depth + kPad;
+      part.a_row = part.depth + kCopyPad;
       CopyRows(p, table, part, std::min(part.depth * table.per_lane, p.k - k0 * table.per_lane), scratch);
     }
     RunPart(p, table, part);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "kernels/cpu/byte/byte_panels.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/peak/peak.h"
 
@@ -35,21 +36,28 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+enum class Type : uint8_t { kF32, kBf16, kInt8 };
+constexpr const char* kTypeNames[] = {"f32", "bf16", "int8"};
+
 class Bench {
  public:
-  Bench(const Shape& s, Operands operands, int threads) : shape_(s), workers_(threads) {
-    const int64_t size = PanelsSize(s.k, s.n, operands);
-    const int64_t copies = s.m <= kFewRows ? std::max<int64_t>(1, kAllWeights / (size * 4)) : 1;
-    const std::vector<float> b(static_cast<size_t>(s.k * s.n), 0.25f);
-    panels_ = Floats(size * copies), a_ = Floats(s.m * s.k), c_ = Floats(s.m * s.n);
-    for (int64_t i = 0; i < copies; ++i)
-      PackPanels({b.data(), s.n, 1, 1.0f}, s.k, s.n, Start(panels_) + i * size, workers_, operands);
+  Bench(const Shape& s, Type type, int threads) : shape_(s), type_(type), workers_(threads) {
+    const Operands operands = type == Type::kBf16 ? Operands::kBf16 : Operands::kF32;
+    size_ = type == Type::kInt8 ? BytePackedSize(s.k, s.n) / 4 : PanelsSize(s.k, s.n, operands);
+    copies_ = s.m <= kFewRows ? std::max<int64_t>(1, kAllWeights / (size_ * 4)) : 1;
+    panels_ = Floats(size_ * copies_), a_ = Floats(s.m * s.k), c_ = Floats(s.m * s.n);
     std::fill(Start(a_), Start(a_) + s.m * s.k, 0.5f);
+    if (type == Type::kInt8) {
+      PrepareBytes(threads);
+      return;
+    }
+    const std::vector<float> b(static_cast<size_t>(s.k * s.n), 0.25f);
+    for (int64_t i = 0; i < copies_; ++i)
+      PackPanels({b.data(), s.n, 1, 1.0f}, s.k, s.n, Start(panels_) + i * size_, workers_, operands);
     p_.operands = operands;
     p_.m = s.m, p_.n = s.n, p_.k = s.k;
     p_.a = Start(a_), p_.a_row = s.k, p_.c = Start(c_), p_.c_row = s.n;
     scratch_ = Buffer::Allocate(PanelScratch(p_, threads) + 64);
-    size_ = size, copies_ = copies;
   }
 
   // Runs products for kRoundSeconds and records the shortest time of one product.
@@ -57,8 +65,12 @@ class Bench {
     const double end = Now() + kRoundSeconds;
     for (double from = Now(); from < end;) {
       p_.panels = Start(panels_) + next_ * size_;
+      bytes_.packed = reinterpret_cast<const int8_t*>(p_.panels);
       next_ = (next_ + 1) % copies_;
-      MultiplyPanels(p_, scratch_.data(), workers_);
+      if (type_ == Type::kInt8)
+        MultiplyBytes(bytes_, scratch_.data(), workers_);
+      else
+        MultiplyPanels(p_, scratch_.data(), workers_);
       const double to = Now();
       best_ = std::min(best_, to - from);
       total_ += to - from, ++runs_;
@@ -88,31 +100,52 @@ class Bench {
   static Buffer Floats(int64_t count) { return Buffer::Allocate(static_cast<size_t>(count) * sizeof(float)); }
   static float* Start(const Buffer& b) { return reinterpret_cast<float*>(b.data()); }
 
+  // Prepares products of u8 and i8 with results of 8 bits.
+  void PrepareBytes(int threads) {
+    const Shape& s = shape_;
+    const std::vector<int8_t> b(static_cast<size_t>(s.k * s.n), 3);
+    scales_.assign(static_cast<size_t>(s.n), 1e-3f);
+    for (int64_t i = 0; i < copies_; ++i)
+      PackBytes({b.data()}, s.n, 1, s.k, s.n, reinterpret_cast<int8_t*>(Start(panels_) + i * size_),
+                workers_);
+    bytes_.m = s.m, bytes_.n = s.n, bytes_.k = s.k;
+    bytes_.a = a_.data(), bytes_.a_row = s.k, bytes_.c = c_.data(), bytes_.c_row = s.n;
+    bytes_.epilogue.scale = scales_.data();
+    bytes_.epilogue.bias = WeightSums(reinterpret_cast<const int8_t*>(panels_.data()));
+    scratch_ = Buffer::Allocate(ByteGemmScratch(bytes_, threads) + 64);
+  }
+
   Shape shape_;
+  Type type_;
   Workers workers_;
   PanelProduct p_;
+  ByteGemm bytes_;
+  std::vector<float> scales_;
   Buffer panels_, a_, c_, scratch_;
   int64_t size_ = 0, copies_ = 1, next_ = 0, runs_ = 0;
   double best_ = 1e9, total_ = 0;
 };
 
-void Print(const Shape& s, Operands operands, int threads, int rounds) {
+void Print(const Shape& s, Type type, int threads, int rounds) {
   const Workers workers(threads);
-  Bench bench(s, operands, threads);
+  Bench bench(s, type, threads);
   const bool few_rows = s.m <= kFewRows;
   double limit = 0;
   for (int i = 0; i < rounds; ++i) {
     const PeakRate peak = MeasurePeak(workers);
-    limit = std::max(limit, few_rows                     ? bench.Read() / 1e9
-                            : operands == Operands::kF32 ? peak.f32
-                                                         : peak.bf16);
+    limit = std::max(limit, few_rows              ? bench.Read() / 1e9
+                            : type == Type::kF32  ? peak.f32
+                            : type == Type::kBf16 ? peak.bf16
+                                                  : peak.int8);
     bench.Round();
   }
   const double reached = (few_rows ? bench.bytes() : bench.flops()) / 1e9;
   std::printf("%5lldx%lldx%lld\t%s\t%.3f ms\t%.1f %s", static_cast<long long>(s.m),
-              static_cast<long long>(s.n), static_cast<long long>(s.k),
-              operands == Operands::kF32 ? "f32" : "bf16", bench.ms(), reached,
-              few_rows ? "GB/s" : "GFLOP/s");
+              static_cast<long long>(s.n), static_cast<long long>(s.k), kTypeNames[static_cast<int>(type)],
+              bench.ms(), reached,
+              few_rows              ? "GB/s"
+              : type == Type::kInt8 ? "GOP/s"
+                                    : "GFLOP/s");
   if (limit > 0) std::printf("\t%.1f %% of %.1f", 100 * reached / limit, limit);
   std::printf("\n");
   std::fflush(stdout);
@@ -144,6 +177,6 @@ int main(int count, char** args) {
       return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", args[0]), 2;
   }
   for (const Shape& s : shapes.empty() ? kShapes : shapes)
-    for (Operands operands : {Operands::kF32, Operands::kBf16}) Print(s, operands, threads, rounds);
+    for (Type type : {Type::kF32, Type::kBf16, Type::kInt8}) Print(s, type, threads, rounds);
   return 0;
 }

@@ -1,6 +1,7 @@
 // The register tile of matrix products, for *_simd.cc files. Ops is a struct of the file that includes this
 // header. It defines what a dword of a and a vector of b contain, and how their product is accumulated.
 #pragma once
+#include "kernels/cpu/gemm/row_pointers-inl.h"
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/bf16-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
@@ -30,44 +31,6 @@ constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
 
-// Hides the value of p from the optimizer. Otherwise the compiler keeps one pointer per row, which needs more
-// registers than the CPU has. If the value is hidden, the compiler uses the addressing mode base + row
-// stride.
-template <class T> inline void Hide(T& p) {
-#if defined(__x86_64__)
-  asm volatile("" : "+r"(p));
-#else
-  (void)p;
-#endif
-}
-
-// Pointers to rows of a, in groups of three: base, base + step, base + 2 * step.
-template <class Dword, int R> struct RowPointers {
-  static_assert(sizeof(Dword) == sizeof(float));
-  static constexpr int kGroups = (R + 2) / 3;
-  const char* base[kGroups];
-  int64_t step;
-
-  RowPointers(const float* a, int64_t row) : step(row * static_cast<int64_t>(sizeof(float))) {
-#pragma GCC unroll 8
-    for (int g = 0; g < kGroups; ++g) base[g] = reinterpret_cast<const char*>(a + 3 * g * row);
-  }
-  void Settle() {
-#pragma GCC unroll 8
-    for (int g = 0; g < kGroups; ++g) Hide(base[g]);
-    Hide(step);
-  }
-  Dword At(int row, int64_t k) const {
-    Dword v;
-    __builtin_memcpy(&v, base[row / 3] + (row % 3) * step + k * 4, 4);
-    return v;
-  }
-  void Advance(int64_t k) {
-#pragma GCC unroll 8
-    for (int g = 0; g < kGroups; ++g) base[g] += k * 4;
-  }
-};
-
 template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&sum)[R][N]) {
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i)
@@ -76,7 +39,7 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
   const float* b = t.b;
   const char* prefetch = reinterpret_cast<const char*>(t.prefetch ? t.prefetch : t.b);
   for (int64_t segment = 0; segment < t.segments; ++segment) {
-    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row);
+    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row * 4);
     for (int64_t k = t.k; k > 0; --k, b += kWidth) {
       rows.Settle();
       if constexpr (R > 6) {  // smaller tiles are slowed down by prefetching
@@ -279,7 +242,7 @@ template <class Ops, int R, int W> void RunHalf(const Tile& t) {
   }
   const float* b = t.b;
   for (int64_t segment = 0; segment < t.segments; ++segment) {
-    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row);
+    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row * 4);
     for (int64_t k = t.k; k > 0; --k, b += kWidth) {
       rows.Settle();
       typename Ops::Row row[W ? W : 1];

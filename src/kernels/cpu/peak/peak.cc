@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/peak/peak_bf16.h"
 #include "kernels/cpu/peak/peak_simd.h"
+#include "kernels/cpu/peak/peak_vnni_simd.h"
 
 namespace tern::cpu {
 namespace {
@@ -45,6 +46,12 @@ PeakRate MeasurePeak(const Workers& workers) {
   rate.f32 = BestRate(workers, table.flops, [&] { return table.chains(kRounds, factor, term); });
   if (ActiveBf16Products())
     rate.bf16 = BestRate(workers, kBf16RoundFlops, [&] { return Bf16Chains(kRounds, factor); });
+  if (!ActiveVnni()) return rate;
+  volatile uint32_t pixels = 0x01020304;
+  volatile int32_t weights = 0x01ff02fe;
+  const BytePeakTable& bytes = BytePeak();
+  rate.int8 = BestRate(workers, bytes.ops,
+                       [&] { return static_cast<float>(bytes.chains(kRounds, pixels, weights)); });
   return rate;
 }
 

@@ -8,14 +8,15 @@
 
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/vnni.h"
 
 namespace tern::cpu {
 
-// Test levels are numbers. 0 to 3 are SimdLevels. kBf16Products is BestSimd() with AVX512-BF16 on; levels 0
-// to 3 have it off.
-constexpr int kBf16Products = 4;
+// Test levels are numbers. 0 to 3 are SimdLevels, with AVX512-BF16 and VNNI off. kBf16Products is BestSimd()
+// with AVX512-BF16 on. kVnniProducts is BestSimd() with VNNI on.
+constexpr int kBf16Products = 4, kVnniProducts = 5;
 
-// Restores the active level and the switch of AVX512-BF16 in its destructor.
+// Restores the active level and the switches of AVX512-BF16 and VNNI in its destructor.
 class LevelKeeper {
  public:
   LevelKeeper() = default;
@@ -23,18 +24,20 @@ class LevelKeeper {
   ~LevelKeeper() {
     LimitSimd(level_);
     LimitBf16Products(bf16_);
+    LimitVnni(vnni_);
   }
 
  private:
   const SimdLevel level_ = ActiveSimd();
-  const bool bf16_ = Bf16ProductsLimit();
+  const bool bf16_ = Bf16ProductsLimit(), vnni_ = VnniLimit();
 };
 
-// Activates a level of LevelsHere or LevelsAndBf16Here. The caller must have a LevelKeeper, which restores
-// the level afterwards.
+// Activates a level of LevelsHere, LevelsAndBf16Here or LevelsAndVnniHere. The caller must have a
+// LevelKeeper, which restores the level afterwards.
 inline void UseLevel(int level) {
   LimitSimd(static_cast<SimdLevel>(std::min(level, static_cast<int>(BestSimd()))));
   LimitBf16Products(level == kBf16Products);
+  LimitVnni(level == kVnniProducts);
 }
 
 // Base class of tests whose parameter is the level. Usage:
@@ -60,6 +63,12 @@ inline std::vector<int> LevelsHere() {
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
   if (ActiveBf16Products()) levels.push_back(kBf16Products);
+  return levels;
+}
+// Returns LevelsHere(), followed by kVnniProducts if VNNI is in use. For tests of kernels of 8-bit numbers.
+inline std::vector<int> LevelsAndVnniHere() {
+  std::vector<int> levels = LevelsHere();
+  if (ActiveVnni()) levels.push_back(kVnniProducts);
   return levels;
 }
 

@@ -1,0 +1,137 @@
+#include "kernels/cpu/byte/byte_panels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/byte/byte_pack.h"
+#include "kernels/cpu/byte/copy_bytes.h"
+#include "kernels/cpu/gemm/panel_blocking.h"
+#include "kernels/cpu/support/blocking.h"
+
+namespace tern::cpu {
+namespace {
+
+// If b has fewer columns, rows of a that collide in the cache are not copied.
+constexpr int64_t kWorthCopying = 64;
+
+bool Copies(const ByteGemm& p) {
+  if (p.a_type == DType::kI8 || p.k % 4 != 0) return true;
+  return p.a_row % 2048 == 0 && p.n >= kWorthCopying && p.m > 2;
+}
+
+// Long sums take one pass as well, because the result has no room for partial sums.
+PanelBlocking BlockingFor(const ByteGemm& p, const ByteTileTable& table, int threads) {
+  const int64_t dwords = ByteDwords(p.k);
+  return BlockingOf({p.m, p.n, dwords, dwords, std::max<int64_t>(1, dwords), table.rows, table.columns,
+                     table.granule, Copies(p)},
+                    threads);
+}
+
+// The stride of copied rows, in bytes.
+int64_t CopiedRow(const ByteGemm& p) { return 4 * (ByteDwords(p.k) + kCopyPad); }
+
+size_t ScratchPerThread(const ByteGemm& p, const PanelBlocking& blocking) {
+  return Copies(p) ? Aligned(static_cast<size_t>(blocking.rows * CopiedRow(p))) : 0;
+}
+
+const char* At(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
+char* At(void* p, int64_t bytes) { return static_cast<char*>(p) + bytes; }
+
+// A block of rows of a and a range of panels.
+struct Part {
+  int64_t m0, rows, panel0, panel1;
+  const uint8_t* a;
+  int64_t a_row;
+};
+
+void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
+  const int64_t dwords = ByteDwords(p.k), width = OutputWidth(p.epilogue),
+                panel_bytes = 4 * dwords * table.columns;
+  const int8_t* panels = p.packed + Aligned(static_cast<size_t>(p.n) * sizeof(int32_t));
+  const void* residual = ResidualOf(p.epilogue);
+  const EvenSplit tiles(part.rows, table.rows);
+  ByteTile t;
+  t.a_row = part.a_row, t.k = dwords, t.c_row = p.c_row, t.epilogue = &p.epilogue;
+  const auto run = [&](int64_t panel, int64_t i) {
+    const int64_t n0 = panel * table.columns, row = tiles.Start(i), m = part.m0 + row;
+    t.column = n0, t.columns = std::min<int64_t>(table.columns, p.n - n0);
+    t.a = part.a + row * part.a_row;
+    t.b = panels + panel * panel_bytes;
+    t.c = At(p.c, (m * p.c_row + n0) * width);
+    if (residual) t.residual = At(residual, (m * p.epilogue.residual_row + n0) * width);
+    table.run[tiles.Size(i)](t);
+  };
+  // If the panels stay in the L2 cache, c is computed row by row.
+  if ((part.panel1 - part.panel0) * panel_bytes <= 4 * kPanelDwords) {
+    for (int64_t i = 0; i < tiles.parts(); ++i)
+      for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
+    return;
+  }
+  // Otherwise c is computed panel by panel. Each tile prefetches its share of the next panel.
+  t.prefetch_step = CeilDiv(4 * table.columns, tiles.parts());
+  for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
+    for (int64_t i = 0; i < tiles.parts(); ++i) {
+      t.prefetch = panel + 1 < part.panel1 ? panels + (panel + 1) * panel_bytes + i * dwords * t.prefetch_step
+                                           : nullptr;
+      run(panel, i);
+    }
+}
+
+void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& blocking, int64_t job,
+            uint8_t* scratch) {
+  Part part{};
+  part.m0 = job / blocking.panel_jobs * blocking.rows;
+  part.rows = std::min(blocking.rows, p.m - part.m0);
+  part.panel0 = job % blocking.panel_jobs * blocking.panels;
+  part.panel1 = std::min(part.panel0 + blocking.panels, CeilDiv(p.n, table.columns));
+  const auto* rows = static_cast<const uint8_t*>(p.a) + part.m0 * p.a_row;
+  part.a = rows, part.a_row = p.a_row;
+  if (Copies(p)) {
+    part.a = scratch, part.a_row = CopiedRow(p);
+    for (int64_t i = 0; i < part.rows; ++i)
+      CopyBytes(rows + i * p.a_row, p.k, FlipOf(p.a_type), scratch + i * part.a_row);
+  }
+  RunPart(p, table, part);
+}
+
+}  // namespace
+
+int64_t BytePackedSize(int64_t k, int64_t n) {
+  const int64_t columns = ByteTileSimd().columns;
+  return static_cast<int64_t>(Aligned(static_cast<size_t>(n) * sizeof(int32_t))) +
+         RoundUp(n, columns) * 4 * ByteDwords(k);
+}
+
+void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int64_t n, int8_t* packed,
+               const Workers& workers) {
+  const ByteTileTable& table = ByteTileSimd();
+  auto* sums = reinterpret_cast<int32_t*>(packed);
+  std::fill(sums, sums + n, 0);
+  int8_t* panels = packed + Aligned(static_cast<size_t>(n) * sizeof(int32_t));
+  const int64_t width = table.columns;
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, width * k));
+  workers.ParallelFor(CeilDiv(n, width), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      PackBytePanel(table, b, row, column, k, i * width, std::min(width, n - i * width),
+                    panels + i * 4 * width * ByteDwords(k), sums + i * width);
+  });
+}
+
+size_t ByteGemmScratch(const ByteGemm& p, int threads) {
+  if (p.m <= 0 || p.n <= 0) return 0;
+  return ScratchPerThread(p, BlockingFor(p, ByteTileSimd(), threads)) * static_cast<size_t>(threads);
+}
+
+void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {
+  if (p.m <= 0 || p.n <= 0) return;
+  const ByteTileTable& table = ByteTileSimd();
+  const PanelBlocking blocking = BlockingFor(p, table, workers.threads());
+  const size_t per_thread = ScratchPerThread(p, blocking);
+  workers.ParallelFor(
+      blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
+        auto* thread_scratch = static_cast<uint8_t*>(scratch) + per_thread * static_cast<size_t>(worker);
+        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
+      });
+}
+
+}  // namespace tern::cpu

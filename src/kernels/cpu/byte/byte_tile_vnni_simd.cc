@@ -1,0 +1,178 @@
+// This file is compiled with -ffp-contract=off, so that every float operation is rounded.
+#include "kernels/cpu/byte/byte_tile.h"
+
+#include "kernels/cpu/byte/byte_epilogue-inl.h"
+#include "kernels/cpu/byte/dot-inl.h"
+#include "kernels/cpu/gemm/row_pointers-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// Size of the register tile. Its sums, one row of b and one dword of a fill the registers.
+#if defined(__AVX512VNNI__)
+constexpr int kRows = 14;
+#elif defined(__AVX512F__)
+constexpr int kRows = 12;
+#elif defined(__AVXVNNI__)
+constexpr int kRows = 6;
+#elif defined(__aarch64__)
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+constexpr int kVectors = 2, kLane = kLanes<float>, kWidth = kVectors * kLane;
+constexpr int kStep = 4 * kWidth;                         // bytes of a panel per dword of k
+constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;  // as in tile-inl.h
+
+template <int R, int N> inline void Start(const ByteTile& t, Ints (&sum)[R][N]) {
+  const int32_t* bias = t.epilogue->bias;
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    const int64_t columns = MinOf<int64_t>(t.columns - j * kLane, kLane);
+    const Ints start = bias ? LoadInts(bias + t.column + j * kLane, columns) : Ints{};
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) sum[i][j] = start;
+  }
+}
+
+template <int R, int N> inline void Multiply(const ByteTile& t, Ints (&sum)[R][N]) {
+  const int8_t* b = t.b;
+  const int8_t* prefetch = t.prefetch ? t.prefetch : t.b;
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    RowPointers<uint32_t, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row);
+    for (int64_t k = t.k; k > 0; --k, b += kStep) {
+      rows.Settle();
+      if constexpr (R > 6) {
+        __builtin_prefetch(prefetch, 0, 2);
+        prefetch += t.prefetch_step;
+      }
+      Weights w[N];
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) w[j] = LoadWeights(b + 4 * j * kLane);
+#pragma GCC unroll 4
+      for (int j = 0; R >= kPrefetchRows && j < N; ++j)
+        __builtin_prefetch(b + kPrefetchDistance * kStep + 4 * j * kLane);
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        const Pixels x = SpreadPixels(rows.At(i, 0));
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) AddDot(sum[i][j], x, w[j]);
+      }
+      rows.Advance(1);
+    }
+  }
+}
+
+inline uint32_t DwordAt(const uint8_t* p) {
+  uint32_t v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// Uses separate sums for four consecutive steps of k. Tiles of few rows otherwise have too few independent
+// sums to hide the latency of products.
+template <int R, int N> inline void MultiplyFewRows(const ByteTile& t, Ints (&sum)[R][N]) {
+  constexpr int kSteps = 4;
+  Ints part[kSteps][R][N] = {};
+  const int8_t* b = t.b;
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    const uint8_t* a = t.starts ? t.a + t.starts[segment] : t.a;
+    int64_t k = 0;
+    for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kStep)
+#pragma GCC unroll 4
+      for (int s = 0; s < kSteps; ++s)
+#pragma GCC unroll 4
+        for (int i = 0; i < R; ++i) {
+          const Pixels x = SpreadPixels(DwordAt(a + i * t.a_row + 4 * (k + s)));
+#pragma GCC unroll 4
+          for (int j = 0; j < N; ++j) AddDot(part[s][i][j], x, LoadWeights(b + s * kStep + 4 * j * kLane));
+        }
+    for (; k < t.k; ++k, b += kStep)
+#pragma GCC unroll 4
+      for (int i = 0; i < R; ++i) {
+        const Pixels x = SpreadPixels(DwordAt(a + i * t.a_row + 4 * k));
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) AddDot(part[0][i][j], x, LoadWeights(b + 4 * j * kLane));
+      }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j)
+      sum[i][j] += (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
+}
+
+// Rounds full vectors of sums to 8 bits in registers. kResidual means ByteResidual::kBeforeRounding.
+template <bool kResidual, int R, int N> inline void FinishInRegisters(const ByteTile& t, Ints (&sum)[R][N]) {
+  const ByteEpilogue& e = *t.epilogue;
+  const Rounding rounding(e.to);
+  const ResidualReader read(e, e.residual_zero);
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    const Floats scale = LoadVector(e.scale + t.column + j * kLane);
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      Floats v = ToFloats(sum[i][j]) * scale;
+      if constexpr (kResidual) {
+        const auto* residual = static_cast<const uint8_t*>(t.residual) + i * e.residual_row + j * kLane;
+        v += read(LoadBytes(residual)) * e.residual_ratio;
+      }
+      StoreBytes(static_cast<uint8_t*>(t.c) + i * t.c_row + j * kLane, rounding(v));
+    }
+  }
+}
+
+// Finishes sums of `rows` rows, [rows][kWidth].
+void FinishRows(const ByteTile& t, const int32_t* sums, int rows) {
+  const ByteEpilogue& e = *t.epilogue;
+  const int64_t width = e.output == ByteOutput::kBytes ? 1 : 4;
+  auto* c = static_cast<uint8_t*>(t.c);
+  const auto* residual = static_cast<const uint8_t*>(t.residual);
+  for (int i = 0; i < rows; ++i)
+    FinishRow(e,
+              {t.column, residual ? residual + i * e.residual_row * width : nullptr, c + i * t.c_row * width},
+              sums + i * kWidth, t.columns);
+}
+
+template <int R, int N> inline void Finish(const ByteTile& t, Ints (&sum)[R][N]) {
+  const ByteEpilogue& e = *t.epilogue;
+  if (e.output == ByteOutput::kBytes && t.columns == N * kLane) {
+    if (e.residual_mode == ByteResidual::kNone) return FinishInRegisters<false>(t, sum);
+    if (e.residual_mode == ByteResidual::kBeforeRounding) return FinishInRegisters<true>(t, sum);
+  }
+  int32_t sums[R * kWidth];
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) StoreVector(sums + i * kWidth + j * kLane, sum[i][j]);
+  FinishRows(t, sums, R);
+}
+
+template <int R, int N = kVectors> void Run(const ByteTile& t) {
+  if constexpr (N > 1)
+    if (t.columns <= (N - 1) * kLane) return Run<R, N - 1>(t);
+  Ints sum[R][N];
+  Start(t, sum);
+  if constexpr (R * N <= 4)
+    MultiplyFewRows(t, sum);
+  else
+    Multiply(t, sum);
+  Finish(t, sum);
+}
+
+template <int R = kRows> constexpr void Fill(ByteTileTable& table) {
+  table.run[R] = Run<R>;
+  if constexpr (R > 1) Fill<R - 1>(table);
+}
+
+constexpr ByteTileTable TableOf() {
+  ByteTileTable table{kRows, kWidth, kLane, {}};
+  Fill(table);
+  return table;
+}
+
+}  // namespace
+
+const ByteTileTable kByteTileSimdPlain = TableOf();
+
+}  // namespace tern::cpu::TERN_SIMD

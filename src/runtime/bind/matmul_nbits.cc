@@ -1,0 +1,124 @@
+// Binds MatMulNBits to the kernels for quantized weights.
+#include "kernels/cpu/gemm/tile_products.h"
+#include "kernels/cpu/nbits/nbits.h"
+#include "runtime/bind/epilogue.h"
+#include "runtime/cost/cost_model.h"
+
+namespace tern {
+namespace {
+
+// Inputs of MatMulNBits.
+enum : int { kA, kB, kBias, kResidual, kScale, kZero };
+
+// Returns the layout of a node's weights. Depends on types, dims and attributes only.
+cpu::NBitsLayout LayoutOf(const Attrs& attrs, const Dims& b, DType type, DType scale, bool has_zeros) {
+  cpu::NBitsLayout l;
+  const bool transposed = attrs.Bool("transpose_b");
+  l.k = b[transposed ? 1 : 0], l.n = b[transposed ? 0 : 1];
+  l.bits = BitWidth(type);
+  l.block = attrs.Int("block_size");
+  l.f16_scales = scale == DType::kF16;
+  l.has_zeros = has_zeros;
+  l.zero = IsSignedInt(type) ? 1 << (l.bits - 1) : 0;
+  return l;
+}
+
+// Returns whether the bias has one element per column.
+bool ColumnBias(const KernelQuery& q) {
+  const Dims& bias = q.InDims(kBias);
+  return !bias.empty() && CountOf(bias) == bias.back() && bias.back() == q.OutDims(0).back();
+}
+
+class MatMulNBits : public KernelOf<MatMulNBits> {
+ public:
+  static constexpr const char* kPack = "matmul.nbits";
+  static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
+  static std::string WhyNot(const KernelQuery& q) {
+    if (q.InType(kA) != DType::kF32) return "needs f32 rows";
+    for (int i : {kB, kScale, kZero})
+      if (q.Has(i) && !q.IsWeight(i)) return "needs constant weights, scales and zero points";
+    if (q.InType(kScale) == DType::kF64) return "does not read scales of f64";
+    if (q.InRank(kA) < 1) return "needs rows";
+    if (!cpu::NBitsLayout::BlockFits(q.attrs().Int("block_size")))
+      return "needs blocks of 16 or of a multiple of 32 elements";
+    if (q.attrs().Bool("dynamic")) return "does not round rows to 8 bits";
+    return BoundEpilogue::Fits(q, kBias) && BoundEpilogue::Fits(q, kResidual)
+               ? ""
+               : "cannot add this bias or residual";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const cpu::NBitsLayout l =
+        LayoutOf(q.attrs(), q.InDims(kB), q.InType(kB), q.InType(kScale), q.Has(kZero));
+    const cpu::TileTable& table = cpu::TileFor(cpu::Operands::kF32);
+    const int64_t rows = CountFrom(q.InDims(kA), 0, q.InDims(kA).size() - 1);
+    Work work;
+    work.algorithm = "panels";
+    work.products = cpu::TileProducts(table, rows, l.n, l.k);
+    work.weights = static_cast<double>(l.bytes());
+    work.moved = 4 * static_cast<double>(CountOf(q.InDims(kA)) + CountOf(q.OutDims(0)));
+    return {work};
+  }
+
+  Status Prepare(PrepareContext& c) override {
+    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kScale);
+    layout_ = LayoutOf(c.attrs(), b.dims(), b.dtype(), scale.dtype(), c.Has(kZero));
+    std::vector<int> inputs = {kB, kScale};
+    if (c.Has(kZero)) inputs.push_back(kZero);
+    TERN_ASSIGN(packed_, c.Packed(inputs, DType::kU8, {layout_.bytes()}, [&](Tensor& to) {
+      cpu::PackNBits(layout_, SourceOf(c), to.data<uint8_t>(), c.workers());
+    }));
+    return {};
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const Dims& a = c->InDims(kA);
+    p_ = {};
+    p_.layout = layout_;
+    p_.m = CountFrom(a, 0, a.size() - 1);
+    column_bias_ = c->Has(kBias) && ColumnBias(c.query());
+    epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{kResidual}
+                                          : std::initializer_list<int>{kBias, kResidual});
+    c.SetScratch(cpu::NBitsScratch(p_, c.threads()));
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    cpu::NBitsProduct p = p_;
+    p.packed = packed_.data<const uint8_t>();
+    p.a = c.In<float>(kA), p.c = c.Out<float>(0);
+    if (column_bias_) p.bias = c.In<float>(kBias);
+    p.epilogue = epilogue_.For(c);
+    cpu::MultiplyNBits(p, c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  static cpu::NBitsSource SourceOf(const PrepareContext& c) {
+    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kScale);
+    const bool transposed = c.attrs().Bool("transpose_b");
+    cpu::NBitsSource s;
+    s.q = b.data<const uint8_t>();
+    s.is_signed = IsSignedInt(b.dtype());
+    s.k_stride = transposed ? 1 : b.dim(1), s.n_stride = transposed ? b.dim(1) : 1;
+    s.scale = scale.raw();
+    s.scale_type = scale.dtype();
+    if (c.attrs().Int("block_size") > 0)
+      s.scale_k = transposed ? 1 : scale.dim(1), s.scale_n = transposed ? scale.dim(1) : 1;
+    else
+      s.scale_n = scale.size() == 1 ? 0 : 1;
+    if (c.Has(kZero)) s.zero = c.Weight(kZero)->data<const uint8_t>();
+    return s;
+  }
+
+  Tensor packed_;
+  cpu::NBitsLayout layout_;
+  cpu::NBitsProduct p_;
+  bool column_bias_ = false;
+  BoundEpilogue epilogue_;
+};
+
+}  // namespace
+
+TERN_KERNELS(MatMulNBits) { table.Add<MatMulNBits>("MatMulNBits", "cpu.nbits", MatMulNBits::Legal); }
+
+}  // namespace tern
