@@ -38,10 +38,7 @@ cpu::ByteWeights WeightsOf(const Tensor& w, const Tensor* zero) {
 
 }  // namespace
 
-double ByteBound::ProductFactor() {
-  if (cpu::ActiveSimd() == cpu::SimdLevel::kAvx512) return cpu::ActiveVnni() ? 1 : 2.5;
-  return cpu::ActiveVnni() ? 0.4 : 1;
-}
+double ByteBound::ProductFactor() { return cpu::ActiveVnni() ? 1 : 2.5; }
 
 std::string ByteBound::WhyNot(const QuantizedForm& form, const KernelQuery& q, int64_t row, int64_t column,
                               int64_t depth, int64_t columns) {

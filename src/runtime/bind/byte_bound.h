@@ -12,8 +12,7 @@ namespace tern {
 // known, otherwise in every run.
 class ByteBound {
  public:
-  // Returns the factor by which products take longer than at the rate of their instruction set. The rates of
-  // avx512 are those with VNNI, the rates of avx2 those without.
+  // Returns the time of a dot product of four bytes, relative to a multiply-add of f32.
   static double ProductFactor();
 
   explicit ByteBound(const char* op) : form_(QuantizedFormOf(op)) {}

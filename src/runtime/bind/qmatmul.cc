@@ -68,7 +68,7 @@ class PackedQMatMul : public KernelOf<PackedQMatMul> {
   }
   Status Run(RunContext& c) override {
     cpu::ByteGemm p = p_;
-    p.a = c.In(0).raw(), p.packed = packed_.data<const int8_t>(), p.c = c.Out(0).raw();
+    p.a = c.In(0).raw(), p.panels = cpu::BytePanels(packed_.data<const int8_t>(), n_), p.c = c.Out(0).raw();
     p.epilogue = bound_.For(c);
     cpu::MultiplyBytes(p, c.scratch<void>(), c.workers());
     return {};
