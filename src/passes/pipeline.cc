@@ -189,6 +189,7 @@ const std::vector<Stage>& AllStages() {
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},
+      {"integer", Level::kExtended, {"integer"}},  // before "fuse", which uses the epilogues of float ops
       {"fuse", Level::kExtended, {"fuse"}},
       {"weights", Level::kExtended, {"weights"}},  // after "fuse", so that MatMul has its epilogue
       {"layout", Level::kLayout, {"layout"}},

@@ -91,13 +91,17 @@ Status ExportChannelsLast(const Exporter& exporter, TernNode& n) {
   const std::string y = n.Out(0);
   n.SetIn(0, n.Op("Transpose", {n.In(0)}, {{"perm", ToFirst(rank)}}));
   const auto& ports = n.node.op->inputs;
-  if (ports.size() > 3 && ports[3].name == "residual" && n.Has(3)) {
-    const int own = n.TypeOf(3).shape.rank();
+  const auto at =
+      std::find_if(ports.begin(), ports.end(), [](const Port& p) { return p.name == "residual"; });
+  const int residual = static_cast<int>(at - ports.begin());
+  if (at != ports.end() && n.Has(residual)) {
+    const int own = n.TypeOf(residual).shape.rank();
     if (own < 0) return n.NotExportable("channels_last needs a residual of known rank");
     std::vector<int64_t> lead;
     for (int64_t i = 0; i < rank - own; ++i) lead.push_back(i);
-    const std::string full = lead.empty() ? n.In(3) : n.Op("Unsqueeze", {n.In(3), n.Ints(lead)});
-    n.SetIn(3, n.Op("Transpose", {full}, {{"perm", ToFirst(rank)}}));
+    const std::string full =
+        lead.empty() ? n.In(residual) : n.Op("Unsqueeze", {n.In(residual), n.Ints(lead)});
+    n.SetIn(residual, n.Op("Transpose", {full}, {{"perm", ToFirst(rank)}}));
   }
   n.SetOut(0, n.Temp());
   TERN_TRY(exporter(n));

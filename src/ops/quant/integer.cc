@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/quant/evaluate_part.h"
+#include "ops/support/channels_last.h"
 
 namespace tern {
 namespace {
@@ -17,8 +18,7 @@ int32_t ZeroAt(const EvalContext& c, int i) {
   return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0;
 }
 
-double Scaled(float sum, float multiplier, const IntegerBounds& bounds, int32_t zero) {
-  const float v = sum * multiplier;
+double Rounded(float v, const IntegerBounds& bounds, int32_t zero) {
   if (std::isnan(v)) return zero;
   return std::nearbyint(std::min(std::max(v, bounds.low), bounds.high)) + zero;
 }
@@ -33,35 +33,79 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// Evaluates form.real without its activation on integers: the operands minus their zero points, and the bias.
+// Evaluates form.real on integers: the operands minus their zero points, and the i32 bias. Applies no
+// residual and no activation.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
     TERN_ASSIGN(Tensor x, Centred(form, attrs, c, i));
     operands.push_back(std::move(x));
   }
-  if (form.has_bias && c.Has(form.bias()))
+  if (form.has_epilogue && c.Has(form.bias()) && c.In(form.bias()).dtype() == DType::kI32)
     operands.push_back(Tensor::Of(DType::kF64, c.In(form.bias()).dims(), ToDoubles(c.In(form.bias()))));
   return EvaluatePart(*FindOp(form.real), WithoutActivation(RealAttrs(form, attrs)), operands);
 }
 
-Status EvaluateProduct(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+Result<std::vector<double>> BroadcastValues(const Tensor& x, const Dims& dims) {
+  const OpDef& expand = *FindOp("Expand");
+  TERN_ASSIGN(const Tensor y, EvaluatePart(expand, expand.defaults, {x, Tensor::Ints(dims)}));
+  return ToDoubles(y);
+}
+
+// The sums of QConv or QMatMul, and the residual broadcast to their shape.
+struct ProductSums {
+  Dims dims;
+  std::vector<double> sums, residual;  // residual is empty if there is none
+  int64_t channels = 1, inner = 1;     // the sums are [outer, channels, inner]
+
+  int64_t Channel(size_t i) const { return static_cast<int64_t>(i) / inner % channels; }
+};
+
+Result<ProductSums> SumsOf(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   TERN_ASSIGN(const Tensor sums, Sums(form, attrs, c));
-  const int at = form.result();
-  const float y_scale = FloatAt(c, at);
-  const int32_t zero = ZeroAt(c, at + 1);
-  const IntegerBounds bounds =
-      BoundsOf(c.OutType(0), zero, y_scale, form.has_bias ? ActivationOf(attrs) : BoundsAttrs());
-  const bool channels_second = std::string_view(form.real) == "Conv";
-  int64_t inner = 1;
-  for (int i = 2; channels_second && i < sums.rank(); ++i) inner *= sums.dim(i);
-  const int64_t channels = sums.rank() == 0 ? 1 : sums.dim(channels_second ? 1 : -1);
-  auto y = ToDoubles(sums);
-  for (size_t i = 0; i < y.size(); ++i) {
-    const float w_scale = FloatAt(c, 4, static_cast<int64_t>(i) / inner % channels);
-    y[i] = Scaled(static_cast<float>(y[i]), ProductMultiplier(FloatAt(c, 1), w_scale, y_scale), bounds, zero);
+  ProductSums p{sums.dims(), ToDoubles(sums), {}};
+  const bool channels_second = attrs.Has("channels_last") && !attrs.Bool("channels_last");
+  for (int i = 2; channels_second && i < sums.rank(); ++i) p.inner *= sums.dim(i);
+  if (sums.rank() > 0) p.channels = sums.dim(channels_second ? 1 : -1);
+  if (c.Has(form.residual())) {
+    TERN_ASSIGN(p.residual, BroadcastValues(c.In(form.residual()), p.dims));
   }
-  c.Out("y", sums.dims(), y);
+  return p;
+}
+
+Status EvaluateProduct(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const ProductSums p, SumsOf(form, attrs, c));
+  const int at = form.result(), residual = form.residual();
+  const float y_scale = FloatAt(c, at);
+  const int32_t zero = ZeroAt(c, at + 1), residual_zero = ZeroAt(c, residual + 2);
+  const float ratio = p.residual.empty() ? 0 : FloatAt(c, residual + 1) / y_scale;
+  const IntegerBounds bounds = BoundsOf(c.OutType(0), zero, y_scale, ActivationOf(attrs));
+  std::vector<double> y(p.sums.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    float v = static_cast<float>(p.sums[i]) *
+              ProductMultiplier(FloatAt(c, 1), FloatAt(c, 4, p.Channel(i)), y_scale);
+    if (!p.residual.empty()) {
+      const float term = static_cast<float>(p.residual[i] - residual_zero) * ratio;
+      v = v + term;
+    }
+    y[i] = Rounded(v, bounds, zero);
+  }
+  c.Out("y", p.dims, y);
+  return {};
+}
+
+Status EvaluateRealProduct(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const ProductSums p, SumsOf(form, attrs, c));
+  const bool biased = c.Has(form.bias()) && c.In(form.bias()).dtype() == DType::kF32;
+  const RealBounds bounds = RealBoundsOf(attrs);
+  std::vector<double> y(p.sums.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    float v = static_cast<float>(p.sums[i]) * (FloatAt(c, 1) * FloatAt(c, 4, p.Channel(i)));
+    if (biased) v = v + static_cast<float>(LoadDouble(c.In(form.bias()), p.Channel(i)));
+    if (!p.residual.empty()) v = v + static_cast<float>(p.residual[i]);
+    y[i] = v < bounds.low ? bounds.low : v > bounds.high ? bounds.high : v;
+  }
+  c.Out("y", p.dims, y);
   return {};
 }
 
@@ -69,23 +113,19 @@ Status EvaluateMean(const QuantizedForm& form, const Attrs& attrs, EvalContext& 
   TERN_ASSIGN(const Tensor x, Centred(form, attrs, c, 0));
   const float y_scale = FloatAt(c, 3);
   const int32_t zero = ZeroAt(c, 4);
-  Dims dims = x.dims();
+  const ChannelOrder order{attrs.Bool("channels_last")};
+  const Dims first = order.ToChannelsFirst(x.dims());
+  Dims dims = first;
   int64_t count = 1;
   for (size_t i = 2; i < dims.size(); ++i) count *= dims[i], dims[i] = 1;
-  const auto all = ToDoubles(x);
+  const auto all = order.ValuesToChannelsFirst(ToDoubles(x), first);
   std::vector<double> y(static_cast<size_t>(CountOf(dims)), 0);
   for (size_t i = 0; i < all.size(); ++i) y[i / static_cast<size_t>(count)] += all[i];
   const IntegerBounds bounds = BoundsOf(c.OutType(0), zero, y_scale);
   for (double& v : y)
-    v = Scaled(static_cast<float>(v), MeanMultiplier(FloatAt(c, 1), y_scale, count), bounds, zero);
-  c.Out("y", dims, y);
+    v = Rounded(static_cast<float>(v) * MeanMultiplier(FloatAt(c, 1), y_scale, count), bounds, zero);
+  c.Out("y", order.ToOwnLayout(dims), y);
   return {};
-}
-
-Result<std::vector<double>> BroadcastValues(const Tensor& x, const Dims& dims) {
-  const OpDef& expand = *FindOp("Expand");
-  TERN_ASSIGN(const Tensor y, EvaluatePart(expand, expand.defaults, {x, Tensor::Ints(dims)}));
-  return ToDoubles(y);
 }
 
 Status EvaluateBinary(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
@@ -114,7 +154,8 @@ Status EvaluateBinary(const QuantizedForm& form, const Attrs& attrs, EvalContext
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result) {
   const std::string_view real = form.real;
   if (real != "Conv" && real != "MatMul" && real != "Binary" && real != "GlobalPool") return false;
-  return IsByte(first) && IsByte(result) && (form.operands == 1 || IsByte(second));
+  const bool to_f32 = form.has_epilogue && result == DType::kF32;
+  return IsByte(first) && (IsByte(result) || to_f32) && (form.operands == 1 || IsByte(second));
 }
 
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation) {
@@ -141,6 +182,13 @@ BoundsAttrs ActivationOf(const Attrs& attrs) {
   return a;
 }
 
+RealBounds RealBoundsOf(const Attrs& attrs) {
+  const BoundsAttrs a = ActivationOf(attrs);
+  if (a.activation == BoundsAttrs::Kind::kNone) return {};
+  if (a.activation == BoundsAttrs::Kind::kRelu) return {true, 0, INFINITY};
+  return {true, a.act_alpha, a.act_beta};
+}
+
 SumRatios RatiosOf(float a_scale, int32_t a_zero, float b_scale, int32_t b_zero, float y_scale,
                    int32_t y_zero) {
   const float a = a_scale / y_scale, b = b_scale / y_scale;
@@ -151,7 +199,8 @@ SumRatios RatiosOf(float a_scale, int32_t a_zero, float b_scale, int32_t b_zero,
 Status EvaluateIntegers(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
   const std::string_view real = form.real;
   if (real == "GlobalPool") return EvaluateMean(form, attrs, c);
-  return real == "Binary" ? EvaluateBinary(form, attrs, c) : EvaluateProduct(form, attrs, c);
+  if (real == "Binary") return EvaluateBinary(form, attrs, c);
+  return c.OutType(0) == DType::kF32 ? EvaluateRealProduct(form, attrs, c) : EvaluateProduct(form, attrs, c);
 }
 
 }  // namespace tern

@@ -2,16 +2,21 @@
 // float and rounded once. The float operations and their order are those of onnxruntime's kernels, so that
 // results are bit-identical.
 #pragma once
+#include <cmath>
+
 #include "ops/quant/quantized.h"
 
 namespace tern {
 
 // Returns whether the op uses integer arithmetic. QConv, QMatMul, QGlobalPool and QBinary use it if their
-// operands and their result have 8 bits. Otherwise quantized ops compute in f32.
+// operands and their result have 8 bits. QConv and QMatMul use it also if their result is f32. Otherwise
+// quantized ops compute in f32.
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result);
 
-// QConv and QMatMul compute y = saturate(round(sum * multiplier) + y_zero). QBinary (mul) uses the same
-// multiplier, but adds y_zero before it rounds.
+// QConv and QMatMul compute y = saturate(round(sum * multiplier + r) + y_zero), where `sum` includes the i32
+// bias, and r = (residual - residual_zero) * (residual_scale / y_scale) or 0. If their result is f32, they
+// compute y = activation(sum * (a_scale * b_scale) + bias + residual). Every float operation is rounded.
+// QBinary (mul) uses the same multiplier, but adds y_zero before it rounds.
 inline float ProductMultiplier(float a_scale, float b_scale, float y_scale) {
   return a_scale * b_scale / y_scale;
 }
@@ -26,6 +31,13 @@ struct IntegerBounds {
 };
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
 BoundsAttrs ActivationOf(const Attrs& attrs);  // `attrs` are those of a QConv or QMatMul
+
+// The range of results in f32 that the activation allows.
+struct RealBounds {
+  bool clip = false;
+  float low = -INFINITY, high = INFINITY;
+};
+RealBounds RealBoundsOf(const Attrs& attrs);  // `attrs` are those of a QConv or QMatMul
 
 // QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
 // zero points.

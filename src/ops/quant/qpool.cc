@@ -2,6 +2,7 @@
 // because maxima do not depend on scales.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/window.h"
 
 namespace tern {
@@ -9,7 +10,7 @@ namespace {
 
 enum class Kind : uint8_t { kAverage };
 
-struct QPool {
+struct QPool : ChannelOrder {
   Kind kind = Kind::kAverage;
   std::vector<int64_t> kernel, strides, pads, dilations;
   AutoPad auto_pad = AutoPad::kNone;
@@ -24,13 +25,15 @@ struct QPool {
            "how pads are computed from sizes; `none` means that the attribute pads is used");
     v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "padding counts as zeros");
+    VisitChannels(v);
   }
 };
 
-struct QGlobalPool {
+struct QGlobalPool : ChannelOrder {
   Kind kind = Kind::kAverage;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"average"}, "the function of each channel: mean");
+    VisitChannels(v);
   }
 };
 
@@ -38,13 +41,13 @@ struct QGlobalPool {
 
 TERN_OP(QPool) {
   return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as in Pool",
-                                  WindowFlops, No{"channels must be axis 1"});
+                                  WindowFlops, No{"the attribute channels_last determines the channel axis"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
       "y = quantize(mean of dequantize(x) over all spatial axes), as in GlobalPool", PerInput(1),
-      No{"channels must be axis 1"});
+      No{"the attribute channels_last determines the channel axis"});
 }
 
 }  // namespace tern

@@ -11,13 +11,14 @@
 namespace tern {
 namespace {
 
-constexpr std::array<QuantizedForm, 7> kForms = {{{"QConv", "Conv", 2, true},
+constexpr std::array<QuantizedForm, 8> kForms = {{{"QConv", "Conv", 2, true},
                                                   {"QMatMul", "MatMul", 2, true},
                                                   {"QBinary", "Binary", 2, false},
                                                   {"QPool", "Pool", 1, false},
                                                   {"QGlobalPool", "GlobalPool", 1, false},
                                                   {"QUnary", "Unary", 1, false},
-                                                  {"QActivation", "Activation", 1, false}}};
+                                                  {"QActivation", "Activation", 1, false},
+                                                  {"Requantize", "Identity", 1, false}}};
 
 Attrs With(const OpDef& op, const char* name, const AttrValue& value) {
   Attrs attrs = op.defaults;
@@ -42,8 +43,16 @@ Result<Type> InferOperand(const QuantizedForm& form, const Attrs& attrs, const I
                    {Given(c, at), Given(c, at + 1), Given(c, at + 2)});
 }
 
+// True if the result is f32.
+template <class Context> bool IsReal(const QuantizedForm& form, const Context& c) {
+  return form.has_epilogue && !c.Has(form.result());
+}
+
 Status CheckResult(const QuantizedForm& form, const InferContext& c, const Type& real, DType to) {
   const int at = form.result();
+  if (IsReal(form, c))
+    return c.Has(at + 1) ? InvalidModel("y_zero_point needs y_scale; without them the result is f32")
+                         : Status();
   const Shape& scale = c.In(at).shape;
   if (scale.ranked && !IsSingle(scale))
     return InvalidModel("input 'y_scale' must be one number, got ", scale.ToString());
@@ -66,15 +75,61 @@ Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& 
   return {};
 }
 
+// Checks the types of bias and residual.
+Status CheckEpilogueTypes(const QuantizedForm& form, const InferContext& c) {
+  const bool real = IsReal(form, c);
+  const int at = form.residual();
+  if (!real && c.Has(form.bias()) && c.In(form.bias()).dtype == DType::kF32)
+    return InvalidModel("input 'bias' is f32, but must be i32 if the result is quantized");
+  if (!c.Has(at)) return {};
+  const DType type = c.In(at).dtype;
+  if (real && type != DType::kF32 && type != DType::kInvalid)
+    return InvalidModel("the result is f32, so the residual must be f32, got ", DTypeName(type));
+  if (real && (c.Has(at + 1) || c.Has(at + 2)))
+    return InvalidModel("a residual in f32 has no scale and no zero point");
+  if (!real && type == DType::kF32)
+    return InvalidModel("the result is quantized, so the residual must be quantized, got f32");
+  if (!real && !c.Has(at + 1)) return InvalidModel("the residual has no scale");
+  if (!real && c.In(at + 1).shape.ranked && !IsSingle(c.In(at + 1).shape))
+    return InvalidModel("input 'residual_scale' must be one number, got ", c.In(at + 1).shape.ToString());
+  return {};
+}
+
+// Returns bias and residual as inputs of the op on real numbers.
+Result<std::vector<InferInput>> InferEpilogueInputs(const QuantizedForm& form, const InferContext& c) {
+  std::vector<InferInput> inputs;
+  if (!form.has_epilogue) return inputs;
+  TERN_TRY(CheckEpilogueTypes(form, c));
+  const int at = form.residual();
+  if (c.Has(form.bias()) || c.Has(at))
+    inputs.push_back(c.Has(form.bias()) ? Typed(Type::TensorOf(DType::kF32, c.In(form.bias()).shape))
+                                        : InferInput());
+  if (!c.Has(at)) return inputs;
+  Type residual = c.In(at);
+  if (!IsReal(form, c)) {
+    TERN_ASSIGN(residual, InferPart(*FindOp("Dequantize"), DequantizeAttrs(0),
+                                    {Given(c, at), Given(c, at + 1), Given(c, at + 2)}));
+  }
+  inputs.push_back(Typed(residual));
+  return inputs;
+}
+
 Tensor Given(const EvalContext& c, int i) { return c.Has(i) ? c.In(i) : Tensor(); }
 
 Result<Tensor> RealBias(const QuantizedForm& form, const EvalContext& c) {
+  if (!c.Has(form.bias()) || c.In(form.bias()).dtype() == DType::kF32) return Given(c, form.bias());
   const double first = LoadDouble(c.In(1), 0);
   const Tensor& scale = c.In(4);
   auto products = ToDoubles(scale);
   for (double& s : products) s *= first;
   return EvaluatePart(*FindOp("Dequantize"), DequantizeAttrs(0),
                       {c.In(form.bias()), Tensor::Of(DType::kF32, scale.dims(), products)});
+}
+
+Result<Tensor> RealResidual(const QuantizedForm& form, const EvalContext& c) {
+  const int at = form.residual();
+  if (!c.Has(at) || IsReal(form, c)) return Given(c, at);
+  return EvaluatePart(*FindOp("Dequantize"), DequantizeAttrs(0), {c.In(at), c.In(at + 1), Given(c, at + 2)});
 }
 
 }  // namespace
@@ -106,12 +161,12 @@ Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContex
     TERN_ASSIGN(const Type real, InferOperand(form, attrs, c, i));
     operands.push_back(Typed(real));
   }
-  if (form.has_bias && c.Has(form.bias()))
-    operands.push_back(Typed(Type::TensorOf(DType::kF32, c.In(form.bias()).shape)));
+  TERN_ASSIGN(const auto epilogue, InferEpilogueInputs(form, c));
+  operands.insert(operands.end(), epilogue.begin(), epilogue.end());
   TERN_ASSIGN(Type y, InferPart(*FindOp(form.real), RealAttrs(form, attrs), std::move(operands)));
-  if (form.has_bias && c.Has(form.bias())) TERN_TRY(CheckBias(form, c, y.shape));
+  if (form.has_epilogue && c.Has(form.bias())) TERN_TRY(CheckBias(form, c, y.shape));
   const int zero = form.result() + 1;
-  const DType to = c.In(c.Has(zero) ? zero : 0).dtype;
+  const DType to = IsReal(form, c) ? DType::kF32 : c.In(c.Has(zero) ? zero : 0).dtype;
   TERN_TRY(CheckResult(form, c, y, to));
   c.Out("y", to, std::move(y.shape));
   return {};
@@ -127,11 +182,16 @@ Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalCont
                                           {c.In(3 * i), c.In(3 * i + 1), Given(c, 3 * i + 2)}));
     operands.push_back(std::move(real));
   }
-  if (form.has_bias && c.Has(form.bias())) {
+  if (form.has_epilogue) {
     TERN_ASSIGN(Tensor bias, RealBias(form, c));
-    operands.push_back(std::move(bias));
+    TERN_ASSIGN(Tensor residual, RealResidual(form, c));
+    operands.insert(operands.end(), {std::move(bias), std::move(residual)});
   }
   TERN_ASSIGN(Tensor real, EvaluatePart(*FindOp(form.real), RealAttrs(form, attrs), operands));
+  if (IsReal(form, c)) {
+    c.SetOut(0, Datum(std::move(real)));
+    return {};
+  }
   const OpDef& quantize = *FindOp("Quantize");
   const int at = form.result();
   TERN_ASSIGN(Tensor y,
@@ -148,9 +208,10 @@ std::function<CountRule> QuantizedFlops(std::function<CountRule> real) {
       const auto count = n.input(3 * i)->is_constant() ? 0 : ElementsOf(n.input(3 * i));
       flops = flops && count ? std::optional<double>(*flops + 2 * *count) : std::nullopt;
     }
-    const double bias = form.has_bias && n.input(form.bias()) ? 1 : 0;
-    const double bounds = form.has_bias && n.attrs.Text("activation") != "none" ? 1 : 0;
-    const auto last = Times(ElementsOf(n.output(0)), 3 + bias + bounds);
+    const double bias = form.has_epilogue && n.input(form.bias()) ? 1 : 0;
+    const double residual = form.has_epilogue && n.input(form.residual()) ? 3 : 0;
+    const double bounds = form.has_epilogue && n.attrs.Text("activation") != "none" ? 1 : 0;
+    const auto last = Times(ElementsOf(n.output(0)), 3 + bias + residual + bounds);
     return flops && last ? std::optional<double>(*flops + *last) : std::nullopt;
   };
 }

@@ -12,15 +12,20 @@
 namespace tern {
 
 // A quantized op. Its inputs are, in this order: data, scale and optional zero point of each operand; scale
-// and optional zero point of the result; an optional bias.
+// and optional zero point of the result. If has_epilogue, there are optional inputs more: the bias; the
+// residual with its scale and zero point. Then the result's scale is optional too. Without it, the result is
+// f32, the bias is f32 or i32, and the residual is f32 and has no scale. With it, the bias is i32 and the
+// residual is quantized. The unit of an i32 bias is the product of the operands' scales.
 struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
   int operands;
-  bool has_bias;  // the optional bias is i32; its unit is the product of the operands' scales
+  bool has_epilogue;
 
   int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
+  int residual() const { return 3 * operands + 3; }
+  int inputs() const { return 3 * operands + (has_epilogue ? 6 : 2); }
 };
 const QuantizedForm* QuantizedFormOf(std::string_view op);  // null if `op` is not a quantized op
 
@@ -59,8 +64,9 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
 }
 
 // For OpDef::flops. Counts 2 FLOPs per element of each operand that is not constant, and 3 per element of the
-// result. A bias and an activation each add 1 FLOP per element of the result. `real` counts the FLOPs of the
-// op on real numbers, except its MACs, and is added. If `real` is empty, nothing is added.
+// result. A bias and an activation each add 1 FLOP per element of the result, a residual adds 3. `real`
+// counts the FLOPs of the op on real numbers, except its MACs, and is added. If `real` is empty, nothing is
+// added.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
 // Declares an op with one operand. `real` is as in QuantizedFlops.

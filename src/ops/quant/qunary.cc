@@ -1,5 +1,5 @@
-// QUnary and QActivation: apply functions to quantized numbers. For 8-bit types, the kernel uses a table of
-// 256 results.
+// QUnary, QActivation and Requantize: apply functions to quantized numbers. For 8-bit types, the kernels of
+// QUnary and QActivation use a table of 256 results.
 #include "ir/axis_map.h"
 #include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
@@ -18,6 +18,10 @@ const std::vector<const char*>& RealNames() {
 struct QUnary {
   UnaryKind kind = UnaryKind::kAbs;
   template <class V> void Visit(V& v) { v.Enum("kind", kind, RealNames(), "the function"); }
+};
+
+struct Requantize {
+  template <class V> void Visit(V&) {}
 };
 
 struct QActivation {
@@ -40,6 +44,11 @@ TERN_OP(QUnary) {
 TERN_OP(QActivation) {
   return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as in Activation",
                                         PerOutput(1), FirstOperandAxes);
+}
+
+TERN_OP(Requantize) {
+  return QuantizedFunction<Requantize>("y = quantize(dequantize(x)): changes scale, zero point or type", {},
+                                       FirstOperandAxes);
 }
 
 }  // namespace tern

@@ -7,6 +7,8 @@
 //   need about a third less time. In the time of 100 FLOPs, a core moves about 30 bytes. A third of this is
 //   the extra cost, 0.1 bytes per FLOP. It is higher if a group has few output channels, because few
 //   operations then use each element that im2col copies.
+// - A QConv with channels first has no integer kernel. It converts its operands to f32 and multiplies in f32.
+//   The extra cost is 0.3 bytes per FLOP, and 5 bytes per element of its operands and its result.
 // - A pool with channels first has an extra cost of half the bytes of its input, because it cannot
 //   vectorize along channels.
 // - A MatMul with a transposed left operand has an extra cost of half the bytes of that operand.
@@ -48,14 +50,19 @@ int64_t CrossingCost(const Value& v, int channel_axes) {
   return RoundUp(2 * Bytes(v));
 }
 
+constexpr double kQuantizedBytesPerFlop = 0.3, kConversionBytes = 5;
+
 // Returns the extra cost of a convolution with channels first, in bytes.
 double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
-  const Tensor& w = node.input(1)->constant;
+  const Tensor& w = node.input(node.op->WeightInput())->constant;
   if (w.size() == 0) return 0;
   const bool transposed = IsOp(node, "ConvTranspose");
   const Value& counted = transposed ? *node.input(0) : *node.output(0);
   const double flops =
       2 * Elements(counted.type.shape) * static_cast<double>(w.size()) / static_cast<double>(w.dim(0));
+  if (IsOp(node, "QConv"))
+    return kQuantizedBytesPerFlop * flops +
+           kConversionBytes * (Elements(node.input(0)->type.shape) + Elements(node.output(0)->type.shape));
   const auto group = static_cast<double>(node.attrs.Int("group"));
   const double group_channels =
       static_cast<double>(transposed ? w.dim(1) : w.dim(0)) / (transposed ? 1 : group);
@@ -66,7 +73,8 @@ double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
 // Returns the extra cost of the node with channels first, in bytes.
 int64_t CostFirst(const Node& node, const LayoutCosts& costs) {
   if (IsConvolution(node)) return RoundUp(ConvCostFirst(node, costs));
-  if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return RoundUp(0.5 * Bytes(*node.input(0)));
+  if (IsOp(node, "Pool") || IsOp(node, "QPool") || IsOp(node, "QGlobalPool") || IsOp(node, "MatMul"))
+    return RoundUp(0.5 * Bytes(*node.input(0)));
   return 0;
 }
 class Chooser {

@@ -94,6 +94,7 @@ class FormBuilder {
     if (map) return map->dropped.empty() || Reduction(map->dropped);
     if (IsOp(node_, "Transpose")) return Transposition();
     if (IsOp(node_, "MatMul")) return Product();
+    if (IsOp(node_, "DynamicScale")) return Scalars();
     return IsView(node_) && View(x);
   }
 
@@ -107,17 +108,29 @@ class FormBuilder {
     const int weights = node_.op->WeightInput();
     if (weights < 0) return true;
     // Kernels pack constant weights only.
-    if (!node_.input(weights)->is_constant() || form_.perm.size() > 5 || !IsFloatValue(node_.output(0)))
+    if (!node_.input(weights)->is_constant() || form_.perm.size() > 5 || !HasKernelTypes(weights))
       return false;
-    if (const Value* residual = node_.input(3)) {
-      const int rank = residual->type.shape.rank();
-      if (rank < 0) return false;
-      if (rank == static_cast<int>(form_.perm.size()) && !residual->is_constant()) {
-        if (AxesOf(axes_, residual) != 1) return false;
-        form_.in[3] = form_.perm;
-      } else {
-        form_.spread[3] = !AllOnes(residual);
-      }
+    const int residual = node_.op->InputIndex("residual");
+    return !node_.input(residual) || Residual(residual);
+  }
+
+  // Channels-last kernels of convolutions work on floats, and on 8-bit images with 8-bit weights.
+  bool HasKernelTypes(int weights) const {
+    const auto byte = [](const Value* v) { return BitWidth(v->type.dtype) == 8 && IsInt(v->type.dtype); };
+    if (!IsOp(node_, "QConv")) return IsFloatValue(node_.output(0));
+    return byte(node_.input(0)) && byte(node_.input(weights));
+  }
+
+  bool Residual(int input) {
+    const Value* residual = node_.input(input);
+    const auto at = static_cast<size_t>(input);
+    const int rank = residual->type.shape.rank();
+    if (rank < 0) return false;
+    if (rank == static_cast<int>(form_.perm.size()) && !residual->is_constant()) {
+      if (AxesOf(axes_, residual) != 1) return false;
+      form_.in[at] = form_.perm;
+    } else {
+      form_.spread[at] = !AllOnes(residual);
     }
     return true;
   }
@@ -169,6 +182,13 @@ class FormBuilder {
     if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
     form_.out[0] = {};
     form_.out_axes[0] = 1;
+    return true;
+  }
+
+  // For ops whose results are scalars that do not depend on the order of axes.
+  bool Scalars() {
+    form_.out.assign(form_.out.size(), {});
+    form_.out_axes.assign(form_.out_axes.size(), 1);
     return true;
   }
 

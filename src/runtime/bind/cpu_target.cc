@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/vnni.h"
 #include "runtime/bind/cpu_kernels.h"
 
 namespace tern {
@@ -21,7 +22,8 @@ CpuTarget::CpuTarget(std::vector<Device> others, std::vector<const KernelTable*>
     : Target(WithCpu(std::move(others), std::move(tables))) {}
 
 std::string CpuTarget::isa() const {
-  return StrCat(cpu::Architecture(), " ", cpu::ActiveIsa(), cpu::ActiveBf16Products() ? " bf16" : "");
+  return StrCat(cpu::Architecture(), " ", cpu::ActiveIsa(), cpu::ActiveBf16Products() ? " bf16" : "",
+                cpu::ActiveVnni() ? " vnni" : "");
 }
 
 bool CpuTarget::fast_bf16() const { return cpu::ActiveBf16Products(); }

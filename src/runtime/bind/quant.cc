@@ -1,6 +1,7 @@
-// Binds Quantize and Dequantize to their CPU kernels.
+// Binds Quantize, Dequantize, Requantize and DynamicScale to their CPU kernels.
 #include "kernels/cpu/quant/quant.h"
 
+#include "ops/quant/dynamic_range.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 
@@ -62,9 +63,46 @@ class Dequantize : public KernelOf<Dequantize> {
   cpu::QuantShape shape_;
 };
 
+// Dequantizes tiles to f32 and quantizes them.
+class Requantize : public KernelOf<Requantize> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    return cpu::HasQuant(q.InType(0)) && cpu::HasQuant(q.OutType(0));
+  }
+  Status Resize(ResizeContext&) override { return {}; }
+  Status Run(RunContext& c) override {
+    cpu::Requantize(c.Out(0).size(), Source(c), {c.Out(0).dtype(), c.In<float>(3)[0], Zero(c, 4)},
+                    c.Out(0).raw(), c.workers());
+    return {};
+  }
+
+ private:
+  static float Zero(const RunContext& c, int i) {
+    return c.Has(i) ? static_cast<float>(LoadLong(c.In(i), 0)) : 0;
+  }
+  static cpu::QuantSource Source(const RunContext& c) {
+    return {{c.In(0).dtype(), c.In<float>(1)[0], Zero(c, 2)}, c.In(0).raw()};
+  }
+};
+
+class DynamicScale : public KernelOf<DynamicScale> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.InType(0) == DType::kF32; }
+  Status Resize(ResizeContext&) override { return {}; }
+  Status Run(RunContext& c) override {
+    const cpu::FloatRange x = cpu::RangeOf(c.In<float>(0), c.In(0).size(), c.workers());
+    const DynamicRange range = DynamicRangeOf(x.low, x.high);
+    c.Out<float>(0)[0] = range.scale;
+    c.Out<uint8_t>(1)[0] = static_cast<uint8_t>(range.zero);
+    return {};
+  }
+};
+
 }  // namespace
 
 TERN_KERNELS(Quant) {
+  table.Add<DynamicScale>("DynamicScale", "cpu.dynamic_scale", DynamicScale::Legal);
+  table.Add<Requantize>("Requantize", "cpu.requantize", Requantize::Legal);
   AddWithHalf<Quantize>(table, "Quantize", "cpu.quantize");
   AddWithHalf<Dequantize>(table, "Dequantize", "cpu.dequantize");
 }

@@ -4,12 +4,10 @@
 // represents sums of integers exactly up to 2^24. The scales are applied to the sums.
 #include "ops/quant/quantized.h"
 
-#include "kernels/cpu/quant/integer.h"
 #include "kernels/cpu/quant/quant.h"
 #include "kernels/cpu/support/blocking.h"
 #include "ops/quant/evaluate_part.h"
-#include "ops/quant/integer.h"
-#include "runtime/bind/support.h"
+#include "runtime/bind/rescaler.h"
 
 namespace tern {
 namespace {
@@ -34,48 +32,6 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
            (first.data<const float>()[0] * second.data<const float>()[single ? 0 : i]);
 }
 
-// Converts sums of integers to the quantized result, channel by channel.
-class Rescaler {
- public:
-  // Reserves scratch memory for one multiplier and one bias per channel, at offset `bytes`. Returns the
-  // offset behind this memory.
-  size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
-    const Dims& y = q.OutDims(0);
-    const bool conv = std::string_view(form.real) == "Conv";
-    shape_ = cpu::ChannelShape();
-    if (!y.empty()) {
-      const cpu::AxisShape along = AxisShapeOf(y, conv ? 1 : y.size() - 1);
-      shape_ = {along.outer, along.length, along.inner};
-    }
-    activation_ = ActivationOf(q.attrs());
-    at_ = bytes;
-    return bytes + cpu::Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
-  }
-
-  void Run(const QuantizedForm& form, const RunContext& c, const float* sums) const {
-    const int at = form.result();
-    const auto channels = static_cast<size_t>(shape_.channels);
-    auto* multipliers = reinterpret_cast<float*>(c.scratch<std::byte>() + at_);
-    auto* bias = reinterpret_cast<int32_t*>(multipliers + channels);
-    const bool single = c.In(4).size() == 1;
-    for (size_t i = 0; i < channels; ++i) {
-      multipliers[i] =
-          ProductMultiplier(c.In<float>(1)[0], c.In<float>(4)[single ? 0 : i], c.In<float>(at)[0]);
-      bias[i] = c.Has(form.bias()) ? c.In<int32_t>(form.bias())[i] : 0;
-    }
-    const DType to = c.Out(0).dtype();
-    const auto zero = c.Has(at + 1) ? static_cast<int32_t>(LoadLong(c.In(at + 1), 0)) : 0;
-    const IntegerBounds bounds = BoundsOf(to, zero, c.In<float>(at)[0], activation_);
-    cpu::RescaleChannels(shape_, {to, static_cast<float>(zero), bounds.low, bounds.high}, sums, bias,
-                         multipliers, c.Out(0).raw(), c.workers());
-  }
-
- private:
-  cpu::ChannelShape shape_;
-  BoundsAttrs activation_;
-  size_t at_ = 0;
-};
-
 class Quantized : public Kernel {
  public:
   // `real` is the table with the kernels of the real op.
@@ -94,13 +50,30 @@ class Quantized : public Kernel {
         rescaler_(other.rescaler_) {}
 
   static bool Legal(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
+    if (RunsOnIntegers(form, q) && !Rescaler::Fits(form, q)) return false;
     const Attrs attrs = AttrsFor(form, q);
     return table.Select(RealQuery(form, q, attrs, {})) != nullptr;
   }
 
+  // Returns the estimated time of the kernel of the real op, and of the conversions from and to f32.
+  static double Microseconds(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
+    const Attrs attrs = AttrsFor(form, q);
+    const KernelQuery real = RealQuery(form, q, attrs, {});
+    const KernelEntry* entry = table.Select(real);
+    if (!entry) return 0;
+    Work work;
+    const auto add = [&](DType type, const Dims& dims) {
+      work.moved += static_cast<double>(CountOf(dims)) * (BitWidth(type) / 8.0 + sizeof(float));
+    };
+    for (int i = 0; i < form.operands; ++i)
+      if (!q.IsWeight(3 * i)) add(q.InType(3 * i), q.InDims(3 * i));
+    add(q.OutType(0), q.OutDims(0));
+    return EstimatedMicroseconds(*entry, real) + table.rates().Microseconds(work);
+  }
+
   Status Prepare(PrepareContext& c) override {
-    const bool integers = form_.has_bias && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
-    packed_.assign(static_cast<size_t>(form_.operands + form_.has_bias), Tensor());
+    const bool integers = form_.has_epilogue && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
+    packed_.assign(static_cast<size_t>(form_.operands + form_.has_epilogue), Tensor());
     for (int i = 0; i < form_.operands; ++i) {
       const int at = 3 * i;
       const Tensor *x = c.Weight(at), *scale = c.Weight(at + 1), *zero = c.Weight(at + 2);
@@ -112,7 +85,8 @@ class Quantized : public Kernel {
                          x->raw(), integers ? ones.data() : scale->data<const float>(),
                          zero ? zero->raw() : nullptr, real.data<float>(), c.workers());
     }
-    if (integers || !form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
+    if (integers || !form_.has_epilogue || c.InType(form_.bias()) != DType::kI32) return {};
+    if (!c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
     packed_.back() = c.AllocateWeights(DType::kF32, c.Weight(form_.bias())->dims());
     ScaleBias(*c.Weight(form_.bias()), *c.Weight(1), *c.Weight(4), packed_.back().data<float>());
     return {};
@@ -130,7 +104,7 @@ class Quantized : public Kernel {
     size_t bytes = cpu::Aligned(inner.scratch());
     operands_.clear();
     for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(MakeReal(real.inputs[i], i, bytes));
-    result_ = MakeReal(real.outputs[0], real.inputs.size(), bytes);
+    result_ = MakeReal(real.outputs[0], kResult, bytes);
     scales_.clear();
     for (int i = 0; i < form_.operands; ++i) {
       scales_.push_back(ScalesOf(c->InDims(3 * i), c->InDims(3 * i + 1), ScaleAxis(form_, c->attrs(), i)));
@@ -147,13 +121,18 @@ class Quantized : public Kernel {
     Place(c, result_);
     context_.inputs.resize(operands_.size());  // allocates in the first run only
     context_.outputs.resize(1);
-    for (size_t i = 0; i < operands_.size(); ++i) context_.inputs[i] = &operands_[i].datum;
+    for (size_t i = 0; i < operands_.size(); ++i)
+      context_.inputs[i] = operands_[i].present ? &operands_[i].datum : nullptr;
     context_.outputs[0] = &result_.datum;
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(inner_->Run(context_));
     if (integers_) {
       rescaler_.Run(form_, c, result_.datum.tensor.data<const float>());
+      return {};
+    }
+    if (c.Out(0).dtype() == DType::kF32) {
+      std::copy_n(result_.datum.tensor.data<const float>(), c.Out(0).size(), c.Out<float>(0));
       return {};
     }
     cpu::QuantShape shape;
@@ -171,17 +150,19 @@ class Quantized : public Kernel {
   // scratch memory.
   struct RealTensor {
     size_t offset = 0;
-    bool packed = false;
+    bool packed = false, present = true;
     Datum datum;
   };
+  static constexpr size_t kResult = SIZE_MAX;  // the index that stands for the result
 
   bool Packed(size_t i) const { return i < packed_.size() && packed_[i].defined(); }
 
   RealTensor MakeReal(const TensorInfo& info, size_t i, size_t& bytes) const {
-    if (Packed(i)) return {0, true, packed_[i]};
+    if (Packed(i)) return {0, true, true, packed_[i]};
+    if (info.dtype == DType::kInvalid) return {0, false, false, Datum()};
     const size_t size = static_cast<size_t>(CountOf(info.dims)) * sizeof(float), at = bytes;
     bytes += cpu::Aligned(size);
-    return {at, false, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, info.dims)};
+    return {at, false, true, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, info.dims)};
   }
 
   static void Place(const RunContext& c, RealTensor& s) {
@@ -191,22 +172,42 @@ class Quantized : public Kernel {
 
   void Fill(const RunContext& c, size_t i) {
     RealTensor& s = operands_[i];
-    if (s.packed) return;
+    if (s.packed || !s.present) return;
     Place(c, s);
     float* real = s.datum.tensor.data<float>();
-    if (i >= scales_.size()) return ScaleBias(c.In(form_.bias()), c.In(1), c.In(4), real);
+    if (i == scales_.size()) return FillBias(c, real);
+    if (i > scales_.size()) return FillResidual(c, real);
     const int at = 3 * static_cast<int>(i);
     cpu::DequantizeF32(scales_[i], c.In(at).dtype(), c.In(at).raw(),
                        integers_ ? ones_.data() : c.In<float>(at + 1),
                        c.Has(at + 2) ? c.In(at + 2).raw() : nullptr, real, c.workers());
   }
 
+  void FillBias(const RunContext& c, float* real) const {
+    const Tensor& bias = c.In(form_.bias());
+    if (bias.dtype() == DType::kI32) return ScaleBias(bias, c.In(1), c.In(4), real);
+    std::copy_n(bias.data<const float>(), bias.size(), real);
+  }
+
+  void FillResidual(const RunContext& c, float* real) const {
+    const int at = form_.residual();
+    const Tensor& x = c.In(at);
+    if (x.dtype() == DType::kF32) {
+      std::copy_n(x.data<const float>(), x.size(), real);
+      return;
+    }
+    cpu::QuantShape shape;
+    shape.inner = x.size();
+    cpu::DequantizeF32(shape, x.dtype(), x.raw(), c.In<float>(at + 1),
+                       c.Has(at + 2) ? c.In(at + 2).raw() : nullptr, real, c.workers());
+  }
+
   static bool RunsOnIntegers(const QuantizedForm& form, const KernelQuery& q) {
-    return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
+    return form.has_epilogue && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
   // Returns the attributes of the real op. If the kernel runs on integers, they contain no activation,
-  // because the Rescaler applies bias and activation.
+  // because the Rescaler applies bias, residual and activation.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
     return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
@@ -217,8 +218,13 @@ class Quantized : public Kernel {
                                const std::vector<Tensor>& packed) {
     KernelQuery real(*FindOp(form.real), attrs);
     for (int i = 0; i < form.operands; ++i) real.inputs.push_back({DType::kF32, q.InDims(3 * i)});
-    if (form.has_bias && q.Has(form.bias()) && !RunsOnIntegers(form, q))
-      real.inputs.push_back({DType::kF32, q.InDims(form.bias())});
+    if (form.has_epilogue && !RunsOnIntegers(form, q)) {
+      const bool residual = q.Has(form.residual());
+      if (q.Has(form.bias()) || residual)
+        real.inputs.push_back(q.Has(form.bias()) ? TensorInfo{DType::kF32, q.InDims(form.bias())}
+                                                 : TensorInfo());
+      if (residual) real.inputs.push_back({DType::kF32, q.InDims(form.residual())});
+    }
     real.outputs.push_back({DType::kF32, q.OutDims(0)});
     real.exact_integers = RunsOnIntegers(form, q);
     real.known.resize(real.inputs.size());
@@ -322,6 +328,10 @@ template <class T>
   entry.name = name.text();
   entry.legal = [&form, &table](const KernelQuery& q) { return T::Legal(form, table, q); };
   entry.make = [&form, &table] { return std::make_unique<T>(form, table); };
+  if (form.has_epilogue)
+    entry.can.cost_of = [&form, &table](const KernelQuery& q) {
+      return Quantized::Microseconds(form, table, q);
+    };
   entry.cost = cost;
   table.Add(std::move(entry));
 }

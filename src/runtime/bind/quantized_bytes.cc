@@ -2,6 +2,7 @@
 #include "kernels/cpu/quant/integer.h"
 #include "ops/quant/integer.h"
 #include "runtime/bind/support.h"
+#include "runtime/bind/via_nchw.h"
 
 namespace tern {
 namespace {
@@ -57,7 +58,7 @@ class Binary : public KernelOf<Binary> {
 
 class GlobalPool : public KernelOf<GlobalPool> {
  public:
-  static bool Legal(const KernelQuery& q) { return LegalFor("QGlobalPool", q); }
+  static bool Legal(const KernelQuery& q) { return LegalFor("QGlobalPool", q) && !IsChannelsLast(q); }
 
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
@@ -79,7 +80,7 @@ class GlobalPool : public KernelOf<GlobalPool> {
 
 TERN_KERNELS(QuantizedBytes) {
   table.Add<Binary>("QBinary", "cpu.qbinary.bytes", Binary::Legal);
-  table.Add<GlobalPool>("QGlobalPool", "cpu.qglobal_pool.bytes", GlobalPool::Legal);
+  AddWithLayouts<GlobalPool>(table, "QGlobalPool", "cpu.qglobal_pool.bytes");
 }
 
 }  // namespace tern

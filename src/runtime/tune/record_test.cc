@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -179,9 +180,9 @@ TEST(Record, DependsOnTheInstructionSet) {
     names.insert(DefaultTarget().isa());
   }
   EXPECT_EQ(names.size(), levels.size());
-  const bool best = names.count(StrCat(cpu::Architecture(), " avx512")) +
-                        names.count(StrCat(cpu::Architecture(), " avx512 bf16")) >
-                    0;
+  const bool best = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find(" avx512") != std::string::npos;
+  });
   EXPECT_EQ(best, levels.back() == static_cast<int>(cpu::SimdLevel::kAvx512));
 }
 

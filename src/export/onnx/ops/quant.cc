@@ -50,9 +50,16 @@ Status Dequantize(TernNode& n) {
   return {};
 }
 
+// ONNX computes the scale and the zero point together with the quantized tensor, which has no reader here.
+Status DynamicScale(TernNode& n) {
+  n.Emit("DynamicQuantizeLinear", {n.In(0)}, {n.Temp(), n.Out(0), n.Out(1)});
+  return {};
+}
+
 }  // namespace
 
 TERN_EXPORTERS(quant) {
+  table.Add("DynamicScale", DynamicScale);
   table.Add("Quantize", Quantize);
   table.Add("Dequantize", Dequantize);
 }

@@ -10,6 +10,10 @@ namespace {
 const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.op->name); }
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
+// True if ONNX has no quantized operator for the node: it has an activation, a residual or an f32 result.
+bool HasEpilogue(const TernNode& n) {
+  return Active(n) || n.Has(FormOf(n).residual()) || ResultType(n) == DType::kF32;
+}
 
 // Returns true if ZeroPoint would return a name instead of "".
 bool HasZeroPoint(const TernNode& n, int scale) {
@@ -32,19 +36,38 @@ std::string Real(TernNode& n, int operand) {
 
 std::string RealBias(TernNode& n) {
   const int at = FormOf(n).bias();
-  if (!n.Has(at)) return "";
+  if (!n.Has(at) || n.TypeOf(at).dtype == DType::kF32) return n.In(at);
   const std::string scale = n.Op("Mul", {n.In(1), n.In(4)});
   return n.Op("DequantizeLinear", {n.In(at), scale}, {{"axis", int64_t{0}}});
 }
 
-void Store(TernNode& n, std::string real) {
-  if (n.attrs().Has("activation") && Active(n)) {
-    const std::string sums = std::exchange(real, n.Temp());
+// Adds the residual and applies the activation. Returns the name of the result, which is the node's output if
+// the result is f32.
+std::string WithEpilogue(TernNode& n, std::string real) {
+  const int at = FormOf(n).residual();
+  const bool to_output = ResultType(n) == DType::kF32;
+  if (n.Has(at)) {
+    const std::string residual =
+        to_output ? n.In(at)
+                  : n.Op("DequantizeLinear", {n.In(at), n.In(at + 1), n.In(at + 2)}, {{"axis", int64_t{0}}});
+    real = n.Op("Add", {real, residual});
+  }
+  const std::string sums = std::exchange(real, to_output ? n.Out(0) : n.Temp());
+  if (Active(n))
     EmitFunction(n,
                  {n.attrs().Text("activation"), DType::kF32, n.attrs().Float("act_alpha"),
                   n.attrs().Float("act_beta")},
                  sums, real);
-  }
+  else if (to_output)
+    n.Emit("Identity", {sums}, {real});
+  else
+    return sums;
+  return real;
+}
+
+void Store(TernNode& n, std::string real) {
+  if (FormOf(n).has_epilogue) real = WithEpilogue(n, real);
+  if (ResultType(n) == DType::kF32) return;
   const int at = FormOf(n).result();
   const std::string zero = ZeroPoint(n, at, ResultType(n));
   AttrList attrs = {{"axis", int64_t{0}}};
@@ -61,7 +84,7 @@ bool TypesOfQLinear(const TernNode& n) {
 }
 
 bool EmitQLinear(TernNode& n, const char* op, const AttrList& attrs) {
-  if (Active(n) || !TypesOfQLinear(n)) return false;
+  if (HasEpilogue(n) || !TypesOfQLinear(n)) return false;
   for (int scale : {1, 4, 6})
     if (!HasZeroPoint(n, scale)) return false;
   std::vector<std::string> inputs;
@@ -99,7 +122,7 @@ Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
 bool EmitQGemm(TernNode& n) {
   const auto byte = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
   const bool bytes = byte(n.TypeOf(0).dtype) && byte(n.TypeOf(3).dtype) && ResultType(n) == n.TypeOf(0).dtype;
-  if (!n.Contrib(DType::kF32) || !bytes || Active(n)) return false;
+  if (!n.Contrib(DType::kF32) || !bytes || HasEpilogue(n)) return false;
   if (!IsSingle(n.TypeOf(1).shape) || !IsSingle(n.TypeOf(4).shape) || !IsSingle(n.TypeOf(6).shape))
     return false;
   std::vector<std::string> inputs;
@@ -197,9 +220,15 @@ Status QFunction(TernNode& n) {
   return {};
 }
 
+Status Requantize(TernNode& n) {
+  Store(n, Real(n, 0));
+  return {};
+}
+
 }  // namespace
 
 TERN_EXPORTERS(quantized) {
+  table.Add("Requantize", Requantize);
   table.Add("QConv", QConv);
   table.Add("QMatMul", QMatMul);
   table.Add("QBinary", QBinary);

@@ -192,15 +192,8 @@ struct Dynamic {
 
 // Quantizes x to u8 with one scale and one zero point. The quantized range covers all elements of x, and 0.
 Dynamic Quantized(Emit& e, Value* x) {
-  const auto end = [&](const char* kind) {
-    return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0));
-  };
-  Value *low = end("min"), *high = end("max");
-  Value* span = e.Binary("div", e.Sub(high, low), e.Like(x, 255));
-  Value* scale = e.b.Op("Where", {e.Binary("equal", span, e.Like(x, 0)), e.Like(x, 1), span});
-  Value* zero = e.Unary("round", e.Binary("div", e.Sub(e.Like(x, 0), low), scale));
-  zero = e.Cast(e.b.Op("Clip", {zero, e.Like(x, 0), e.Like(x, 255)}), DType::kU8);
-  return {e.b.Op("Quantize", {x, scale, zero}), scale, zero};
+  const auto range = e.b.Ops("DynamicScale", {x}, {}, 2);
+  return {e.b.Op("Quantize", {x, range[0], range[1]}), range[0], range[1]};
 }
 
 Status DynamicQuantizeMatMul(OnnxNode& n) {

@@ -43,19 +43,8 @@ Status DequantizeLinear(OnnxNode& n) {
 
 Status DynamicQuantizeLinear(OnnxNode& n) {
   TERN_TRY(Require(n, 0, SetOf(DType::kF32)));
-  Builder& b = n.b;
-  const auto f32 = [&](double v) { return b.Scalar(DType::kF32, v); };
-  const auto end = [&](const char* kind) {
-    return Binary(n, kind, b.Op("Reduce", {n.In(0)}, {{"kind", kind}, {"keep_dims", false}}), f32(0));
-  };
-  Value *low = end("min"), *high = end("max");
-  Value* span = Binary(n, "div", Binary(n, "sub", high, low), f32(255));
-  // For a tensor of zeros, span is 0. The scale 1 avoids a division by 0.
-  Value* scale = b.Op("Where", {Binary(n, "equal", span, f32(0)), f32(1), span});
-  Value* zero = Binary(n, "div", Binary(n, "sub", f32(0), low), scale);
-  zero = b.Op("Clip", {b.Op("Unary", {zero}, {{"kind", "round"}}), f32(0), f32(255)});
-  zero = CastTo(n, zero, DType::kU8);
-  n.Out({b.Op("Quantize", {n.In(0), scale, zero}), scale, zero});
+  const auto range = n.b.Ops("DynamicScale", {n.In(0)}, {}, 2);
+  n.Out({n.b.Op("Quantize", {n.In(0), range[0], range[1]}), range[0], range[1]});
   return {};
 }
 

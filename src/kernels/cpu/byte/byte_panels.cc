@@ -47,7 +47,6 @@ struct Part {
 void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
   const int64_t dwords = ByteDwords(p.k), width = OutputWidth(p.epilogue),
                 panel_bytes = 4 * dwords * table.columns;
-  const int8_t* panels = p.packed + Aligned(static_cast<size_t>(p.n) * sizeof(int32_t));
   const void* residual = ResidualOf(p.epilogue);
   const EvenSplit tiles(part.rows, table.rows);
   ByteTile t;
@@ -56,7 +55,7 @@ void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
     const int64_t n0 = panel * table.columns, row = tiles.Start(i), m = part.m0 + row;
     t.column = n0, t.columns = std::min<int64_t>(table.columns, p.n - n0);
     t.a = part.a + row * part.a_row;
-    t.b = panels + panel * panel_bytes;
+    t.b = p.panels + panel * panel_bytes;
     t.c = At(p.c, (m * p.c_row + n0) * width);
     if (residual) t.residual = At(residual, (m * p.epilogue.residual_row + n0) * width);
     table.run[tiles.Size(i)](t);
@@ -71,8 +70,9 @@ void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
   t.prefetch_step = CeilDiv(4 * table.columns, tiles.parts());
   for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
     for (int64_t i = 0; i < tiles.parts(); ++i) {
-      t.prefetch = panel + 1 < part.panel1 ? panels + (panel + 1) * panel_bytes + i * dwords * t.prefetch_step
-                                           : nullptr;
+      t.prefetch = panel + 1 < part.panel1
+                       ? p.panels + (panel + 1) * panel_bytes + i * dwords * t.prefetch_step
+                       : nullptr;
       run(panel, i);
     }
 }

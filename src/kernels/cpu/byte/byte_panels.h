@@ -17,15 +17,19 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
 // Returns the sum of b - zero of every column. `packed` is what PackBytes or the Pack functions of
 // convolutions have written.
 inline const int32_t* WeightSums(const int8_t* packed) { return reinterpret_cast<const int32_t*>(packed); }
+// Returns the panels in packed weights of n columns.
+inline const int8_t* BytePanels(const int8_t* packed, int64_t n) {
+  return packed + (n * static_cast<int64_t>(sizeof(int32_t)) + 63) / 64 * 64;
+}
 
 struct ByteGemm {
   int64_t m = 0, n = 0, k = 0;  // k must be at most kMaxByteDepth
   const void* a = nullptr;
-  DType a_type = DType::kU8;  // u8 or i8; with i8, rows are copied and 128 is added
-  int64_t a_row = 0;          // row stride in elements; the elements of a row are contiguous
-  const int8_t* packed = nullptr;
-  void* c = nullptr;  // 8 bits, f32 or i32, see ByteEpilogue::output
-  int64_t c_row = 0;  // in elements
+  DType a_type = DType::kU8;       // u8 or i8; with i8, rows are copied and 128 is added
+  int64_t a_row = 0;               // row stride in elements; the elements of a row are contiguous
+  const int8_t* panels = nullptr;  // BytePanels(packed, n)
+  void* c = nullptr;               // 8 bits, f32 or i32, see ByteEpilogue::output
+  int64_t c_row = 0;               // in elements
   ByteEpilogue epilogue;
 };
 

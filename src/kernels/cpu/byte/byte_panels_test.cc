@@ -53,7 +53,7 @@ std::vector<uint8_t> Multiply(const Operands8& o, const ByteEpilogue& e, int thr
   ByteGemm p;
   p.m = s.m, p.n = s.n, p.k = s.k;
   p.a = o.a.data(), p.a_type = o.a_type, p.a_row = s.k;
-  p.packed = aligned, p.c = c.data(), p.c_row = s.n, p.epilogue = e;
+  p.panels = BytePanels(aligned, s.n), p.c = c.data(), p.c_row = s.n, p.epilogue = e;
   std::vector<double> scratch(ByteGemmScratch(p, threads) / sizeof(double) + 1);
   MultiplyBytes(p, scratch.data(), Workers(threads));
   return c;

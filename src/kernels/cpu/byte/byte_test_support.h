@@ -41,8 +41,10 @@ inline int Quantized(float v, const ByteRange& to) {
   return static_cast<int>(std::nearbyint(std::min(std::max(v, to.low), to.high)) + to.zero);
 }
 
-// An epilogue over [rows, columns] and its operands.
+// An epilogue over [rows, columns] and its operands. Cannot be copied, because `e` points to the operands.
 struct EpilogueCase {
+  EpilogueCase(EpilogueCase&&) = default;
+  EpilogueCase& operator=(EpilogueCase&&) = default;
   std::string name;
   ByteEpilogue e;
   int64_t columns = 0;

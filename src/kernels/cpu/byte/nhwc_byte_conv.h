@@ -29,7 +29,40 @@ class NhwcByteConv {
   explicit NhwcByteConv(const ConvShape& shape, DType x = DType::kU8);  // x is u8 or i8
   size_t Scratch(int threads) const;                                    // in bytes
   void Run(const NhwcByteArgs& args, void* scratch, const Workers& workers) const;
-  NhwcCounts Counts() const;  // in dwords: 4 elements of x, 4 products
+  // Estimates the work, for the cost model. `products` is the number of f32 multiply-adds that take the same
+  // time. `copied` is in dwords of four bytes.
+  NhwcCounts Counts() const;
+
+ private:
+  // The source of the rows of the matrix product, as in NhwcConv.
+  enum class Source : uint8_t { kImage, kWindows, kPadded, kIm2col };
+  void SetSource();
+  void SetStarts(int64_t plane, int64_t row);
+  bool IsEmpty() const;
+  bool PrefersIm2col() const;
+  bool Scattered() const;
+  int64_t k() const { return units_ * dwords_; }  // dwords of a window
+  int64_t MapOf(int64_t panel) const;
+  NhwcJobShape Jobs() const;
+  int64_t BlockBytes(int64_t rows) const;
+  ByteGemm Pointwise(int64_t group, const NhwcByteArgs& args) const;
+  void CopyPadded(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* to) const;
+  void CopyUnit(const uint8_t* row, int64_t left, uint8_t zero, uint8_t* to) const;
+  void CopyIm2col(const NhwcByteArgs& args, const NhwcJob& job, int64_t group, uint8_t* to) const;
+  const uint8_t* FirstWindow(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* scratch) const;
+  void RunJob(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* scratch) const;
+
+  ConvShape shape_;  // after groups are merged
+  uint8_t flip_ = 0;
+  Source source_ = Source::kImage;
+  bool by_rows_ = false;         // a unit is a row of the kernel with all its channels; otherwise a tap
+  int64_t units_ = 0;            // units of a window
+  int64_t unit_ = 0;             // bytes of a unit
+  int64_t dwords_ = 0;           // dwords of a unit in the packed weights
+  int64_t row_ = 0, plane_ = 0;  // strides of the source of windows, in bytes
+  int64_t step_ = 0;             // stride between windows
+  int64_t columns_ = 0;          // maximum number of output pixels of a row per job
+  std::vector<int64_t> starts_;  // offset of each unit, see ByteTile::starts
 };
 
 // Depthwise convolutions: every group has one channel and one output channel.

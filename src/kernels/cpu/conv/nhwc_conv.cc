@@ -9,48 +9,12 @@
 namespace tern::cpu {
 namespace {
 
-// Maximum dwords that a job reads or writes, so that they stay in the L2 cache.
-constexpr int64_t kBlockDwords = 64 << 10;
-// The unit is one multiply-add. Multiply-adds of padded columns count as well.
-constexpr int64_t kMinWorkPerThread = 1 << 16;
 // Padded rows are used only if they are at most this many times as large as the windows.
 constexpr double kScattered = 4;
 constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
 constexpr int64_t kPad = 16;           // dwords of padding that keep rows from colliding in the L1 cache
 
-bool NeedsPadding(const ConvShape& s) {
-  for (size_t i = 0; i < 3; ++i)
-    if (s.begin[i] > 0 || s.span(i, s.output[i]) - s.begin[i] > s.input[i]) return true;
-  return false;
-}
-
-// If the output is not empty and there are input channels, returns `shape`. Otherwise returns an equivalent
-// shape with a 1x1x1 kernel, which needs little memory for packed weights and scratch.
-ConvShape Sized(const ConvShape& shape) {
-  ConvShape s = shape;
-  const bool is_empty = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
-  if (is_empty) s.batch = 0, s.output = {1, 1, 1};
-  if (!is_empty && s.channels > 0) return s;
-  s.input = s.output;
-  s.kernel = s.stride = s.dilation = {1, 1, 1};
-  s.begin = {0, 0, 0};
-  return s;
-}
-
-// Returns whether tiles of an output row of this many pixels have too few rows to hide the latency of
-// multiply-adds. Each pixel is one row of a tile.
-bool LowTiles(int64_t pixels) {
-  const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
-  return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
-}
-
-// Returns the number of groups that are computed as one group, so that their output channels fill a vector.
-int64_t Joined(const ConvShape& s) {
-  const int64_t lanes = TileSimd().columns / 2;
-  int64_t joined = std::clamp<int64_t>(lanes / std::max<int64_t>(1, s.group_maps()), 1, s.group);
-  while (s.group % joined != 0) --joined;
-  return joined;
-}
+int64_t Joined(const ConvShape& s) { return JoinedGroups(s, TileSimd().columns / 2); }
 
 // Writes the weights [M, C / group, kernel…] with every `joined` groups merged into one. Weights between an
 // output channel and an input channel of different groups are zero.
@@ -125,7 +89,7 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
 }
 
 NhwcConv::NhwcConv(const ConvShape& shape, Operands operands, NhwcWindows windows)
-    : shape_(Sized(shape)), operands_(operands) {
+    : shape_(NonEmptyShape(shape)), operands_(operands) {
   const int64_t row = shape_.output[2] * shape_.maps;
   strides_ = {0, shape_.output_size() * shape_.maps, shape_.output[1] * row, row, shape_.maps};
   shape_.group /= Joined(shape);
@@ -133,7 +97,7 @@ NhwcConv::NhwcConv(const ConvShape& shape, Operands operands, NhwcWindows window
 }
 
 NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands operands)
-    : shape_(Sized(shape)), strides_(strides), operands_(operands) {
+    : shape_(NonEmptyShape(shape)), strides_(strides), operands_(operands) {
   shape_.group /= Joined(shape);
   SetSource(true, NhwcWindows::kInPlace);
 }
@@ -144,7 +108,8 @@ bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
       NeedsPadding(s) || operands_ != Operands::kF32 || Collide(s.stride[2] * s.group * dwords_);
-  return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
+  return LowTiles(s.output[2], TileSimd().rows) || (s.taps() == 1 && copied) ||
+         (s.group > 1 && s.group_channels() < 16);
 }
 
 // Returns whether padded rows take much more memory than the windows. This is so for widely dilated windows,
@@ -157,7 +122,7 @@ bool NhwcConv::Scattered() const {
                windows = to_double(columns_) * to_double(s.group * k());
   const double read = to_double(s.stride[1] * s.kernel[0]) * to_double(columns_ * s.stride[2]) * pixel,
                written = to_double(columns_ * s.maps);
-  const double rows = std::clamp(to_double(kBlockDwords) / std::max(1.0, std::max(read, written)), 1.0,
+  const double rows = std::clamp(to_double(kNhwcBlockDwords) / std::max(1.0, std::max(read, written)), 1.0,
                                  std::max(1.0, to_double(s.output[1])));
   const double lines = (rows - 1) * to_double(s.stride[1]) + to_double((s.kernel[1] - 1) * s.dilation[1] + 1);
   return lines * row > kScattered * rows * windows;
@@ -181,7 +146,7 @@ void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
   const int64_t pixel_dwords = s.group * dwords_;
   const int64_t step = along_rows_ ? s.stride[2] * s.channels / table().per_lane : s.stride[2] * pixel_dwords;
   const int64_t rows = table().rows,
-                max_columns = kBlockDwords / std::max<int64_t>(1, std::max(step, s.maps));
+                max_columns = kNhwcBlockDwords / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= max_columns ? s.output[2] : std::max<int64_t>(rows, max_columns / rows * rows);
   if (!scattered_output && s.taps() == 1 && !padded && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
@@ -228,82 +193,22 @@ int64_t NhwcConv::BlockDwords(int64_t rows) const {
   return 0;
 }
 
-NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
-  const TileTable& table = this->table();
+NhwcJobShape NhwcConv::Jobs() const {
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kIm2col;
-  // The number of pixels or rows that are split into blocks.
-  const int64_t total = pixels ? s.batch * s.output_size() : s.output[1];
-  const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
-  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // dwords per row
-  Blocking blocking{};
-  blocking.rows =
-      std::clamp<int64_t>(kBlockDwords / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, total);
-  if (pixels) blocking.rows = std::max<int64_t>(table.rows, blocking.rows / table.rows * table.rows);
-  const int64_t panels = s.group * CeilDiv(s.group_maps(), table.columns);
-  blocking.panels = panels, blocking.panel_jobs = 1;
-  blocking.blocks = CeilDiv(total, blocking.rows);
-  if (threads > 1) SplitForThreads(total, pixels ? 1 : s.batch * s.output[0] * parts, threads, blocking);
-  return blocking;
-}
-
-// Estimates the time of a job. The unit is the time to multiply a window of k() dwords by half a panel. The
-// estimate includes products, a fixed overhead per tile and panel, and copies. Copying a dword takes as long
-// as multiplying a dword by half a panel.
-double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
-  const bool pixels = source_ == Source::kIm2col;
-  const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
-  const auto per_panel = static_cast<double>(strips * (2 * count + CeilDiv(count, table().rows)));
-  return static_cast<double>(panels) * (per_panel + 4) +
-         static_cast<double>(BlockDwords(rows)) / static_cast<double>(k());
-}
-
-// Splits the work for several threads into jobs of even size. It prefers several jobs per thread, so that
-// other threads can run the remaining jobs of a delayed thread. The split does not change the order of
-// additions.
-void NhwcConv::SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const {
-  constexpr double kFewJobs = 1.04;
-  const double work = static_cast<double>(shape_.batch * shape_.output_size()) *
-                      static_cast<double>(shape_.group * RoundUp(shape_.group_maps(), table().granule)) *
-                      static_cast<double>(k());
-  const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
-  if (target < 2) return;
-  const int64_t fewest = blocking.blocks, panels = blocking.panels,
-                max_jobs = std::max(2 * target, planes * fewest);
-  double best = 0;
-  for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= max_jobs;
-       ++panel_jobs) {
-    const int64_t panels_per_job = CeilDiv(panels, panel_jobs);
-    if (CeilDiv(panels, panels_per_job) != panel_jobs) continue;
-    for (int64_t blocks = fewest; blocks <= total && planes * blocks * panel_jobs <= max_jobs; ++blocks) {
-      const int64_t rows = CeilDiv(total, blocks), jobs = planes * blocks * panel_jobs;
-      if (CeilDiv(total, rows) != blocks) continue;
-      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(rows, panels_per_job) *
-                          (jobs < 2 * threads ? kFewJobs : 1);
-      if (best > 0 && cost >= best) continue;
-      best = cost;
-      blocking = {rows, blocks, panels_per_job, panel_jobs};
-    }
-  }
-}
-
-NhwcConv::Job NhwcConv::JobOf(const Blocking& blocking, int64_t job) const {
-  const ConvShape& s = shape_;
-  Job j{};
-  j.panel0 = job % blocking.panel_jobs * blocking.panels;
-  j.panel1 = std::min(j.panel0 + blocking.panels, s.group * CeilDiv(s.group_maps(), table().columns));
-  job /= blocking.panel_jobs;
-  const int64_t parts = CeilDiv(s.output[2], columns_);
-  if (source_ != Source::kIm2col) {
-    j.left = job % parts * columns_, j.right = std::min(j.left + columns_, s.output[2]);
-    job /= parts;
-  }
-  j.first = job % blocking.blocks * blocking.rows;
-  job /= blocking.blocks;
-  const bool pixels = source_ == Source::kIm2col;
-  j.last = std::min(j.first + blocking.rows, pixels ? s.batch * s.output_size() : s.output[1]);
-  j.image = job / s.output[0], j.plane = job % s.output[0];
-  return j;
+  const int64_t width = pixels ? 1 : columns_;
+  const int64_t first = BlockDwords(1);
+  return {s,
+          pixels,
+          width,
+          k(),
+          pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_,
+          width * s.maps,
+          first - (BlockDwords(2) - first),
+          BlockDwords(2) - first,
+          table().rows,
+          table().columns,
+          table().granule};
 }
 
 bool NhwcConv::IsEmpty() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
@@ -320,7 +225,7 @@ NhwcCounts NhwcConv::Counts() const {
   if (source_ == Source::kIm2col)
     counts.copied = groups * total * static_cast<double>(k() + kCopyOverhead * s.taps());
   if (source_ == Source::kPadded) {
-    const Blocking blocking = BlockingOf(1);
+    const NhwcBlocking blocking = BlockingOf(Jobs(), 1);
     const auto blocks = static_cast<double>(blocking.blocks) * lines / static_cast<double>(s.output[1]);
     counts.copied = blocks * static_cast<double>(BlockDwords(blocking.rows));
   }
@@ -330,7 +235,7 @@ NhwcCounts NhwcConv::Counts() const {
 size_t NhwcConv::Scratch(int threads) const {
   if (IsEmpty()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
-  return static_cast<size_t>(BlockDwords(BlockingOf(threads).rows)) * sizeof(float) *
+  return static_cast<size_t>(BlockDwords(BlockingOf(Jobs(), threads).rows)) * sizeof(float) *
          static_cast<size_t>(threads);
 }
 

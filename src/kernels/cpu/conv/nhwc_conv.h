@@ -2,7 +2,7 @@
 // or copied. Images and results are f32, or bf16 in memory (NhwcBf16Storage). With bf16 operands, pixels of
 // f32 images are rounded while they are copied.
 #pragma once
-#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/nhwc_jobs.h"
 #include "kernels/cpu/gemm/panels.h"
 
 namespace tern::cpu {
@@ -72,22 +72,6 @@ class NhwcConv {
     kPadded,   // windows are read in a copy of a few rows of the image with their padding
     kIm2col,   // windows are copied one by one
   };
-  // A part of the output. With kIm2col, a job computes pixels [first, last), counted over all images.
-  // Otherwise it computes output rows [first, last) and columns [left, right) of one plane of an image. In
-  // both cases it computes the output channels of panels [panel0, panel1). Panels are numbered consecutively,
-  // from the first group to the last.
-  struct Job {
-    int64_t image, plane, first, last;
-    int64_t left, right;
-    int64_t panel0, panel1;
-  };
-  struct Blocking {
-    int64_t rows;    // output rows per job; with kIm2col, output pixels per job
-    int64_t blocks;  // blocks per plane; with kIm2col, blocks of all images
-    int64_t panels, panel_jobs;
-  };
-  double CostOf(int64_t rows, int64_t panels) const;
-  void SplitForThreads(int64_t total, int64_t planes, int threads, Blocking& blocking) const;
   void SetSource(bool scattered_output, NhwcWindows windows);
   void SetIm2col();
   bool IsEmpty() const;  // returns whether the output has no elements
@@ -98,17 +82,16 @@ class NhwcConv {
   int64_t k() const { return units_ * dwords_; }
   int64_t MapOf(int64_t panel) const;
   int64_t BlockDwords(int64_t rows) const;
-  Blocking BlockingOf(int threads) const;
-  Job JobOf(const Blocking& blocking, int64_t job) const;
+  NhwcJobShape Jobs() const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
   void CopyDwords(const float* from, int64_t count, float* to) const;
   void CopyPixels(const float* from, int64_t count, float* to) const;
-  void CopyPadded(const float* x, const Job& job, float* to) const;
+  void CopyPadded(const float* x, const NhwcJob& job, float* to) const;
   void CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const;
-  void CopyIm2col(const float* x, const Job& job, int64_t group, float* to) const;
-  const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
-  void Finish(const NhwcArgs& args, const Job& job, int64_t at) const;
-  void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
+  void CopyIm2col(const float* x, const NhwcJob& job, int64_t group, float* to) const;
+  const float* FirstWindow(const NhwcArgs& args, const NhwcJob& job, float* scratch) const;
+  void Finish(const NhwcArgs& args, const NhwcJob& job, int64_t at) const;
+  void RunJob(const NhwcArgs& args, const NhwcJob& job, float* scratch) const;
 
   ConvShape shape_;
   NhwcStrides strides_{};

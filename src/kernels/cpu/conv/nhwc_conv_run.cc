@@ -63,7 +63,7 @@ void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
 }
 
 // Copies the rows that the windows of a job read, with zero padding: [rows][kernel planes][pixels].
-void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
+void NhwcConv::CopyPadded(const float* x, const NhwcJob& job, float* to) const {
   const ConvShape& s = shape_;
   const int64_t width = s.span(2, job.right - job.left), rows = s.span(1, job.last - job.first);
   const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels of padding in front of the image
@@ -118,7 +118,7 @@ void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float
 }
 
 // Copies the windows of one group, one by one (im2col).
-void NhwcConv::CopyIm2col(const float* x, const Job& job, int64_t group, float* to) const {
+void NhwcConv::CopyIm2col(const float* x, const NhwcJob& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
   float* exact = to + (job.last - job.first) * pixel_;
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
@@ -138,7 +138,7 @@ void NhwcConv::CopyIm2col(const float* x, const Job& job, int64_t group, float* 
 }
 
 // Returns the start of the first window of a job. Copies the padded rows first if the source is kPadded.
-const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const {
+const float* NhwcConv::FirstWindow(const NhwcArgs& args, const NhwcJob& job, float* scratch) const {
   const ConvShape& s = shape_;
   if (source_ == Source::kPadded) CopyPadded(args.x, job, scratch);
   if (source_ != Source::kWindows) return scratch;
@@ -147,7 +147,7 @@ const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* 
   return args.x + (line * s.input[2] + job.left * s.stride[2] - s.begin[2]) * s.channels;
 }
 
-void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) const {
+void NhwcConv::RunJob(const NhwcArgs& args, const NhwcJob& job, float* scratch) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
   const TileEpilogue& e = args.tile;
@@ -187,7 +187,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
 }
 
 // Applies the epilogue to the results of a job, which start at element `at` of y.
-void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
+void NhwcConv::Finish(const NhwcArgs& args, const NhwcJob& job, int64_t at) const {
   const bool pixels = source_ == Source::kIm2col;
   const int64_t map = MapOf(job.panel0), width = MapOf(job.panel1) - map;
   const int64_t strips = pixels ? 1 : job.last - job.first,
@@ -207,15 +207,13 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
     for (int64_t g = 0; g < s.group; ++g) MultiplyPanels(Pointwise(g, args), scratch, workers);
     return;
   }
-  const Blocking blocking = BlockingOf(workers.threads());
-  const int64_t planes =
-      source_ == Source::kIm2col ? 1 : s.batch * s.output[0] * CeilDiv(s.output[2], columns_);
+  const NhwcJobShape jobs = Jobs();
+  const NhwcBlocking blocking = BlockingOf(jobs, workers.threads());
   const int64_t dwords = BlockDwords(blocking.rows);
-  workers.ParallelFor(planes * blocking.blocks * blocking.panel_jobs, 1,
-                      [&](int64_t begin, int64_t end, int worker) {
-                        for (int64_t job = begin; job < end; ++job)
-                          RunJob(args, JobOf(blocking, job), static_cast<float*>(scratch) + worker * dwords);
-                      });
+  workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t job = begin; job < end; ++job)
+      RunJob(args, JobOf(jobs, blocking, job), static_cast<float*>(scratch) + worker * dwords);
+  });
 }
 
 }  // namespace tern::cpu

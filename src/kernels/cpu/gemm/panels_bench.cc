@@ -65,7 +65,7 @@ class Bench {
     const double end = Now() + kRoundSeconds;
     for (double from = Now(); from < end;) {
       p_.panels = Start(panels_) + next_ * size_;
-      bytes_.packed = reinterpret_cast<const int8_t*>(p_.panels);
+      bytes_.panels = BytePanels(reinterpret_cast<const int8_t*>(p_.panels), shape_.n);
       next_ = (next_ + 1) % copies_;
       if (type_ == Type::kInt8)
         MultiplyBytes(bytes_, scratch_.data(), workers_);

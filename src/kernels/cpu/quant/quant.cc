@@ -69,4 +69,37 @@ void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* 
   });
 }
 
+void Requantize(int64_t n, const QuantSource& x, const QuantParameters& to, void* y, const Workers& workers) {
+  constexpr int64_t kGrain = 32768, kTile = 512;
+  const QuantParameters& from = x.parameters;
+  const int64_t x_width = BitWidth(from.type) / 8, y_width = BitWidth(to.type) / 8;
+  workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+    float real[kTile];
+    for (int64_t i = begin; i < end; i += kTile) {
+      const int64_t count = std::min(kTile, end - i);
+      QuantSimd().dequantize(from.type, static_cast<const char*>(x.data) + i * x_width, from.zero, from.scale,
+                             real, count);
+      QuantSimd().quantize(to.type, real, to.scale, to.zero, static_cast<char*>(y) + i * y_width, count);
+    }
+  });
+}
+
+FloatRange RangeOf(const float* x, int64_t n, const Workers& workers) {
+  constexpr int64_t kPart = 32768, kMaxParts = 128;
+  const int64_t parts = std::clamp<int64_t>(n / kPart, 1, kMaxParts), part = (n + parts - 1) / parts;
+  FloatRange ranges[kMaxParts];
+  workers.ParallelFor(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = std::min(n, i * part), count = std::min(part, n - first);
+      QuantSimd().range(x + first, count, &ranges[i].low, &ranges[i].high);
+    }
+  });
+  FloatRange all;
+  for (int64_t i = 0; i < parts; ++i) {
+    all.low = std::min(all.low, ranges[i].low);
+    all.high = std::max(all.high, ranges[i].high);
+  }
+  return all;
+}
+
 }  // namespace tern::cpu

@@ -22,4 +22,22 @@ void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* sca
 void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* scale, const void* zero,
                    float* y, const Workers& workers);
 
+// One scale and zero point for all elements of a tensor of i8, u8, i16 or u16.
+struct QuantParameters {
+  DType type = DType::kU8;
+  float scale = 1, zero = 0;
+};
+struct QuantSource {
+  QuantParameters parameters;
+  const void* data = nullptr;
+};
+// Dequantizes n elements of x to f32 and quantizes them to y.
+void Requantize(int64_t n, const QuantSource& x, const QuantParameters& to, void* y, const Workers& workers);
+
+// The minimum and maximum of n elements and 0. NaN is ignored.
+struct FloatRange {
+  float low = 0, high = 0;
+};
+FloatRange RangeOf(const float* x, int64_t n, const Workers& workers);
+
 }  // namespace tern::cpu

@@ -50,8 +50,29 @@ void Dequantize(DType from, const void* x, float zero, float scale, float* y, in
   }
 }
 
+void Range(const float* x, int64_t n, float* low, float* high) {
+  constexpr int kLanes = 64;  // independent minima and maxima, so that the loop is vectorized
+  float least[kLanes], most[kLanes];
+  for (int j = 0; j < kLanes; ++j) least[j] = *low, most[j] = *high;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int j = 0; j < kLanes; ++j) {
+      const float v = x[i + j];
+      least[j] = v < least[j] ? v : least[j];
+      most[j] = v > most[j] ? v : most[j];
+    }
+  for (; i < n; ++i) {
+    least[0] = x[i] < least[0] ? x[i] : least[0];
+    most[0] = x[i] > most[0] ? x[i] : most[0];
+  }
+  for (int j = 0; j < kLanes; ++j) {
+    *low = least[j] < *low ? least[j] : *low;
+    *high = most[j] > *high ? most[j] : *high;
+  }
+}
+
 }  // namespace
 
-const QuantTable kQuantSimd = {Quantize, Dequantize};
+const QuantTable kQuantSimd = {Quantize, Dequantize, Range};
 
 }  // namespace tern::cpu::TERN_SIMD

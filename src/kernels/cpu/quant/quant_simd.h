@@ -10,6 +10,8 @@ struct QuantTable {
   void (*quantize)(DType to, const float* x, float scale, float zero, void* y, int64_t n);
   // y[i] = (x[i] - zero) * scale. `from` is i8, u8, i16, u16 or i32.
   void (*dequantize)(DType from, const void* x, float zero, float scale, float* y, int64_t n);
+  // Lowers *low to the minimum of x and raises *high to the maximum. NaN is ignored.
+  void (*range)(const float* x, int64_t n, float* low, float* high);
 };
 TERN_SIMD_TABLE(QuantTable, QuantSimd)
 

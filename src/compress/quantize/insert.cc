@@ -1,0 +1,125 @@
+#include "compress/quantize/insert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ir/verify.h"
+
+namespace tern::compress {
+namespace {
+
+class Inserter {
+ public:
+  Inserter(Graph& graph, const Placement& placement, const std::vector<Grid>& grids)
+      : graph_(graph), placement_(placement), grids_(grids) {}
+
+  void Insert(Value* v) {
+    Node* before = FirstReader(*v);
+    const auto [scale, zero] = Parameters(placement_.group.at(v));
+    const std::vector<std::pair<Node*, int>> readers = v->uses;
+    Value* q = Add("Quantize", {v, scale, zero}, before);
+    Value* d = Add("Dequantize", {q, scale, zero}, before);
+    for (const auto& [reader, index] : readers) reader->SetInput(index, d);
+    if (v->output_uses == 0 || v->is_input) return;
+    for (size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (graph_.outputs()[i] == v) graph_.ReplaceOutput(static_cast<int>(i), d);
+    std::swap(v->name, d->name);
+  }
+
+  void Weights(const Layer& layer, const LayerWeights& made) {
+    Node& node = *layer.node;
+    const IntegerWeights& w = made.weights;
+    const float input_scale = grids_[placement_.group.at(Source(*node.input(0)))].scale;
+    const std::string name = node.input(1)->name;
+    Tensor integers(DType::kI8, node.input(1)->constant.dims());
+    const bool across = WeightAxis(node) == 1;
+    for (int64_t r = 0; r < w.rows; ++r)
+      for (int64_t c = 0; c < w.columns; ++c)
+        integers.data<int8_t>()[across ? c * w.rows + r : r * w.columns + c] =
+            w.values[static_cast<size_t>(r * w.columns + c)];
+    node.SetInput(1, Constant(std::move(integers), w.scales, name, WeightAxis(node), node));
+    if (made.bias.empty()) return;
+    Tensor bias(DType::kI32, {w.rows});
+    std::vector<float> scales;
+    for (size_t r = 0; r < made.bias.size(); ++r) {
+      scales.push_back(input_scale * w.scales[r]);
+      bias.data<int32_t>()[r] =
+          static_cast<int32_t>(std::nearbyint(static_cast<double>(made.bias[r]) / scales.back()));
+    }
+    const std::string bias_name = node.input(2) ? node.input(2)->name : StrCat(name, "_bias");
+    node.SetInput(2, Constant(std::move(bias), scales, bias_name, 0, node));
+  }
+
+  Status Finish() {
+    graph_.RemoveUnusedConstants();
+    TERN_TRY(InferGraph(graph_));
+    return VerifyGraph(graph_);
+  }
+
+ private:
+  // Returns the value that a Dequantize of Insert replaced.
+  static const Value* Source(const Value& dequantized) {
+    return dequantized.producer->input(0)->producer->input(0);
+  }
+
+  // Returns the first node of the graph that reads v, directly or in a nested graph.
+  Node* FirstReader(const Value& v) const {
+    for (const auto& node : graph_.nodes()) {
+      for (const Value* input : node->inputs())
+        if (input == &v) return node.get();
+      for (const auto& body : node->subgraphs()) {
+        const std::vector<Value*> captured = body->Captures();
+        if (std::find(captured.begin(), captured.end(), &v) != captured.end()) return node.get();
+      }
+    }
+    return nullptr;
+  }
+
+  // Returns the scale and the zero point of a group. All its values share the constants.
+  std::pair<Value*, Value*> Parameters(size_t group) {
+    const Grid& grid = grids_[group];
+    auto& [scale, zero] = parameters_[group];
+    if (!scale) scale = graph_.AddConstant(Tensor::Scalar(DType::kF32, grid.scale));
+    Value*& shared = zeros_[grid.zero];
+    if (!shared) shared = graph_.AddConstant(Tensor::Scalar(grid.dtype, grid.zero));
+    zero = shared;
+    return {scale, zero};
+  }
+
+  Value* Add(const char* op, const std::vector<Value*>& inputs, Node* before, int64_t axis = 1) {
+    const OpDef& def = *FindOp(op);
+    Attrs attrs = def.defaults;
+    TERN_CHECK(attrs.Set("axis", axis).ok());
+    return graph_.AddNode(def, attrs, inputs, 1, before)->output(0);
+  }
+
+  // Adds integers and their scales as constants. Returns the result of a Dequantize in front of `reader`.
+  Value* Constant(Tensor integers, const std::vector<float>& scales, const std::string& name, int64_t axis,
+                  Node& reader) {
+    const bool one = std::all_of(scales.begin(), scales.end(), [&](float s) { return s == scales[0]; });
+    Tensor stored(DType::kF32, one ? Dims{} : Dims{static_cast<int64_t>(scales.size())});
+    std::copy_n(scales.begin(), stored.size(), stored.data<float>());
+    Value* q = graph_.AddConstant(std::move(integers), name);
+    Value* scale = graph_.AddConstant(std::move(stored), StrCat(name, "_scale"));
+    return Add("Dequantize", {q, scale}, &reader, axis);
+  }
+
+  Graph& graph_;
+  const Placement& placement_;
+  const std::vector<Grid>& grids_;
+  std::map<size_t, std::pair<Value*, Value*>> parameters_;
+  std::map<int32_t, Value*> zeros_;
+};
+
+}  // namespace
+
+Status InsertGrids(Graph& graph, const Placement& placement, const std::vector<Grid>& grids,
+                   const std::vector<LayerWeights>& weights) {
+  Inserter inserter(graph, placement, grids);
+  for (Value* v : placement.values) inserter.Insert(v);
+  for (size_t i = 0; i < placement.layers.size(); ++i) inserter.Weights(placement.layers[i], weights[i]);
+  return inserter.Finish();
+}
+
+}  // namespace tern::compress

@@ -1,0 +1,24 @@
+// Writes the decisions of quantization into a graph, as pairs of Quantize and Dequantize.
+#pragma once
+#include <vector>
+
+#include "compress/quantize/grid.h"
+#include "compress/quantize/placement.h"
+#include "compress/quantize/weights.h"
+
+namespace tern::compress {
+
+// The integers of one layer.
+struct LayerWeights {
+  IntegerWeights weights;
+  std::vector<float> bias;  // one per row; empty if the layer has none
+};
+
+// Each value of the placement gets a Quantize and a Dequantize, which its readers read, and outputs of the
+// graph too. The weights of each layer become an integer constant with a Dequantize, and the bias becomes i32
+// in units of the scales of operand and weights. `grids` has one grid per group, `weights` one entry per
+// layer.
+Status InsertGrids(Graph& graph, const Placement& placement, const std::vector<Grid>& grids,
+                   const std::vector<LayerWeights>& weights);
+
+}  // namespace tern::compress

@@ -1,0 +1,222 @@
+#include "compress/quantize/quantizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "ir/builder.h"
+#include "ops/ops.h"
+#include "passes/pipeline.h"
+#include "passes/rewrite/facts.h"
+
+namespace tern::compress {
+namespace {
+
+Tensor Random(const Dims& dims, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, scale);
+  Tensor t(DType::kF32, dims);
+  for (int64_t i = 0; i < t.size(); ++i) t.data<float>()[i] = normal(random);
+  return t;
+}
+
+class RandomSamples : public Samples {
+ public:
+  RandomSamples(Dims dims, size_t count) : dims_(std::move(dims)), count_(count) {}
+  size_t size() const override { return count_; }
+  Result<DatumList> Get(size_t i) override {
+    return DatumList{Datum(Random(dims_, 100 + static_cast<unsigned>(i)))};
+  }
+  std::string NameOf(size_t i) const override { return StrCat("sample ", i); }
+
+ private:
+  Dims dims_;
+  size_t count_;
+};
+
+// A small residual network with a bottleneck, a Concat and a classifier.
+class Net {
+ public:
+  Net() : graph_(std::make_unique<Graph>()), b_(*graph_) {
+    InitOps();
+    Value* x = graph_->AddInput("x", Type::TensorOf(DType::kF32, Shape::Of({1, 3, 12, 12})));
+    Value* a = Relu(Conv(x, 8, 3, 3, "first"));
+    Value* c = Relu(Add(Conv(Relu(Conv(a, 8, 8, 3, "inner")), 8, 8, 1, "last_of_block"), a));
+    Value* p = b_.Op(
+        "Pool", {c},
+        {{"kind", "max"}, {"kernel", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}});
+    Value* left = Relu(Conv(p, 4, 8, 1, "left"));
+    Value* right = Relu(Conv(p, 4, 8, 3, "right"));
+    Value* joined = Relu(Conv(b_.Op("Concat", {left, right}, {{"axis", 1}}), 16, 8, 1, "joined"));
+    Value* pooled = b_.Op("Flatten", {b_.Op("GlobalPool", {joined}, {{"kind", "average"}})}, {{"axis", 1}});
+    b_.At("classifier", "");
+    Value* y =
+        b_.Op("MatMul", {pooled, b_.Const(Random({10, 16}, 50), "w"), b_.Const(Random({10}, 51), "bias")},
+              {{"transpose_b", true}});
+    y->name = "y";
+    graph_->SetOutputs({y});
+  }
+  std::unique_ptr<Graph> Take() {
+    EXPECT_TRUE(b_.status().ok()) << b_.status().ToString();
+    return std::move(graph_);
+  }
+
+ private:
+  Value* Conv(Value* x, int64_t out, int64_t in, int64_t kernel, const char* name) {
+    b_.At(name, "");
+    const float scale = 1 / std::sqrt(static_cast<float>(in * kernel * kernel));
+    const int64_t pad = kernel / 2;
+    return b_.Op("Conv",
+                 {x, b_.Const(Random({out, in, kernel, kernel}, ++seed_, scale), StrCat(name, "_w")),
+                  b_.Const(Random({out}, ++seed_, 0.1F), StrCat(name, "_b"))},
+                 {{"pads", std::vector<int64_t>{pad, pad, pad, pad}}});
+  }
+  Value* Relu(Value* x) { return b_.Op("Unary", {x}, {{"kind", "relu"}}); }
+  Value* Add(Value* a, Value* b) { return b_.Op("Binary", {a, b}, {{"kind", "add"}}); }
+
+  std::unique_ptr<Graph> graph_;
+  Builder b_;
+  unsigned seed_ = 0;
+};
+
+std::unique_ptr<Quantizer> Observed(const QuantizeOptions& options = {}) {
+  auto quantizer = Quantizer::Make(Net().Take(), options);
+  EXPECT_TRUE(quantizer.ok()) << quantizer.status().ToString();
+  RandomSamples samples({1, 3, 12, 12}, 8);
+  EXPECT_TRUE((*quantizer)->Observe(samples, {}).ok());
+  return std::move(*quantizer);
+}
+
+std::vector<double> RunOn(const Graph& graph, unsigned seed) {
+  auto session = Session::Create(graph.Clone(), {.threads = 1, .level = Level::kLayout});
+  EXPECT_TRUE(session.ok()) << session.status().ToString();
+  auto run = (*session)->Run(DatumList{Datum(Random({1, 3, 12, 12}, seed))});
+  EXPECT_TRUE(run.ok()) << run.status().ToString();
+  return ToDoubles(run->front().tensor);
+}
+
+// Returns the signal-to-noise ratio of the quantized graph's outputs in dB.
+double Sqnr(const Graph& real, const Graph& quantized) {
+  double signal = 0, noise = 0;
+  for (unsigned seed = 200; seed < 210; ++seed) {
+    const std::vector<double> a = RunOn(real, seed), b = RunOn(quantized, seed);
+    for (size_t i = 0; i < a.size(); ++i) signal += a[i] * a[i], noise += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+int CountOps(const Graph& graph, const char* op) {
+  int n = 0;
+  for (const auto& node : graph.nodes()) n += IsOp(*node, op);
+  return n;
+}
+
+TEST(Quantizer, KeepsResultsCloseByEachMethod) {
+  for (const std::string& name : MethodNames()) {
+    QuantizeOptions options;
+    options.activations.method = *ParseMethod(name);
+    const auto quantizer = Observed(options);
+    const auto made = quantizer->Write();
+    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    EXPECT_GT(Sqnr(quantizer->graph(), *made->graph), 20) << name;
+  }
+}
+
+TEST(Quantizer, SixteenBitsAreMorePrecise) {
+  QuantizeOptions options;
+  const double eight = Sqnr(*Net().Take(), *Observed(options)->Write()->graph);
+  options.activations.kind.bits = 16;
+  for (const bool symmetric : {false, true}) {
+    options.activations.kind.symmetric = symmetric;
+    EXPECT_GT(Sqnr(*Net().Take(), *Observed(options)->Write()->graph), eight) << symmetric;
+  }
+}
+
+TEST(Quantizer, WeightsAreIntegersAndBiasesHaveTheProductOfScales) {
+  const auto made = Observed()->Write();
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->layers.size(), 7U);
+  int integers = 0;
+  for (const auto& v : made->graph->values())
+    if (v->is_constant()) {
+      EXPECT_TRUE(v->constant.dtype() != DType::kF32 || v->constant.rank() < 2) << v->name;
+      integers += v->constant.dtype() == DType::kI8;
+    }
+  EXPECT_EQ(integers, 7);
+}
+
+TEST(Quantizer, GraphOptimizesToIntegerOps) {
+  const auto made = Observed()->Write();
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE(Optimize(*made->graph, {.level = Level::kExtended}).ok());
+  EXPECT_GE(CountOps(*made->graph, "QConv"), 5);
+  EXPECT_EQ(CountOps(*made->graph, "QGlobalPool"), 1);
+  for (const auto& node : made->graph->nodes()) {
+    const bool moves = IsOp(*node, "Concat") || IsOp(*node, "Pool");
+    EXPECT_TRUE(!moves || node->output(0)->type.dtype == DType::kU8) << node->Describe();
+  }
+}
+
+TEST(Quantizer, OutputsStayFloatAndKeepTheirNames) {
+  const auto made = Observed()->Write();
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->graph->outputs()[0]->name, "y");
+  EXPECT_TRUE(IsOp(*made->graph->outputs()[0]->producer, "MatMul"));
+}
+
+TEST(Quantizer, LayersStayFloatOnRequest) {
+  QuantizeOptions options;
+  options.keep["inner"] = "a test";
+  const auto quantizer = Observed(options);
+  const auto made = quantizer->Write({{"right", "another"}});
+  ASSERT_TRUE(made.ok()) << made.status().ToString();
+  EXPECT_EQ(made->layers.size(), 5U);
+  EXPECT_EQ(made->floats.at("inner"), "a test");
+  EXPECT_EQ(made->floats.at("right"), "another");
+  EXPECT_GT(Sqnr(quantizer->graph(), *made->graph), 20);
+}
+
+TEST(Quantizer, EachLayerCanBeTheOnlyOne) {
+  const auto quantizer = Observed();
+  for (const Layer& only : quantizer->placement().layers) {
+    std::map<std::string, std::string> keep;
+    for (const Layer& layer : quantizer->placement().layers)
+      if (layer.node != only.node) keep[layer.name()] = "a test";
+    const auto made = quantizer->Write(keep);
+    ASSERT_TRUE(made.ok()) << only.name() << made.status().ToString();
+    EXPECT_EQ(made->layers, std::vector<std::string>{only.name()});
+    EXPECT_GT(Sqnr(quantizer->graph(), *made->graph), 25) << only.name();
+  }
+}
+
+TEST(Quantizer, RefusesBadSamples) {
+  auto quantizer = Quantizer::Make(Net().Take(), {});
+  ASSERT_TRUE(quantizer.ok());
+  RandomSamples none({1, 3, 12, 12}, 0), wrong({1, 3, 9, 9}, 1);
+  EXPECT_FALSE((*quantizer)->Observe(none, {}).ok());
+  EXPECT_FALSE((*quantizer)->Observe(wrong, {}).ok());
+  class NotANumber : public RandomSamples {
+   public:
+    NotANumber() : RandomSamples({1, 3, 12, 12}, 1) {}
+    Result<DatumList> Get(size_t i) override {
+      TERN_ASSIGN(DatumList inputs, RandomSamples::Get(i));
+      inputs[0].tensor.data<float>()[17] = NAN;
+      return inputs;
+    }
+  } nan;
+  const Status status = (*quantizer)->Observe(nan, {});
+  EXPECT_EQ(status.message(), "calibration sample 'sample 0': element 17 of input 'x' is NaN");
+}
+
+TEST(Quantizer, RefusesModelsWithoutLayers) {
+  InitOps();
+  auto graph = std::make_unique<Graph>();
+  Builder b(*graph);
+  Value* x = graph->AddInput("x", Type::TensorOf(DType::kF32, Shape::Of({1, 4})));
+  graph->SetOutputs({b.Op("Unary", {x}, {{"kind", "relu"}})});
+  EXPECT_FALSE(Quantizer::Make(std::move(graph), {}).ok());
+}
+
+}  // namespace
+}  // namespace tern::compress

@@ -1,0 +1,38 @@
+// Converts sums of integers, stored as f32, to the results of QConv and QMatMul.
+#pragma once
+#include "kernels/cpu/quant/integer.h"
+#include "ops/quant/integer.h"
+#include "runtime/bind/support.h"
+
+namespace tern {
+
+// Adds bias and residual, scales, applies the activation, and rounds if the result has 8 bits. The formulas
+// are those of ops/quant/integer.h.
+class Rescaler {
+ public:
+  // A residual must have the dims of the result.
+  static bool Fits(const QuantizedForm& form, const KernelQuery& q);
+  // Reserves scratch memory for one multiplier and one bias per channel, at offset `bytes`. Returns the
+  // offset behind this memory.
+  size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes);
+  void Run(const QuantizedForm& form, const RunContext& c, const float* sums) const;
+
+ private:
+  // The parameters of one run.
+  struct Args {
+    const float *sums, *multipliers;
+    const int32_t* bias;
+  };
+  cpu::ByteRange RangeOf(const QuantizedForm& form, const RunContext& c) const;
+  void AddResidual(const QuantizedForm& form, const RunContext& c, const Args& a) const;
+  void ToReal(const QuantizedForm& form, const RunContext& c, const Args& a) const;
+  // Calls f(element, channel) for all elements of the result, on all threads.
+  template <class F> void Each(const RunContext& c, const F& f) const;
+
+  cpu::ChannelShape shape_;
+  BoundsAttrs activation_;
+  RealBounds real_bounds_;
+  size_t at_ = 0;
+};
+
+}  // namespace tern
