@@ -7,6 +7,10 @@ namespace {
 
 Status Infer(const LinearClassifier& op, InferContext& c) {
   TERN_ASSIGN(const LinearLayout l, LayoutOf(op));
+  const Shape& x = c.ShapeOf("x");
+  if (x.ranked && x.rank() > 0 && x[-1].known() && x[-1].value() != l.width)
+    return InvalidModel(op.coefficients.size(), " coefficients for ", l.rows, " linear functions need ",
+                        l.width, " features, but x has ", x[-1].value());
   TERN_ASSIGN(Dim rows, RowCount(c, l.width));
   c.Out("label", op.labels.type(), Shape({rows}));
   c.Out("scores", DType::kF32, Shape({rows, l.classes}));
