@@ -76,6 +76,7 @@ class HttpConnection : public Connection,
   void PrepareMemory();
   void Discard();
   bool Paused() const;
+  bool BodyEnds() const;
   void ParseAll();
   bool ParseOne();
   bool ParseHeadOnly();

@@ -59,9 +59,15 @@ void HttpConnection::Receive() {
     if (outcome != Stream::Outcome::kDone) return;
     if (state_ == State::kBody && !Reserve(read)) return;
     budget -= std::min(budget, read);
-    const bool more = stream_->buffered() || (read == asked && budget > 0);
+    // After the last byte of a body, most clients wait for the response: reading again would be in vain.
+    const bool more = stream_->buffered() || (read == asked && budget > 0 && !BodyEnds());
     if (!more) return ParseAll();
   }
+}
+
+// True if all bytes of the body that is being received have arrived.
+bool HttpConnection::BodyEnds() const {
+  return (state_ == State::kBody && filled_ == body_bytes_) || (state_ == State::kRefused && to_skip_ == 0);
 }
 
 Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
