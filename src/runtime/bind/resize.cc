@@ -2,6 +2,8 @@
 #include "kernels/cpu/resize/resize.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "kernels/cpu/move/copy.h"
 #include "kernels/cpu/support/blocking.h"
@@ -38,6 +40,8 @@ bool Supported(const KernelQuery& q) {
       !RankFits(q.InDims(0)))
     return false;
   if (CountOf(q.InDims(0)) == 0 || CountOf(q.OutDims(0)) == 0) return false;
+  for (int64_t d : q.InDims(0))
+    if (d > INT32_MAX) return false;
   return HasScales(q) ? q.Known(2) != nullptr : q.Has(3);
 }
 
@@ -90,6 +94,43 @@ class Nearest : public KernelOf<Nearest> {
   cpu::MappedCopy plan_;
 };
 
+// Returns approximately the time to resample the axes one after the other in this order. A pass along the
+// last axis computes element by element. Passes along other axes compute vectors of the axes after them. An
+// antialiasing pass reads all of its input. Sizes are doubles, because the values between passes of an order
+// that is not chosen may be huge.
+double TimeInOrder(const Dims& dims, const std::vector<ResizeAxis>& axes, const std::vector<size_t>& order,
+                   bool antialias) {
+  std::vector<double> sizes(dims.begin(), dims.end());
+  const auto from = [&](size_t first) {
+    return std::accumulate(sizes.begin() + static_cast<std::ptrdiff_t>(first), sizes.end(), 1.0,
+                           std::multiplies<>());
+  };
+  double time = 0;
+  for (size_t i : order) {
+    const double before = sizes[i];
+    sizes[i] = static_cast<double>(axes[i].output);
+    const double inner = from(i + 1), taps = antialias ? std::max(1.0, before / sizes[i]) : 1;
+    time += from(0) * taps * (inner == 1 ? 8 : 1 + 16 / inner);
+  }
+  return time;
+}
+
+// Returns the axes that change their size, in the order that takes the least time. For example, images that
+// grow are resampled along rows first, because the pass along columns is faster and has the larger result.
+std::vector<size_t> FastestOrder(const Dims& dims, const std::vector<ResizeAxis>& axes, bool antialias) {
+  constexpr size_t kMaxPermuted = 5;
+  std::vector<size_t> order;
+  for (size_t i : ShrinkingFirst(axes))
+    if (!axes[i].identity()) order.push_back(i);
+  if (order.size() > kMaxPermuted) return order;
+  std::vector<size_t> other = order, best = order;
+  std::sort(other.begin(), other.end());
+  do
+    if (TimeInOrder(dims, axes, other, antialias) < TimeInOrder(dims, axes, best, antialias)) best = other;
+  while (std::next_permutation(other.begin(), other.end()));
+  return best;
+}
+
 class Interpolate : public KernelOf<Interpolate> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -101,10 +142,10 @@ class Interpolate : public KernelOf<Interpolate> {
     passes_.clear();
     size_t largest = 0;
     const auto axes = AxesOf(c.query());
-    for (size_t i : ShrinkingFirst(axes)) {
-      if (axes[i].identity()) continue;
+    for (size_t i : FastestOrder(dims, axes, filter.antialias)) {
       Pass pass{{}, CountFrom(dims, 0, i), CountFrom(dims, i + 1, dims.size())};
       TERN_TRY(SetTaps(filter, axes[i], pass.taps));
+      if (pass.inner == 1) pass.taps.SetColumns();
       dims[i] = axes[i].output;
       largest = std::max(largest, static_cast<size_t>(CountOf(dims)));
       passes_.push_back(std::move(pass));

@@ -32,9 +32,17 @@ std::vector<NhwcCase> Cases() {
       {"no image", {0, 20, 20, 20, {1, 12, 13}, {1, 3, 3}}},
       {"several images", {3, 32, 32, 32, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
       Square("dilated", 40, 15, 3, 1, 2, 2),
+      {"two dilations", {2, 37, 37, 37, {1, 11, 14}, {1, 3, 3}, {1, 1, 1}, {1, 2, 5}, {0, 1, 6}}},
+      {"dilation beyond the image", {1, 20, 20, 20, {1, 4, 3}, {1, 3, 3}, {1, 1, 1}, {1, 5, 6}, {0, 5, 6}}},
+      {"dilation and crop", {1, 20, 20, 20, {1, 12, 13}, {1, 3, 3}, {1, 1, 1}, {1, 3, 2}, {0, -2, -1}}},
+      {"dilation and stride", {1, 20, 20, 20, {1, 12, 13}, {1, 3, 3}, {1, 2, 2}, {1, 2, 2}, {0, 2, 2}}},
       Square("one pixel", 33, 1, 3, 1, 1, 1),
       Square("many channels", 700, 6, 3, 1, 1, 1),
   };
+  for (int64_t kernel : {3, 5, 7})
+    for (int64_t dilation : {2, 3, 4})
+      for (int64_t channels : {3, 16, 37})
+        cases.push_back(Square("dilated", channels, 13, kernel, 1, dilation, kernel / 2 * dilation));
   for (int64_t kernel : {2, 3, 5, 7})
     for (int64_t stride : {1, 2, 3})
       for (int64_t channels : {3, 16, 37})
