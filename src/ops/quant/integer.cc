@@ -19,7 +19,7 @@ int32_t ZeroAt(const EvalContext& c, int i) {
 }
 
 double Rounded(float v, const IntegerBounds& bounds, int32_t zero) {
-  if (std::isnan(v)) return zero;
+  if (std::isnan(v)) v = 0;
   return std::nearbyint(std::min(std::max(v, bounds.low), bounds.high)) + zero;
 }
 
@@ -167,8 +167,11 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
   // A bound outside the range of the type becomes the nearest number in the range, because the result
   // saturates after the activation.
-  const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
-  return {fit(low), fit(high)};
+  // A NaN, from a scale that is 0 or NaN, is no bound.
+  const auto fit = [&](float v, float nan) {
+    return std::isnan(v) ? nan : std::min(std::max(v, bounds.low), bounds.high);
+  };
+  return {fit(low, bounds.low), fit(high, bounds.high)};
 }
 
 BoundsAttrs ActivationOf(const Attrs& attrs) {

@@ -95,6 +95,17 @@ Status CheckEpilogueTypes(const QuantizedForm& form, const InferContext& c) {
   return {};
 }
 
+// Checks that the residual has the shape of the result. Kernels do not broadcast it.
+Status CheckResidualShape(const QuantizedForm& form, const InferContext& c, const Shape& y) {
+  if (!form.has_epilogue || !c.Has(form.residual())) return {};
+  const Shape& residual = c.In(form.residual()).shape;
+  if (!residual.ranked || !y.ranked) return {};
+  bool differ = residual.rank() != y.rank();
+  for (int i = 0; !differ && i < y.rank(); ++i) differ = Differ(residual[i], y[i]);
+  if (!differ) return {};
+  return InvalidModel("the residual has shape ", residual.ToString(), ", but the result has ", y.ToString());
+}
+
 // Returns bias and residual as inputs of the op on real numbers.
 Result<std::vector<InferInput>> InferEpilogueInputs(const QuantizedForm& form, const InferContext& c) {
   std::vector<InferInput> inputs;
@@ -165,6 +176,7 @@ Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContex
   operands.insert(operands.end(), epilogue.begin(), epilogue.end());
   TERN_ASSIGN(Type y, InferPart(*FindOp(form.real), RealAttrs(form, attrs), std::move(operands)));
   if (form.has_epilogue && c.Has(form.bias())) TERN_TRY(CheckBias(form, c, y.shape));
+  TERN_TRY(CheckResidualShape(form, c, y.shape));
   const int zero = form.result() + 1;
   const DType to = IsReal(form, c) ? DType::kF32 : c.In(c.Has(zero) ? zero : 0).dtype;
   TERN_TRY(CheckResult(form, c, y, to));

@@ -87,11 +87,20 @@ class Changer {
     if (Moves(node)) return MovesOnlyChanges(node) && (input < 0 || ReadsData(node, input));
     if (input >= 0 && !ReadsPlace(node, v, input)) return false;
     const auto places = PlacesOf(node);
-    return std::any_of(places.begin(), places.end(), [&](const Place& p) {
-      return p.value == &v && (!node.input(p.zero) || node.input(p.zero)->is_constant()) &&
-             node.input(p.scale) && node.input(p.scale)->type.shape.fully_known();
-    });
+    const auto changeable = [&](const Place& p) {
+      return (!node.input(p.zero) || node.input(p.zero)->is_constant()) && node.input(p.scale) &&
+             node.input(p.scale)->type.shape.fully_known();
+    };
+    bool found = false, all = true;
+    for (const Place& p : places) {
+      found |= p.value == &v;
+      // ChangeZeroPoints also writes the zero point of a result whose type follows from the type of x.
+      const bool implied = !node.input(p.zero) && p.value == node.output(0) && IsQuantizedType(p.value);
+      all = all && ((p.value != &v && !implied) || changeable(p));
+    }
+    return found && all;
   }
+  static bool IsQuantizedType(const Value* v) { return v->type.dtype != DType::kF32; }
 
   // A scale or zero point is not a place.
   static bool ReadsPlace(const Node& node, const Value& v, int input) {
@@ -114,7 +123,7 @@ class Changer {
       const bool change = changes_.count(p.value) > 0;
       const bool implied = !node.input(p.zero) && p.value == node.output(0) && !IsOp(node, "Quantize");
       // The result's type no longer follows from the type of x.
-      if (change || (implied && changes_.count(node.input(0)) > 0 && p.value->type.dtype != DType::kF32))
+      if (change || (implied && changes_.count(node.input(0)) > 0 && IsQuantizedType(p.value)))
         node.SetInput(p.zero, graph_.AddConstant(ZeroPoint(node, p, change)));
     }
     if (IsOp(node, "Quantize") && changes_.count(node.output(0))) SetAttr(node.attrs, "to", DType::kU8);

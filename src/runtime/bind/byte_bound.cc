@@ -1,6 +1,7 @@
 #include "runtime/bind/byte_bound.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "kernels/cpu/simd/vnni.h"
 #include "kernels/cpu/support/blocking.h"
@@ -32,6 +33,20 @@ bool AllZero(const Tensor& t) {
   return true;
 }
 
+bool HasData(const Tensor* t) { return t && t->raw(); }
+
+// Returns why sums of `depth` products and the i32 bias may exceed 32 bits, or an empty string.
+std::string WhyNotBias(const QuantizedForm& form, const KernelQuery& q, int64_t depth) {
+  if (depth > cpu::kMaxByteDepth) return "the sums may exceed 32 bits";
+  if (!q.Has(form.bias()) || q.InType(form.bias()) != DType::kI32) return "";
+  if (!q.IsWeight(form.bias()) || !HasData(q.Known(form.bias()))) return "needs a constant i32 bias";
+  const Tensor& bias = *q.Known(form.bias());
+  const int64_t room = INT32_MAX - depth * 255 * 128;
+  for (int64_t i = 0; i < bias.size(); ++i)
+    if (std::abs(LoadLong(bias, i)) > room) return "the sums with this bias may exceed 32 bits";
+  return "";
+}
+
 cpu::ByteWeights WeightsOf(const Tensor& w, const Tensor* zero) {
   return {w.raw(), w.dtype(), zero ? zero->raw() : nullptr, zero && zero->size() > 1};
 }
@@ -45,12 +60,12 @@ std::string ByteBound::WhyNot(const QuantizedForm& form, const KernelQuery& q, i
   if (!OnIntegers(form, q.InType(kX), q.InType(kW), q.OutType(0))) return "needs 8-bit operands";
   if (!q.IsWeight(kW) || (q.Has(kWZero) && !q.IsWeight(kWZero))) return "needs constant weights";
   const int residual = form.residual();
-  if (q.Has(residual) && q.InDims(residual) != q.OutDims(0)) return "cannot broadcast the residual";
   if (q.Has(residual) && q.OutType(0) != DType::kF32 && !IsByte(q.InType(residual)))
     return "needs a residual of 8 bits";
-  if (depth > cpu::kMaxByteDepth) return "the sums may exceed 32 bits";
+  if (const std::string why = WhyNotBias(form, q, depth); !why.empty()) return why;
+  // Weights are released only after these kernels have packed them, so released weights fit.
   const Tensor *w = q.Known(kW), *zero = q.Known(kWZero);
-  if (!w || (q.Has(kWZero) && !zero)) return "";  // the weights were packed, so they fit
+  if (!HasData(w) || (q.Has(kWZero) && !HasData(zero))) return "";
   if (w->dtype() == DType::kI8 && (!zero || AllZero(*zero))) return "";
   return cpu::FitsI8(WeightsOf(*w, zero), row, column, depth, columns)
              ? ""
