@@ -34,7 +34,7 @@ std::vector<NhwcCase> Cases() {
   };
   for (int64_t kernel : {2, 3, 5, 7})
     for (int64_t stride : {1, 2, 3})
-      for (int64_t channels : {16, 37, 64, 97}) 
+      for (int64_t channels : {16, 37, 64, 97})
         cases.push_back(Square("window", channels, 9 + stride, kernel, stride, 1, kernel / 2));
   return cases;
 }

@@ -18,13 +18,16 @@ struct Layer {
 };
 // The first layer, 3x3 and 1x1 layers of ResNet-50, grouped layers, then layers of MobileNet v2.
 constexpr Layer kLayers[] = {
-    {3, 64, 1, 224, 7, 2},      {64, 64, 1, 56, 3, 1},       {128, 128, 1, 28, 3, 1},   {256, 256, 1, 14, 3, 1},
-    {512, 512, 1, 7, 3, 1},     {128, 128, 1, 56, 3, 2},     {64, 256, 1, 56, 1, 1},    {256, 64, 1, 56, 1, 1},
-    {256, 512, 1, 56, 1, 2},    {1024, 2048, 1, 14, 1, 2},   {512, 2048, 1, 7, 1, 1},   {128, 128, 32, 56, 3, 1},
-    {512, 512, 32, 14, 3, 1},   {3, 32, 1, 224, 3, 2},       {32, 16, 1, 112, 1, 1},    {16, 96, 1, 112, 1, 1},
-    {96, 24, 1, 56, 1, 1},      {24, 144, 1, 56, 1, 1},      {384, 64, 1, 14, 1, 1},    {960, 320, 1, 7, 1, 1},
-    {32, 32, 32, 112, 3, 1},    {96, 96, 96, 112, 3, 2},     {144, 144, 144, 56, 3, 1}, {384, 384, 384, 14, 3, 1},
-    {960, 960, 960, 7, 3, 1},   {240, 240, 240, 28, 5, 2},   {480, 480, 480, 14, 5, 1}, {960, 960, 960, 65, 3, 1, 2}};
+    {3, 64, 1, 224, 7, 2},       {64, 64, 1, 56, 3, 1},     {128, 128, 1, 28, 3, 1},
+    {256, 256, 1, 14, 3, 1},     {512, 512, 1, 7, 3, 1},    {128, 128, 1, 56, 3, 2},
+    {64, 256, 1, 56, 1, 1},      {256, 64, 1, 56, 1, 1},    {256, 512, 1, 56, 1, 2},
+    {1024, 2048, 1, 14, 1, 2},   {512, 2048, 1, 7, 1, 1},   {128, 128, 32, 56, 3, 1},
+    {512, 512, 32, 14, 3, 1},    {3, 32, 1, 224, 3, 2},     {32, 16, 1, 112, 1, 1},
+    {16, 96, 1, 112, 1, 1},      {96, 24, 1, 56, 1, 1},     {24, 144, 1, 56, 1, 1},
+    {384, 64, 1, 14, 1, 1},      {960, 320, 1, 7, 1, 1},    {32, 32, 32, 112, 3, 1},
+    {96, 96, 96, 112, 3, 2},     {144, 144, 144, 56, 3, 1}, {384, 384, 384, 14, 3, 1},
+    {960, 960, 960, 7, 3, 1},    {240, 240, 240, 28, 5, 2}, {480, 480, 480, 14, 5, 1},
+    {960, 960, 960, 65, 3, 1, 2}};
 
 ConvShape ShapeOf(const Layer& l) {
   ConvShape s;
@@ -123,10 +126,11 @@ template <class F32, class Bytes> void Print(const Layer& l, int threads, int ro
   const double ops = 2.0 * static_cast<double>(s.output_size() * s.maps) *
                      static_cast<double>(s.group_channels() * s.taps()) / 1e9;
   const double f32_rate = ops / clocks[0].best(), int8_rate = ops / clocks[1].best();
-  std::printf("%4lld -> %4lld /%-3lld %3lldx%lld/%lld\tf32 %8.1f us %6.1f GFLOP/s %3.0f %%\tint8 %8.1f us %6.1f GOP/s",
-              static_cast<long long>(l.channels), static_cast<long long>(l.maps), static_cast<long long>(l.group),
-              static_cast<long long>(l.size), static_cast<long long>(l.kernel), static_cast<long long>(l.stride),
-              clocks[0].best() * 1e6, f32_rate, 100 * f32_rate / peak.f32, clocks[1].best() * 1e6, int8_rate);
+  std::printf(
+      "%4lld -> %4lld /%-3lld %3lldx%lld/%lld\tf32 %8.1f us %6.1f GFLOP/s %3.0f %%\tint8 %8.1f us %6.1f GOP/s",
+      static_cast<long long>(l.channels), static_cast<long long>(l.maps), static_cast<long long>(l.group),
+      static_cast<long long>(l.size), static_cast<long long>(l.kernel), static_cast<long long>(l.stride),
+      clocks[0].best() * 1e6, f32_rate, 100 * f32_rate / peak.f32, clocks[1].best() * 1e6, int8_rate);
   if (peak.int8 > 0) std::printf(" %3.0f %%", 100 * int8_rate / peak.int8);
   std::printf("\t%.2fx\n", clocks[0].best() / clocks[1].best());
   std::fflush(stdout);

@@ -4,8 +4,8 @@
 //
 // Large products are compared with the peak rate of multiply-adds, which is measured again before each round.
 // Products of up to kFewRows rows are compared with the rate at which a simple loop reads the weights. The
-// weights of such products are outside all caches. The program prints the best round of each shape. With --convs it
-// measures convolutions.
+// weights of such products are outside all caches. The program prints the best round of each shape. With
+// --convs it measures convolutions.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
