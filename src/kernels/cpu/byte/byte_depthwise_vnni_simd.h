@@ -5,27 +5,39 @@
 
 namespace tern::cpu {
 
-// Describes one call: the output pixels and one block of 16, 32 or 64 channels.
+// The range of 8-bit results as u8, also if results are i8: `flip` turns u8 into i8.
+struct ByteSaturation {
+  int16_t zero = 0;
+  uint8_t low = 0, high = 255, flip = 0;
+};
+
+// Describes one call: some rows of output pixels, and several blocks of 16, 32 or 64 channels.
 struct ByteDepthwisePart {
   // Pointers to input pixels. The functions of `kinds` expect [input rows][x_row]. `any` expects [output
   // pixels][4 * groups], a tap after the other; the pointers beyond the last tap may point to any pixel.
   const uint8_t* const* x = nullptr;
   int64_t x_row = 0;
-  int64_t groups = 0;         // groups of four taps, for `any`
-  const int8_t* w = nullptr;  // weights of the block, see ByteDepthwiseTable
-  int64_t channel = 0;        // the first channel of the block
-  // One per channel of the block, in the order of lanes, see lanes-inl.h.
+  int64_t groups = 0;  // groups of four taps, for `any`
+  int64_t pixels = 0;  // output pixels of a row
+  int64_t blocks = 1;
+  int64_t block_bytes = 0;    // bytes of weights per block
+  const int8_t* w = nullptr;  // weights of the first block, see ByteDepthwiseTable
+  int64_t channel = 0;        // the first channel of the first block
+  // One per channel of all blocks, in the order of lanes, see lanes-inl.h.
   const int32_t* bias = nullptr;
   const float* scale = nullptr;
   const ByteEpilogue* epilogue = nullptr;
+  // Whether the epilogue only rounds to 8 bits, which is done in registers. Sums times scales must be less
+  // than 2^31.
+  bool rounds = false;
+  ByteSaturation to;
   void* y = nullptr;               // pixel 0, channel 0
   int64_t y_row = 0, y_pixel = 0;  // strides in elements
   const void* residual = nullptr;
   int64_t residual_image_row = 0;  // stride between rows of the residual, in elements
 };
 
-constexpr int kByteDepthwiseKinds = 3, kByteWidths = 3;
-constexpr int kMaxByteDepthwiseRows = 2, kMaxByteDepthwisePixels = 6, kMaxAnyBytePixels = 2;
+constexpr int kByteDepthwiseKinds = 3, kByteWidths = 3, kMaxByteDepthwiseRows = 2;
 
 using ByteDepthwiseFunction = void (*)(const ByteDepthwisePart& part);
 
@@ -36,14 +48,13 @@ struct ByteDepthwiseTable {
   // block are dwords [rows][kernel column][quads][channels, in the order of lanes]. A dword has the weights
   // of four input rows. `quads` dwords have those of all rows that `rows` output rows read.
   struct Kind {
-    int kernel, stride, rows, pixels, quads;  // rows and pixels are the maximum of a call
-    // run[i][r][p] computes r rows of p pixels.
-    ByteDepthwiseFunction run[kByteWidths][kMaxByteDepthwiseRows + 1][kMaxByteDepthwisePixels + 1];
+    int kernel, stride, rows, quads;                                    // rows is the maximum of a call
+    ByteDepthwiseFunction run[kByteWidths][kMaxByteDepthwiseRows + 1];  // run[i][r] computes r rows
   };
   Kind kinds[kByteDepthwiseKinds];
-  // any[i][p] computes p pixels of any windows. Weights of a block are dwords [groups][channels, in the order
-  // of lanes]. A dword has the weights of four taps.
-  ByteDepthwiseFunction any[kByteWidths][kMaxAnyBytePixels + 1];
+  // Computes one row of any windows. Weights of a block are dwords [groups][channels, in the order of lanes].
+  // A dword has the weights of four taps.
+  ByteDepthwiseFunction any[kByteWidths];
 };
 TERN_VNNI_TABLE(ByteDepthwiseTable, ByteDepthwiseSimd)
 

@@ -2,35 +2,18 @@
 // 16, 32 or 64, at most kVectorBytes.
 //
 // Interleave turns four vectors of W bytes into four vectors of dwords. It works within parts of 16 bytes, so
-// the channels are permuted: lane 4 * part + i of vector v is channel 16 * part + 4 * v + i. Requantize
+// the channels are permuted: lane 4 * part + i of vector v is channel 16 * part + 4 * v + i. SaturatedBytes
 // restores the order.
 #pragma once
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-#include "kernels/cpu/byte/byte_epilogue.h"
+#include "kernels/cpu/byte/byte_depthwise_vnni_simd.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
-
-// The range of 8-bit results, for Requantize. The bounds are those of u8, also if results are i8: `flip`
-// turns u8 into i8.
-struct Saturation {
-  int16_t zero;
-  uint8_t low, high, flip;
-  explicit Saturation(const ByteRange& to) {
-    const int shift = to.type == DType::kI8 ? 128 : 0, z = static_cast<int>(to.zero) + shift;
-    zero = static_cast<int16_t>(z);
-    low = static_cast<uint8_t>(static_cast<int>(to.low) + z);
-    high = static_cast<uint8_t>(static_cast<int>(to.high) + z);
-    flip = static_cast<uint8_t>(shift);
-  }
-};
-
-// Larger numbers become this number before they are converted to integers. It saturates as well.
-constexpr float kLargest = 1e9f;
 
 template <int W> struct VectorTypes;
 #define TERN_VECTOR_TYPES(W)                                     \
@@ -75,18 +58,14 @@ TERN_ALL_WIDTHS(LargerBytes, max_epu8)
 TERN_ALL_WIDTHS(AddPairProducts, madd_epi16)
 #undef TERN_ALL_WIDTHS
 
-// Rounds min(v, kLargest) half to even.
-inline __m128i RoundToInts(__m128 v) { return _mm_cvtps_epi32(_mm_min_ps(v, _mm_set1_ps(kLargest))); }
+// Rounds half to even. Numbers must be less than 2^31.
+inline __m128i RoundToInts(__m128 v) { return _mm_cvtps_epi32(v); }
 #endif
 #if defined(__AVX2__)
-inline __m256i RoundToInts(__m256 v) {
-  return _mm256_cvtps_epi32(_mm256_min_ps(v, _mm256_set1_ps(kLargest)));
-}
+inline __m256i RoundToInts(__m256 v) { return _mm256_cvtps_epi32(v); }
 #endif
 #if defined(__AVX512BW__)
-inline __m512i RoundToInts(__m512 v) {
-  return _mm512_maskz_cvtps_epi32(0xffff, _mm512_maskz_min_ps(0xffff, v, _mm512_set1_ps(kLargest)));
-}
+inline __m512i RoundToInts(__m512 v) { return _mm512_maskz_cvtps_epi32(0xffff, v); }
 #endif
 #if defined(__AVX512VNNI__)
 inline __m128i DotProducts(__m128i sum, __m128i x, __m128i w) { return _mm_dpbusd_epi32(sum, x, w); }
@@ -135,15 +114,26 @@ template <int W> struct Lanes {
 #endif
   }
 
-  // Returns round(float(sum) * scale) + zero, saturated, in the order of channels.
-  static Bytes Requantize(const Ints (&sum)[4], const float* scale, const Saturation& to) {
-    Raw v[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) v[i] = RoundToInts(ToFloats(sum[i]) * LoadFloats(scale + i * (W / 4)));
-    const Raw zero = Raw(Shorts{} + to.zero);
-    const Raw bytes = SaturateTo8(AddSaturated(SaturateTo16(v[0], v[1]), zero),
-                                  AddSaturated(SaturateTo16(v[2], v[3]), zero));
-    return Bytes(LargerBytes(SmallerBytes(bytes, Raw(Bytes{} + to.high)), Raw(Bytes{} + to.low))) ^ to.flip;
+  // Returns round(v), in the type that Both expects. v must be less than 2^31.
+  static Raw Rounded(Floats v) { return RoundToInts(v); }
+  static Raw Both(Raw a, Raw b) { return SaturateTo16(a, b); }
+  // A ByteSaturation in registers.
+  struct Range {
+    Raw zero, low, high, flip;
+    bool narrow;  // narrower than u8, or i8
+    explicit Range(const ByteSaturation& to)
+        : zero(Raw(Shorts{} + to.zero)),
+          low(Raw(Bytes{} + to.low)),
+          high(Raw(Bytes{} + to.high)),
+          flip(Raw(Bytes{} + to.flip)),
+          narrow(to.low > 0 || to.high < 255 || to.flip != 0) {}
+  };
+  // Returns four vectors of rounded numbers plus the zero point, saturated, in the order of channels. `low`
+  // is Both of the first two vectors.
+  static Bytes SaturatedBytes(Raw low, Raw high, const Range& to) {
+    Raw bytes = SaturateTo8(AddSaturated(low, to.zero), AddSaturated(high, to.zero));
+    if (to.narrow) bytes = LargerBytes(SmallerBytes(bytes, to.high), to.low) ^ to.flip;
+    return Bytes(bytes);
   }
 #else
   static void Interleave(const Bytes (&x)[4], Bytes (&y)[4]) {
@@ -161,14 +151,21 @@ template <int W> struct Lanes {
       sum += Ints(pixels << (24 - 8 * i) >> 24) * (Ints(Unsigned(weights) << (24 - 8 * i)) >> 24);
   }
 
-  static Bytes Requantize(const Ints (&sum)[4], const float* scale, const Saturation& to) {
+  struct Raw {
+    Floats v[2];
+  };
+  static Floats Rounded(Floats v) { return v; }
+  static Raw Both(Floats a, Floats b) { return {{a, b}}; }
+  using Range = ByteSaturation;
+  static Bytes SaturatedBytes(const Raw& low, const Raw& high, const Range& to) {
     constexpr float kToInteger = 12582912.0f;  // see byte_epilogue-inl.h
-    const float low = static_cast<float>(to.low - to.zero), high = static_cast<float>(to.high - to.zero);
+    const float least = static_cast<float>(to.low - to.zero) + kToInteger,
+                most = static_cast<float>(to.high - to.zero) + kToInteger;
     Bytes y;
     for (int v = 0; v < 4; ++v) {
-      Floats f = ToFloats(sum[v]) * LoadFloats(scale + v * (W / 4)) + kToInteger;
-      f = f < low + kToInteger ? Floats{} + (low + kToInteger) : f;
-      f = f > high + kToInteger ? Floats{} + (high + kToInteger) : f;
+      Floats f = (v < 2 ? low : high).v[v % 2] + kToInteger;
+      f = f < least ? Floats{} + least : f;
+      f = f > most ? Floats{} + most : f;
       const Ints rounded = __builtin_convertvector(f - kToInteger, Ints) + to.zero;
       for (int i = 0; i < W / 4; ++i) y[i / 4 * 16 + 4 * v + i % 4] = static_cast<uint8_t>(rounded[i]);
     }
@@ -176,14 +173,11 @@ template <int W> struct Lanes {
   }
 #endif
 
-  // Stores sums as integers in the order of channels.
-  static void StoreSums(const Ints (&sum)[4], int32_t* to) {
-    for (int v = 0; v < 4; ++v) {
-      int32_t lanes[W / 4];
-      __builtin_memcpy(lanes, &sum[v], W);
-      for (int part = 0; part < W / 16; ++part)
-        __builtin_memcpy(to + 16 * part + 4 * v, lanes + 4 * part, 16);
-    }
+  // Stores vector v of the sums as integers in the order of channels.
+  static void StoreSums(Ints sum, int v, int32_t* to) {
+    int32_t lanes[W / 4];
+    __builtin_memcpy(lanes, &sum, W);
+    for (int part = 0; part < W / 16; ++part) __builtin_memcpy(to + 16 * part + 4 * v, lanes + 4 * part, 16);
   }
 };
 

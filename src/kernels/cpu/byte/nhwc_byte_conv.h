@@ -91,6 +91,7 @@ class NhwcByteDepthwise {
     const uint8_t* zeros;  // a pixel of padding
     const int32_t* bias;   // in the order of lanes
     const float* scale;
+    bool rounds;  // see ByteDepthwisePart
     const uint8_t** pixels;
   };
   int64_t RowsAtOnce() const;
@@ -103,8 +104,9 @@ class NhwcByteDepthwise {
 
   ConvShape shape_;
   uint8_t flip_ = 0;
-  int kind_ = -1;      // index of the specialization of ByteDepthwiseTable, or -1
-  NhwcByteConv conv_;  // if there are few channels
+  int kind_ = -1;        // index of the specialization of ByteDepthwiseTable, or -1
+  int64_t weights_ = 0;  // bytes of packed weights per channel
+  NhwcByteConv conv_;    // if there are few channels
 };
 
 }  // namespace tern::cpu

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/cpu/byte/byte_depthwise_vnni_simd.h"
@@ -11,27 +12,29 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
-constexpr size_t kLine = 64;
+constexpr int64_t kAnyPixels = 16;              // pixels per call of ByteDepthwiseTable::any
 
-// A block of channels. The last block ends with the last channel and may overlap the block before it.
-struct Block {
-  int64_t channel;
-  int width;  // index of arrays in ByteDepthwiseTable
-  int64_t channels() const { return 16 << width; }
+// Contiguous blocks of channels of the same width.
+struct Blocks {
+  int64_t channel, count;
+  int width;                                     // index of arrays in ByteDepthwiseTable
+  int64_t block() const { return 16 << width; }  // channels of a block
+  int64_t channels() const { return count * block(); }
 };
 
-// Calls f(block) for the blocks of all channels, of which there must be at least 16. Blocks are as wide as
-// vectors. What remains is one narrower block, if it fits.
-template <class F> void EachBlock(int64_t channels, const F& f) {
+// Calls f(blocks) for all channels, of which there must be at least 16. Blocks are as wide as a vector, which
+// has `vector` bytes. The last block ends with the last channel. It may overlap the block before it and may
+// be narrower.
+template <class F> void EachBlocks(int64_t channels, int vector, const F& f) {
   int widest = 0;
-  while ((32 << widest) <= ByteDepthwiseSimd().width && (32 << widest) <= channels) ++widest;
-  const int64_t full = 16 << widest;
-  int64_t c = 0;
-  for (; c + full <= channels; c += full) f(Block{c, widest});
-  if (c == channels) return;
+  while ((32 << widest) <= vector && (32 << widest) <= channels) ++widest;
+  const Blocks wide{0, channels >> (4 + widest), widest};
+  f(wide);
+  const int64_t rest = channels - wide.channels();
+  if (rest == 0) return;
   int width = widest;
-  while (width > 0 && (8 << width) >= channels - c) --width;
-  f(Block{channels - (16 << width), width});
+  while (width > 0 && (8 << width) >= rest) --width;
+  f(Blocks{channels - (16 << width), 1, width});
 }
 
 // Returns the position of channel i of a block in the order of lanes, see lanes-inl.h.
@@ -83,35 +86,54 @@ template <class T> void PackAll(const ConvShape& s, const ByteWeights& w, int8_t
     for (int64_t tap = 0; tap < s.taps(); ++tap) sums[c] += weight(c, tap);
   }
   auto* block_at = const_cast<int8_t*>(BytePanels(to, s.channels));
-  EachBlock(s.channels, [&](const Block& b) {
-    const int64_t channels = b.channels(), bytes = WeightDwords(s) * channels * 4;
-    std::memset(block_at, 0, static_cast<size_t>(bytes));
-    EachWeight(s, [&](int64_t dword, int64_t byte, int64_t tap) {
-      for (int64_t i = 0; i < channels; ++i)
-        block_at[(dword * channels + LaneOf(i, channels)) * 4 + byte] =
-            static_cast<int8_t>(weight(b.channel + i, tap));
-    });
-    block_at += bytes;
+  EachBlocks(s.channels, ByteDepthwiseSimd().width, [&](const Blocks& b) {
+    const int64_t channels = b.block(), bytes = WeightDwords(s) * channels * 4;
+    for (int64_t c = b.channel; c < b.channel + b.channels(); c += channels, block_at += bytes) {
+      std::memset(block_at, 0, static_cast<size_t>(bytes));
+      EachWeight(s, [&](int64_t dword, int64_t byte, int64_t tap) {
+        for (int64_t i = 0; i < channels; ++i)
+          block_at[(dword * channels + LaneOf(i, channels)) * 4 + byte] =
+              static_cast<int8_t>(weight(c + i, tap));
+      });
+    }
   });
 }
 
 // The channels of all blocks.
 int64_t BlockChannels(int64_t channels) {
   int64_t total = 0;
-  EachBlock(channels, [&](const Block& b) { total += b.channels(); });
+  EachBlocks(channels, ByteDepthwiseSimd().width, [&](const Blocks& b) { total += b.channels(); });
   return total;
+}
+
+// Returns whether results are only rounded to 8 bits, and sums times scales are less than 2^31, so that
+// kernels can convert them to integers.
+bool RoundsOnly(const ByteEpilogue& e, const ConvShape& s) {
+  if (e.output != ByteOutput::kBytes || e.residual_mode != ByteResidual::kNone) return false;
+  const double largest = 255.0 * 128 * static_cast<double>(s.taps());
+  for (int64_t c = 0; c < s.channels; ++c)
+    if ((largest + std::abs(e.bias ? static_cast<double>(e.bias[c]) : 0.0)) * std::abs(double{e.scale[c]}) >
+        2147480000.0)
+      return false;
+  return true;
 }
 
 // Writes bias and scale of all blocks in the order of lanes.
 void OrderLanes(const ByteEpilogue& e, int64_t channels, int32_t* bias, float* scale) {
-  EachBlock(channels, [&](const Block& b) {
-    const int64_t count = b.channels();
-    for (int64_t i = 0; i < count; ++i) {
-      bias[LaneOf(i, count)] = e.bias ? e.bias[b.channel + i] : 0;
-      scale[LaneOf(i, count)] = e.scale ? e.scale[b.channel + i] : 0;
+  EachBlocks(channels, ByteDepthwiseSimd().width, [&](const Blocks& b) {
+    for (int64_t i = 0; i < b.channels(); ++i) {
+      const int64_t c = b.channel + i, lane = i / b.block() * b.block() + LaneOf(i % b.block(), b.block());
+      bias[lane] = e.bias ? e.bias[c] : 0;
+      scale[lane] = e.scale ? e.scale[c] : 0;
     }
-    bias += count, scale += count;
+    bias += b.channels(), scale += b.channels();
   });
+}
+
+ByteSaturation SaturationOf(const ByteRange& to) {
+  const int flip = to.type == DType::kI8 ? 128 : 0, zero = static_cast<int>(to.zero) + flip;
+  return {static_cast<int16_t>(zero), static_cast<uint8_t>(static_cast<int>(to.low) + zero),
+          static_cast<uint8_t>(static_cast<int>(to.high) + zero), static_cast<uint8_t>(flip)};
 }
 
 const char* At(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
@@ -134,7 +156,7 @@ void NhwcByteDepthwise::Pack(const ConvShape& s, const ByteWeights& w, int8_t* t
 }
 
 NhwcByteDepthwise::NhwcByteDepthwise(const ConvShape& shape, DType x)
-    : shape_(shape), flip_(FlipOf(x)), kind_(KindOf(shape)) {
+    : shape_(shape), flip_(FlipOf(x)), kind_(KindOf(shape)), weights_(4 * WeightDwords(shape)) {
   if (shape.channels < kMinChannels) conv_ = NhwcByteConv(shape, x);
 }
 
@@ -144,7 +166,7 @@ int64_t NhwcByteDepthwise::RowsAtOnce() const {
 
 int64_t NhwcByteDepthwise::Pointers() const {
   const ConvShape& s = shape_;
-  if (kind_ < 0) return kMaxAnyBytePixels * RoundUp(s.taps(), 4);
+  if (kind_ < 0) return kAnyPixels * RoundUp(s.taps(), 4);
   return s.span(1, RowsAtOnce()) * s.span(2, s.output[2]);
 }
 
@@ -197,27 +219,28 @@ void NhwcByteDepthwise::RunLines(const NhwcByteArgs& args, const ByteEpilogue& e
                                  const Memory& memory) const {
   const ConvShape& s = shape_;
   const ByteDepthwiseTable& table = ByteDepthwiseSimd();
-  const int64_t width = OutputWidth(e), weights = WeightDwords(s) * 4;
+  const int64_t width = OutputWidth(e);
   const int64_t pixel0 =
       ((lines.image * s.output[0] + lines.plane) * s.output[1] + lines.first) * s.output[2];
   ByteDepthwisePart p;
   p.x_row = s.span(2, s.output[2]), p.groups = CeilDiv(s.taps(), 4), p.epilogue = &e;
+  p.rounds = memory.rounds, p.to = SaturationOf(e.to);
   p.y_pixel = args.pixel_stride ? args.pixel_stride : s.channels, p.y_row = s.output[2] * p.y_pixel;
   p.residual_image_row = s.output[2] * e.residual_row;
   if (kind_ >= 0) WindowPixels(lines, memory);
-  const EvenSplit tiles(s.output[2], kind_ >= 0 ? table.kinds[kind_].pixels : kMaxAnyBytePixels);
-  for (int64_t i = 0; i < tiles.parts(); ++i) {
-    const int64_t at = tiles.Start(i), count = tiles.Size(i);
+  const int64_t step = kind_ >= 0 ? s.output[2] : kAnyPixels;
+  for (int64_t at = 0; at < s.output[2]; at += step) {
+    p.pixels = std::min(step, s.output[2] - at);
     p.y = At(args.y, (pixel0 + at) * p.y_pixel * width);
     if (const void* residual = ResidualOf(e))
       p.residual = At(residual, (pixel0 + at) * e.residual_row * width);
-    p.x = kind_ >= 0 ? memory.pixels + at * s.stride[2] : memory.pixels;
-    if (kind_ < 0) AnyPixels(lines, at, count, memory);
+    p.x = memory.pixels;
+    if (kind_ < 0) AnyPixels(lines, at, p.pixels, memory);
     p.w = BytePanels(args.w, s.channels), p.bias = memory.bias, p.scale = memory.scale;
-    EachBlock(s.channels, [&](const Block& b) {
-      p.channel = b.channel;
-      (kind_ >= 0 ? table.kinds[kind_].run[b.width][lines.count] : table.any[b.width])[count](p);
-      p.w += weights * b.channels(), p.bias += b.channels(), p.scale += b.channels();
+    EachBlocks(s.channels, table.width, [&](const Blocks& b) {
+      p.channel = b.channel, p.blocks = b.count, p.block_bytes = weights_ * b.block();
+      (kind_ >= 0 ? table.kinds[kind_].run[b.width][lines.count] : table.any[b.width])(p);
+      p.w += weights_ * b.channels(), p.bias += b.channels(), p.scale += b.channels();
     });
   }
 }
@@ -232,7 +255,7 @@ size_t NhwcByteDepthwise::Scratch(int threads) const {
   if (s.channels < kMinChannels) return conv_.Scratch(threads);
   const auto lanes = static_cast<size_t>(BlockChannels(s.channels));
   return ImageBytes() + Aligned(static_cast<size_t>(s.channels)) +
-         Aligned(lanes * (sizeof(int32_t) + sizeof(float))) + kLine +
+         Aligned(lanes * (sizeof(int32_t) + sizeof(float))) +
          static_cast<size_t>(Pointers()) * sizeof(const uint8_t*) * static_cast<size_t>(threads);
 }
 
@@ -259,11 +282,12 @@ void NhwcByteDepthwise::Run(const NhwcByteArgs& args, void* scratch, const Worke
         [&](int64_t begin, int64_t end) { CopyBytes(x + begin, end - begin, flip_, image + begin); });
     x = image;
   }
+  const bool rounds = RoundsOnly(e, s);
   const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerThread / (rows * s.output[2] * s.channels * s.taps()));
   workers.ParallelFor(s.batch * s.output[0] * groups, grain, [&](int64_t begin, int64_t end, int worker) {
-    const Memory memory{x, zeros, bias, scale, pixels + worker * pointers};
+    const Memory memory{x, zeros, bias, scale, rounds, pixels + worker * pointers};
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % groups * rows, plane = i / groups;
       RunLines(args, e,
