@@ -1,6 +1,8 @@
 // Tests that every op with channels_last has the same result as the op between two Transposes.
 #include "ops/support/channels_last.h"
 
+#include <cmath>
+
 #include "ops/test_graph.h"
 
 namespace tern {
@@ -23,13 +25,13 @@ Tensor ToLast(const Tensor& first) {
   return OutputOf("Transpose", {first}, {{"perm", perm}});
 }
 
-// Compares the op on [N, spatial…, C] with the op on [N, C, spatial…]. Transposes the inputs 0 (x) and 3 (a
-// residual of full rank) and the result.
-void ExpectSame(const char* op, std::vector<Tensor> inputs, AttrList attrs = {}) {
+// Compares the op on [N, spatial…, C] with the op on [N, C, spatial…]. Transposes input 0 (x), the input
+// `residual`, which has full rank, and the result.
+void ExpectSame(const char* op, std::vector<Tensor> inputs, AttrList attrs = {}, size_t residual = 3) {
   SCOPED_TRACE(op);
   const Tensor wanted = ToLast(OutputOf(op, inputs, attrs));
   inputs[0] = ToLast(inputs[0]);
-  if (inputs.size() > 3) inputs[3] = ToLast(inputs[3]);
+  if (inputs.size() > residual) inputs[residual] = ToLast(inputs[residual]);
   attrs.emplace_back("channels_last", true);
   const Tensor got = OutputOf(op, inputs, attrs);
   ASSERT_EQ(got.dims(), wanted.dims());
@@ -66,6 +68,27 @@ TEST(ChannelsLast, PoolHasNoIndices) {
   Value* x = graph.AddInput("x", *Type::Parse("f32[N,8,8,3]"));
   b.Ops("Pool", {x}, {{"kernel", Ints{2, 2}}, {"channels_last", true}}, 2);
   EXPECT_NE(b.status().ToString().find("channels_last"), std::string::npos) << b.status().ToString();
+}
+
+TEST(ChannelsLast, Quantized) {
+  const auto bytes = [](DType type, const Dims& dims, int seed) {
+    std::vector<double> values = ToDoubles(Numbers(dims, seed));
+    for (double& v : values) v = std::floor(v * 60) + 64;
+    return Tensor::Of(type, dims, values);
+  };
+  const Tensor scale = Tensor::Of(DType::kF32, {}, {0.25}), zero = Tensor::Of(DType::kU8, {}, {60});
+  const Tensor x = bytes(DType::kU8, {2, 4, 6, 7}, 1), w = bytes(DType::kI8, {6, 2, 3, 2}, 2);
+  const Tensor w_scale = Tensor::Of(DType::kF32, {6}, {0.01, 0.02, 0.03, 0.04, 0.05, 0.06});
+  const AttrList window = {{"group", int64_t{2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 2, 1}}};
+  const Tensor bias = Tensor::Of(DType::kI32, {6}, {1, 200, 3, -400, 5, 6}),
+               residual = bytes(DType::kU8, {2, 6, 4, 7}, 3);
+  const size_t kResidual = 9;
+  ExpectSame("QConv", {x, scale, zero, w, w_scale, {}, scale, zero, bias, residual, scale, zero}, window,
+             kResidual);
+  ExpectSame("QConv", {x, scale, zero, w, w_scale, {}, {}, {}, {}, Numbers({2, 6, 4, 7}, 4)}, window,
+             kResidual);
+  ExpectSame("QPool", {x, scale, zero, scale, zero}, {{"kernel", Ints{3, 2}}}, kResidual);
+  ExpectSame("QGlobalPool", {x, scale, zero, scale, zero}, {}, kResidual);
 }
 
 TEST(ChannelsLast, Norms) {

@@ -295,12 +295,7 @@ class ByTable : public Kernel {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(results_.Run(context_));
-    const uint8_t* table = table_.tensor.data<const uint8_t>();
-    const auto* x = static_cast<const uint8_t*>(c.In(0).raw());
-    auto* y = static_cast<uint8_t*>(c.Out(0).raw());
-    c.workers().ParallelFor(c.Out(0).size(), 32768, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
-    });
+    cpu::LookupBytes(table_.tensor.raw(), c.In(0).raw(), c.Out(0).raw(), c.Out(0).size(), c.workers());
     return {};
   }
 

@@ -103,6 +103,29 @@ std::vector<Choice> ManyChoices(DType dtype, Precision precision) {
   return all;
 }
 
+// Returns the kernel choices of a QMatMul and of two QConvs with constant weights.
+std::vector<Choice> QuantizedChoices() {
+  std::vector<Choice> all;
+  for (const char* node : {"QMatMul(%x, #q, _, %w, #q) {transpose_b=true}",
+                           "QConv(%x, #q, _, %w, #q) {channels_last=true, group=1}",
+                           "QConv(%x, #q, _, %w, #q) {channels_last=true, group=16}"}) {
+    const bool matrix = node[1] == 'M', groups = std::string_view(node).find("16") != std::string::npos;
+    const char* dims = matrix ? "(32, 16, 1, 1)" : groups ? "(16, 1, 3, 3)" : "(32, 16, 3, 3)";
+    SessionOptions options;
+    options.explain = true;
+    const auto session =
+        SessionOf(ParseOrDie(StrCat(
+                      "graph @g(%x: u8[1,12,12,16]) -> (%y) {\n  #s: i64[4] = ", dims,
+                      "  #q: f32[] = (0.1)  #m: i64[2] = (32, 16)\n  %v = Fill(#s) {value=i8[] (3)}\n",
+                      matrix ? "  %w = Reshape(%v, #m)\n" : "  %w = Identity(%v)\n", "  %y = ", node, "\n}")),
+                  options);
+    const auto run = session->Run({Tensor(DType::kU8, {1, 12, 12, 16})});
+    EXPECT_TRUE(run.ok()) << run.status().ToString();
+    for (Choice& choice : session->Choices()) all.push_back(std::move(choice));
+  }
+  return all;
+}
+
 // Tests every kernel that has `work_of`. All algorithms that work_of returns must have rates for every
 // instruction set. Each such kernel must be a candidate in at least one of the graphs below.
 TEST(CostModel, EveryKernelsWorkHasRates) {
@@ -112,15 +135,19 @@ TEST(CostModel, EveryKernelsWorkHasRates) {
   const cpu::LevelKeeper keeper;
   for (int level : cpu::LevelsHere()) {
     cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
-    for (const auto& [dtype, precision] : {std::pair(DType::kF32, Precision::kF32),
-                                           {DType::kF32, Precision::kBf16},
-                                           {DType::kF16, Precision::kF32}})
-      for (const Choice& choice : ManyChoices(dtype, precision))
+    const auto check = [&](const std::vector<Choice>& choices) {
+      for (const Choice& choice : choices)
         for (const Candidate& c : choice.candidates)
           for (const Work& work : c.work) {
             EXPECT_TRUE(rated.count(work.algorithm)) << c.kernel << ": " << work.algorithm;
             seen.insert(c.kernel);
           }
+    };
+    for (const auto& [dtype, precision] : {std::pair(DType::kF32, Precision::kF32),
+                                           {DType::kF32, Precision::kBf16},
+                                           {DType::kF16, Precision::kF32}})
+      check(ManyChoices(dtype, precision));
+    check(QuantizedChoices());
   }
   for (const OpDef* op : AllOps())
     for (const KernelEntry* entry : CpuKernels().Of(op->name))

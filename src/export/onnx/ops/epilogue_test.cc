@@ -162,6 +162,27 @@ TEST(ExportEpilogue, Convolutions) {
   CheckRoundTrip(Fused("Conv", "%x: i32[1,2,4,4], %w: i32[3,2,3,3], %r: i32[1]", "%x, %w, _, %r", ""));
 }
 
+TEST(ExportQuantized, ResidualsAndRealResults) {
+  const std::string x = "%x: u8[1,4,6,6], %w: i8[4,4,1,1], %m: i8[6,3], %z: u8[]",
+                    scales = ", %s: f32[], %t: f32[], %u: f32[], %v: f32[4]";
+  for (const std::string attrs : {"", "activation=\"relu\"", "channels_last=true"}) {
+    const std::string own =
+        attrs == "channels_last=true" ? "%x: u8[1,6,6,4], %w: i8[4,4,1,1], %z: u8[]" + scales : x + scales;
+    const std::string y = attrs == "channels_last=true" ? "[1,6,6,4]" : "[1,4,6,6]";
+    CheckRoundTrip(Fused("QConv", StrCat(own, ", %b: i32[4], %r: i8", y, ", %o: i8[]"),
+                         "%x, %s, %z, %w, %v, _, %u, %z, %b, %r, %t, %o", attrs));
+    CheckRoundTrip(Fused("QConv", StrCat(own, ", %b: f32[4], %r: f32", y),
+                         "%x, %s, %z, %w, %v, _, _, _, %b, %r", attrs));
+    CheckRoundTrip(Fused("QConv", own, "%x, %s, _, %w, %t", attrs));
+  }
+  CheckRoundTrip(Fused("QMatMul", x + scales + ", %c: f32[3], %r: f32[1,4,6,3]",
+                       "%x, %s, %z, %m, %t, _, _, _, %c, %r",
+                       "activation=\"clip\", act_alpha=-9, act_beta=9"));
+  CheckRoundTrip(Fused("QMatMul", x + scales + ", %c: i32[3]", "%x, %s, %z, %m, %t, _, _, _, %c", ""));
+  CheckRoundTrip(Fused("Requantize", x + scales + ", %o: i8[]", "%x, %s, %z, %u, %o", ""));
+  CheckRoundTrip("graph @g(%x: f32[3,4]) -> (%s) {\n  %s, %z = DynamicScale(%x)\n}");
+}
+
 TEST(ExportQuantized, RoundTrip) {
   const std::string scales = ", %s: f32[], %t: f32[], %u: f32[]";
   for (const std::string t : {"u8", "i8", "i16"}) {

@@ -69,18 +69,41 @@ void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* 
   });
 }
 
+void LookupBytes(const void* table, const void* x, void* y, int64_t n, const Workers& workers) {
+  constexpr int64_t kPart = 65536;
+  workers.ParallelFor(n, kPart, [&](int64_t begin, int64_t end) {
+    QuantSimd().lookup(static_cast<const uint8_t*>(table), static_cast<const uint8_t*>(x) + begin,
+                       static_cast<uint8_t*>(y) + begin, end - begin);
+  });
+}
+
+namespace {
+
+// `x` and `y` have n elements, at most kTile.
+constexpr int64_t kTile = 512;
+void RequantizeTile(const QuantParameters& from, const QuantParameters& to, const void* x, void* y,
+                    int64_t n) {
+  float real[kTile];
+  QuantSimd().dequantize(from.type, x, from.zero, from.scale, real, n);
+  QuantSimd().quantize(to.type, real, to.scale, to.zero, y, n);
+}
+
+}  // namespace
+
 void Requantize(int64_t n, const QuantSource& x, const QuantParameters& to, void* y, const Workers& workers) {
-  constexpr int64_t kGrain = 32768, kTile = 512;
+  constexpr int64_t kCodes = 256, kShort = 2048;
   const QuantParameters& from = x.parameters;
   const int64_t x_width = BitWidth(from.type) / 8, y_width = BitWidth(to.type) / 8;
-  workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-    float real[kTile];
-    for (int64_t i = begin; i < end; i += kTile) {
-      const int64_t count = std::min(kTile, end - i);
-      QuantSimd().dequantize(from.type, static_cast<const char*>(x.data) + i * x_width, from.zero, from.scale,
-                             real, count);
-      QuantSimd().quantize(to.type, real, to.scale, to.zero, static_cast<char*>(y) + i * y_width, count);
-    }
+  if (x_width == 1 && y_width == 1 && n >= kShort) {
+    uint8_t codes[kCodes], table[kCodes];
+    for (int i = 0; i < kCodes; ++i) codes[i] = static_cast<uint8_t>(i);
+    RequantizeTile(from, to, codes, table, kCodes);
+    return LookupBytes(table, x.data, y, n, workers);
+  }
+  workers.ParallelFor(n, 32768, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += kTile)
+      RequantizeTile(from, to, static_cast<const char*>(x.data) + i * x_width,
+                     static_cast<char*>(y) + i * y_width, std::min(kTile, end - i));
   });
 }
 

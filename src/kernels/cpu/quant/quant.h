@@ -34,6 +34,9 @@ struct QuantSource {
 // Dequantizes n elements of x to f32 and quantizes them to y.
 void Requantize(int64_t n, const QuantSource& x, const QuantParameters& to, void* y, const Workers& workers);
 
+// y[i] = table[x[i]] for 8-bit elements. The table has 256 elements.
+void LookupBytes(const void* table, const void* x, void* y, int64_t n, const Workers& workers);
+
 // The minimum and maximum of n elements and 0. NaN is ignored.
 struct FloatRange {
   float low = 0, high = 0;

@@ -2,6 +2,10 @@
 
 #include "kernels/cpu/simd/vector-inl.h"
 
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
+
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
@@ -71,8 +75,39 @@ void Range(const float* x, int64_t n, float* low, float* high) {
   }
 }
 
+#if defined(__AVX512BW__)
+// Selects the row of 16 elements by the upper four bits of x, and the element of the row by the lower ones.
+inline __m512i LookupVector(const __m512i* rows, __m512i x) {
+  const __m512i low = _mm512_and_si512(x, _mm512_set1_epi8(15)),
+                high = _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi8(15));
+  __m512i y = _mm512_shuffle_epi8(rows[0], low);
+  for (int row = 1; row < 16; ++row)
+    y = _mm512_mask_shuffle_epi8(y, _mm512_cmpeq_epi8_mask(high, _mm512_set1_epi8(static_cast<char>(row))),
+                                 rows[row], low);
+  return y;
+}
+
+int64_t LookupVectors(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t n) {
+  __m512i rows[16];
+  for (int row = 0; row < 16; ++row) {
+    uint8_t repeated[64];
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(repeated + 16 * i, table + 16 * row, 16);
+    rows[row] = _mm512_loadu_si512(repeated);
+  }
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) _mm512_storeu_si512(y + i, LookupVector(rows, _mm512_loadu_si512(x + i)));
+  return i;
+}
+#else
+int64_t LookupVectors(const uint8_t*, const uint8_t*, uint8_t*, int64_t) { return 0; }
+#endif
+
+void Lookup(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t n) {
+  for (int64_t i = LookupVectors(table, x, y, n); i < n; ++i) y[i] = table[x[i]];
+}
+
 }  // namespace
 
-const QuantTable kQuantSimd = {Quantize, Dequantize, Range};
+const QuantTable kQuantSimd = {Quantize, Dequantize, Range, Lookup};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -12,6 +12,8 @@ struct QuantTable {
   void (*dequantize)(DType from, const void* x, float zero, float scale, float* y, int64_t n);
   // Lowers *low to the minimum of x and raises *high to the maximum. NaN is ignored.
   void (*range)(const float* x, int64_t n, float* low, float* high);
+  // y[i] = table[x[i]]. The table has 256 elements.
+  void (*lookup)(const uint8_t* table, const uint8_t* x, uint8_t* y, int64_t n);
 };
 TERN_SIMD_TABLE(QuantTable, QuantSimd)
 
