@@ -22,10 +22,9 @@ class EvalTool : public Tool {
   Result<int> Run(const Args& args) override;
 
  private:
-  using Answers = std::vector<compress::Answer>;
-  Result<Answers> AnswersOf(const std::string& model);
-  void Print(const Answers& answers, const Answers& others) const;
-  void PrintJson(const Answers& answers, const Answers& others) const;
+  Result<Engine> Load(const std::string& model, std::unique_ptr<compress::Samples>* samples) const;
+  void Print(const Evaluation& found) const;
+  void PrintJson(const Evaluation& found) const;
 
   std::string model_, against_, images_, labels_ = "stem", preprocess_ = "imagenet";
   int64_t limit_ = 0;
@@ -52,29 +51,29 @@ void EvalTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Result<EvalTool::Answers> EvalTool::AnswersOf(const std::string& model) {
+// Loads a model. If `samples` is not null, opens the samples for its inputs.
+Result<Engine> EvalTool::Load(const std::string& model, std::unique_ptr<compress::Samples>* samples) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model, options_.threads));
   TERN_TRY(shapes_.Apply(*graph));
-  TERN_ASSIGN(const std::unique_ptr<compress::Samples> samples,
-              OpenSamples(images_, *graph, pictures_, limit_));
-  TERN_ASSIGN(const std::vector<int64_t> labels, LabelsOf(*samples, labels_));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options_));
-  return Evaluate(engine, *samples, labels, "evaluating");
+  if (samples) {
+    TERN_ASSIGN(*samples, OpenSamples(images_, *graph, pictures_, limit_));
+  }
+  return Engine::Make(std::move(graph), options_);
 }
 
-void EvalTool::Print(const Answers& answers, const Answers& others) const {
+void EvalTool::Print(const Evaluation& found) const {
   const auto line = [](const std::string& model, const compress::Accuracy& a) {
     const double n = static_cast<double>(a.n) / 100;
     fmt::print("{}: top-1 {} of {} ({:.2f} %), top-5 {} ({:.2f} %)\n", model, a.top1, a.n,
                static_cast<double>(a.top1) / n, a.top5, static_cast<double>(a.top5) / n);
   };
-  line(model_, AccuracyOf(answers));
+  line(model_, AccuracyOf(found.answers));
   if (against_.empty()) return;
-  line(against_, AccuracyOf(others));
-  fmt::print("{}\n", PairedText(compress::Compare(others, answers)));
+  line(against_, AccuracyOf(found.others));
+  fmt::print("{}\n", PairedText(found));
 }
 
-void EvalTool::PrintJson(const Answers& answers, const Answers& others) const {
+void EvalTool::PrintJson(const Evaluation& found) const {
   data::JsonWriter json;
   const auto add = [&](const compress::Accuracy& a) {
     const auto n = static_cast<double>(a.n);
@@ -82,12 +81,12 @@ void EvalTool::PrintJson(const Answers& answers, const Answers& others) const {
     json.Key("top5").Number(static_cast<double>(a.top5) / n);
   };
   json.BeginObject();
-  add(AccuracyOf(answers));
+  add(AccuracyOf(found.answers));
   if (!against_.empty()) {
     json.Key("against").BeginObject();
-    add(AccuracyOf(others));
+    add(AccuracyOf(found.others));
     json.EndObject().Key("paired").BeginObject();
-    WritePaired(compress::Compare(others, answers), json);
+    WritePaired(found, json);
     json.EndObject();
   }
   fmt::print("{}\n", json.EndObject().text());
@@ -97,12 +96,16 @@ Result<int> EvalTool::Run(const Args& args) {
   if (images_.empty()) return InvalidArgument("no samples given; use --images DIR or --images FILE.npz");
   TERN_ASSIGN(options_, engine_.Options(args));
   TERN_ASSIGN(pictures_, PreprocessOf(preprocess_));
-  Answers others;
-  TERN_ASSIGN(const Answers answers, AnswersOf(model_));
+  std::unique_ptr<compress::Samples> samples;
+  TERN_ASSIGN(Engine engine, Load(model_, &samples));
+  TERN_ASSIGN(const std::vector<int64_t> labels, LabelsOf(*samples, labels_));
+  std::unique_ptr<Engine> other;
   if (!against_.empty()) {
-    TERN_ASSIGN(others, AnswersOf(against_));
+    TERN_ASSIGN(Engine loaded, Load(against_, nullptr));
+    other = std::make_unique<Engine>(std::move(loaded));
   }
-  json_ ? PrintJson(answers, others) : Print(answers, others);
+  TERN_ASSIGN(const Evaluation found, Evaluate(engine, other.get(), *samples, labels));
+  json_ ? PrintJson(found) : Print(found);
   return 0;
 }
 

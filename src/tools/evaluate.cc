@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -70,30 +71,52 @@ Result<std::vector<int64_t>> FromFile(const compress::Samples& samples, const st
   return labels;
 }
 
+Result<Tensor> ScoresOf(Engine& engine, const DatumList& inputs, const std::string& sample) {
+  auto run = engine.Run(inputs);
+  if (!run.ok()) return run.TakeStatus().While(StrCat("running the model on '", sample, "'"));
+  if (run->empty() || !run->front().is_tensor())
+    return InvalidArgument("the model's first output is no tensor");
+  return run->front().tensor;
+}
+
+Result<compress::Answer> Rated(const Tensor& scores, int64_t label, const std::string& sample) {
+  auto answer = compress::AnswerOf(scores, label);
+  if (!answer.ok()) return answer.TakeStatus().While(StrCat("rating the scores of '", sample, "'"));
+  return answer;
+}
+
 }  // namespace
 
 Result<std::vector<int64_t>> LabelsOf(const compress::Samples& samples, const std::string& source) {
   return source == "stem" ? FromStems(samples) : FromFile(samples, source);
 }
 
-Result<std::vector<compress::Answer>> Evaluate(Engine& engine, compress::Samples& samples,
-                                               const std::vector<int64_t>& labels, const char* title) {
-  std::vector<compress::Answer> answers;
-  Progress progress(title);
+Result<Evaluation> Evaluate(Engine& engine, Engine* other, compress::Samples& samples,
+                            const std::vector<int64_t>& labels) {
+  Evaluation made;
+  Progress progress("evaluating");
   for (size_t i = 0; i < samples.size(); ++i) {
+    const std::string name = samples.NameOf(i);
     TERN_ASSIGN(const DatumList inputs, samples.Get(i));
-    auto run = engine.Run(inputs);
-    if (!run.ok()) return run.TakeStatus().While(StrCat("running the model on '", samples.NameOf(i), "'"));
-    if (run->empty() || !run->front().is_tensor())
-      return InvalidArgument("the model's first output is no tensor");
-    auto answer = compress::AnswerOf(run->front().tensor, labels[i]);
-    if (!answer.ok())
-      return answer.TakeStatus().While(StrCat("rating the scores of '", samples.NameOf(i), "'"));
-    answers.push_back(*answer);
+    TERN_ASSIGN(const Tensor scores, ScoresOf(engine, inputs, name));
+    TERN_ASSIGN(const compress::Answer answer, Rated(scores, labels[i], name));
+    made.answers.push_back(answer);
+    if (other) {
+      TERN_ASSIGN(const Tensor wanted, ScoresOf(*other, inputs, name));
+      TERN_ASSIGN(const compress::Answer before, Rated(wanted, labels[i], name));
+      made.others.push_back(before);
+      if (wanted.size() != scores.size())
+        return InvalidArgument("the models have ", scores.size(), " and ", wanted.size(), " classes");
+      const std::vector<double> a = ToDoubles(scores), b = ToDoubles(wanted);
+      for (size_t k = 0; k < a.size(); ++k)
+        made.signal += b[k] * b[k], made.noise += (a[k] - b[k]) * (a[k] - b[k]);
+    }
     progress.Show(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
   }
-  return answers;
+  return made;
 }
+
+double Evaluation::sqnr() const { return noise == 0 ? INFINITY : 10 * std::log10(signal / noise); }
 
 compress::Accuracy AccuracyOf(const std::vector<compress::Answer>& answers) {
   compress::Accuracy accuracy;
@@ -101,18 +124,22 @@ compress::Accuracy AccuracyOf(const std::vector<compress::Answer>& answers) {
   return accuracy;
 }
 
-void WritePaired(const compress::Paired& p, data::JsonWriter& json) {
+void WritePaired(const Evaluation& evaluation, data::JsonWriter& json) {
+  const compress::Paired p = compress::Compare(evaluation.others, evaluation.answers);
   json.Key("n").Int(p.n).Key("same").Int(p.same).Key("lost").Int(p.lost).Key("gained").Int(p.gained);
   json.Key("mcnemar_p").Number(p.p).Key("change").Number(p.change);
   json.Key("change_95").BeginArray().Number(p.change_low).Number(p.change_high).EndArray();
+  json.Key("sqnr_db").Number(evaluation.sqnr());
 }
 
-std::string PairedText(const compress::Paired& p) {
+std::string PairedText(const Evaluation& evaluation) {
+  const compress::Paired p = compress::Compare(evaluation.others, evaluation.answers);
   const double n = static_cast<double>(p.n) / 100;
   return fmt::format(
-      "{} of {} labels unchanged ({:.1f} %), {} correct ones lost, {} gained: {:+.2f} % (95 %: {:+.2f} to {:+.2f} %), McNemar p {:.3g}",
+      "{} of {} labels unchanged ({:.1f} %), {} correct ones lost, {} gained: {:+.2f} % (95 %: {:+.2f} to {:+.2f} %), "
+      "McNemar p {:.3g}; SQNR of the scores {:.1f} dB",
       p.same, p.n, static_cast<double>(p.same) / n, p.lost, p.gained, p.change * 100, p.change_low * 100,
-      p.change_high * 100, p.p);
+      p.change_high * 100, p.p, evaluation.sqnr());
 }
 
 }  // namespace tern::tools

@@ -15,14 +15,22 @@ namespace tern::tools {
 // comma or blank between them.
 Result<std::vector<int64_t>> LabelsOf(const compress::Samples& samples, const std::string& source);
 
-// Returns the answers of the model's first output to the samples.
-Result<std::vector<compress::Answer>> Evaluate(Engine& engine, compress::Samples& samples,
-                                               const std::vector<int64_t>& labels, const char* title);
+struct Evaluation {
+  std::vector<compress::Answer> answers, others;
+  double signal = 0, noise = 0;  // sums of the squares of the other model's scores, and of the differences
+
+  // Signal-to-noise ratio of the scores in dB.
+  double sqnr() const;
+};
+// Runs the model on the samples. `other` may be null, or is a model with the same inputs that runs on the
+// same samples. The first output of each model has the scores.
+Result<Evaluation> Evaluate(Engine& engine, Engine* other, compress::Samples& samples,
+                            const std::vector<int64_t>& labels);
 
 compress::Accuracy AccuracyOf(const std::vector<compress::Answer>& answers);
 
 // Writes the keys and values of a comparison. The caller has begun a JSON object and ends it.
-void WritePaired(const compress::Paired& paired, data::JsonWriter& json);
-std::string PairedText(const compress::Paired& paired);
+void WritePaired(const Evaluation& evaluation, data::JsonWriter& json);
+std::string PairedText(const Evaluation& evaluation);
 
 }  // namespace tern::tools

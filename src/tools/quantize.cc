@@ -32,11 +32,11 @@ class QuantizeTool : public Tool {
   void Print(const compress::Quantized& made, size_t samples) const;
   void PrintJson(const compress::Quantized& made, size_t samples) const;
 
-  std::string model_, calib_, preprocess_ = "imagenet", method_ = "mse";
+  std::string model_, calib_, preprocess_ = "imagenet", method_ = "mse", rounding_ = "adaround";
   std::vector<std::string> keep_;
   int64_t limit_ = 0, bits_ = 8, threads_ = 0;
   double percentile_ = 99.99;
-  bool symmetric_ = false, per_tensor_ = false, json_ = false;
+  bool symmetric_ = false, per_tensor_ = false, no_bias_ = false, equalize_ = false, json_ = false;
   compress::QuantizeOptions options_;
   SaveOptions out_;
   ShapeOptions shapes_;
@@ -57,6 +57,10 @@ void QuantizeTool::Declare(Args& args) {
   args.Option("--bits", bits_, "N", "bits of activations, 8 or 16 (8)", 8, 16);
   args.Flag("--symmetric", symmetric_, "the zero points of activations are in the middle");
   args.Flag("--per-tensor", per_tensor_, "one scale for all output channels of a layer's weights");
+  args.Choice("--rounding", rounding_, {"nearest", "adaround"},
+              "how weights are rounded; adaround: up or down, so that results change least (adaround)");
+  args.Flag("--no-bias-correction", no_bias_, "do not compensate shifts of means in biases");
+  args.Flag("--equalize", equalize_, "balance the channels between layers first (cross-layer equalization)");
   args.Option("--keep-float", keep_, "LAYER", "the name of a Conv or MatMul that stays float (repeatable)");
   args.Option("--threads", threads_, "N", "number of worker threads; 0 means one per core", 0, kMaxThreads);
   shapes_.Declare(args, "fixed in the output file");
@@ -75,6 +79,10 @@ Status QuantizeTool::Check(const Args& args) {
   options_.activations = {
       *compress::ParseMethod(method_), percentile_, {static_cast<int>(bits_), symmetric_}};
   options_.weights.per_channel = !per_tensor_;
+  options_.adaround = rounding_ == "adaround";
+  options_.correct_bias = !no_bias_;
+  options_.equalize = equalize_;
+  options_.integer_bias = EndsWith(out_.path(), ".onnx");
   options_.threads = static_cast<int>(threads_);
   for (const std::string& name : keep_) options_.keep[name] = "--keep-float";
   return out_.Check(model_);

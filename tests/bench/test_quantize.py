@@ -18,7 +18,7 @@ class Quantize(unittest.TestCase):
     setUp = test_measure.Compare.setUp  # a cache folder with one network, and the fake tern
 
     def quantize(self, *options, **env):
-        command = [sys.executable, BENCH / "quantize", "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none",
+        command = [sys.executable, BENCH / "quantize", "speed", "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none",
                    "--models", "small", "--threads", "1", *options]
         return subprocess.run(list(map(str, command)), env={**os.environ, **env}, capture_output=True, text=True, timeout=300, check=False)
 

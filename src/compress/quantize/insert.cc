@@ -27,10 +27,9 @@ class Inserter {
     std::swap(v->name, d->name);
   }
 
-  void Weights(const Layer& layer, const LayerWeights& made) {
+  void Weights(const Layer& layer, const LayerWeights& made, bool integer_bias) {
     Node& node = *layer.node;
     const IntegerWeights& w = made.weights;
-    const float input_scale = grids_[placement_.group.at(Source(*node.input(0)))].scale;
     const std::string name = node.input(1)->name;
     Tensor integers(DType::kI8, node.input(1)->constant.dims());
     const bool across = WeightAxis(node) == 1;
@@ -39,16 +38,7 @@ class Inserter {
         integers.data<int8_t>()[across ? c * w.rows + r : r * w.columns + c] =
             w.values[static_cast<size_t>(r * w.columns + c)];
     node.SetInput(1, Constant(std::move(integers), w.scales, name, WeightAxis(node), node));
-    if (made.bias.empty()) return;
-    Tensor bias(DType::kI32, {w.rows});
-    std::vector<float> scales;
-    for (size_t r = 0; r < made.bias.size(); ++r) {
-      scales.push_back(input_scale * w.scales[r]);
-      bias.data<int32_t>()[r] =
-          static_cast<int32_t>(std::nearbyint(static_cast<double>(made.bias[r]) / scales.back()));
-    }
-    const std::string bias_name = node.input(2) ? node.input(2)->name : StrCat(name, "_bias");
-    node.SetInput(2, Constant(std::move(bias), scales, bias_name, 0, node));
+    if (!made.bias.empty()) Bias(node, made, name, integer_bias);
   }
 
   Status Finish() {
@@ -58,6 +48,26 @@ class Inserter {
   }
 
  private:
+  void Bias(Node& node, const LayerWeights& made, const std::string& weights_name, bool integer) {
+    const std::string name = node.input(2) ? node.input(2)->name : StrCat(weights_name, "_bias");
+    const auto rows = static_cast<int64_t>(made.bias.size());
+    if (!integer) {
+      Tensor bias(DType::kF32, {rows});
+      std::copy(made.bias.begin(), made.bias.end(), bias.data<float>());
+      node.SetInput(2, graph_.AddConstant(std::move(bias), name));
+      return;
+    }
+    const float input_scale = grids_[placement_.group.at(Source(*node.input(0)))].scale;
+    Tensor bias(DType::kI32, {rows});
+    std::vector<float> scales;
+    for (size_t r = 0; r < made.bias.size(); ++r) {
+      scales.push_back(input_scale * made.weights.scales[r]);
+      bias.data<int32_t>()[r] =
+          static_cast<int32_t>(std::nearbyint(static_cast<double>(made.bias[r]) / scales.back()));
+    }
+    node.SetInput(2, Constant(std::move(bias), scales, name, 0, node));
+  }
+
   // Returns the value that a Dequantize of Insert replaced.
   static const Value* Source(const Value& dequantized) {
     return dequantized.producer->input(0)->producer->input(0);
@@ -115,10 +125,11 @@ class Inserter {
 }  // namespace
 
 Status InsertGrids(Graph& graph, const Placement& placement, const std::vector<Grid>& grids,
-                   const std::vector<LayerWeights>& weights) {
+                   const std::vector<LayerWeights>& weights, bool integer_bias) {
   Inserter inserter(graph, placement, grids);
   for (Value* v : placement.values) inserter.Insert(v);
-  for (size_t i = 0; i < placement.layers.size(); ++i) inserter.Weights(placement.layers[i], weights[i]);
+  for (size_t i = 0; i < placement.layers.size(); ++i)
+    inserter.Weights(placement.layers[i], weights[i], integer_bias);
   return inserter.Finish();
 }
 

@@ -55,7 +55,7 @@ void Channels::Add(const Tensor& value) {
   count += outer * inner;
 }
 
-Status Observation::Add(const Tensor& value) {
+void Observation::Add(const Tensor& value) {
   TERN_CHECK(value.dtype() == DType::kF32);
   const Tensor values = value.Contiguous();
   Histogram one;
@@ -68,7 +68,6 @@ Status Observation::Add(const Tensor& value) {
         samples ? Range{kKeep * mean.low + (1 - kKeep) * r.low, kKeep * mean.high + (1 - kKeep) * r.high} : r;
   statistics.histogram.Merge(one);
   ++samples;
-  return {};
 }
 
 std::vector<Value*> TwinsOf(const Graph& graph, const Graph& copy, const std::vector<const Value*>& values) {
@@ -127,24 +126,11 @@ Result<DatumList> Observer::Run(const DatumList& inputs, const std::string& name
   return values;
 }
 
-Status Observer::Add(const DatumList& inputs, const std::string& name) {
-  TERN_ASSIGN(const DatumList values, Run(inputs, name));
-  std::vector<Status> done(values.size());
+void Observer::Add(const DatumList& values) {
   Workers(threads_).ParallelFor(static_cast<int64_t>(values.size()), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
-      done[i] = observations_[i].Add(values[i].tensor);
+      observations_[i].Add(values[i].tensor);
   });
-  for (Status& status : done) TERN_TRY(std::move(status));
-  return {};
-}
-
-Status Observer::AddAll(Samples& samples, const ShowProgress& show, size_t first) {
-  for (size_t i = first; i < samples.size(); ++i) {
-    TERN_ASSIGN(const DatumList inputs, samples.Get(i));
-    TERN_TRY(Add(inputs, samples.NameOf(i)));
-    if (show) show(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
-  }
-  return {};
 }
 
 }  // namespace tern::compress

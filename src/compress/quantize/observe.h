@@ -27,11 +27,11 @@ struct Observation {
   Channels channels;
   int64_t samples = 0;
 
-  // Adds the values of one sample. Fails if they are not f32.
-  Status Add(const Tensor& value);
+  // Adds the values of one sample, which are f32.
+  void Add(const Tensor& value);
 };
 
-// Called after each sample with the fraction of samples that are done, and before work stops on a request.
+// Called after each sample with the fraction of samples that are done.
 using ShowProgress = std::function<void(double share)>;
 
 class Observer {
@@ -42,10 +42,8 @@ class Observer {
 
   // Runs the model. Returns one datum per value. Fails if an input is not finite. `name` is for messages.
   Result<DatumList> Run(const DatumList& inputs, const std::string& name);
-  // Runs the model and adds the results to observations().
-  Status Add(const DatumList& inputs, const std::string& name);
-  // Adds the samples from `first` on.
-  Status AddAll(Samples& samples, const ShowProgress& show, size_t first = 0);
+  // Adds the results of a run to observations().
+  void Add(const DatumList& values);
 
   const std::vector<const Value*>& values() const { return values_; }
   const std::vector<Observation>& observations() const { return observations_; }

@@ -1,7 +1,9 @@
 #include "compress/quantize/quantizer.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "compress/quantize/equalize.h"
 #include "passes/pipeline.h"
 #include "passes/rewrite/facts.h"
 
@@ -10,6 +12,8 @@ namespace {
 
 // Keeps GlobalPool, which works on integers. A Reduce does not.
 constexpr const char* kNotApplied[] = {"MergeReduceView"};
+
+constexpr size_t kEqualizeSamples = 32;
 
 // Returns the values that may get a grid, whatever layers stay float.
 std::vector<const Value*> Candidates(const Placement& placement) {
@@ -50,13 +54,82 @@ Result<std::unique_ptr<Quantizer>> Quantizer::Make(std::unique_ptr<Graph> graph,
     }
     return InvalidArgument("the model has no layer that can be quantized: ", why);
   }
-  TERN_ASSIGN(made->observer_, Observer::Make(*made->graph_, Candidates(made->placement_), options.threads));
+  const std::vector<const Value*> values = Candidates(made->placement_);
+  for (const Layer& layer : made->placement_.layers) {
+    const auto patches = Patches::Of(*layer.node);
+    if (!patches || !(options.adaround || options.correct_bias)) continue;
+    const auto at = std::find(values.begin(), values.end(), layer.node->input(0)) - values.begin();
+    made->operands_.emplace(layer.name(), Operand{*patches, Moments(*patches), static_cast<size_t>(at)});
+  }
   return made;
 }
 
 Status Quantizer::Observe(Samples& samples, const ShowProgress& show) {
   if (samples.size() == 0) return InvalidArgument("there is no calibration data");
-  return observer_->AddAll(samples, show);
+  if (options_.equalize) TERN_TRY(EqualizeOn(samples));
+  TERN_ASSIGN(observer_, Observer::Make(*graph_, Candidates(placement_), options_.threads));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    TERN_ASSIGN(const DatumList inputs, samples.Get(i));
+    TERN_ASSIGN(const DatumList values, observer_->Run(inputs, samples.NameOf(i)));
+    observer_->Add(values);
+    AddMoments(values, i, samples.size());
+    if (show) show(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+  return {};
+}
+
+Status Quantizer::EqualizeOn(Samples& samples) {
+  const std::vector<LayerPair> pairs = EqualizablePairs(placement_);
+  std::vector<const Value*> values;
+  for (const LayerPair& pair : pairs) values.push_back(pair.between);
+  if (values.empty()) return {};
+  TERN_ASSIGN(const std::unique_ptr<Observer> observer, Observer::Make(*graph_, values, options_.threads));
+  for (size_t i = 0; i < std::min(samples.size(), kEqualizeSamples); ++i) {
+    TERN_ASSIGN(const DatumList inputs, samples.Get(i));
+    TERN_ASSIGN(const DatumList found, observer->Run(inputs, samples.NameOf(i)));
+    observer->Add(found);
+  }
+  Equalize(*graph_, pairs, [&](const Value& v) -> const Channels& {
+    const auto at = std::find(values.begin(), values.end(), &v) - values.begin();
+    return observer->observations()[static_cast<size_t>(at)].channels;
+  });
+  return {};
+}
+
+void Quantizer::AddMoments(const DatumList& values, size_t sample, size_t samples) {
+  std::vector<Operand*> operands;
+  for (auto& [name, operand] : operands_) operands.push_back(&operand);
+  Workers(options_.threads)
+      .ParallelFor(static_cast<int64_t>(operands.size()), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          Operand& o = *operands[static_cast<size_t>(i)];
+          const int64_t count =
+              (RowsWanted(o.patches) + static_cast<int64_t>(samples) - 1) / static_cast<int64_t>(samples);
+          const uint64_t seed = sample * operands.size() + static_cast<uint64_t>(i);
+          o.moments.Add(o.patches.Sample(values[o.value].tensor.Contiguous(), count, seed), Workers(1));
+        }
+      });
+}
+
+LayerWeights Quantizer::WeightsOf(const Layer& layer, float input_scale, LayerReport& report) const {
+  const WeightRows rows = RowsOf(*layer.node);
+  LayerWeights made{{}, BiasOf(*layer.node)};
+  made.weights = RoundWeights(rows, made.bias, input_scale, options_.weights);
+  report.name = layer.name();
+  const auto operand = operands_.find(report.name);
+  if (operand == operands_.end() || operand->second.moments.rows() == 0) return made;
+  const Moments& moments = operand->second.moments;
+  const double noise = static_cast<double>(input_scale) * input_scale / 12;
+  report.error = report.nearest_error = std::sqrt(ResultError(rows, moments, made.weights));
+  if (options_.adaround) {
+    RoundAdaptively(rows, moments, noise, Workers(options_.threads), made.weights);
+    report.error = std::sqrt(ResultError(rows, moments, made.weights));
+  }
+  if (!options_.correct_bias) return made;
+  made.bias.resize(static_cast<size_t>(rows.rows), 0);
+  const std::vector<double> errors = MeanErrors(rows, moments, made.weights);
+  for (size_t r = 0; r < errors.size(); ++r) made.bias[r] -= static_cast<float>(errors[r]);
+  return made;
 }
 
 std::vector<Statistics> Quantizer::StatisticsOf(const Graph& copy, const Placement& placement) const {
@@ -104,11 +177,8 @@ Result<Quantized> Quantizer::Write(const std::map<std::string, std::string>& kee
   }
   std::vector<LayerWeights> weights;
   for (const Layer& layer : placement.layers) {
-    LayerWeights w{{}, BiasOf(*layer.node)};
     const float input_scale = grids[placement.group.at(layer.node->input(0))].scale;
-    w.weights = RoundWeights(RowsOf(*layer.node), w.bias, input_scale, options_.weights);
-    weights.push_back(std::move(w));
-    made.layers.push_back(layer.name());
+    weights.push_back(WeightsOf(layer, input_scale, made.layers.emplace_back()));
   }
   for (const Value* v : placement.values) {
     const size_t group = placement.group.at(v);
@@ -117,7 +187,7 @@ Result<Quantized> Quantizer::Write(const std::map<std::string, std::string>& kee
         {v->name, grids[group], statistics[group].histogram.range(), error.sqnr(), error.cosine()});
   }
   made.floats = placement.floats;
-  TERN_TRY(InsertGrids(*made.graph, placement, grids, weights));
+  TERN_TRY(InsertGrids(*made.graph, placement, grids, weights, options_.integer_bias));
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "compress/quantize/adaround.h"
 #include "compress/quantize/insert.h"
 #include "compress/quantize/observe.h"
 
@@ -13,6 +14,10 @@ namespace tern::compress {
 struct QuantizeOptions {
   MethodOptions activations;
   WeightOptions weights;
+  bool equalize = false;      // cross-layer equalization before calibration
+  bool adaround = true;       // round weights for the least error of results; otherwise to nearest
+  bool correct_bias = true;   // change biases so that rounded weights do not shift the mean of results
+  bool integer_bias = false;  // biases become i32, as other engines need them; otherwise they stay f32
   std::map<std::string, std::string> keep;  // names of layers that stay float, with the reason
   int threads = 0;                          // 0: one per core
 };
@@ -25,10 +30,18 @@ struct GridReport {
   double sqnr = 0, cosine = 0;  // of rounding alone, from the histogram
 };
 
+// A layer with integer weights.
+struct LayerReport {
+  std::string name;
+  // Root of the mean squared error of its results that rounded weights cause: to nearest, and as written. 0
+  // if not known.
+  double nearest_error = 0, error = 0;
+};
+
 struct Quantized {
   std::unique_ptr<Graph> graph;
   std::vector<GridReport> grids;              // in graph order
-  std::vector<std::string> layers;            // names of the layers with integer weights
+  std::vector<LayerReport> layers;            // with integer weights, in graph order
   std::map<std::string, std::string> floats;  // layers that stay float, with the reason
 };
 
@@ -39,7 +52,8 @@ class Quantizer {
   static Result<std::unique_ptr<Quantizer>> Make(std::unique_ptr<Graph> graph,
                                                  const QuantizeOptions& options);
 
-  // Runs the float model on the samples. Fails if there are none.
+  // Runs the float model on the samples. Fails if there are none. Equalization changes graph() and runs the
+  // model on the first samples once more.
   Status Observe(Samples& samples, const ShowProgress& show);
   // Returns a quantized copy of the graph. Layers whose name is in `keep` stay float, beside those of the
   // options. Call it after Observe.
@@ -55,11 +69,21 @@ class Quantizer {
   bool KeepNotFinite(const Placement& placement, const std::vector<Statistics>& statistics,
                      std::map<std::string, std::string>& keep) const;
   std::vector<Statistics> StatisticsOf(const Graph& copy, const Placement& placement) const;
+  Status EqualizeOn(Samples& samples);
+  void AddMoments(const DatumList& values, size_t sample, size_t samples);
+  LayerWeights WeightsOf(const Layer& layer, float input_scale, LayerReport& report) const;
 
   std::unique_ptr<Graph> graph_;
   QuantizeOptions options_;
   Placement placement_;
   std::unique_ptr<Observer> observer_;
+  // The rows that a layer multiplies, by the layer's name.
+  struct Operand {
+    Patches patches;
+    Moments moments;
+    size_t value;  // index in observer_->values()
+  };
+  std::map<std::string, Operand> operands_;
 };
 
 }  // namespace tern::compress
