@@ -91,7 +91,7 @@ bool Fuse(Rewrite& r) {
 
 }  // namespace
 
-TERN_RULE(FuseDequantizeIntoMatMul) {
+TERN_RULE(KeepMatMulWeightsQuantized) {
   return Rule{
       .summary =
           "a MatMul by dequantized weights of 4 or 8 bits is a MatMulNBits, whose weights stay quantized",

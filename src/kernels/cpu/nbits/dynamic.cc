@@ -32,7 +32,7 @@ ByteGemm GemmOf(const DynamicProduct& p, const uint8_t* rows) {
   ByteGemm g;
   g.m = p.m, g.n = p.n, g.k = p.k;
   g.a = rows, g.a_type = DType::kU8, g.a_row = RoundUp(p.k, 4);
-  g.packed = reinterpret_cast<const int8_t*>(p.packed);
+  if (p.packed) g.panels = BytePanels(reinterpret_cast<const int8_t*>(p.packed), p.n);
   g.c = p.c, g.c_row = p.n;
   g.epilogue.output = ByteOutput::kF32;
   if (!p.packed) return g;
