@@ -32,10 +32,10 @@ ByteGemm GemmOf(const DynamicProduct& p, const uint8_t* rows) {
   ByteGemm g;
   g.m = p.m, g.n = p.n, g.k = p.k;
   g.a = rows, g.a_type = DType::kU8, g.a_row = RoundUp(p.k, 4);
+  if (p.packed) g.panels = BytePanels(reinterpret_cast<const int8_t*>(p.packed), p.n);
   g.c = p.c, g.c_row = p.n;
   g.epilogue.output = ByteOutput::kF32;
   if (!p.packed) return g;
-  g.panels = BytePanels(reinterpret_cast<const int8_t*>(p.packed), p.n);
   g.epilogue.scale = reinterpret_cast<const float*>(p.packed + ScalesAt(p.k, p.n));
   g.epilogue.bias = reinterpret_cast<const int32_t*>(p.packed + OffsetsAt(p.k, p.n));
   return g;
