@@ -77,8 +77,8 @@ TERN_API void tern_config_set_batch(TernConfig* config, int64_t size);
 /* How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default). */
 TERN_API void tern_config_set_optimize(TernConfig* config, const char* level);
 /* "fp32" (the default) computes in the types that the model specifies. With "bf16", products with constant
- * weights and attention round their operands to bf16. "auto" means bf16 on processors with bf16 instructions
- * and fp32 on others. */
+ * weights and attention round their operands to bf16. "auto" means bf16 where that is measured to be faster,
+ * and fp32 elsewhere. "fast" is fp32 with algorithms whose errors are larger than 1e-6 of the results. */
 TERN_API void tern_config_set_precision(TernConfig* config, const char* name);
 /* The time budget for measuring which kernels are the fastest on this machine, at most 600000 ms. With 0 (the
  * default), kernels are chosen by estimated times. */

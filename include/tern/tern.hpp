@@ -183,8 +183,9 @@ TERN_API_NAMESPACE {
     // "fp32" (the default) computes in the types that the model specifies. With "bf16", some ops round their
     // operands to bf16 and accumulate in f32. These ops are attention, matrix products with constant weights,
     // and convolutions with constant weights. They are about twice as fast on processors with bf16
-    // instructions. "auto" means bf16 on such processors and fp32 on others. With reference(true), Create
-    // fails for "bf16", and "auto" means fp32.
+    // instructions. "auto" means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32
+    // with algorithms whose errors are larger than 1e-6 of the results. With reference(true), Create fails
+    // for "bf16", and the other names mean fp32.
     Config& precision(std::string name);
     // The time budget in milliseconds for measuring which kernels are the fastest on this machine. Kernels
     // are measured while plans are built. With 0 (the default), kernels are chosen by estimated times. The

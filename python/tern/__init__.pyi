@@ -77,7 +77,7 @@ class Outputs(dict[str, Output]):
 
 class Predictor:
     def __init__(self, model: Path | Buffer | _Message | Graph | Predictor, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
-                 precision: Literal["fp32", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
+                 precision: Literal["fp32", "fast", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
                  collect_limit: int = 0, tune_ms: int = 0, cache_dir: str | None = None, states: str | None = None,
                  reference: bool = False) -> None: ...
     def __call__(self, *args: Input, **kwargs: Input) -> Outputs: ...
@@ -101,7 +101,7 @@ class Predictor:
     def source(self) -> str: ...
 
 def load(model: Path | Buffer | _Message | Graph, *, threads: int = 0, parallel: int = 0, optimize: Level = "layout",
-         precision: Literal["fp32", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
+         precision: Literal["fp32", "fast", "bf16", "auto"] = "fp32", batch: int = 0, plan_cache: int = 8, memory_limit: int = 0,
          collect_limit: int = 0, tune_ms: int = 0, cache_dir: str | None = None, states: str | None = None,
          reference: bool = False) -> Predictor: ...
 

@@ -28,6 +28,9 @@ struct KernelOperands {
   bool exact_integers = false;
   // True if matrix products and convolutions with weights may round their operands to bf16.
   bool bf16 = false;
+  // True if algorithms may be used whose errors exceed 1e-6 (root mean square, relative to the results). If
+  // bf16 is true, this is true as well.
+  bool fast_math = false;
 };
 
 // IsWeight(i) is true if input i is a constant of the model or is computed only from constants. The data of a

@@ -13,6 +13,7 @@
 #include "ir/tern_file.h"
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/peak/bandwidth.h"
+#include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/peak/peak.h"
 #include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
@@ -153,7 +154,10 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nbest isa  {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
-  fmt::print("in use    {}{}\n", cpu::ActiveIsa(), cpu::ActiveBf16Products() ? ", bf16 dot products" : "");
+  fmt::print("in use    {}{}\n", cpu::ActiveIsa(),
+             cpu::ActiveBf16Products()
+                 ? fmt::format(", bf16 dot products ({:.1f} times the rate of f32)", cpu::Bf16Gain())
+                 : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
@@ -183,7 +187,9 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
       .Key("simd")
       .Text(cpu::NameOf(cpu::ActiveSimd()))
       .Key("bf16_products")
-      .Bool(cpu::ActiveBf16Products());
+      .Bool(cpu::ActiveBf16Products())
+      .Key("bf16_gain")
+      .Number(cpu::Bf16Gain());
   json.Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
   if (peaks) WritePeaks(json, *peaks);

@@ -46,8 +46,9 @@ bool IsBf16(const std::string& kernel) { return EndsWith(kernel, "bf16"); }
 // Adds the kernels that may be chosen for an op at run time, and its reference function.
 void AddAll(const OpDef& op, Precision precision, Needed& needed) {
   needed.references.insert(op.name);
+  const bool bf16 = precision == Precision::kBf16 || precision == Precision::kAuto;
   for (const KernelEntry* entry : CpuKernels().Of(op.name))
-    if (precision != Precision::kF32 || !IsBf16(entry->name)) needed.kernels.insert(entry->name);
+    if (bf16 || !IsBf16(entry->name)) needed.kernels.insert(entry->name);
 }
 
 // Adds the ops of a graph. `nested` is true for a subgraph, whose kernels are chosen at run time.

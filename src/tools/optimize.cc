@@ -69,7 +69,7 @@ void OptimizeTool::Declare(Args& args) {
       "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");
   args.Flag("--pack", pack_,
             "also store the weights packed for this machine's kernels, so that sessions need not pack them");
-  args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
+  args.Choice("--precision", precision_.name, {"fp32", "fast", "bf16", "auto"},
               "the precision for which --pack packs the weights (fp32)");
   shapes_.Declare(args, "fixed in the output file and in all reported numbers");
   args.Flag("--json", json_, "print one JSON object");

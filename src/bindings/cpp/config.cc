@@ -55,7 +55,7 @@ Config& Config::precision(std::string name) {
   const auto known = tern::ParsePrecision(name);
   impl_->precision =
       known ? tern::Status()
-            : tern::InvalidArgument("'", name, "' is not a precision; choose fp32, bf16 or auto");
+            : tern::InvalidArgument("'", name, "' is not a precision; choose ", tern::kPrecisionNames);
   if (known) impl_->options.precision = *known;
   return *this;
 }

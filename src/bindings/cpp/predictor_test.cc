@@ -87,7 +87,7 @@ TEST(Predictor, RoundsWhenAskedTo) {
   for (size_t i = 0; i < y[0].size(); ++i) EXPECT_NEAR(y[0][i], y[1][i], 0.02);
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto")).ok());
   EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("fp8")).status(),
-                   "invalid argument: 'fp8' is not a precision; choose fp32, bf16 or auto"));
+                   "invalid argument: 'fp8' is not a precision; choose fp32, fast, bf16 or auto"));
 }
 
 // The contents of the folder's only record file, and when it was written.

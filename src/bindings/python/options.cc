@@ -42,7 +42,7 @@ Level LevelOf(const std::string& text) {
 
 Precision PrecisionOf(const std::string& text) {
   const auto precision = ParsePrecision(text);
-  if (!precision) Raise(InvalidArgument("'", text, "' is not a precision; choose fp32, bf16 or auto"));
+  if (!precision) Raise(InvalidArgument("'", text, "' is not a precision; choose ", kPrecisionNames));
   return *precision;
 }
 

@@ -1,9 +1,11 @@
 // Tests which matrix products a session with Precision::kBf16 computes in bf16, and how it rounds their
 // operands.
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/strings.h"
+#include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
 #include "runtime/test_support.h"
@@ -74,7 +76,16 @@ TEST(Bf16, LeavesTheRestAlone) {
 TEST(Bf16, AutoAsksTheProcessor) {
   auto session = SessionOf(Product(64, 48), In(Precision::kAuto));
   EXPECT_EQ(LastKernel(*session, Tensor(DType::kF32, {3, 64})),
-            cpu::ActiveBf16Products() ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32");
+            cpu::Bf16Pays() ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32");
+  for (const char* wanted : {"fp32", "bf16"}) {
+    ::setenv("TERN_AUTO", wanted, 1);
+    const bool bf16 = cpu::ActiveBf16Products() && *wanted == 'b';
+    auto overridden = SessionOf(Product(64, 48), In(Precision::kAuto));
+    EXPECT_EQ(LastKernel(*overridden, Tensor(DType::kF32, {3, 64})),
+              bf16 ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32")
+        << wanted;
+  }
+  ::unsetenv("TERN_AUTO");
   cpu::LimitBf16Products(false);
   auto without = SessionOf(Product(64, 48), In(Precision::kAuto));
   EXPECT_EQ(LastKernel(*without, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32");

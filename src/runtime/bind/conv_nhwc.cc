@@ -1,6 +1,7 @@
 // Binds convolutions over channels-last images to their CPU kernels.
 #include "runtime/bind/conv_nhwc.h"
 #include "kernels/cpu/conv/depthwise_nhwc.h"
+#include "kernels/cpu/conv/grouped_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "kernels/cpu/conv/nhwc_conv_transpose.h"
 #include "runtime/bind/conv_work.h"
@@ -103,6 +104,33 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
   }
 };
 
+// Convolution with groups of few channels.
+class NhwcGrouped : public NhwcKernel<NhwcGrouped, cpu::NhwcGrouped> {
+ public:
+  static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && FitsShape(q); }
+  static std::string WhyNot(const KernelQuery& q) {
+    const std::string why = NhwcKernel::WhyNot(q);
+    return !why.empty()
+               ? why
+               : "needs groups of 4 or 8 input and output channels that fit into a vector, and a kernel with 3 "
+                 "columns, dilation 1 and stride 1 or 2";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const cpu::ConvShape s = *NhwcShape(q);
+    Work work = ConvOperands(s);
+    work.algorithm = "grouped";
+    work.products = ProductOf({s.batch, s.maps, s.group_channels(), s.taps()}) * ProductOf(s.output);
+    work.transformed = cpu::NhwcGrouped(s).Copied();
+    return {work};
+  }
+
+ private:
+  static bool FitsShape(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() && cpu::NhwcGrouped::Fits(*s);
+  }
+};
+
 class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTranspose, true> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -133,6 +161,7 @@ TERN_KERNELS(ConvNhwc) {
   AddNhwc<NhwcConv<kBf16, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct.bf16");
   AddNhwc<NhwcConv<kBf16, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col.bf16");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
+  AddNhwc<NhwcGrouped>(table, "cpu.conv.nhwc.grouped.f32");
   AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }
 

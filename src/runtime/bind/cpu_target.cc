@@ -1,6 +1,7 @@
 #include "runtime/bind/cpu_target.h"
 
 #include "base/strings.h"
+#include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/vnni.h"
@@ -26,7 +27,7 @@ std::string CpuTarget::isa() const {
                 cpu::ActiveVnni() ? " vnni" : "");
 }
 
-bool CpuTarget::fast_bf16() const { return cpu::ActiveBf16Products(); }
+bool CpuTarget::fast_bf16() const { return cpu::Bf16Pays(); }
 
 const Target& DefaultTarget() {
   static const Target* target = new CpuTarget();

@@ -4,8 +4,8 @@
 
 namespace tern {
 
-// isa() and fast_bf16() describe the active instruction set. `kernels` and `tables` replace the hand-written
-// kernels.
+// isa() describes the active instruction set. fast_bf16() is measured once per process (cpu::Bf16Pays).
+// `kernels` and `tables` replace the hand-written kernels.
 class CpuTarget : public Target {
  public:
   CpuTarget();

@@ -1,6 +1,7 @@
 // Tests which convolutions over channels-last images are legal for the channels-last kernels.
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/simd/simd.h"
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/bind/node_query.h"
 #include "runtime/test_support.h"
@@ -52,6 +53,18 @@ TEST(NhwcKernels, WideDilationsOfConvTransposeAreRefused) {
   EXPECT_TRUE(legal("[2,2]"));
   EXPECT_TRUE(legal("[1,64]"));
   EXPECT_FALSE(legal("[30,30]"));
+}
+
+TEST(NhwcGrouped, SmallGroupsThatFitIntoVectors) {
+  const std::string grouped = "cpu.conv.nhwc.grouped.f32", same = "pads=[1,1,1,1],";
+  EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 4, 3, 3}, same + "group=32"), grouped);
+  EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 4, 3, 3}, same + "group=32,strides=[2,2]"), grouped);
+  // A group of 8 channels does not fit into vectors of 4 lanes.
+  EXPECT_EQ(ConvKernelChosen({1, 28, 28, 256}, {256, 8, 3, 3}, same + "group=32") == grouped,
+            cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2);
+  EXPECT_NE(ConvKernelChosen({1, 28, 28, 256}, {512, 8, 3, 3}, same + "group=32"), grouped);
+  EXPECT_NE(ConvKernelChosen({1, 28, 28, 256}, {256, 8, 5, 5}, "pads=[2,2,2,2],group=32"), grouped);
+  EXPECT_NE(ConvKernelChosen({1, 28, 28, 512}, {512, 16, 3, 3}, same + "group=32"), grouped);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ Status Execution::RunDynamicKernel(StepState& step, const std::vector<Type>& typ
   }
   KernelQuery query = QueryOf(node, c.inputs, types);
   query.weight = step.step->weights;
-  query.bf16 = engine_.model->bf16();
+  query.bf16 = engine_.model->rounding().bf16, query.fast_math = engine_.model->rounding().fast_math;
   const KernelEntry* entry = nullptr;
   if (!view) {
     TERN_ASSIGN(entry, engine_.model->Choose(node, query, engine_.workers.threads()));

@@ -29,7 +29,7 @@ Status Execution::SetLength(int64_t length, int64_t capacity) {
 
 void Execution::MakeQuery(StepState& state) {
   auto query = std::make_unique<KernelQuery>(NodeQuery(state.node().node()));
-  query->bf16 = engine_.model->bf16();
+  query->bf16 = engine_.model->rounding().bf16, query->fast_math = engine_.model->rounding().fast_math;
   for (size_t i = 0; i < state.step->inputs.size(); ++i) {
     const int slot = state.step->inputs[i];
     const bool known = slot >= 0 && plan_->is_known(slot);

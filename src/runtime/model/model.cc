@@ -52,7 +52,7 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   std::shared_ptr<Model> model(new Model());
   model->options_ = options;
   model->target_ = &options.TargetOrDefault();
-  model->bf16_ = UsesBf16(options.precision, *model->target_);
+  model->rounding_ = RoundingOf(options.precision, *model->target_);
   model->tuner_ = std::move(tuner);
   Packs loaded = PacksOf(*graph);
   // Only variants need the original graph, and only a graph with overridable constants has variants.

@@ -34,7 +34,8 @@ class Model {
   const Graph& source() const { return *source_; }
   const Program& program() const { return *program_; }
   const Target& target() const { return *target_; }
-  bool bf16() const { return bf16_; }
+  bool bf16() const { return rounding_.bf16; }
+  const Rounding& rounding() const { return rounding_; }
   size_t value_cache() const { return options_.value_cache; }
 
   // Selects the kernel for a node. Finds the pack layout that is best for the node's representative dims, and
@@ -78,7 +79,7 @@ class Model {
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ if the model is the sole owner of the graph, else null
   SessionOptions options_;
-  bool bf16_ = false;
+  Rounding rounding_;
   std::shared_ptr<Tuner> tuner_;  // variants share it
   const Target* target_ = nullptr;
   FoldedValues folded_;

@@ -7,6 +7,7 @@ namespace tern {
 
 std::optional<Precision> ParsePrecision(std::string_view name) {
   if (name == "fp32") return Precision::kF32;
+  if (name == "fast") return Precision::kFast;
   if (name == "bf16") return Precision::kBf16;
   if (name == "auto") return Precision::kAuto;
   return std::nullopt;
@@ -15,6 +16,11 @@ std::optional<Precision> ParsePrecision(std::string_view name) {
 bool UsesBf16(Precision precision, const Target& target) {
   if (!kHasBf16Kernels) return false;
   return precision == Precision::kAuto ? target.fast_bf16() : precision == Precision::kBf16;
+}
+
+Rounding RoundingOf(Precision precision, const Target& target) {
+  const bool bf16 = UsesBf16(precision, target);
+  return {bf16, bf16 || precision == Precision::kFast};
 }
 
 bool UsesBf16(Precision precision) { return UsesBf16(precision, DefaultTarget()); }

@@ -26,9 +26,10 @@ class PlanCompiler {
         weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
-    TERN_ASSIGN(lowered_,
-                Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(), engine_.workers,
-                      {engine_.model->bf16(), range_ ? std::optional(range_->max_length) : std::nullopt}));
+    TERN_ASSIGN(
+        lowered_,
+        Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(), engine_.workers,
+              {engine_.model->rounding(), range_ ? std::optional(range_->max_length) : std::nullopt}));
     weights_.clear();  // no longer refers to the weights, so that releasing a weight frees its memory
     auto slices = std::make_shared<BatchSlices>();
     if (!range_) SplitBatch(lowered_, *slices, engine_.model->value_cache());
@@ -183,7 +184,7 @@ class PlanCompiler {
   }
 
   KernelQuery QueryFor(const PlanNode& node) const {
-    return tern::QueryFor(node, lowered_.slots, engine_.model->bf16());
+    return tern::QueryFor(node, lowered_.slots, engine_.model->rounding());
   }
 
   void MakeSlots() {

@@ -28,10 +28,10 @@ bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
          std::any_of(node.outputs.begin(), node.outputs.end(), varies);
 }
 
-KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, bool bf16) {
+KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, const Rounding& rounding) {
   const auto at = [&](int slot) -> const SlotFacts& { return slots[static_cast<size_t>(slot)]; };
   KernelQuery query = NodeQuery(node.node());
-  query.bf16 = bf16;
+  query.bf16 = rounding.bf16, query.fast_math = rounding.fast_math;
   for (int slot : node.inputs) {
     query.inputs.push_back(slot < 0 ? TensorInfo{}
                                     : TensorInfo{at(slot).type.dtype, at(slot).type.shape.Concrete()});
@@ -178,7 +178,7 @@ class Lowering {
     const bool placeable = std::all_of(node.outputs.begin(), node.outputs.end(), [&](int slot) {
       return At(slot).is_static() && CheckSize(own, At(slot).type).ok();
     });
-    if (placeable && target_.Select(QueryFor(node, out_.slots, options_.bf16))) return true;
+    if (placeable && target_.Select(QueryFor(node, out_.slots, options_.rounding))) return true;
     for (int slot : node.outputs) At(slot).type = Type();
     return false;
   }

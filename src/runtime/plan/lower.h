@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernel_api/target.h"
+#include "runtime/model/precision.h"
 #include "runtime/model/program.h"
 #include "runtime/plan/varying.h"
 
@@ -87,11 +88,11 @@ struct Lowered {
   }
 };
 
-// Returns the kernel query of a node whose inputs and outputs are static. `bf16` sets KernelOperands::bf16.
-KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, bool bf16);
+// Returns the kernel query of a node whose inputs and outputs are static.
+KernelQuery QueryFor(const PlanNode& node, const std::vector<SlotFacts>& slots, const Rounding& rounding);
 
 struct LowerOptions {
-  bool bf16 = false;  // KernelOperands::bf16
+  Rounding rounding = {};
   // Must be set if the inputs' types contain LengthSymbol(). Then SlotFacts describes values of this length,
   // and Lowered::varying lists the dims and values that depend on the length.
   std::optional<int64_t> max_length = {};

@@ -62,7 +62,11 @@ std::string NodeKey(const KernelQuery& q, int threads) {
     key += StrCat(" ", TextOf(q.inputs[static_cast<size_t>(i)]), q.IsWeight(i) ? "!" : q.Known(i) ? "?" : "");
   key += " ->";
   for (const TensorInfo& out : q.outputs) key += " " + TextOf(out);
-  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.exact_integers ? " exact_integers" : "");
+  return key + StrCat(" threads=", threads,
+                      q.bf16        ? " bf16"
+                      : q.fast_math ? " fast"
+                                    : "",
+                      q.exact_integers ? " exact_integers" : "");
 }
 
 struct Tuner::Job {

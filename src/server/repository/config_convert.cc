@@ -78,7 +78,7 @@ Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
   }
   if (const auto it = out.parameters.find("tern_precision"); it != out.parameters.end())
     if (it->second != "fp32" && it->second != "bf16" && it->second != "auto")
-      return InvalidArgument("parameter tern_precision is '", it->second, "'; it must be fp32, bf16 or auto");
+      return InvalidArgument("parameter tern_precision is '", it->second, "'; it must be ", kPrecisionNames);
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include "kernels/cpu/conv/winograd.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/cpu/gemm/tile_products.h"
@@ -12,7 +11,12 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass, so that tile and panel stay in the cache
+// Returns how many dwords of channels are added one after the other before they are added to the sums of
+// other channels. Long sums round more, and the output transforms of large tiles multiply the errors.
+int64_t MaxDepth(WinogradUnit unit) {
+  return unit == WinogradUnit::kF23 ? 512 : unit == WinogradUnit::kF43 ? 88 : 64;
+}
+
 // A block has about kBlockTiles tiles, so that its transformed tiles and products stay in the L2 cache. A
 // tile is one row of the matrix products, so a block fills a few register tiles. If the weights exceed the
 // caches, a block has about kManyTiles tiles, so that there are fewer passes over the weights.
@@ -51,9 +55,9 @@ WinogradSize SizeOf(WinogradUnit unit) {
   return kSizes[static_cast<int>(unit)];
 }
 
-double WinogradError(WinogradUnit unit, int64_t channels) {
-  constexpr double kOfOne[kWinogradUnits] = {5e-8, 1.6e-7, 1.1e-6, 1.5e-7, 7e-7};
-  return kOfOne[static_cast<int>(unit)] * std::sqrt(static_cast<double>(channels + 16));
+double WinogradError(WinogradUnit unit) {
+  constexpr double kErrors[kWinogradUnits] = {8e-7, 1e-6, 4e-6, 1e-6, 4e-6};
+  return kErrors[static_cast<int>(unit)];
 }
 
 bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
@@ -210,7 +214,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
                         int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
   const int64_t k = table.dwords(shape_.group_channels()),
-                parts = std::max<int64_t>(1, CeilDiv(k, kMaxDepth)),
+                parts = std::max<int64_t>(1, CeilDiv(k, MaxDepth(unit_))),
                 depth = std::max<int64_t>(8, RoundUp(CeilDiv(k, parts), 8));
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
@@ -220,18 +224,18 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   t.few_rows = true;
   // Each tile prefetches its share of the next panel.
   t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
-  for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
-    t.k = std::min(depth, k - k0);
-    t.accumulate = k0 > 0;
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t map = panel * table.columns;
-      t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
-      t.b = PanelOf(args, position, panel) + k0 * table.columns;
-      t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
-      t.c = block.p + position * block.p_position + (map - map0);
-      t.prefetch = panel + 1 < end  ? t.b + table.columns * k
-                   : k0 + depth < k ? PanelOf(args, position, begin) + (k0 + depth) * table.columns
-                                    : next;
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t map = panel * table.columns;
+    const float* b = PanelOf(args, position, panel);
+    const float* a = block.v + position * v_position_ + map / shape_.group_maps() * k;
+    t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
+    t.c = block.p + position * block.p_position + (map - map0);
+    for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
+      t.k = std::min(depth, k - k0);
+      t.accumulate = k0 > 0;
+      t.a = a + k0, t.b = b + k0 * table.columns;
+      const float* following = panel + 1 < end ? b + k * table.columns : next;
+      t.prefetch = following ? following + k0 * table.columns : nullptr;
       table.RunRows(t, block.tiles);
     }
   }

@@ -22,11 +22,11 @@ struct WinogradSize {
 };
 WinogradSize SizeOf(WinogradUnit unit);
 
-// Returns approximately the largest error for random data, divided by the largest result (measured in
-// docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen. Direct sums in
-// f32 have errors up to 3e-6. Here and below, `channels` is the number of input channels per group.
-double WinogradError(WinogradUnit unit, int64_t channels);
-constexpr double kWinogradErrorAllowed = 1e-5;
+// Returns a bound of the root mean square error for random data, divided by the root mean square of the
+// results (measured in docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is chosen
+// only with fast math. Here and below, `channels` is the number of input channels per group.
+double WinogradError(WinogradUnit unit);
+constexpr double kWinogradErrorAllowed = 1e-6;
 
 // Returns whether the unit supports the kernel, stride, dilation and groups of the shape.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);

@@ -1,5 +1,6 @@
 #include "kernels/cpu/peak/peak.h"
 
+#include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
@@ -20,6 +21,21 @@ TEST_P(PeakLevels, CountsInstructionsInUse) {
   EXPECT_GT(rate.f32, 0);
   EXPECT_EQ(rate.bf16 > 0, GetParam() == kBf16Products);
   EXPECT_EQ(rate.int8 > 0, GetParam() == kVnniProducts);
+}
+
+// The gain is measured once, and only if bf16 instructions are in use.
+TEST_P(PeakLevels, MeasuresTheGainOfBf16Once) {
+  const double gain = Bf16Gain();
+  EXPECT_EQ(gain > 0, GetParam() == kBf16Products);
+  EXPECT_EQ(Bf16Gain(), gain);
+  EXPECT_EQ(Bf16Pays(), gain >= kBf16GainWanted);
+}
+
+TEST(Bf16Gain, ReadsTheEnvironment) {
+  EXPECT_EQ(ParseAuto("bf16"), true);
+  EXPECT_EQ(ParseAuto("fp32"), false);
+  EXPECT_EQ(ParseAuto(""), std::nullopt);
+  EXPECT_EQ(ParseAuto("f32"), std::nullopt);
 }
 
 }  // namespace
