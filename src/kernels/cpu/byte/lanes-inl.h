@@ -132,7 +132,7 @@ template <int W> struct Lanes {
   // is Both of the first two vectors.
   static Bytes SaturatedBytes(Raw low, Raw high, const Range& to) {
     Raw bytes = SaturateTo8(AddSaturated(low, to.zero), AddSaturated(high, to.zero));
-    if (to.narrow) bytes = LargerBytes(SmallerBytes(bytes, to.high), to.low) ^ to.flip;
+    if (to.narrow) bytes = SmallerBytes(LargerBytes(bytes, to.low), to.high) ^ to.flip;
     return Bytes(bytes);
   }
 #else
