@@ -5,12 +5,6 @@
 
 namespace tern::cpu {
 
-// The range of 8-bit results as u8, also if results are i8: `flip` turns u8 into i8.
-struct ByteSaturation {
-  int16_t zero = 0;
-  uint8_t low = 0, high = 255, flip = 0;
-};
-
 // Describes one call: some rows of output pixels, and several blocks of 16, 32 or 64 channels.
 struct ByteDepthwisePart {
   // Pointers to input pixels. The functions of `kinds` expect [input rows][x_row]. `any` expects [output

@@ -31,6 +31,24 @@ float FiniteScale(float scale) {
   return std::clamp(scale, -kMax, kMax);
 }
 
+ByteSaturation SaturationOf(const ByteRange& to) {
+  const int flip = to.type == DType::kI8 ? 128 : 0, zero = static_cast<int>(to.zero) + flip;
+  return {static_cast<int16_t>(zero), static_cast<uint8_t>(static_cast<int>(to.low) + zero),
+          static_cast<uint8_t>(static_cast<int>(to.high) + zero), static_cast<uint8_t>(flip)};
+}
+
+bool RoundsInRegisters(const ByteEpilogue& e, int64_t columns, int64_t depth) {
+  if (e.output != ByteOutput::kBytes || e.residual_mode == ByteResidual::kAfterRounding) return false;
+  const double largest = 255.0 * 128 * static_cast<double>(depth);
+  const double residual =
+      e.residual_mode == ByteResidual::kNone ? 0 : 512 * std::abs(static_cast<double>(e.residual_ratio));
+  for (int64_t i = 0; i < columns; ++i) {
+    const double bias = e.bias ? e.bias[i] : 0, sum = largest + std::abs(bias);
+    if (sum * std::abs(static_cast<double>(e.scale[i])) + residual > 2147480000.0) return false;
+  }
+  return true;
+}
+
 bool FitsI8(const ByteWeights& w, int64_t row, int64_t column, int64_t rows, int64_t columns) {
   if (w.type == DType::kI8 && !w.zero) return true;
   return w.type == DType::kI8 ? Fits<int8_t>(w, row, column, rows, columns)

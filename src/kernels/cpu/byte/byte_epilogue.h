@@ -73,6 +73,18 @@ inline int32_t CompensatedBias(int32_t bias, DType x, int32_t x_zero, int32_t we
 // infinity every sum except 0 saturates.
 float FiniteScale(float scale);
 
+// The range of 8-bit results as u8, also if results are i8: `flip` turns u8 into i8.
+struct ByteSaturation {
+  int16_t zero = 0;
+  uint8_t low = 0, high = 255, flip = 0;
+};
+ByteSaturation SaturationOf(const ByteRange& to);
+
+// Returns whether kernels can round results in registers: results are rounded to 8 bits once, and are less
+// than 2^31 before they are rounded. `columns` is the number of biases and scales; `depth` is the number of
+// products per sum.
+bool RoundsInRegisters(const ByteEpilogue& e, int64_t columns, int64_t depth);
+
 // Returns whether w - zero fits into i8 for all weights [rows, columns]. `row` and `column` are strides in
 // elements. Zero points per column are those of `columns`.
 bool FitsI8(const ByteWeights& w, int64_t row, int64_t column, int64_t rows, int64_t columns);

@@ -44,13 +44,14 @@ struct Part {
   int64_t a_row;
 };
 
-void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
+void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part, bool rounds) {
   const int64_t dwords = ByteDwords(p.k), width = OutputWidth(p.epilogue),
                 panel_bytes = 4 * dwords * table.columns;
   const void* residual = ResidualOf(p.epilogue);
   const EvenSplit tiles(part.rows, table.rows);
   ByteTile t;
-  t.a_row = part.a_row, t.k = dwords, t.c_row = p.c_row, t.epilogue = &p.epilogue;
+  t.a_row = part.a_row, t.k = dwords, t.c_row = p.c_row;
+  t.SetEpilogue(p.epilogue, rounds);
   const auto run = [&](int64_t panel, int64_t i) {
     const int64_t n0 = panel * table.columns, row = tiles.Start(i), m = part.m0 + row;
     t.column = n0, t.columns = std::min<int64_t>(table.columns, p.n - n0);
@@ -78,7 +79,7 @@ void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part) {
 }
 
 void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& blocking, int64_t job,
-            uint8_t* scratch) {
+            bool rounds, uint8_t* scratch) {
   Part part{};
   part.m0 = job / blocking.panel_jobs * blocking.rows;
   part.rows = std::min(blocking.rows, p.m - part.m0);
@@ -91,7 +92,7 @@ void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& 
     for (int64_t i = 0; i < part.rows; ++i)
       CopyBytes(rows + i * p.a_row, p.k, FlipOf(p.a_type), scratch + i * part.a_row);
   }
-  RunPart(p, table, part);
+  RunPart(p, table, part, rounds);
 }
 
 }  // namespace
@@ -127,10 +128,11 @@ void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {
   const ByteTileTable& table = ByteTileSimd();
   const PanelBlocking blocking = BlockingFor(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, blocking);
+  const bool rounds = RoundsInRegisters(p.epilogue, p.n, p.k);
   workers.ParallelFor(
       blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
         auto* thread_scratch = static_cast<uint8_t*>(scratch) + per_thread * static_cast<size_t>(worker);
-        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
+        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, rounds, thread_scratch);
       });
 }
 

@@ -28,6 +28,13 @@ struct ByteTile {
   const ByteEpilogue* epilogue = nullptr;
   int64_t column = 0;              // index of the first column in bias, scale and f32_bias of the epilogue
   const void* residual = nullptr;  // the residual of the first element of c
+  bool rounds = false;             // RoundsInRegisters
+  ByteSaturation to;               // SaturationOf(epilogue->to)
+
+  void SetEpilogue(const ByteEpilogue& e, bool rounds_in_registers) {
+    epilogue = &e, rounds = rounds_in_registers;
+    if (rounds) to = SaturationOf(e.to);
+  }
 };
 
 struct ByteTileTable {

@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/byte/byte_epilogue-inl.h"
 #include "kernels/cpu/byte/dot-inl.h"
+#include "kernels/cpu/byte/tile_rounding-inl.h"
 #include "kernels/cpu/gemm/row_pointers-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
@@ -102,25 +103,35 @@ template <int R, int N> inline void MultiplyFewRows(const ByteTile& t, Ints (&su
       sum[i][j] += (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
 }
 
-// Rounds full vectors of sums to 8 bits in registers. kResidual means ByteResidual::kBeforeRounding.
-template <bool kResidual, int R, int N> inline void FinishInRegisters(const ByteTile& t, Ints (&sum)[R][N]) {
-  const ByteEpilogue& e = *t.epilogue;
-  const Rounding rounding(e.to);
-  const ResidualReader read(e, e.residual_zero);
+#if defined(__SSE2__)
+// Rounds full vectors of sums of rows from `kFirst` on to 8 bits. kResidual means
+// ByteResidual::kBeforeRounding.
+template <bool kResidual, int kFirst = 0, int R, int N>
+inline void FinishInRegisters(const ByteTile& t, const Lanes<kVectorBytes>::Range& range, Ints (&sum)[R][N]) {
+  if constexpr (kFirst < R) {
+    constexpr int kNext = kFirst + 4 / N < R ? kFirst + 4 / N : R;
+    const ByteEpilogue& e = *t.epilogue;
+    const ResidualReader read(e, e.residual_zero);
+    Lanes<kVectorBytes>::Raw rounded[4];
 #pragma GCC unroll 4
-  for (int j = 0; j < N; ++j) {
-    const Floats scale = LoadVector(e.scale + t.column + j * kLane);
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-      Floats v = ToFloats(sum[i][j]) * scale;
+    for (int i = 0; i < 4; ++i) {
+      const int row = kFirst + i / N, j = i % N;
+      if (row >= R) {
+        rounded[i] = rounded[0];
+        continue;
+      }
+      Floats v = ToFloats(sum[row < R ? row : 0][j]) * LoadVector(e.scale + t.column + j * kLane);
       if constexpr (kResidual) {
-        const auto* residual = static_cast<const uint8_t*>(t.residual) + i * e.residual_row + j * kLane;
+        const auto* residual = static_cast<const uint8_t*>(t.residual) + row * e.residual_row + j * kLane;
         v += read(LoadBytes(residual)) * e.residual_ratio;
       }
-      StoreBytes(static_cast<uint8_t*>(t.c) + i * t.c_row + j * kLane, rounding(v));
+      rounded[i] = Lanes<kVectorBytes>::Rounded(v);
     }
+    StoreRounded<N, kNext - kFirst>(rounded, range, static_cast<uint8_t*>(t.c) + kFirst * t.c_row, t.c_row);
+    FinishInRegisters<kResidual, kNext>(t, range, sum);
   }
 }
+#endif
 
 // Finishes sums of `rows` rows, [rows][kWidth].
 void FinishRows(const ByteTile& t, const int32_t* sums, int rows) {
@@ -135,11 +146,12 @@ void FinishRows(const ByteTile& t, const int32_t* sums, int rows) {
 }
 
 template <int R, int N> inline void Finish(const ByteTile& t, Ints (&sum)[R][N]) {
-  const ByteEpilogue& e = *t.epilogue;
-  if (e.output == ByteOutput::kBytes && t.columns == N * kLane) {
-    if (e.residual_mode == ByteResidual::kNone) return FinishInRegisters<false>(t, sum);
-    if (e.residual_mode == ByteResidual::kBeforeRounding) return FinishInRegisters<true>(t, sum);
+#if defined(__SSE2__)
+  if (t.rounds && t.columns == N * kLane) {
+    const Lanes<kVectorBytes>::Range range(t.to);
+    return t.residual ? FinishInRegisters<true>(t, range, sum) : FinishInRegisters<false>(t, range, sum);
   }
+#endif
   int32_t sums[R * kWidth];
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i)

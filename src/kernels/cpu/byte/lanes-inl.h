@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "kernels/cpu/byte/byte_depthwise_vnni_simd.h"
+#include "kernels/cpu/byte/byte_epilogue.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
 namespace tern::cpu::TERN_SIMD {

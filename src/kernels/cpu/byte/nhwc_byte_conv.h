@@ -50,7 +50,8 @@ class NhwcByteConv {
   void CopyUnit(const uint8_t* row, int64_t left, uint8_t zero, uint8_t* to) const;
   void CopyIm2col(const NhwcByteArgs& args, const NhwcJob& job, int64_t group, uint8_t* to) const;
   const uint8_t* FirstWindow(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* scratch) const;
-  void RunJob(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* scratch) const;
+  void RunJob(const NhwcByteArgs& args, const ByteEpilogue& e, bool rounds, const NhwcJob& job,
+              uint8_t* scratch) const;
 
   ConvShape shape_;  // after groups are merged
   uint8_t flip_ = 0;

@@ -137,10 +137,10 @@ const uint8_t* NhwcByteConv::FirstWindow(const NhwcByteArgs& args, const NhwcJob
          (line * s.input[2] + job.left * s.stride[2] - s.begin[2]) * s.channels;
 }
 
-void NhwcByteConv::RunJob(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* scratch) const {
+void NhwcByteConv::RunJob(const NhwcByteArgs& args, const ByteEpilogue& e, bool rounds, const NhwcJob& job,
+                          uint8_t* scratch) const {
   const ConvShape& s = shape_;
   const ByteTileTable& table = ByteTileSimd();
-  const ByteEpilogue e = EpilogueOf(args, s.maps);
   const bool pixels = source_ == Source::kIm2col;
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : job.right - job.left, width = OutputWidth(e);
@@ -151,7 +151,8 @@ void NhwcByteConv::RunJob(const NhwcByteArgs& args, const NhwcJob& job, uint8_t*
   const uint8_t* a = FirstWindow(args, job, scratch);
   const void* residual = ResidualOf(e);
   ByteTile t;
-  t.a_row = step_, t.c_row = PixelStride(args, s.maps), t.epilogue = &e;
+  t.a_row = step_, t.c_row = PixelStride(args, s.maps);
+  t.SetEpilogue(e, rounds);
   t.k = pixels ? k() : dwords_, t.segments = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
     const int64_t map = MapOf(panel), group = map / s.group_maps();
@@ -178,10 +179,12 @@ void NhwcByteConv::Run(const NhwcByteArgs& args, void* scratch, const Workers& w
   }
   const NhwcJobShape jobs = Jobs();
   const NhwcBlocking blocking = BlockingOf(jobs, workers.threads());
+  const ByteEpilogue e = EpilogueOf(args, shape_.maps);
+  const bool rounds = RoundsInRegisters(e, shape_.maps, unit_ * units_);
   const auto bytes = static_cast<int64_t>(Aligned(static_cast<size_t>(BlockBytes(blocking.rows))));
   workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t job = begin; job < end; ++job)
-      RunJob(args, JobOf(jobs, blocking, job), static_cast<uint8_t*>(scratch) + worker * bytes);
+      RunJob(args, e, rounds, JobOf(jobs, blocking, job), static_cast<uint8_t*>(scratch) + worker * bytes);
   });
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "kernels/cpu/byte/byte_depthwise_vnni_simd.h"
@@ -106,18 +105,6 @@ int64_t BlockChannels(int64_t channels) {
   return total;
 }
 
-// Returns whether results are only rounded to 8 bits, and sums times scales are less than 2^31, so that
-// kernels can convert them to integers.
-bool RoundsOnly(const ByteEpilogue& e, const ConvShape& s) {
-  if (e.output != ByteOutput::kBytes || e.residual_mode != ByteResidual::kNone) return false;
-  const double largest = 255.0 * 128 * static_cast<double>(s.taps());
-  for (int64_t c = 0; c < s.channels; ++c)
-    if ((largest + std::abs(e.bias ? static_cast<double>(e.bias[c]) : 0.0)) * std::abs(double{e.scale[c]}) >
-        2147480000.0)
-      return false;
-  return true;
-}
-
 // Writes bias and scale of all blocks in the order of lanes.
 void OrderLanes(const ByteEpilogue& e, int64_t channels, int32_t* bias, float* scale) {
   EachBlocks(channels, ByteDepthwiseSimd().width, [&](const Blocks& b) {
@@ -128,12 +115,6 @@ void OrderLanes(const ByteEpilogue& e, int64_t channels, int32_t* bias, float* s
     }
     bias += b.channels(), scale += b.channels();
   });
-}
-
-ByteSaturation SaturationOf(const ByteRange& to) {
-  const int flip = to.type == DType::kI8 ? 128 : 0, zero = static_cast<int>(to.zero) + flip;
-  return {static_cast<int16_t>(zero), static_cast<uint8_t>(static_cast<int>(to.low) + zero),
-          static_cast<uint8_t>(static_cast<int>(to.high) + zero), static_cast<uint8_t>(flip)};
 }
 
 const char* At(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
@@ -282,7 +263,8 @@ void NhwcByteDepthwise::Run(const NhwcByteArgs& args, void* scratch, const Worke
         [&](int64_t begin, int64_t end) { CopyBytes(x + begin, end - begin, flip_, image + begin); });
     x = image;
   }
-  const bool rounds = RoundsOnly(e, s);
+  const bool rounds =
+      e.residual_mode == ByteResidual::kNone && RoundsInRegisters(e, s.channels, s.taps());
   const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerThread / (rows * s.output[2] * s.channels * s.taps()));
