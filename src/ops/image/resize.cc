@@ -316,6 +316,10 @@ TERN_OP(Resize) {
       .Flops(PerOutput(4))
       .Batch(Batch)
       .Axes(Axes, Rename)
+      .KeepsScale([](const Attrs& a) {
+        const Resize op = a.As<Resize>();
+        return op.filter.mode == ResizeMode::kNearest && !Crops(op);
+      })
       .Infer(Infer)
       .Reference(Reference);
 }

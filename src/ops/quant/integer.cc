@@ -73,7 +73,36 @@ Result<ProductSums> SumsOf(const QuantizedForm& form, const Attrs& attrs, const 
   return p;
 }
 
+double SumOf(const SumRatios& r, double a, double b, const IntegerBounds& bounds, int32_t zero) {
+  const float v = std::fma(static_cast<float>(a), r.a, std::fma(static_cast<float>(b), r.b, r.rest));
+  return std::isnan(v) ? zero : std::nearbyint(std::min(std::max(v, bounds.low), bounds.high));
+}
+
+// Evaluates a product that is rounded before the residual is added.
+Status EvaluateInner(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const ProductSums p, SumsOf(form, attrs, c));
+  const int at = form.result(), residual = form.residual(), inner = form.inner();
+  const float y_scale = FloatAt(c, at), inner_scale = FloatAt(c, inner), r_scale = FloatAt(c, residual + 1);
+  const int32_t zero = ZeroAt(c, at + 1), inner_zero = ZeroAt(c, inner + 1), r_zero = ZeroAt(c, residual + 2);
+  const bool first = attrs.Bool("residual_first");
+  const SumRatios ratios = first ? RatiosOf(r_scale, r_zero, inner_scale, inner_zero, y_scale, zero)
+                                 : RatiosOf(inner_scale, inner_zero, r_scale, r_zero, y_scale, zero);
+  const IntegerBounds inner_bounds =
+                          BoundsOf(c.In(inner + 1).dtype(), inner_zero, inner_scale, ActivationOf(attrs)),
+                      bounds = BoundsOf(c.OutType(0), 0, 1);
+  std::vector<double> y(p.sums.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const float v = static_cast<float>(p.sums[i]) *
+                    ProductMultiplier(FloatAt(c, 1), FloatAt(c, 4, p.Channel(i)), inner_scale);
+    const double q = Rounded(v, inner_bounds, inner_zero), r = p.residual[i];
+    y[i] = SumOf(ratios, first ? r : q, first ? q : r, bounds, zero);
+  }
+  c.Out("y", p.dims, y);
+  return {};
+}
+
 Status EvaluateProduct(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  if (c.Has(form.inner())) return EvaluateInner(form, attrs, c);
   TERN_ASSIGN(const ProductSums p, SumsOf(form, attrs, c));
   const int at = form.result(), residual = form.residual();
   const float y_scale = FloatAt(c, at);
@@ -139,10 +168,12 @@ Status EvaluateBinary(const QuantizedForm& form, const Attrs& attrs, EvalContext
   const IntegerBounds bounds = BoundsOf(c.OutType(0), 0, 1);
   std::vector<double> y(a.size());
   for (size_t i = 0; i < y.size(); ++i) {
-    const float p = static_cast<float>(a[i]), q = static_cast<float>(b[i]);
-    float v = sum ? std::fma(p, r.a, std::fma(q, r.b, r.rest))
-                  : static_cast<float>((a[i] - a_zero) * (b[i] - b_zero)) * multiplier;
-    if (!sum) v += static_cast<float>(zero);
+    if (sum) {
+      y[i] = SumOf(r, a[i], b[i], bounds, zero);
+      continue;
+    }
+    const float v =
+        static_cast<float>((a[i] - a_zero) * (b[i] - b_zero)) * multiplier + static_cast<float>(zero);
     y[i] = std::isnan(v) ? zero : std::nearbyint(std::min(std::max(v, bounds.low), bounds.high));
   }
   c.Out("y", shaped.dims(), y);

@@ -9,6 +9,7 @@ namespace {
 
 struct QConv : ConvAttrs, ChannelOrder {
   BoundsAttrs bounds;
+  ResidualAttrs sum;
   template <class V> void Visit(V& v) {
     VisitWindow(
         v,
@@ -16,6 +17,7 @@ struct QConv : ConvAttrs, ChannelOrder {
     VisitGroup(v);
     VisitChannels(v);
     bounds.Visit(v);
+    sum.Visit(v);
   }
 };
 
@@ -23,7 +25,7 @@ struct QConv : ConvAttrs, ChannelOrder {
 
 TERN_OP(QConv) {
   return OpDef::Of<QConv>(
-             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale + dequantize(residual))), as in Conv; w has one scale or one per output channel; without y_scale, y, residual and a bias in f32 are real numbers")
+             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale + dequantize(residual))), as in Conv; w has one scale or one per output channel; without y_scale, y, residual and a bias in f32 are real numbers; with inner_scale, the sum is quantized before the residual is added")
       .In("x", kQuantized)
       .In("x_scale", kScale)
       .OptIn("x_zero_point", kQuantized)
@@ -36,6 +38,8 @@ TERN_OP(QConv) {
       .OptIn("residual", kQuantized | SetOf(DType::kF32))
       .OptIn("residual_scale", kScale)
       .OptIn("residual_zero_point", kQuantized)
+      .OptIn("inner_scale", kScale)
+      .OptIn("inner_zero_point", kQuantized)
       .Out("y", kQuantized | SetOf(DType::kF32))
       .Macs(ConvMacs(3))
       .Flops(QuantizedFlops({}))

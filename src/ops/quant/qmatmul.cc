@@ -8,10 +8,12 @@ namespace {
 struct QMatMul {
   bool transpose_a = false, transpose_b = false;
   BoundsAttrs bounds;
+  ResidualAttrs sum;
   template <class V> void Visit(V& v) {
     v("transpose_a", transpose_a, "swap the last two axes of a before the product; a vector is unchanged");
     v("transpose_b", transpose_b, "swap the last two axes of b before the product; a vector is unchanged");
     bounds.Visit(v);
+    sum.Visit(v);
   }
 };
 
@@ -19,7 +21,7 @@ struct QMatMul {
 
 TERN_OP(QMatMul) {
   return OpDef::Of<QMatMul>(
-             "y = quantize(activation(dequantize(a) @ dequantize(b) + bias * a_scale * b_scale + dequantize(residual))), as in MatMul; b has one scale or one per column; without y_scale, y, residual and a bias in f32 are real numbers")
+             "y = quantize(activation(dequantize(a) @ dequantize(b) + bias * a_scale * b_scale + dequantize(residual))), as in MatMul; b has one scale or one per column; without y_scale, y, residual and a bias in f32 are real numbers; with inner_scale, the sum is quantized before the residual is added")
       .In("a", kQuantized)
       .In("a_scale", kScale)
       .OptIn("a_zero_point", kQuantized)
@@ -32,6 +34,8 @@ TERN_OP(QMatMul) {
       .OptIn("residual", kQuantized | SetOf(DType::kF32))
       .OptIn("residual_scale", kScale)
       .OptIn("residual_zero_point", kQuantized)
+      .OptIn("inner_scale", kScale)
+      .OptIn("inner_zero_point", kQuantized)
       .Out("y", kQuantized | SetOf(DType::kF32))
       .Macs(ProductMacs)
       .Flops(QuantizedFlops({}))

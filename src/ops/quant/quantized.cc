@@ -106,6 +106,24 @@ Status CheckResidualShape(const QuantizedForm& form, const InferContext& c, cons
   return InvalidModel("the residual has shape ", residual.ToString(), ", but the result has ", y.ToString());
 }
 
+// Checks the inner scale and zero point.
+Status CheckInner(const QuantizedForm& form, const InferContext& c, DType result) {
+  const int at = form.inner();
+  if (!c.Has(at)) return c.Has(at + 1) ? InvalidModel("inner_zero_point needs inner_scale") : Status();
+  if (!c.Has(form.residual()) || !c.Has(form.result()) || !c.Has(at + 1))
+    return InvalidModel("inner_scale needs inner_zero_point, a residual and y_scale");
+  for (int i : {at, at + 1})
+    if (c.In(i).shape.ranked && !IsSingle(c.In(i).shape))
+      return InvalidModel("input '", c.op().InputPort(i).name, "' must be one number, got ",
+                          c.In(i).shape.ToString());
+  const DType types[] = {c.In(0).dtype, c.In(3).dtype, c.In(form.residual()).dtype, c.In(at + 1).dtype,
+                         result};
+  for (DType type : types)
+    if (type != DType::kInvalid && BitWidth(type) != 8)
+      return InvalidModel("inner_scale needs 8-bit tensors, got ", DTypeName(type));
+  return {};
+}
+
 // Returns bias and residual as inputs of the op on real numbers.
 Result<std::vector<InferInput>> InferEpilogueInputs(const QuantizedForm& form, const InferContext& c) {
   std::vector<InferInput> inputs;
@@ -155,7 +173,8 @@ bool IsSingle(const Shape& shape) { return shape.rank() == 0 || (shape.rank() ==
 
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs) {
   Attrs real = FindOp(form.real)->defaults;
-  for (const Attrs::Entry& entry : attrs.List()) TERN_CHECK(real.Set(entry.name, entry.value).ok());
+  for (const Attrs::Entry& entry : attrs.List())
+    if (entry.name != "residual_first") TERN_CHECK(real.Set(entry.name, entry.value).ok());
   return real;
 }
 
@@ -180,6 +199,7 @@ Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContex
   const int zero = form.result() + 1;
   const DType to = IsReal(form, c) ? DType::kF32 : c.In(c.Has(zero) ? zero : 0).dtype;
   TERN_TRY(CheckResult(form, c, y, to));
+  if (form.has_epilogue) TERN_TRY(CheckInner(form, c, to));
   c.Out("y", to, std::move(y.shape));
   return {};
 }

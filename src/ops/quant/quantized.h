@@ -15,7 +15,10 @@ namespace tern {
 // and optional zero point of the result. If has_epilogue, there are optional inputs more: the bias; the
 // residual with its scale and zero point. Then the result's scale is optional too. Without it, the result is
 // f32, the bias is f32 or i32, and the residual is f32 and has no scale. With it, the bias is i32 and the
-// residual is quantized. The unit of an i32 bias is the product of the operands' scales.
+// residual is quantized. The unit of an i32 bias is the product of the operands' scales. The last optional
+// inputs are an inner scale and zero point. With them, the op is equivalent to two ops: the op without the
+// residual, whose result has the inner scale and zero point, and QBinary (add) of this result and the
+// residual. They need 8-bit tensors, a residual and a scale of the result.
 struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes
@@ -25,7 +28,7 @@ struct QuantizedForm {
   int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
   int residual() const { return 3 * operands + 3; }
-  int inputs() const { return 3 * operands + (has_epilogue ? 6 : 2); }
+  int inner() const { return 3 * operands + 6; }
 };
 const QuantizedForm* QuantizedFormOf(std::string_view op);  // null if `op` is not a quantized op
 
@@ -45,6 +48,15 @@ struct BoundsAttrs {
   }
 };
 
+struct ResidualAttrs {
+  bool residual_first = false;
+  template <class V> void Visit(V& v) {
+    v("residual_first", residual_first,
+      "with inner_scale: the residual is the first operand of the sum, which affects rounding");
+  }
+};
+
+// Returns the attributes that the op on real numbers has too.
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
 // Returns the axis of an operand along which its scales may vary, or nullopt if the operand must have one
 // scale.

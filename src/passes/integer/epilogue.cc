@@ -53,6 +53,53 @@ bool FuseSum(Rewrite& r) {
   return r.Skip("no operand is made by QConv or QMatMul that can add the other operand");
 }
 
+constexpr int kYZero = 7, kInnerZero = 13;
+
+bool IsByte(const Value* v) { return v->type.dtype == DType::kU8 || v->type.dtype == DType::kI8; }
+
+// Returns the QConv or QMatMul that makes v, if all its tensors have 8 bits, it has no residual, and v has no
+// other reader.
+const Node* ByteProduct(const Value* v) {
+  const Node* node = MadeBy(v, "QConv");
+  if (!node) node = MadeBy(v, "QMatMul");
+  const bool fits = node && OnlyUse(v) && node->input(kYScale) && !node->input(kResidual) &&
+                    IsByte(node->input(0)) && IsByte(node->input(3)) && node->input(3)->is_constant() &&
+                    IsByte(v);
+  return fits ? node : nullptr;
+}
+
+bool FuseQuantizedSum(Rewrite& r) {
+  const Node& sum = r.root();
+  for (int i : {0, 1}) {
+    const Node* product = ByteProduct(sum.input(3 * i));
+    const int other = 3 * (1 - i);
+    if (!product || product->graph != sum.graph || !SameShape(sum.input(other), sum.input(3 * i)) ||
+        !SameShape(sum.output(0), sum.input(3 * i)) || !IsByte(sum.input(other)) || !IsByte(sum.output(0)))
+      continue;
+    const Value* inner = sum.input(3 * i);
+    if (!inner->type.shape.ranked || !product->input(kYScale)->type.shape.fully_known()) continue;
+    std::vector<Value*> inputs = product->inputs();
+    inputs.resize(kInnerZero + 1);
+    const auto set = [&](int at, Value* v) { inputs[static_cast<size_t>(at)] = v; };
+    set(kInnerZero - 1, product->input(kYScale));
+    set(kInnerZero, product->input(kYZero));
+    if (!product->input(kYZero))
+      set(kInnerZero, r.Const(Tensor(inner->type.dtype, product->input(kYScale)->type.shape.Concrete())));
+    const DType to = sum.output(0)->type.dtype;
+    Value* zero = sum.input(7);
+    if (!zero && to != inputs[0]->type.dtype) {
+      if (!sum.input(6)->type.shape.fully_known()) continue;
+      zero = r.Const(Tensor(to, sum.input(6)->type.shape.Concrete()));
+    }
+    set(kYScale, sum.input(6)), set(kYZero, zero);
+    for (int k : {0, 1, 2}) set(kResidual + k, sum.input(other + k));
+    Attrs attrs = product->attrs;
+    TERN_CHECK(attrs.Set("residual_first", i == 1).ok());
+    return r.Replace(r.Op(*product->op, attrs, inputs));
+  }
+  return r.Skip("no operand is made by an 8-bit QConv or QMatMul with the shape of the other operand");
+}
+
 bool FuseBounds(Rewrite& r) {
   const Node& bounds = r.root();
   const Node* product = RealProduct(bounds.input(0));
@@ -86,6 +133,19 @@ TERN_RULE(FuseSumIntoQuantizedProduct) {
               .example = R"(graph @g(%x: u8[N,4], %r: f32[N,2]) -> (%y) {
   #w: i8[4,2] = (1, 2, 3, 4, 5, 6, 7, 8)  #s: f32[] = (0.1)
   %y = QMatMul(%x, #s, _, #w, #s) + %r
+})"};
+}
+
+TERN_RULE(FuseQuantizedSumIntoProduct) {
+  return Rule{
+      .summary =
+          "the sum of a QConv or QMatMul and an 8-bit tensor is computed by the product; it rounds twice",
+      .level = Level::kExtended,
+      .roots = {"QBinary:add"},
+      .apply = FuseQuantizedSum,
+      .example = R"(graph @g(%x: u8[N,4], %r: u8[N,2]) -> (%y) {
+  #w: i8[4,2] = (1, 2, 3, 4, 5, 6, 7, 8)  #s: f32[] = (0.1)  #z: u8[] = (3)
+  %y = QBinary(QMatMul(%x, #s, _, #w, #s, _, #s), #s, _, %r, #s, #z, #s, #z) {kind="add"}
 })"};
 }
 

@@ -82,7 +82,8 @@ std::vector<int> ByteBound::PackedInputs(const PrepareContext& c) {
 
 template <class Inputs> void ByteBound::Fill(const Inputs& in, float* scales, int32_t* bias) const {
   const bool real = y_ == DType::kF32, single = in.In(kWScale).size() == 1;
-  const float x_scale = FloatsOf(in, kXScale)[0], y_scale = real ? 1 : FloatsOf(in, form_->result())[0];
+  const float x_scale = FloatsOf(in, kXScale)[0],
+              y_scale = real ? 1 : FloatsOf(in, in.Has(form_->inner()) ? form_->inner() : form_->result())[0];
   const float* w_scale = FloatsOf(in, kWScale);
   const int32_t x_zero = ZeroOf(in, kXZero);
   const bool biased = in.Has(form_->bias()) && in.In(form_->bias()).dtype() == DType::kI32;
@@ -101,7 +102,8 @@ size_t ByteBound::Resize(const KernelQuery& q, const int8_t* packed, int64_t col
   activation_ = ActivationOf(q.attrs());
   real_bounds_ = RealBoundsOf(q.attrs());
   known_ = true;
-  for (int i : {kXScale, kXZero, kWScale, form_->result(), form_->bias()})
+  residual_first_ = q.attrs().Bool("residual_first");
+  for (int i : {kXScale, kXZero, kWScale, form_->result(), form_->bias(), form_->inner()})
     known_ = known_ && (!q.Has(i) || (q.IsWeight(i) && q.Known(i)));
   at_ = bytes;
   const auto count = static_cast<size_t>(columns);
@@ -134,12 +136,32 @@ cpu::ByteEpilogue ByteBound::For(const RunContext& c) const {
   const float y_scale = c.In<float>(result)[0];
   const IntegerBounds bounds = BoundsOf(y_, zero, y_scale, activation_);
   e.to = {y_, static_cast<float>(zero), bounds.low, bounds.high};
-  if (!c.Has(residual)) return e;
-  e.residual_mode = cpu::ByteResidual::kBeforeRounding;
-  e.residual = c.In(residual).raw(), e.residual_type = c.In(residual).dtype();
-  e.residual_zero = static_cast<float>(ZeroOf(c, residual + 2));
-  e.residual_ratio = c.In<float>(residual + 1)[0] / y_scale;
+  if (c.Has(residual)) SetResidual(c, e);
   return e;
+}
+
+void ByteBound::SetResidual(const RunContext& c, cpu::ByteEpilogue& e) const {
+  const int residual = form_->residual(), inner = form_->inner();
+  const float y_scale = c.In<float>(form_->result())[0], scale = c.In<float>(residual + 1)[0];
+  const int32_t zero = ZeroOf(c, residual + 2);
+  e.residual = c.In(residual).raw(), e.residual_type = c.In(residual).dtype();
+  if (!c.Has(inner)) {
+    e.residual_mode = cpu::ByteResidual::kBeforeRounding;
+    e.residual_zero = static_cast<float>(zero), e.residual_ratio = scale / y_scale;
+    return;
+  }
+  e.residual_mode = cpu::ByteResidual::kAfterRounding;
+  e.residual_first = residual_first_;
+  const float inner_scale = c.In<float>(inner)[0];
+  const int32_t inner_zero = ZeroOf(c, inner + 1), y_zero = ZeroOf(c, form_->result() + 1);
+  const DType type = c.In(inner + 1).dtype();
+  const IntegerBounds own = BoundsOf(type, inner_zero, inner_scale, activation_),
+                      all = BoundsOf(y_, y_zero, 1);
+  e.inner = {type, static_cast<float>(inner_zero), own.low, own.high};
+  e.to = {y_, static_cast<float>(y_zero), all.low, all.high};
+  const SumRatios r = residual_first_ ? RatiosOf(scale, zero, inner_scale, inner_zero, y_scale, y_zero)
+                                      : RatiosOf(inner_scale, inner_zero, scale, zero, y_scale, y_zero);
+  e.a_ratio = r.a, e.b_ratio = r.b, e.rest = r.rest;
 }
 
 int32_t ByteBound::XZero(const RunContext& c) const { return ZeroOf(c, kXZero); }

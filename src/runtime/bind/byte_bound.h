@@ -33,6 +33,8 @@ class ByteBound {
   int32_t XZero(const RunContext& c) const;
 
  private:
+  // Sets the residual of an 8-bit result.
+  void SetResidual(const RunContext& c, cpu::ByteEpilogue& e) const;
   // Reads the inputs of a query or of a run.
   template <class Inputs> void Fill(const Inputs& in, float* scales, int32_t* bias) const;
 
@@ -42,6 +44,7 @@ class ByteBound {
   DType x_ = DType::kU8, y_ = DType::kU8;
   BoundsAttrs activation_;
   RealBounds real_bounds_;
+  bool residual_first_ = false;
   bool known_ = false;  // scales_ and bias_ are valid for all runs
   std::vector<float> scales_;
   std::vector<int32_t> bias_;

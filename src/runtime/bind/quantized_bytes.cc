@@ -1,4 +1,5 @@
-// Binds sums, products and means of 8-bit tensors to integer kernels.
+// Binds sums, products, means and maxima of 8-bit tensors to integer kernels.
+#include "kernels/cpu/byte/byte_pool.h"
 #include "kernels/cpu/quant/integer.h"
 #include "ops/quant/integer.h"
 #include "runtime/bind/support.h"
@@ -76,11 +77,67 @@ class GlobalPool : public KernelOf<GlobalPool> {
   int64_t rows_ = 0, size_ = 1;
 };
 
+// Means of 8-bit images [N, spatial…, C].
+class NhwcGlobalPool : public KernelOf<NhwcGlobalPool> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    return LegalFor("QGlobalPool", q) && IsChannelsLast(q) && q.InRank(0) > 2;
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const Dims& x = c->InDims(0);
+    images_ = x[0], pixels_ = CountFrom(x, 1, x.size() - 1), channels_ = x.back();
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    const float multiplier = MeanMultiplier(Scale(c, 1), Scale(c, 3), pixels_);
+    cpu::NhwcByteMeans(Operand(c, 0), images_, pixels_, channels_, multiplier, Range(c, 3), c.Out(0).raw(),
+                       c.workers());
+    return {};
+  }
+
+ private:
+  int64_t images_ = 0, pixels_ = 0, channels_ = 0;
+};
+
+// Maxima of 8-bit images [N, spatial…, C].
+class MaxPool : public KernelOf<MaxPool> {
+ public:
+  static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
+  static std::string WhyNot(const KernelQuery& q) {
+    if (!IsChannelsLast(q)) return "needs channels last";
+    if (!HasSupportedSpatialAxes(q)) return "needs one to three spatial axes";
+    if (!q.AllTypes(DType::kU8) && !q.AllTypes(DType::kI8)) return "needs 8-bit elements";
+    return q.attrs().Text("kind") == "max" && q.OutputCount() == 1 ? ""
+                                                                   : "computes maxima without indices only";
+  }
+  static bool RowStride(const KernelQuery&) { return true; }
+
+  Status Resize(ResizeContext& c) override {
+    Window window;
+    TERN_ASSIGN(shape_, WindowShape(c.query(), c->attrs().Ints("kernel"), window));
+    shape_.batch = c->InDims(0)[0], shape_.channels = shape_.maps = shape_.group = c->InDims(0).back();
+    row_stride_ = c.row_stride();
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::NhwcByteMaxPool(shape_, c.In(0).dtype(), c.In(0).raw(), c.Out(0).raw(), c.workers(), row_stride_);
+    return {};
+  }
+
+ private:
+  cpu::ConvShape shape_;
+  int64_t row_stride_ = 0;
+};
+
 }  // namespace
 
 TERN_KERNELS(QuantizedBytes) {
   table.Add<Binary>("QBinary", "cpu.qbinary.bytes", Binary::Legal);
   AddWithLayouts<GlobalPool>(table, "QGlobalPool", "cpu.qglobal_pool.bytes");
+  table.Add<NhwcGlobalPool>("QGlobalPool", "cpu.qglobal_pool.nhwc.i8", NhwcGlobalPool::Legal);
+  table.Add<MaxPool>("Pool", "cpu.pool.nhwc.i8", MaxPool::Legal, 0.5);
 }
 
 }  // namespace tern

@@ -29,6 +29,7 @@ size_t Rescaler::Resize(const QuantizedForm& form, const KernelQuery& q, size_t 
   }
   activation_ = ActivationOf(q.attrs());
   real_bounds_ = RealBoundsOf(q.attrs());
+  residual_first_ = q.attrs().Bool("residual_first");
   at_ = bytes;
   return bytes + cpu::Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
 }
@@ -39,13 +40,14 @@ void Rescaler::Run(const QuantizedForm& form, const RunContext& c, const float* 
   auto* bias = reinterpret_cast<int32_t*>(multipliers + channels);
   const bool single = c.In(4).size() == 1, real = c.Out(0).dtype() == DType::kF32;
   const bool integer_bias = c.Has(form.bias()) && c.In(form.bias()).dtype() == DType::kI32;
+  const int result = c.Has(form.inner()) ? form.inner() : form.result();
   for (size_t i = 0; i < channels; ++i) {
     const float a_scale = c.In<float>(1)[0], b_scale = c.In<float>(4)[single ? 0 : i];
-    multipliers[i] =
-        real ? a_scale * b_scale : ProductMultiplier(a_scale, b_scale, c.In<float>(form.result())[0]);
+    multipliers[i] = real ? a_scale * b_scale : ProductMultiplier(a_scale, b_scale, c.In<float>(result)[0]);
     bias[i] = integer_bias ? c.In<int32_t>(form.bias())[i] : 0;
   }
   if (real) return ToReal(form, c, {sums, multipliers, bias});
+  if (c.Has(form.inner())) return AddAfterRounding(form, c, {sums, multipliers, bias});
   if (c.Has(form.residual())) return AddResidual(form, c, {sums, multipliers, bias});
   cpu::RescaleChannels(shape_, RangeOf(form, c), sums, bias, multipliers, c.Out(0).raw(), c.workers());
 }
@@ -76,6 +78,32 @@ void Rescaler::AddResidual(const QuantizedForm& form, const RunContext& c, const
     const float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel] + r;
     const float bounded = std::isnan(v) ? 0 : std::nearbyint(std::min(std::max(v, to.low), to.high));
     StoreLong(y, i, static_cast<int64_t>(bounded + to.zero));
+  });
+}
+
+void Rescaler::AddAfterRounding(const QuantizedForm& form, const RunContext& c, const Args& a) const {
+  const int inner = form.inner(), at = form.residual(), result = form.result();
+  const int32_t inner_zero = ZeroAt(c, inner + 1), zero = ZeroAt(c, result + 1);
+  const float inner_scale = c.In<float>(inner)[0], y_scale = c.In<float>(result)[0],
+              r_scale = c.In<float>(at + 1)[0];
+  const IntegerBounds own = BoundsOf(c.In(inner + 1).dtype(), inner_zero, inner_scale, activation_),
+                      bounds = BoundsOf(c.Out(0).dtype(), 0, 1);
+  const SumRatios r = residual_first_
+                          ? RatiosOf(r_scale, ZeroAt(c, at + 2), inner_scale, inner_zero, y_scale, zero)
+                          : RatiosOf(inner_scale, inner_zero, r_scale, ZeroAt(c, at + 2), y_scale, zero);
+  const Tensor& residual = c.In(at);
+  Tensor y = c.Out(0);
+  Each(c, [&](int64_t i, int64_t channel) {
+    const float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel];
+    const float q = (std::isnan(v) ? 0 : std::nearbyint(std::min(std::max(v, own.low), own.high))) +
+                    static_cast<float>(inner_zero);
+    const auto other = static_cast<float>(LoadLong(residual, i));
+    const float sum =
+        std::fma(residual_first_ ? other : q, r.a, std::fma(residual_first_ ? q : other, r.b, r.rest));
+    StoreLong(y, i,
+              std::isnan(sum)
+                  ? zero
+                  : static_cast<int64_t>(std::nearbyint(std::clamp(sum, bounds.low, bounds.high))));
   });
 }
 

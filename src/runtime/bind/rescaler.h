@@ -25,6 +25,7 @@ class Rescaler {
   };
   cpu::ByteRange RangeOf(const QuantizedForm& form, const RunContext& c) const;
   void AddResidual(const QuantizedForm& form, const RunContext& c, const Args& a) const;
+  void AddAfterRounding(const QuantizedForm& form, const RunContext& c, const Args& a) const;
   void ToReal(const QuantizedForm& form, const RunContext& c, const Args& a) const;
   // Calls f(element, channel) for all elements of the result, on all threads.
   template <class F> void Each(const RunContext& c, const F& f) const;
@@ -32,6 +33,7 @@ class Rescaler {
   cpu::ChannelShape shape_;
   BoundsAttrs activation_;
   RealBounds real_bounds_;
+  bool residual_first_ = false;
   size_t at_ = 0;
 };
 

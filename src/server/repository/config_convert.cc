@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "model_config.pb.h"
+#include "runtime/model/precision.h"
 #include "server/repository/config.h"
 #include "server/repository/config_scheduling.h"
 #include "server/repository/config_types.h"
@@ -77,7 +78,7 @@ Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
     TERN_TRY(ParseSizes(it->second, out.max_batch_size, out.batching->allowed_batch_sizes));
   }
   if (const auto it = out.parameters.find("tern_precision"); it != out.parameters.end())
-    if (it->second != "fp32" && it->second != "bf16" && it->second != "auto")
+    if (!ParsePrecision(it->second))
       return InvalidArgument("parameter tern_precision is '", it->second, "'; it must be ", kPrecisionNames);
   return {};
 }

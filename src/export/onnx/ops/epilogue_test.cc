@@ -179,6 +179,9 @@ TEST(ExportQuantized, ResidualsAndRealResults) {
                        "%x, %s, %z, %m, %t, _, _, _, %c, %r",
                        "activation=\"clip\", act_alpha=-9, act_beta=9"));
   CheckRoundTrip(Fused("QMatMul", x + scales + ", %c: i32[3]", "%x, %s, %z, %m, %t, _, _, _, %c", ""));
+  for (const std::string attrs : {"residual_first=true", "activation=\"relu\""})
+    CheckRoundTrip(Fused("QMatMul", x + scales + ", %r: u8[1,4,6,3], %o: i8[]",
+                         "%x, %s, %z, %m, %t, _, %u, %z, _, %r, %s, %z, %u, %o", attrs));
   CheckRoundTrip(Fused("Requantize", x + scales + ", %o: i8[]", "%x, %s, %z, %u, %o", ""));
   CheckRoundTrip("graph @g(%x: f32[3,4]) -> (%s) {\n  %s, %z = DynamicScale(%x)\n}");
 }

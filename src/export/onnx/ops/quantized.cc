@@ -41,11 +41,32 @@ std::string RealBias(TernNode& n) {
   return n.Op("DequantizeLinear", {n.In(at), scale}, {{"axis", int64_t{0}}});
 }
 
+std::string WithActivation(TernNode& n, const std::string& sums) {
+  if (!Active(n)) return sums;
+  const std::string real = n.Temp();
+  EmitFunction(
+      n,
+      {n.attrs().Text("activation"), DType::kF32, n.attrs().Float("act_alpha"), n.attrs().Float("act_beta")},
+      sums, real);
+  return real;
+}
+
+// Applies the activation, quantizes to the inner scale, and adds the residual.
+std::string WithInner(TernNode& n, const std::string& sums) {
+  const int at = FormOf(n).residual(), inner = FormOf(n).inner();
+  const AttrList axis = {{"axis", int64_t{0}}};
+  const std::string q = n.Op("QuantizeLinear", {WithActivation(n, sums), n.In(inner), n.In(inner + 1)}, axis);
+  const std::string real = n.Op("DequantizeLinear", {q, n.In(inner), n.In(inner + 1)}, axis),
+                    residual = n.Op("DequantizeLinear", {n.In(at), n.In(at + 1), n.In(at + 2)}, axis);
+  return n.attrs().Bool("residual_first") ? n.Op("Add", {residual, real}) : n.Op("Add", {real, residual});
+}
+
 // Adds the residual and applies the activation. Returns the name of the result, which is the node's output if
 // the result is f32.
 std::string WithEpilogue(TernNode& n, std::string real) {
   const int at = FormOf(n).residual();
   const bool to_output = ResultType(n) == DType::kF32;
+  if (n.Has(FormOf(n).inner())) return WithInner(n, real);
   if (n.Has(at)) {
     const std::string residual =
         to_output ? n.In(at)
