@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "compress/quantize/errors.h"
 #include "ir/builder.h"
 #include "ops/ops.h"
 #include "passes/pipeline.h"
@@ -211,6 +212,30 @@ TEST(Quantizer, EachLayerCanBeTheOnlyOne) {
     EXPECT_EQ(made->layers[0].name, only.name());
     EXPECT_GT(Sqnr(quantizer->graph(), *made->graph), 25) << only.name();
   }
+}
+
+TEST(Quantizer, ErrorsOfLayersAndOutputs) {
+  const auto quantizer = Observed();
+  RandomSamples samples({1, 3, 12, 12}, 4);
+  const auto meter = ErrorMeter::Make(*quantizer, samples);
+  ASSERT_TRUE(meter.ok()) << meter.status().ToString();
+  const auto made = quantizer->Write();
+  const auto layers = (*meter)->Layers(*made);
+  ASSERT_TRUE(layers.ok()) << layers.status().ToString();
+  ASSERT_EQ(layers->size(), 7U);
+  for (const ErrorSums& s : *layers) {
+    EXPECT_GT(s.sqnr(), 20);
+    EXPECT_LT(s.sqnr(), 70);
+    EXPECT_GT(s.cosine(), 0.99);
+    EXPECT_GT(s.max_error(), 0);
+  }
+  const auto all = (*meter)->Outputs(*made);
+  ASSERT_TRUE(all.ok());
+  EXPECT_NEAR(all->sqnr(), layers->back().sqnr(), 0.01);  // the last layer's result is the output
+  const auto alone = (*meter)->OneByOne({});
+  ASSERT_TRUE(alone.ok()) << alone.status().ToString();
+  ASSERT_EQ(alone->size(), 7U);
+  for (const ErrorSums& s : *alone) EXPECT_GT(s.sqnr(), all->sqnr());
 }
 
 TEST(Quantizer, RefusesBadSamples) {
