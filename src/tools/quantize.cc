@@ -7,6 +7,7 @@
 #include "data/json_writer.h"
 #include "tools/engine.h"
 #include "tools/progress.h"
+#include "tools/quantize_weights.h"
 #include "tools/sample_files.h"
 #include "tools/save_model.h"
 #include "tools/shapes.h"
@@ -22,7 +23,9 @@ class QuantizeTool : public Tool {
   const char* examples() const override {
     return "  tern quantize model.onnx -o int8.tern --calib photos --preprocess imagenet\n"
            "  tern quantize model.onnx -o int8.onnx --calib samples.npz --method kl --json\n"
-           "  tern quantize model.onnx -o int8.tern --calib photos --keep-float conv1 --keep-float fc\n";
+           "  tern quantize model.onnx -o int8.tern --calib photos --keep-float conv1 --keep-float fc\n"
+           "  tern quantize decoder.onnx -o int4.tern --weights int4 --block 32\n"
+           "  tern quantize encoder.onnx -o dynamic.tern --dynamic\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
@@ -38,6 +41,7 @@ class QuantizeTool : public Tool {
   double percentile_ = 99.99;
   bool symmetric_ = false, per_tensor_ = false, no_bias_ = false, equalize_ = false, json_ = false;
   compress::QuantizeOptions options_;
+  WeightFlags weights_;
   SaveOptions out_;
   ShapeOptions shapes_;
 };
@@ -63,12 +67,15 @@ void QuantizeTool::Declare(Args& args) {
   args.Flag("--equalize", equalize_, "balance the channels between layers first (cross-layer equalization)");
   args.Option("--keep-float", keep_, "LAYER", "the name of a Conv or MatMul that stays float (repeatable)");
   args.Option("--threads", threads_, "N", "number of worker threads; 0 means one per core", 0, kMaxThreads);
+  weights_.Declare(args);
   shapes_.Declare(args, "fixed in the output file");
   args.Flag("--json", json_, "print one JSON object");
 }
 
 Status QuantizeTool::Check(const Args& args) {
   if (!out_.wanted()) return InvalidArgument("no output given; use -o OUT.tern or -o OUT.onnx");
+  TERN_TRY(weights_.Check(args));
+  if (weights_.wanted()) return out_.Check(model_);
   if (calib_.empty())
     return InvalidArgument("no calibration data given; use --calib DIR or --calib FILE.npz");
   if (bits_ != 8 && bits_ != 16) return InvalidArgument("--bits ", bits_, ": must be 8 or 16");
@@ -123,8 +130,11 @@ Result<int> QuantizeTool::Run(const Args& args) {
   TERN_ASSIGN(const data::ImageOptions pictures, PreprocessOf(preprocess_));
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   TERN_TRY(shapes_.Apply(*graph));
-  TERN_ASSIGN(const std::unique_ptr<compress::Samples> samples,
-              OpenSamples(calib_, *graph, pictures, limit_));
+  std::unique_ptr<compress::Samples> samples;
+  if (!calib_.empty()) {
+    TERN_ASSIGN(samples, OpenSamples(calib_, *graph, pictures, limit_));
+  }
+  if (weights_.wanted()) return weights_.Run(*graph, model_, samples.get(), keep_, threads_, out_, json_);
   TERN_ASSIGN(const std::unique_ptr<compress::Quantizer> quantizer,
               compress::Quantizer::Make(std::move(graph), options_));
   {

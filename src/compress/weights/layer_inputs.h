@@ -2,8 +2,8 @@
 #pragma once
 #include <map>
 
+#include "compress/quantize/observe.h"
 #include "compress/weights/hessian.h"
-#include "compress/weights/weight_only.h"
 
 namespace tern::compress {
 
@@ -13,6 +13,6 @@ using MomentsByValue = std::map<const Value*, Hessian>;
 // value that is listed twice is counted once. Fails if a sample does not fit the graph's inputs, or if a
 // value is not finite; the message names the sample.
 Result<MomentsByValue> SecondMoments(const Graph& graph, const std::vector<const Value*>& values,
-                                     const CalibrationData& data, int threads);
+                                     Samples& samples, int threads, const ShowProgress& show = {});
 
 }  // namespace tern::compress

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "compress/weights/awq.h"
 #include "compress/weights/gptq.h"
 #include "compress/weights/layer_inputs.h"
 #include "ir/verify.h"
@@ -69,6 +71,21 @@ Tensor Scales(const BlockMatrix& m, bool blocked) {
   return scale;
 }
 
+// Returns v / factors, which is inserted before the node `before`.
+Value* Divided(Value* v, const std::vector<float>& factors, Node& before) {
+  Graph& graph = *before.graph;
+  Tensor inverse(DType::kF32, {static_cast<int64_t>(factors.size())});
+  for (size_t i = 0; i < factors.size(); ++i) inverse.data<float>()[i] = 1 / factors[i];
+  Attrs attrs = FindOp("Binary")->defaults;
+  TERN_CHECK(attrs.Set("kind", "mul").ok());
+  Value* by = graph.AddConstant(inverse, StrCat(v->name, "_factors"));
+  Node* node = graph.AddNode(*FindOp("Binary"), attrs, {v, by}, 1, &before);
+  node->name = StrCat(v->name, "_scaled");
+  node->output(0)->name = node->name;
+  node->output(0)->type = v->type;
+  return node->output(0);
+}
+
 // Replaces the MatMul by a MatMulNBits. Returns the bytes of the new weights.
 int64_t Replace(const Layer& l, const BlockMatrix& m, const WeightOnlyOptions& options) {
   Node& old = *l.node;
@@ -96,13 +113,17 @@ double Decibels(double signal, double noise) {
   return noise > 0 && signal > 0 ? 10 * std::log10(signal / noise) : noise > 0 ? 0 : 200;
 }
 
-// Returns the signal-to-noise ratio of the layer's result. Without second moments, of the weights.
-double SqnrOf(const std::vector<float>& w, const BlockMatrix& m, const Hessian* hessian) {
+// Returns the signal-to-noise ratio of the layer's result. Without second moments, of the weights. If
+// `factors` is not empty, the weights of input i were multiplied by factors[i].
+double SqnrOf(const std::vector<float>& w, const BlockMatrix& m, const Hessian* hessian,
+              const std::vector<float>& factors) {
   double signal = 0, noise = 0;
   std::vector<float> error(static_cast<size_t>(m.inputs));
   for (int64_t o = 0; o < m.outputs; ++o) {
     const float* row = w.data() + o * m.inputs;
-    for (int64_t i = 0; i < m.inputs; ++i) error[static_cast<size_t>(i)] = m.At(o, i) - row[i];
+    for (int64_t i = 0; i < m.inputs; ++i)
+      error[static_cast<size_t>(i)] =
+          m.At(o, i) / (factors.empty() ? 1 : factors[static_cast<size_t>(i)]) - row[i];
     for (int64_t i = 0; !hessian && i < m.inputs; ++i) {
       const double e = error[static_cast<size_t>(i)], v = row[i];
       signal += v * v, noise += e * e;
@@ -117,45 +138,85 @@ class WeightQuantizer {
   WeightQuantizer(Graph& graph, const WeightOnlyOptions& options)
       : graph_(graph), options_(options), workers_(options.threads) {}
 
-  Result<WeightOnlyReport> Run(const CalibrationData& data) {
+  Result<WeightOnlyReport> Run(Samples* samples, const ShowProgress& show) {
     OptimizeOptions optimize;
     optimize.level = Level::kExtended;
     TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     FindLayers(graph_, options_.keep, layers_);
-    if (layers_.empty())
-      return InvalidArgument("the model has no product by a constant matrix of f32 with at least ",
-                             kMinInputs, " inputs, ", kMinOutputs, " outputs and ", kMinSize, " elements");
-    if (options_.method != WeightMethod::kNearest && data.count == 0)
+    TERN_TRY(CheckLayers());
+    if (options_.method != WeightMethod::kNearest && !samples)
       return InvalidArgument("this method needs calibration data");
-    if (data.count) {
-      TERN_TRY(Observe(data));
+    if (samples) {
+      TERN_TRY(Observe(*samples, show));
     }
+    if (options_.method == WeightMethod::kAwq) ChooseFactors();
     for (size_t i = 0; i < layers_.size(); ++i) Quantize(i);
     graph_.RemoveUnusedConstants();
     TERN_TRY(InferGraph(graph_));
     MakeNamesUnique(graph_);
     TERN_TRY(VerifyGraph(graph_));
+    // Norms before a product take over its factors.
+    if (options_.method == WeightMethod::kAwq) TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     return std::move(report_);
   }
 
  private:
-  Status Observe(const CalibrationData& data) {
+  Status CheckLayers() const {
+    for (const std::string& name : options_.keep)
+      if (std::none_of(graph_.nodes().begin(), graph_.nodes().end(),
+                       [&](const auto& node) { return node->name == name; }))
+        return NotFound("no node is called '", name, "'");
+    if (!layers_.empty()) return {};
+    return InvalidArgument("the model has no product by a constant matrix of f32 with at least ", kMinInputs,
+                           " inputs, ", kMinOutputs, " outputs and ", kMinSize, " elements");
+  }
+
+  Status Observe(Samples& samples, const ShowProgress& show) {
     std::vector<const Value*> inputs;
-    for (const Layer& l : layers_) inputs.push_back(l.node->input(0));
-    TERN_ASSIGN(moments_, SecondMoments(graph_, inputs, data, options_.threads));
+    for (const Layer& l : layers_) {
+      if (l.node->graph != &graph_)
+        return Unsupported("'", l.node->name, "' is in a nested graph, whose values are not observed");
+      inputs.push_back(l.node->input(0));
+    }
+    TERN_ASSIGN(moments_, SecondMoments(graph_, inputs, samples, options_.threads, show));
     for (const Value* v : inputs) hessians_.push_back(&moments_.at(v));
     return {};
+  }
+
+  // Chooses factors for each value that layers read, and makes the layers read the divided value.
+  void ChooseFactors() {
+    for (const auto& [value, hessian] : moments_) {
+      std::vector<size_t> readers;
+      std::vector<std::vector<float>> weights;
+      for (size_t i = 0; i < layers_.size(); ++i)
+        if (layers_[i].node->input(0) == value) readers.push_back(i);
+      for (size_t i : readers) weights.push_back(WeightsOf(layers_[i]));
+      std::vector<AwqLayer> layers;
+      for (size_t i = 0; i < readers.size(); ++i)
+        layers.push_back({&weights[i], layers_[readers[i]].outputs});
+      const std::vector<float> factors = AwqFactors(layers, options_.format, hessian, workers_);
+      if (factors.empty()) continue;
+      Value* divided = Divided(const_cast<Value*>(value), factors, *layers_[readers[0]].node);
+      for (size_t i : readers) layers_[i].node->SetInput(0, divided), factors_[i] = factors;
+    }
+  }
+
+  BlockMatrix Rounded(const Layer& l, const std::vector<float>& w, const Hessian* hessian,
+                      const std::vector<float>& factors) const {
+    if (options_.method == WeightMethod::kGptq)
+      return Gptq(w, l.outputs, options_.format, *hessian, workers_);
+    std::vector<float> importance = hessian ? hessian->Diagonal() : std::vector<float>();
+    for (size_t i = 0; i < factors.size(); ++i) importance[i] /= factors[i] * factors[i];
+    return RoundToNearest(factors.empty() ? w : Multiplied(w, factors), l.outputs, options_.format,
+                          hessian ? importance.data() : nullptr, workers_);
   }
 
   void Quantize(size_t i) {
     const Layer& l = layers_[i];
     const std::vector<float> w = WeightsOf(l);
     const Hessian* hessian = hessians_.empty() ? nullptr : hessians_[i];
-    const BlockMatrix m = options_.method == WeightMethod::kGptq
-                              ? Gptq(w, l.outputs, options_.format, *hessian, workers_)
-                              : RoundToNearest(w, l.outputs, options_.format,
-                                               hessian ? hessian->Diagonal().data() : nullptr, workers_);
-    report_.layers.push_back({l.node->name, l.inputs, l.outputs, SqnrOf(w, m, hessian)});
+    const BlockMatrix m = Rounded(l, w, hessian, factors_[i]);
+    report_.layers.push_back({l.node->name, l.inputs, l.outputs, SqnrOf(w, m, hessian, factors_[i])});
     report_.bytes_before += static_cast<int64_t>(w.size() * sizeof(float));
     report_.bytes_after += Replace(l, m, options_);
   }
@@ -165,15 +226,16 @@ class WeightQuantizer {
   const Workers workers_;
   std::vector<Layer> layers_;
   MomentsByValue moments_;
-  std::vector<const Hessian*> hessians_;  // of each layer; empty without data
+  std::vector<const Hessian*> hessians_;          // of each layer; empty without data
+  std::map<size_t, std::vector<float>> factors_;  // of AWQ; empty for a layer that has none
   WeightOnlyReport report_;
 };
 
 }  // namespace
 
-Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options,
-                                         const CalibrationData& data) {
-  return Guard([&] { return WeightQuantizer(graph, options).Run(data); });
+Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options, Samples* samples,
+                                         const ShowProgress& show) {
+  return Guard([&] { return WeightQuantizer(graph, options).Run(samples, show); });
 }
 
 }  // namespace tern::compress

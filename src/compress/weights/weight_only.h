@@ -1,12 +1,11 @@
 // Weight-only and dynamic quantization: replaces the products of a graph by constant matrices by products by
 // weights of 4 or 8 bits (MatMulNBits).
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "compress/quantize/observe.h"
 #include "compress/weights/block_matrix.h"
-#include "core/datum.h"
 #include "ir/graph.h"
 
 namespace tern::compress {
@@ -19,12 +18,6 @@ struct WeightOnlyOptions {
   WeightMethod method = WeightMethod::kNearest;
   std::vector<std::string> keep;  // names of nodes that stay float
   int threads = 0;                // 0 means one per core
-};
-
-// Calibration data. `get` returns one datum per input of the graph.
-struct CalibrationData {
-  size_t count = 0;
-  std::function<Result<DatumList>(size_t i)> get;
 };
 
 struct WeightOnlyLayer {
@@ -40,9 +33,9 @@ struct WeightOnlyReport {
 };
 
 // Optimizes the graph, then quantizes all products by constant matrices with at least 32 inputs, 8 outputs
-// and 4096 elements. GPTQ and AWQ need data. Fails if there is no such product, or if data is needed and
-// missing, of the wrong shape, or not finite.
+// and 4096 elements. `samples` may be null; GPTQ and AWQ need them. Fails if there is no such product, if a
+// node of `keep` does not exist, or if samples are needed and missing, of the wrong shape, or not finite.
 Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options,
-                                         const CalibrationData& data = {});
+                                         Samples* samples = nullptr, const ShowProgress& show = {});
 
 }  // namespace tern::compress

@@ -34,13 +34,24 @@ int CountOf(const Graph& graph, std::string_view op) {
   return count;
 }
 
-CalibrationData SamplesOf(const Dims& dims, float size = 1) {
-  return {8, [=](size_t i) -> Result<DatumList> {
-            Tensor t = Noise(dims, static_cast<uint32_t>(100 + i));
-            for (int64_t e = 0; e < t.size(); ++e) t.data<float>()[e] *= size;
-            return DatumList{Datum(t)};
-          }};
-}
+class RandomSamples : public Samples {
+ public:
+  explicit RandomSamples(Dims dims, float size = 1, size_t count = 8)
+      : dims_(std::move(dims)), size_(size), count_(count) {}
+  size_t size() const override { return count_; }
+  Result<DatumList> Get(size_t i) override {
+    Tensor t = Noise(dims_, static_cast<uint32_t>(100 + i));
+    // Some inputs are larger than others.
+    for (int64_t e = 0; e < t.size(); ++e) t.data<float>()[e] *= size_ * (e % 16 == 5 ? 12.0f : 1.0f);
+    return DatumList{Datum(t)};
+  }
+  std::string NameOf(size_t i) const override { return StrCat("sample ", i); }
+
+ private:
+  Dims dims_;
+  float size_;
+  size_t count_;
+};
 
 double SqnrAgainst(const Graph& want_graph, const Graph& got_graph) {
   const DatumList feeds = {Datum(Noise({16, 64}, 77))};
@@ -77,18 +88,20 @@ TEST(WeightOnly, ReplacesProductsAndKeepsResults) {
   }
 }
 
-TEST(WeightOnly, GptqBeatsRoundingToNearest) {
-  const CalibrationData data = SamplesOf({64, 64});
-  double mean[2] = {};
-  for (int i : {0, 1}) {
-    const auto graph = Network();
+TEST(WeightOnly, GptqAndAwqBeatRoundingToNearest) {
+  const auto mean = [](WeightMethod method) {
+    RandomSamples samples({64, 64});
+    const auto before = Network(), graph = Network();
     WeightOnlyOptions options;
-    options.method = i ? WeightMethod::kGptq : WeightMethod::kNearest;
-    const auto report = QuantizeWeights(*graph, options, data);
-    ASSERT_TRUE(report.ok()) << report.status().ToString();
-    mean[i] = (report->layers[0].sqnr + report->layers[1].sqnr) / 2;
-  }
-  EXPECT_GT(mean[1], mean[0]);
+    options.method = method;
+    const auto report = QuantizeWeights(*graph, options, &samples);
+    EXPECT_TRUE(report.ok()) << report.status().ToString();
+    EXPECT_GT(SqnrAgainst(*before, *graph), 14);
+    return report.ok() ? (report->layers[0].sqnr + report->layers[1].sqnr) / 2 : 0;
+  };
+  const double nearest = mean(WeightMethod::kNearest);
+  EXPECT_GT(mean(WeightMethod::kGptq), nearest + 1);
+  EXPECT_GT(mean(WeightMethod::kAwq), nearest + 0.2);
 }
 
 TEST(WeightOnly, KeepsNamedNodesFloat) {
@@ -106,13 +119,19 @@ TEST(WeightOnly, KeepsNamedNodesFloat) {
 TEST(WeightOnly, RefusesWhatItCannotUse) {
   WeightOnlyOptions gptq;
   gptq.method = WeightMethod::kGptq;
-  const auto message = [&](const CalibrationData& data) {
+  const auto message = [&](Samples* samples) {
     const auto graph = Network();
-    return QuantizeWeights(*graph, gptq, data).status().ToString();
+    return QuantizeWeights(*graph, gptq, samples).status().ToString();
   };
-  EXPECT_NE(message({}).find("needs calibration data"), std::string::npos);
-  EXPECT_NE(message(SamplesOf({4, 63})).find("calibration sample 0"), std::string::npos);
-  EXPECT_NE(message(SamplesOf({4, 64}, NAN)).find("not finite"), std::string::npos);
+  RandomSamples none({4, 64}, 1, 0), narrow({4, 63}), not_finite({4, 64}, NAN);
+  EXPECT_NE(message(nullptr).find("needs calibration data"), std::string::npos);
+  EXPECT_NE(message(&none).find("no calibration samples"), std::string::npos);
+  EXPECT_NE(message(&narrow).find("sample 0"), std::string::npos) << message(&narrow);
+  EXPECT_NE(message(&not_finite).find("sample 0"), std::string::npos) << message(&not_finite);
+  const auto graph = Network();
+  WeightOnlyOptions keep;
+  keep.keep = {"nothing"};
+  EXPECT_NE(QuantizeWeights(*graph, keep).status().ToString().find("'nothing'"), std::string::npos);
   auto small =
       ParseGraph("graph @g(%x: f32[2,2]) -> (%y) {\n  #w: f32[2,2] = (1, 2, 3, 4)\n  %y = MatMul(%x, #w)\n}");
   ASSERT_TRUE(small.ok());

@@ -15,6 +15,7 @@
 #include "core/buffer.h"
 #include "kernels/cpu/byte/byte_panels.h"
 #include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/nbits/nbits.h"
 #include "kernels/cpu/peak/peak.h"
 
 namespace tern::cpu {
@@ -36,19 +37,27 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-enum class Type : uint8_t { kF32, kBf16, kInt8 };
-constexpr const char* kTypeNames[] = {"f32", "bf16", "int8"};
+// kInt4: rows of f32 by weights of 4 bits with an f16 scale per 32 elements.
+enum class Type : uint8_t { kF32, kBf16, kInt8, kInt4 };
+constexpr const char* kTypeNames[] = {"f32", "bf16", "int8", "int4"};
 
 class Bench {
  public:
   Bench(const Shape& s, Type type, int threads) : shape_(s), type_(type), workers_(threads) {
     const Operands operands = type == Type::kBf16 ? Operands::kBf16 : Operands::kF32;
-    size_ = type == Type::kInt8 ? BytePackedSize(s.k, s.n) / 4 : PanelsSize(s.k, s.n, operands);
+    nbits_.layout.k = s.k, nbits_.layout.n = s.n;
+    size_ = type == Type::kInt8   ? BytePackedSize(s.k, s.n) / 4
+            : type == Type::kInt4 ? nbits_.layout.bytes() / 4
+                                  : PanelsSize(s.k, s.n, operands);
     copies_ = s.m <= kFewRows ? std::max<int64_t>(1, kAllWeights / (size_ * 4)) : 1;
     panels_ = Floats(size_ * copies_), a_ = Floats(s.m * s.k), c_ = Floats(s.m * s.n);
     std::fill(Start(a_), Start(a_) + s.m * s.k, 0.5f);
     if (type == Type::kInt8) {
       PrepareBytes(threads);
+      return;
+    }
+    if (type == Type::kInt4) {
+      PrepareNBits(threads);
       return;
     }
     const std::vector<float> b(static_cast<size_t>(s.k * s.n), 0.25f);
@@ -66,8 +75,11 @@ class Bench {
     for (double from = Now(); from < end;) {
       p_.panels = Start(panels_) + next_ * size_;
       bytes_.panels = BytePanels(reinterpret_cast<const int8_t*>(p_.panels), shape_.n);
+      nbits_.packed = reinterpret_cast<const uint8_t*>(p_.panels);
       next_ = (next_ + 1) % copies_;
-      if (type_ == Type::kInt8)
+      if (type_ == Type::kInt4)
+        MultiplyNBits(nbits_, scratch_.data(), workers_);
+      else if (type_ == Type::kInt8)
         MultiplyBytes(bytes_, scratch_.data(), workers_);
       else
         MultiplyPanels(p_, scratch_.data(), workers_);
@@ -115,11 +127,25 @@ class Bench {
     scratch_ = Buffer::Allocate(ByteGemmScratch(bytes_, threads) + 64);
   }
 
+  void PrepareNBits(int threads) {
+    const Shape& s = shape_;
+    const std::vector<uint8_t> b(static_cast<size_t>((s.k * s.n + 1) / 2), 0x37);
+    const uint16_t one = 0x3c00;
+    NBitsSource source;
+    source.q = b.data(), source.is_signed = true, source.k_stride = s.n, source.n_stride = 1;
+    source.scale = &one, source.scale_type = DType::kF16;
+    for (int64_t i = 0; i < copies_; ++i)
+      PackNBits(nbits_.layout, source, reinterpret_cast<uint8_t*>(Start(panels_) + i * size_), workers_);
+    nbits_.m = s.m, nbits_.a = Start(a_), nbits_.c = Start(c_);
+    scratch_ = Buffer::Allocate(NBitsScratch(nbits_, threads) + 64);
+  }
+
   Shape shape_;
   Type type_;
   Workers workers_;
   PanelProduct p_;
   ByteGemm bytes_;
+  NBitsProduct nbits_;
   std::vector<float> scales_;
   Buffer panels_, a_, c_, scratch_;
   int64_t size_ = 0, copies_ = 1, next_ = 0, runs_ = 0;
@@ -133,10 +159,10 @@ void Print(const Shape& s, Type type, int threads, int rounds) {
   double limit = 0;
   for (int i = 0; i < rounds; ++i) {
     const PeakRate peak = MeasurePeak(workers);
-    limit = std::max(limit, few_rows              ? bench.Read() / 1e9
-                            : type == Type::kF32  ? peak.f32
-                            : type == Type::kBf16 ? peak.bf16
-                                                  : peak.int8);
+    limit = std::max(limit, few_rows                                    ? bench.Read() / 1e9
+                            : type == Type::kF32 || type == Type::kInt4 ? peak.f32
+                            : type == Type::kBf16                       ? peak.bf16
+                                                                        : peak.int8);
     bench.Round();
   }
   const double reached = (few_rows ? bench.bytes() : bench.flops()) / 1e9;
@@ -177,6 +203,6 @@ int main(int count, char** args) {
       return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", args[0]), 2;
   }
   for (const Shape& s : shapes.empty() ? kShapes : shapes)
-    for (Type type : {Type::kF32, Type::kBf16, Type::kInt8}) Print(s, type, threads, rounds);
+    for (Type type : {Type::kF32, Type::kBf16, Type::kInt8, Type::kInt4}) Print(s, type, threads, rounds);
   return 0;
 }

@@ -1,11 +1,10 @@
 #include "kernels/cpu/nbits/nbits.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "kernels/cpu/gemm/panels.h"
-#include "kernels/cpu/nbits/nbits_simd.h"
+#include "kernels/cpu/nbits/digits_simd.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
@@ -13,20 +12,6 @@ namespace {
 
 constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of weights that a job with few rows reads
 constexpr int64_t kManyRowsJob = 192;           // rows of `a` per job of a product that unpacks panels
-constexpr int64_t kMaxDigitRows = 3;  // with more rows, three products per weight take longer than unpacking
-
-bool HasVnni() {
-#if defined(__x86_64__) && !defined(TERN_ONE_ISA)
-  return __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
-#endif
-}
-
-std::atomic<bool>& IntegersLimit() {
-  static std::atomic<bool> limit{HasVnni()};
-  return limit;
-}
 
 NBitsPanel PanelAt(const NBitsLayout& l, const uint8_t* packed, int64_t panel) {
   const uint8_t* at = packed + panel * l.panel_bytes();
@@ -134,7 +119,7 @@ enum class Method { kDigits, kFloats, kUnpack };
 Method PrepareRows(const NBitsProduct& p, const float* a, const FewRows& memory) {
   const NBitsTable& table = NBitsSimd();
   const int64_t step = p.layout.step();
-  bool digits = ActiveNBitsIntegers() && p.m <= kMaxDigitRows, floats = true;
+  bool digits = p.m <= kMaxDigitRows && DigitsSimd().multiply[1], floats = true;
   for (int64_t i = 0; digits && i < p.m; ++i)
     digits = table.to_digits(a + i * memory.depth, memory.steps, step, memory.Row(i));
   if (digits) return Method::kDigits;
@@ -152,7 +137,7 @@ void MultiplyFewRows(const NBitsProduct& p, void* scratch, const Workers& worker
   if (method == Method::kUnpack) return MultiplyManyRows(p, scratch, workers);
   NBitsRow rows[kFewNBitsRows];
   for (int64_t i = 0; i < p.m; ++i) rows[i] = memory.Row(i);
-  const auto* multiply = method == Method::kDigits ? table.multiply_digits : table.multiply;
+  const auto* multiply = method == Method::kDigits ? DigitsSimd().multiply : table.multiply;
   const EvenSplit tiles(p.m, kMaxNBitsRows);
   const auto run = [&](int64_t panel, int64_t tile) {
     const int64_t row = tiles.Start(tile), n0 = panel * table.columns;
@@ -176,12 +161,6 @@ void MultiplyFewRows(const NBitsProduct& p, void* scratch, const Workers& worker
 }
 
 }  // namespace
-
-bool ActiveNBitsIntegers() {
-  return NBitsSimd().multiply_digits[1] && IntegersLimit().load(std::memory_order_relaxed);
-}
-
-void LimitNBitsIntegers(bool on) { IntegersLimit() = on && HasVnni(); }
 
 size_t NBitsScratch(const NBitsProduct& p, int threads) {
   const size_t unpacked = UnpackedBytes(p.layout) * static_cast<size_t>(threads);

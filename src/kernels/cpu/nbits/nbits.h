@@ -66,13 +66,9 @@ struct NBitsProduct {
 size_t NBitsScratch(const NBitsProduct& p, int threads);  // bytes; depends on the layout and m only
 void MultiplyNBits(const NBitsProduct& p, void* scratch, const Workers& workers);
 
-// Products of up to this many rows read quantized weights without unpacking them.
+// Products of up to this many rows read quantized weights without unpacking them. With VNNI, and up to three
+// rows, each row of `a` is represented by integers of 24 bits and one scale per step of k, so that the result
+// has the accuracy of f32.
 constexpr int64_t kFewNBitsRows = 4;
-
-// Whether products of few rows use integer instructions (AVX512-VNNI). Each row of `a` is then represented by
-// integers of 24 bits and one scale per step of k, so that the result has the accuracy of f32.
-bool ActiveNBitsIntegers();
-// Switches them on or off, for tests. Must not be called while kernels run.
-void LimitNBitsIntegers(bool on);
 
 }  // namespace tern::cpu

@@ -113,14 +113,11 @@ void Unpack(const NBitsPanel& p, int64_t k0, int64_t k1, float* to) {
 
 template <int R = kMaxNBitsRows> constexpr void FillRows(NBitsTable& table) {
   table.multiply[R] = MultiplyAny<R>;
-#if defined(__AVX512F__)
-  table.multiply_digits[R] = MultiplyDigits<R>;
-#endif
   if constexpr (R > 1) FillRows<R - 1>(table);
 }
 
 constexpr NBitsTable TableOfLevel() {
-  NBitsTable table{kWidth, {}, {}, Sums, ToDigits, Unpack};
+  NBitsTable table{kWidth, {}, Sums, ToDigits, Unpack};
   FillRows(table);
   return table;
 }

@@ -31,7 +31,7 @@ struct NBitsTile {
   NBitsPanel panel;
   const float* a = nullptr;        // [rows][depth], zero-padded
   const float* sums = nullptr;     // [rows][depth / step], the sums of elements of each step
-  const NBitsRow* rows = nullptr;  // replaces a and sums in multiply_digits
+  const NBitsRow* rows = nullptr;  // replaces a and sums in DigitsTable
   const float* bias = nullptr;     // one per column, or null
   float* c = nullptr;
   int64_t c_row = 0, columns = 0;  // columns: 1 … NBitsTable::columns
@@ -41,8 +41,6 @@ struct NBitsTable {
   int columns;  // of a panel, the same as of the f32 tile
   // multiply[r] computes a tile of r rows.
   void (*multiply[kMaxNBitsRows + 1])(const NBitsTile& tile);
-  // Does the same with integer instructions. Null if the level has none. Requires AVX512-VNNI.
-  void (*multiply_digits[kMaxNBitsRows + 1])(const NBitsTile& tile);
   // sums[i] = sum of the elements of step i. Returns false if an element is NaN or its magnitude is above
   // 1e30. `multiply` might then overflow, because it applies scales after the sums of a step.
   bool (*sums)(const float* a, int64_t steps, int64_t step, float* sums);

@@ -114,66 +114,51 @@ void Check(int64_t m, int64_t k, int64_t n, const Options& o, double tolerance =
     }
 }
 
-// The parameter is the level. At the highest level, tests run with and without integer instructions.
-class NBitsLevels : public EachLevel {
- protected:
-  template <class F> void WithAndWithoutIntegers(const F& f) {
-    LimitNBitsIntegers(false);
-    f();
-    LimitNBitsIntegers(true);
-    if (ActiveNBitsIntegers()) f();
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, NBitsLevels, testing::ValuesIn(LevelsHere()));
+class NBitsLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NBitsLevels, testing::ValuesIn(LevelsAndVnniHere()));
 
 TEST_P(NBitsLevels, MatchesRealNumbersForAllFormsOfWeights) {
-  WithAndWithoutIntegers([] {
-    for (int bits : {4, 8})
-      for (int64_t block : {0, 16, 32, 64, 128})
-        for (bool transposed : {false, true})
-          for (int form = 0; form < 4; ++form) {
-            Options o;
-            o.bits = bits, o.block = block, o.transposed = transposed;
-            o.is_signed = form % 2 == 0, o.zeros = form >= 1, o.f16 = form != 2;
-            Check(1, 160, 37, o);
-            Check(3, 67, 34, o);
-          }
-  });
+  for (int bits : {4, 8})
+    for (int64_t block : {0, 16, 32, 64, 128})
+      for (bool transposed : {false, true})
+        for (int form = 0; form < 4; ++form) {
+          Options o;
+          o.bits = bits, o.block = block, o.transposed = transposed;
+          o.is_signed = form % 2 == 0, o.zeros = form >= 1, o.f16 = form != 2;
+          Check(1, 160, 37, o);
+          Check(3, 67, 34, o);
+        }
 }
 
 TEST_P(NBitsLevels, MatchesRealNumbersForRaggedShapes) {
-  WithAndWithoutIntegers([] {
-    for (int bits : {4, 8})
-      for (int64_t m : {0, 1, 2, 4, 5, 8, 9, 13, 200})
-        for (int64_t k : {0, 1, 31, 32, 33, 1100})
-          for (int64_t n : {1, 16, 33, 95}) {
-            if (m * k * n > 3000000) continue;
-            Options o;
-            o.bits = bits;
-            Check(m, k, n, o);
-          }
-  });
+  for (int bits : {4, 8})
+    for (int64_t m : {0, 1, 2, 4, 5, 8, 9, 13, 200})
+      for (int64_t k : {0, 1, 31, 32, 33, 1100})
+        for (int64_t n : {1, 16, 33, 95}) {
+          if (m * k * n > 3000000) continue;
+          Options o;
+          o.bits = bits;
+          Check(m, k, n, o);
+        }
 }
 
 TEST_P(NBitsLevels, ExtremesOfRowsGiveTheResultOfFloats) {
-  WithAndWithoutIntegers([] {
-    const Weights w = MakeWeights(64, 5, {});
-    for (const float extreme : {std::numeric_limits<float>::infinity(), NAN, 3e38f, 1e-40f, 0.0f}) {
-      std::vector<float> a(64, extreme == 1e-40f || extreme == 0 ? extreme : 0.5f);
-      a[40] = extreme;
-      const auto c = Product(w, a, 1, nullptr, 1);
-      for (size_t j = 0; j < 5; ++j) {
-        double sum = 0;
-        for (size_t k = 0; k < 64; ++k) sum += static_cast<double>(a[k]) * w.real[k * 5 + j];
-        const auto want = static_cast<float>(sum);
-        if (std::isfinite(want))
-          EXPECT_NEAR(c[j], want, 2e-6 * std::fabs(extreme) + (std::fabs(extreme) > 1e-20f ? 1e-6 : 1e-43))
-              << extreme;
-        else
-          EXPECT_FALSE(std::isfinite(c[j])) << extreme;
-      }
+  const Weights w = MakeWeights(64, 5, {});
+  for (const float extreme : {std::numeric_limits<float>::infinity(), NAN, 3e38f, 1e-40f, 0.0f}) {
+    std::vector<float> a(64, extreme == 1e-40f || extreme == 0 ? extreme : 0.5f);
+    a[40] = extreme;
+    const auto c = Product(w, a, 1, nullptr, 1);
+    for (size_t j = 0; j < 5; ++j) {
+      double sum = 0;
+      for (size_t k = 0; k < 64; ++k) sum += static_cast<double>(a[k]) * w.real[k * 5 + j];
+      const auto want = static_cast<float>(sum);
+      if (std::isfinite(want))
+        EXPECT_NEAR(c[j], want, 2e-6 * std::fabs(extreme) + (std::fabs(extreme) > 1e-20f ? 1e-6 : 1e-43))
+            << extreme;
+      else
+        EXPECT_FALSE(std::isfinite(c[j])) << extreme;
     }
-  });
+  }
 }
 
 }  // namespace

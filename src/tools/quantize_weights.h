@@ -1,0 +1,31 @@
+// The options of tern quantize that quantize weights only (--weights), or weights and, in every run, the rows
+// that are multiplied with them (--dynamic).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compress/quantize/samples.h"
+#include "compress/weights/weight_only.h"
+#include "tools/args.h"
+#include "tools/save_model.h"
+
+namespace tern::tools {
+
+class WeightFlags {
+ public:
+  void Declare(Args& args);
+  // Whether the options ask for this kind of quantization, which needs no calibration data.
+  bool wanted() const { return !weights_.empty() || dynamic_; }
+  Status Check(const Args& args) const;
+  // Quantizes the graph, writes it and prints a report. `samples` may be null.
+  Result<int> Run(Graph& graph, const std::string& model, compress::Samples* samples,
+                  const std::vector<std::string>& keep, int64_t threads, const SaveOptions& out,
+                  bool json) const;
+
+ private:
+  std::string weights_, method_ = "nearest";
+  int64_t block_ = -1;  // -1 if not given
+  bool dynamic_ = false;
+};
+
+}  // namespace tern::tools
