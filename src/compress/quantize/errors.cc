@@ -37,10 +37,12 @@ double ErrorSums::cosine() const {
   return product / std::sqrt(signal * squares);
 }
 
-Result<std::unique_ptr<ErrorMeter>> ErrorMeter::Make(const Quantizer& quantizer, Samples& samples, size_t limit) {
+Result<std::unique_ptr<ErrorMeter>> ErrorMeter::Make(const Quantizer& quantizer, Samples& samples,
+                                                     size_t limit) {
   std::unique_ptr<ErrorMeter> made(new ErrorMeter(quantizer, quantizer.options().threads));
   const std::vector<const Value*> outputs = RealOutputs(quantizer.graph());
-  TERN_ASSIGN(const std::unique_ptr<Observer> real, Observer::Make(quantizer.graph(), outputs, made->threads_));
+  TERN_ASSIGN(const std::unique_ptr<Observer> real,
+              Observer::Make(quantizer.graph(), outputs, made->threads_));
   for (size_t i = 0; i < std::min(limit, samples.size()); ++i) {
     TERN_ASSIGN(DatumList inputs, samples.Get(i));
     TERN_ASSIGN(DatumList wanted, real->Run(inputs, samples.NameOf(i)));
@@ -51,7 +53,8 @@ Result<std::unique_ptr<ErrorMeter>> ErrorMeter::Make(const Quantizer& quantizer,
   return made;
 }
 
-Result<std::vector<ErrorSums>> ErrorMeter::Compare(const Graph& graph, const std::vector<const Value*>& values,
+Result<std::vector<ErrorSums>> ErrorMeter::Compare(const Graph& graph,
+                                                   const std::vector<const Value*>& values,
                                                    const std::vector<DatumList>& wanted) {
   std::vector<ErrorSums> sums(values.size());
   TERN_ASSIGN(const std::unique_ptr<Observer> other, Observer::Make(graph, values, threads_));

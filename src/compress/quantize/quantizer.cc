@@ -193,8 +193,8 @@ Result<Quantized> Quantizer::Write(const std::map<std::string, std::string>& kee
   for (const Value* v : placement.values) {
     const size_t group = placement.group.at(v);
     const GridError error = ErrorOf(grids[group], statistics[group].histogram);
-    made.grids.push_back(
-        {v->name, grids[group], statistics[group].histogram.range(), error.sqnr(), error.cosine()});
+    made.grids.push_back({v->name, grids[group], statistics[group].histogram.range(), error.sqnr(),
+                          error.cosine(), statistics[group].histogram.Bars(64)});
   }
   made.floats = placement.floats;
   std::unordered_map<const Value*, const Value*> originals;

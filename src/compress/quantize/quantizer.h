@@ -28,6 +28,7 @@ struct GridReport {
   Grid grid;
   Range observed;
   double sqnr = 0, cosine = 0;  // of rounding alone, from the histogram
+  std::vector<double> bars;     // fractions of the values in 64 equal parts of the observed range
 };
 
 // A layer with integer weights.

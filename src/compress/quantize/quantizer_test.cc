@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "compress/quantize/errors.h"
+#include "compress/quantize/mixed.h"
 #include "ir/builder.h"
 #include "ops/ops.h"
 #include "passes/pipeline.h"
@@ -236,6 +236,22 @@ TEST(Quantizer, ErrorsOfLayersAndOutputs) {
   ASSERT_TRUE(alone.ok()) << alone.status().ToString();
   ASSERT_EQ(alone->size(), 7U);
   for (const ErrorSums& s : *alone) EXPECT_GT(s.sqnr(), all->sqnr());
+}
+
+TEST(Quantizer, MixedPrecisionReachesTheWantedRatio) {
+  const auto quantizer = Observed();
+  RandomSamples samples({1, 3, 12, 12}, 4);
+  const auto meter = ErrorMeter::Make(*quantizer, samples);
+  const double all = (*meter)->Outputs(*quantizer->Write())->sqnr();
+  const auto none = ReachSqnr(*quantizer, **meter, all - 1, {});
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->keep.empty());
+  const auto some = ReachSqnr(*quantizer, **meter, all + 0.5, {});
+  ASSERT_TRUE(some.ok()) << some.status().ToString();
+  EXPECT_GE(some->sqnr, all + 0.5);
+  EXPECT_GE(some->keep.size(), 1U);
+  EXPECT_LE(some->keep.size(), 3U);
+  EXPECT_FALSE(ReachSqnr(*quantizer, **meter, 120, {}).ok());
 }
 
 TEST(Quantizer, RefusesBadSamples) {
