@@ -3,10 +3,11 @@
 
 #include <filesystem>
 
-#include "compress/quantize/quantizer.h"
-#include "data/json_writer.h"
+#include "compress/quantize/mixed.h"
+#include "data/file.h"
 #include "tools/engine.h"
 #include "tools/progress.h"
+#include "tools/quantize_report.h"
 #include "tools/quantize_weights.h"
 #include "tools/sample_files.h"
 #include "tools/save_model.h"
@@ -15,6 +16,8 @@
 
 namespace tern::tools {
 namespace {
+
+using Keep = std::map<std::string, std::string>;  // names of layers that stay float, with the reason
 
 class QuantizeTool : public Tool {
  public:
@@ -32,14 +35,22 @@ class QuantizeTool : public Tool {
 
  private:
   Status Check(const Args& args);
-  void Print(const compress::Quantized& made, size_t samples) const;
-  void PrintJson(const compress::Quantized& made, size_t samples) const;
+  Result<int> Finish(const Graph& before, const compress::Quantizer& quantizer, compress::Samples& samples,
+                     const data::ImageOptions& pictures) const;
+  Result<Keep> SensitiveLayers(const compress::Quantizer& quantizer, compress::ErrorMeter& meter,
+                               QuantizeReport& report) const;
+  Status KeepFaster(const compress::Quantizer& quantizer, const Graph& before, const DatumList& inputs,
+                    Keep& keep, compress::Quantized& made, QuantizeReport& report) const;
+  Status EvaluateBoth(const Graph& before, const Graph& after, const data::ImageOptions& pictures,
+                      QuantizeReport& report) const;
 
+  std::string html_, images_, labels_ = "stem";
   std::string model_, calib_, preprocess_ = "imagenet", method_ = "mse", rounding_ = "adaround";
   std::vector<std::string> keep_;
   int64_t limit_ = 0, bits_ = 8, threads_ = 0;
-  double percentile_ = 99.99;
+  double percentile_ = 99.99, min_sqnr_ = 0;
   bool symmetric_ = false, per_tensor_ = false, no_bias_ = false, equalize_ = false, json_ = false;
+  bool layers_ = false, sensitivity_ = false, fastest_ = false;
   compress::QuantizeOptions options_;
   WeightFlags weights_;
   SaveOptions out_;
@@ -66,6 +77,18 @@ void QuantizeTool::Declare(Args& args) {
   args.Flag("--no-bias-correction", no_bias_, "do not compensate shifts of means in biases");
   args.Flag("--equalize", equalize_, "balance the channels between layers first (cross-layer equalization)");
   args.Option("--keep-float", keep_, "LAYER", "the name of a Conv or MatMul that stays float (repeatable)");
+  args.Section("Mixed precision and reports");
+  args.Option(
+      "--min-sqnr", min_sqnr_, "DB",
+      "keep the most sensitive layers float until the outputs have this signal-to-noise ratio on calibration data");
+  args.Flag("--fastest", fastest_, "keep layers float whose integer kernels are slower on this machine");
+  args.Flag("--layers", layers_, "print the errors and times of each layer");
+  args.Flag("--sensitivity", sensitivity_, "measure the outputs with one layer at a time quantized");
+  args.Option("--html", html_, "FILE", "write a page with layers and histograms");
+  args.Option("--images", images_, "DIR|FILE.npz",
+              "also measure the accuracy before and after on these samples");
+  args.Option("--labels", labels_, "stem|FILE", "labels of --images, as in tern eval (stem)");
+  args.Section("Options");
   args.Option("--threads", threads_, "N", "number of worker threads; 0 means one per core", 0, kMaxThreads);
   weights_.Declare(args);
   shapes_.Declare(args, "fixed in the output file");
@@ -81,6 +104,10 @@ Status QuantizeTool::Check(const Args& args) {
   if (bits_ != 8 && bits_ != 16) return InvalidArgument("--bits ", bits_, ": must be 8 or 16");
   if (args.Given("--percentile") && method_ != "percentile")
     return InvalidArgument("--percentile is for --method percentile, not ", method_);
+  if (sensitivity_ && !layers_ && html_.empty())
+    return InvalidArgument("--sensitivity is part of a report; use --layers or --html FILE");
+  if (args.Given("--min-sqnr") && !(min_sqnr_ > 0))
+    return InvalidArgument("--min-sqnr ", min_sqnr_, ": must be above 0");
   if (!(percentile_ > 50 && percentile_ <= 100))
     return InvalidArgument("--percentile ", percentile_, ": must be above 50 and at most 100");
   options_.activations = {
@@ -95,34 +122,84 @@ Status QuantizeTool::Check(const Args& args) {
   return out_.Check(model_);
 }
 
-void QuantizeTool::PrintJson(const compress::Quantized& made, size_t samples) const {
-  std::error_code ignored;
-  data::JsonWriter json;
-  json.BeginObject().Key("output").Text(out_.path()).Key("method").Text(method_);
-  json.Key("samples").Unsigned(samples).Key("layers").Unsigned(made.layers.size());
-  json.Key("bytes").BeginObject().Key("before").Unsigned(std::filesystem::file_size(model_, ignored));
-  json.Key("after").Unsigned(std::filesystem::file_size(out_.path(), ignored)).EndObject();
-  json.Key("float_layers").BeginArray();
-  for (const auto& [name, why] : made.floats)
-    json.BeginObject().Key("name").Text(name).Key("why").Text(why).EndObject();
-  json.EndArray().Key("values").BeginArray();
-  for (const compress::GridReport& v : made.grids) {
-    json.BeginObject().Key("name").Text(v.value).Key("type").Text(DTypeName(v.grid.dtype));
-    json.Key("scale").Number(v.grid.scale).Key("zero_point").Int(v.grid.zero);
-    json.Key("low").Number(v.observed.low).Key("high").Number(v.observed.high);
-    json.Key("sqnr_db").Number(v.sqnr).Key("cosine").Number(v.cosine).EndObject();
+// Keeps sensitive layers in float until the outputs are as precise as --min-sqnr asks, and with --sensitivity
+// measures each layer alone.
+Result<Keep> QuantizeTool::SensitiveLayers(const compress::Quantizer& quantizer, compress::ErrorMeter& meter,
+                                           QuantizeReport& report) const {
+  Progress progress("measuring layers");
+  const auto show = [&](double share) { progress.Show(share); };
+  compress::MixedPrecision mixed;
+  if (min_sqnr_ > 0) {
+    TERN_ASSIGN(mixed, compress::ReachSqnr(quantizer, meter, min_sqnr_, show));
   }
-  fmt::print("{}\n", json.EndArray().EndObject().text());
+  if (sensitivity_ && mixed.alone.empty()) {
+    TERN_ASSIGN(mixed.alone, meter.OneByOne(show));
+  }
+  for (size_t i = 0; i < mixed.alone.size(); ++i)
+    report.alone[quantizer.placement().layers[i].name()] = mixed.alone[i].sqnr();
+  return std::move(mixed.keep);
 }
 
-void QuantizeTool::Print(const compress::Quantized& made, size_t samples) const {
+// Keeps layers in float whose integer kernels are slower, if the entire model is faster then.
+Status QuantizeTool::KeepFaster(const compress::Quantizer& quantizer, const Graph& before,
+                                const DatumList& inputs, Keep& keep, compress::Quantized& made,
+                                QuantizeReport& report) const {
+  Keep more = keep;
+  for (const compress::LayerReport& layer : made.layers) {
+    const auto was = report.before.layers.find(layer.name), is = report.after.layers.find(layer.name);
+    if (was == report.before.layers.end() || is == report.after.layers.end() || is->second <= was->second)
+      continue;
+    more[layer.name] = fmt::format("its integer kernel takes {:.3f} ms, its float kernel {:.3f} ms",
+                                   is->second, was->second);
+  }
+  if (more.size() == keep.size() || more.size() >= quantizer.placement().layers.size()) return {};
+  TERN_ASSIGN(compress::Quantized other, quantizer.Write(more));
+  QuantizeReport measured;
+  TERN_TRY(MeasureCosts(before, *other.graph, inputs, options_.threads, measured));
+  if (measured.after.ms >= report.after.ms) return {};
+  keep = std::move(more);
+  made = std::move(other);
+  report.before = std::move(measured.before);
+  report.after = std::move(measured.after);
+  return {};
+}
+
+Status QuantizeTool::EvaluateBoth(const Graph& before, const Graph& after, const data::ImageOptions& pictures,
+                                  QuantizeReport& report) const {
+  TERN_ASSIGN(const std::unique_ptr<compress::Samples> samples, OpenSamples(images_, before, pictures));
+  TERN_ASSIGN(const std::vector<int64_t> labels, LabelsOf(*samples, labels_));
+  const SessionOptions options{.threads = options_.threads, .level = Level::kLayout};
+  TERN_ASSIGN(Engine first, Engine::Make(before.Clone(), options));
+  TERN_ASSIGN(Engine second, Engine::Make(after.Clone(), options));
+  TERN_ASSIGN(report.evaluation, Evaluate(second, &first, *samples, labels));
+  return {};
+}
+
+Result<int> QuantizeTool::Finish(const Graph& before, const compress::Quantizer& quantizer,
+                                 compress::Samples& samples, const data::ImageOptions& pictures) const {
+  QuantizeReport report{.model = model_, .output = out_.path(), .method = method_, .samples = samples.size()};
+  TERN_ASSIGN(const std::unique_ptr<compress::ErrorMeter> meter,
+              compress::ErrorMeter::Make(quantizer, samples));
+  TERN_ASSIGN(Keep keep, SensitiveLayers(quantizer, *meter, report));
+  TERN_ASSIGN(compress::Quantized made, quantizer.Write(keep));
+  for (const auto& [name, why] : options_.keep)
+    if (!made.floats.count(name)) return NotFound("--keep-float ", name, ": no Conv or MatMul has this name");
+  TERN_ASSIGN(const DatumList inputs, samples.Get(0));
+  TERN_TRY(MeasureCosts(before, *made.graph, inputs, options_.threads, report));
+  if (fastest_) TERN_TRY(KeepFaster(quantizer, before, inputs, keep, made, report));
+  TERN_ASSIGN(report.outputs, meter->Outputs(made));
+  if (layers_ || !html_.empty()) {
+    TERN_ASSIGN(report.layers, meter->Layers(made));
+  }
+  if (!images_.empty()) TERN_TRY(EvaluateBoth(before, *made.graph, pictures, report));
+  TERN_TRY(out_.Save(*made.graph, model_).status());
+  report.made = &made;
   std::error_code ignored;
-  const auto before = std::filesystem::file_size(model_, ignored);
-  const auto after = std::filesystem::file_size(out_.path(), ignored);
-  fmt::print("{}: {} layers quantized by {} on {} samples; {} bytes, {:.1f} % of {}\n", out_.path(),
-             made.layers.size(), method_, samples, after,
-             100 * static_cast<double>(after) / static_cast<double>(before), before);
-  for (const auto& [name, why] : made.floats) fmt::print("  '{}' stays float: {}\n", name, why);
+  report.bytes_before = std::filesystem::file_size(model_, ignored);
+  report.bytes_after = std::filesystem::file_size(out_.path(), ignored);
+  if (!html_.empty()) TERN_TRY(data::WriteFile(html_, ReportPage(report)));
+  fmt::print("{}{}", json_ ? ReportJson(report) : ReportText(report), json_ ? "\n" : "");
+  return 0;
 }
 
 Result<int> QuantizeTool::Run(const Args& args) {
@@ -135,18 +212,14 @@ Result<int> QuantizeTool::Run(const Args& args) {
     TERN_ASSIGN(samples, OpenSamples(calib_, *graph, pictures, limit_));
   }
   if (weights_.wanted()) return weights_.Run(*graph, model_, samples.get(), keep_, threads_, out_, json_);
+  const std::unique_ptr<Graph> before = graph->Clone();
   TERN_ASSIGN(const std::unique_ptr<compress::Quantizer> quantizer,
               compress::Quantizer::Make(std::move(graph), options_));
   {
     Progress progress("calibrating");
     TERN_TRY(quantizer->Observe(*samples, [&](double share) { progress.Show(share); }));
   }
-  TERN_ASSIGN(const compress::Quantized made, quantizer->Write());
-  for (const auto& [name, why] : options_.keep)
-    if (!made.floats.count(name)) return NotFound("--keep-float ", name, ": no Conv or MatMul has this name");
-  TERN_TRY(out_.Save(*made.graph, model_).status());
-  json_ ? PrintJson(made, samples->size()) : Print(made, samples->size());
-  return 0;
+  return Finish(*before, *quantizer, *samples, pictures);
 }
 
 }  // namespace

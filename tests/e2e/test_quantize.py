@@ -103,6 +103,42 @@ class Quantize(CliTest):
                      says="no Conv or MatMul has this name")
         self.assertFalse((self.dir / "x.tern").exists())
 
+    def test_report(self):
+        page = self.dir / "report.html"
+        report = self.json("quantize", self.model, "-o", self.dir / "q.tern", "--calib", self.calib, "--layers", "--sensitivity",
+                           "--html", page, "--json")
+        layers = {layer["name"]: layer for layer in report["layer_errors"]}
+        self.assertEqual(list(layers), ["stem", "block", "head", "fc"])
+        for layer in layers.values():
+            self.assertGreater(layer["sqnr_db"], 20)
+            self.assertGreater(layer["cosine"], 0.99)
+            self.assertGreaterEqual(layer["alone_sqnr_db"], report["outputs"]["sqnr_db"])
+            self.assertLessEqual(layer["weights_rms"], layer["weights_rms_nearest"])
+        for key in ("memory", "ms"):
+            self.assertGreater(report[key]["before"], 0)
+            self.assertGreater(report[key]["after"], 0)
+        text = page.read_text()
+        self.assertEqual(text.count("<svg"), len(report["values"]))
+        self.assertNotIn("@@", text)
+        self.refused("quantize", self.model, "-o", self.dir / "r.tern", "--calib", self.calib, "--sensitivity",
+                     says="is part of a report")
+
+    def test_sensitive_layers_stay_float(self):
+        arguments = ("quantize", self.model, "-o", self.dir / "q.tern", "--calib", self.calib, "--json")
+        all_layers = self.json(*arguments)["outputs"]["sqnr_db"]
+        report = self.json(*arguments, "--min-sqnr", f"{all_layers + 0.3:.2f}")
+        self.assertGreater(report["outputs"]["sqnr_db"], all_layers + 0.29)
+        self.assertIn("quantized alone, it leaves", report["float_layers"][0]["why"])
+        (self.dir / "q.tern").unlink()
+        self.refused(*arguments[:-1], "--min-sqnr", "150", says="fewer than the 150 dB that are wanted")
+        self.assertFalse((self.dir / "q.tern").exists())
+
+    def test_slow_layers_stay_float(self):
+        report = self.json("quantize", self.model, "-o", self.dir / "q.tern", "--calib", self.calib, "--fastest", "--json")
+        self.assertEqual(report["layers"] + len(report["float_layers"]), 4)
+        for layer in report["float_layers"]:
+            self.assertIn("its integer kernel takes", layer["why"])
+
     def refused_data(self, says, data=None, options=()):
         if data is not None:
             np.savez(self.dir / "bad.npz", **data)
@@ -148,6 +184,37 @@ class Quantize(CliTest):
         self.assertEqual((self.dir / "a.tern").read_bytes(), (self.dir / "b.tern").read_bytes())
 
 
+class Half(CliTest):
+    def test_weights_of_16_bits(self):
+        model = self.save(network())
+        x = samples(8)
+        np.save(self.dir / "x.npy", x)
+        results = {}
+        for name, options in (("fp32", ()), ("fp16", ("--precision", "fp16")), ("bf16", ("--precision", "bf16"))):
+            out = self.dir / f"{name}.onnx"
+            report = self.json("convert", model, "-o", out, *options, "--json")
+            self.assertEqual(report.get("weights_kept", []), [])
+            self.ok("run", out, "--input", f"x={self.dir / 'x.npy'}", "--output-dir", self.dir / name)
+            results[name] = np.load(self.dir / name / "y.npy")
+        self.assertLess((self.dir / "fp16.onnx").stat().st_size, 0.75 * (self.dir / "fp32.onnx").stat().st_size)
+        largest = np.abs(results["fp32"]).max()
+        self.assertLess(np.abs(results["fp16"] - results["fp32"]).max(), 2e-3 * largest)
+        self.assertLess(np.abs(results["bf16"] - results["fp32"]).max(), 2e-2 * largest)
+        onnx.checker.check_model(onnx.load(self.dir / "fp16.onnx"))
+
+    def test_overflowing_weights_stay_f32(self):
+        model = network()
+        for constant in model.graph.initializer:
+            if constant.name == "block_w":
+                values = numpy_helper.to_array(constant).copy()
+                values[0, 0, 0, 0] = 1e5
+                constant.CopyFrom(numpy_helper.from_array(values, "block_w"))
+        report = self.json("convert", self.save(model), "-o", self.dir / "half.tern", "--precision", "fp16", "--json")
+        self.assertEqual([(k["name"], k["why"]) for k in report["weights_kept"]],
+                         [("block_w", "element 0, 1e+05, overflows f16")])
+        self.assertIn("block", report["weights_kept"][0]["node"])
+
+
 class Eval(CliTest):
     def test_digits_before_and_after(self):
         out = self.dir / "digits8.tern"
@@ -157,6 +224,9 @@ class Eval(CliTest):
         self.assertEqual((report["n"], report["top1"], report["top5"]), (20, 1, 1))
         self.assertEqual(report["against"], {"n": 20, "top1": 1, "top5": 1})
         self.assertEqual((report["paired"]["same"], report["paired"]["lost"], report["paired"]["mcnemar_p"]), (20, 0, 1))
+        report = self.json("quantize", DIGITS / "digits.onnx", "-o", out, "--calib", DIGITS / "samples", "--preprocess", "none",
+                           "--images", DIGITS / "samples", "--json")
+        self.assertEqual((report["accuracy"]["n"], report["accuracy"]["same"]), (20, 20))
         # The labels of 5 pictures are replaced by wrong ones.
         names = sorted(p.name for p in (DIGITS / "samples").glob("*.png"))
         labels = self.dir / "labels.txt"

@@ -81,6 +81,17 @@ double Histogram::Quantile(double share) const {
   return std::clamp(found, range_.low, range_.high);
 }
 
+std::vector<double> Histogram::Bars(size_t count) const {
+  std::vector<double> bars(count, 0);
+  const double width = range_.high - range_.low;
+  ForEach([&](double value, double n) {
+    const double at = width > 0 ? (value - range_.low) / width * static_cast<double>(count) : 0;
+    bars[static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(count - 1)))] +=
+        n / static_cast<double>(count_);
+  });
+  return bars;
+}
+
 std::vector<double> Histogram::Numbers() const {
   std::vector<double> numbers = {bound_,
                                  range_.low,

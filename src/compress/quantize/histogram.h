@@ -36,6 +36,9 @@ class Histogram {
   // Returns the smallest x so that at least `share` of the values are not above x.
   double Quantile(double share) const;
 
+  // Returns the fraction of the values in each of `count` equal parts of range().
+  std::vector<double> Bars(size_t count) const;
+
   // The state as integers and doubles, to store it and to go on later. Parse fails if the state is damaged.
   std::vector<double> Numbers() const;
   bool Parse(const std::vector<double>& numbers);

@@ -85,6 +85,15 @@ TEST(Histogram, QuantilesAreCloseToThoseOfTheValues) {
   }
 }
 
+TEST(Histogram, BarsDivideTheRange) {
+  Histogram h;
+  const float values[] = {0, 1, 2, 3, 4, 4};
+  h.Add(values, 6);
+  const std::vector<double> bars = h.Bars(2);
+  EXPECT_NEAR(bars[0], 2.0 / 6, 1e-12);
+  EXPECT_NEAR(bars[1], 4.0 / 6, 1e-12);
+}
+
 TEST(Histogram, ParsesItsNumbers) {
   const std::vector<float> a = Normal(100, 1, 5);
   Histogram h, again;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "compress/first_reader.h"
 #include "ir/verify.h"
 
 namespace tern::compress {
@@ -15,7 +16,7 @@ class Inserter {
       : graph_(graph), placement_(placement), grids_(grids) {}
 
   void Insert(Value* v) {
-    Node* before = FirstReader(*v);
+    Node* before = FirstReader(graph_, *v);
     const auto [scale, zero] = Parameters(placement_.group.at(v));
     const std::vector<std::pair<Node*, int>> readers = v->uses;
     Value* q = Add("Quantize", {v, scale, zero}, before);
@@ -71,19 +72,6 @@ class Inserter {
   // Returns the value that a Dequantize of Insert replaced.
   static const Value* Source(const Value& dequantized) {
     return dequantized.producer->input(0)->producer->input(0);
-  }
-
-  // Returns the first node of the graph that reads v, directly or in a nested graph.
-  Node* FirstReader(const Value& v) const {
-    for (const auto& node : graph_.nodes()) {
-      for (const Value* input : node->inputs())
-        if (input == &v) return node.get();
-      for (const auto& body : node->subgraphs()) {
-        const std::vector<Value*> captured = body->Captures();
-        if (std::find(captured.begin(), captured.end(), &v) != captured.end()) return node.get();
-      }
-    }
-    return nullptr;
   }
 
   // Returns the scale and the zero point of a group. All its values share the constants.

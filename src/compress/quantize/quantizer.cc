@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "compress/quantize/equalize.h"
 #include "passes/pipeline.h"
@@ -26,6 +27,15 @@ std::vector<const Value*> Candidates(const Placement& placement) {
     for (const Node* node : layer.epilogue) add(node->output(0));
   }
   return found;
+}
+
+// Returns the result of the Dequantize that InsertGrids added after v, or v if there is none.
+const Value* AfterGrid(const Value* v) {
+  for (const auto& [reader, index] : v->uses)
+    if (IsOp(*reader, "Quantize") && index == 0)
+      if (const Node* d = reader->output(0)->uses.empty() ? nullptr : reader->output(0)->uses[0].first)
+        if (IsOp(*d, "Dequantize")) return d->output(0);
+  return v;
 }
 
 std::vector<float> BiasOf(const Node& node) {
@@ -183,11 +193,19 @@ Result<Quantized> Quantizer::Write(const std::map<std::string, std::string>& kee
   for (const Value* v : placement.values) {
     const size_t group = placement.group.at(v);
     const GridError error = ErrorOf(grids[group], statistics[group].histogram);
-    made.grids.push_back(
-        {v->name, grids[group], statistics[group].histogram.range(), error.sqnr(), error.cosine()});
+    made.grids.push_back({v->name, grids[group], statistics[group].histogram.range(), error.sqnr(),
+                          error.cosine(), statistics[group].histogram.Bars(64)});
   }
   made.floats = placement.floats;
+  std::unordered_map<const Value*, const Value*> originals;
+  const std::vector<const Value*> candidates = Candidates(placement_);
+  const std::vector<Value*> twins = TwinsOf(*graph_, *made.graph, candidates);
+  for (size_t i = 0; i < twins.size(); ++i) originals[twins[i]] = candidates[i];
   TERN_TRY(InsertGrids(*made.graph, placement, grids, weights, options_.integer_bias));
+  for (size_t i = 0; i < made.layers.size(); ++i) {
+    made.layers[i].real = originals.at(placement.layers[i].result);
+    made.layers[i].written = AfterGrid(placement.layers[i].result);
+  }
   return made;
 }
 

@@ -28,6 +28,7 @@ struct GridReport {
   Grid grid;
   Range observed;
   double sqnr = 0, cosine = 0;  // of rounding alone, from the histogram
+  std::vector<double> bars;     // fractions of the values in 64 equal parts of the observed range
 };
 
 // A layer with integer weights.
@@ -36,6 +37,8 @@ struct LayerReport {
   // Root of the mean squared error of its results that rounded weights cause: to nearest, and as written. 0
   // if not known.
   double nearest_error = 0, error = 0;
+  const Value* real = nullptr;     // its result in the quantizer's graph, after the epilogue
+  const Value* written = nullptr;  // the same in the quantized graph, after Dequantize
 };
 
 struct Quantized {
@@ -61,6 +64,7 @@ class Quantizer {
 
   const Graph& graph() const { return *graph_; }  // the float graph that is observed
   const Placement& placement() const { return placement_; }
+  const QuantizeOptions& options() const { return options_; }
 
  private:
   Quantizer() = default;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "compress/quantize/mixed.h"
 #include "ir/builder.h"
 #include "ops/ops.h"
 #include "passes/pipeline.h"
@@ -211,6 +212,46 @@ TEST(Quantizer, EachLayerCanBeTheOnlyOne) {
     EXPECT_EQ(made->layers[0].name, only.name());
     EXPECT_GT(Sqnr(quantizer->graph(), *made->graph), 25) << only.name();
   }
+}
+
+TEST(Quantizer, ErrorsOfLayersAndOutputs) {
+  const auto quantizer = Observed();
+  RandomSamples samples({1, 3, 12, 12}, 4);
+  const auto meter = ErrorMeter::Make(*quantizer, samples);
+  ASSERT_TRUE(meter.ok()) << meter.status().ToString();
+  const auto made = quantizer->Write();
+  const auto layers = (*meter)->Layers(*made);
+  ASSERT_TRUE(layers.ok()) << layers.status().ToString();
+  ASSERT_EQ(layers->size(), 7U);
+  for (const ErrorSums& s : *layers) {
+    EXPECT_GT(s.sqnr(), 20);
+    EXPECT_LT(s.sqnr(), 70);
+    EXPECT_GT(s.cosine(), 0.99);
+    EXPECT_GT(s.max_error(), 0);
+  }
+  const auto all = (*meter)->Outputs(*made);
+  ASSERT_TRUE(all.ok());
+  EXPECT_NEAR(all->sqnr(), layers->back().sqnr(), 0.01);  // the last layer's result is the output
+  const auto alone = (*meter)->OneByOne({});
+  ASSERT_TRUE(alone.ok()) << alone.status().ToString();
+  ASSERT_EQ(alone->size(), 7U);
+  for (const ErrorSums& s : *alone) EXPECT_GT(s.sqnr(), all->sqnr());
+}
+
+TEST(Quantizer, MixedPrecisionReachesTheWantedRatio) {
+  const auto quantizer = Observed();
+  RandomSamples samples({1, 3, 12, 12}, 4);
+  const auto meter = ErrorMeter::Make(*quantizer, samples);
+  const double all = (*meter)->Outputs(*quantizer->Write())->sqnr();
+  const auto none = ReachSqnr(*quantizer, **meter, all - 1, {});
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->keep.empty());
+  const auto some = ReachSqnr(*quantizer, **meter, all + 0.5, {});
+  ASSERT_TRUE(some.ok()) << some.status().ToString();
+  EXPECT_GE(some->sqnr, all + 0.5);
+  EXPECT_GE(some->keep.size(), 1U);
+  EXPECT_LE(some->keep.size(), 3U);
+  EXPECT_FALSE(ReachSqnr(*quantizer, **meter, 120, {}).ok());
 }
 
 TEST(Quantizer, RefusesBadSamples) {

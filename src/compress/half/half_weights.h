@@ -1,0 +1,25 @@
+// Stores the weights of a model in 16 bits.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tern::compress {
+
+struct HalfReport {
+  int64_t converted = 0;  // number of constants
+  // Constants that stay f32, with the node that reads them and the reason.
+  struct Kept {
+    std::string constant, node, why;
+  };
+  std::vector<Kept> kept;
+};
+
+// Replaces f32 constants of at least 16 elements by constants of type `to` (f16 or bf16) and a Cast to f32. A
+// constant stays f32 if an element would overflow to infinity, or if rounding would leave less than 40 dB of
+// its signal, as for f16 numbers below 6e-8. Overridable constants are not changed.
+Result<HalfReport> StoreWeightsAsHalf(Graph& graph, DType to);
+
+}  // namespace tern::compress
