@@ -7,6 +7,8 @@ namespace {
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 
+constexpr int kPrefetchAhead = 1024;  // dwords between prefetch and use
+
 using Bytes = Vector<uint8_t>;
 using Ints = Vector<int32_t>;
 
@@ -21,19 +23,19 @@ inline void AddDot(Ints& sum, Bytes weights, const int8_t* a) {
 #endif
 }
 
-// Adds the products of one step of k. sum is [rows][digits][vectors].
-template <int R, int kBits>
-inline void DotStep(const NBitsTile& t, int64_t s, Ints (&sum)[R][kDigits][kVectors]) {
+// Adds the products of one step of kStep elements from k on. `data` are its dwords, sum is
+// [rows][digits][vectors].
+template <int R, int kBits, int kStep>
+[[gnu::always_inline]] inline void DotStep(const NBitsTile& t, int64_t k, const uint32_t* data,
+                                           Ints (&sum)[R][kDigits][kVectors]) {
   constexpr int kPer = 32 / kBits;
-  const NBitsPanel& p = t.panel;
-  const int64_t groups = p.step / kPer;
-  const uint32_t* data = p.data + s * groups * kWidth;
-  for (int64_t g = 0; g < groups; ++g, data += kWidth) {
-    const int64_t k = s * p.step + g * kPer;
+#pragma GCC unroll 8
+  for (int g = 0; g < kStep / kPer; ++g) {
     Bytes first[kVectors], second[kVectors];
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      const auto q = LoadVector(data + j * kLanes<float>);
+      const auto q = LoadVector(data + g * kWidth + j * kLanes<float>);
+      __builtin_prefetch(data + kPrefetchAhead + g * kWidth + j * kLanes<float>);
       first[j] = kBits == 4 ? Bytes(q & 0x0f0f0f0fu) : Bytes(q);
       second[j] = Bytes((q >> 4) & 0x0f0f0f0fu);
     }
@@ -41,7 +43,7 @@ inline void DotStep(const NBitsTile& t, int64_t s, Ints (&sum)[R][kDigits][kVect
     for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
       for (int d = 0; d < kDigits; ++d) {
-        const int8_t* a = t.rows[i].digits + d * p.depth + k;
+        const int8_t* a = t.rows[i].digits + d * t.panel.depth + k + g * kPer;
 #pragma GCC unroll 4
         for (int j = 0; j < kVectors; ++j) {
           AddDot(sum[i][d][j], first[j], a);
@@ -53,15 +55,13 @@ inline void DotStep(const NBitsTile& t, int64_t s, Ints (&sum)[R][kDigits][kVect
 
 inline Floats ToFloats(Ints v) { return __builtin_convertvector(v, Floats); }
 
-template <int R, int kBits> void MultiplyBits(const NBitsTile& t) {
-  const NBitsPanel& p = t.panel;
-  const int64_t steps = p.depth / p.step;
-  ScaleReader scales(p);
+template <int R, int kBits, int kStep> void MultiplySteps(const NBitsTile& t) {
+  BlockReader block(t.panel);
   Floats sum[R][kVectors] = {};
-  for (int64_t s = 0; s < steps; ++s) {
+  ForEachStep(block, [&](int64_t k, const uint32_t* data) {
     Ints integers[R][kDigits][kVectors] = {};
-    DotStep<R, kBits>(t, s, integers);
-    scales.Read(s);
+    DotStep<R, kBits, kStep>(t, k, data, integers);
+    const int64_t s = k / kStep;
 #pragma GCC unroll 4
     for (int i = 0; i < R; ++i) {
       const float unit = t.rows[i].scales[s];
@@ -70,11 +70,18 @@ template <int R, int kBits> void MultiplyBits(const NBitsTile& t) {
         Floats v = ToFloats(integers[i][0][j]) * unit;
         v += ToFloats(integers[i][1][j]) * (unit * 256);
         v += ToFloats(integers[i][2][j]) * (unit * 65536);
-        sum[i][j] += scales.scale[j] * (v - scales.zero[j] * t.rows[i].sums[s]);
+        sum[i][j] += block.scale[j] * (v - block.zero[j] * t.rows[i].sums[s]);
       }
     }
-  }
+  });
   StoreSums(t, sum);
+}
+
+template <int R, int kBits> void MultiplyBits(const NBitsTile& t) {
+  if (t.panel.step == 32)
+    MultiplySteps<R, kBits, 32>(t);
+  else
+    MultiplySteps<R, kBits, 16>(t);
 }
 
 template <int R> void Multiply(const NBitsTile& t) {

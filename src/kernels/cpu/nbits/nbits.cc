@@ -14,13 +14,12 @@ constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of weights that a job w
 constexpr int64_t kManyRowsJob = 192;           // rows of `a` per job of a product that unpacks panels
 
 NBitsPanel PanelAt(const NBitsLayout& l, const uint8_t* packed, int64_t panel) {
-  const uint8_t* at = packed + panel * l.panel_bytes();
   NBitsPanel p;
-  p.scales = at;
-  p.zeros = l.has_zeros ? at + l.zeros_at() : nullptr;
-  p.data = reinterpret_cast<const uint32_t*>(at + l.data_at());
+  p.records = packed + panel * l.panel_bytes();
+  p.record_bytes = l.record_bytes(), p.zeros_at = l.zeros_at(), p.data_at = l.data_at();
   p.depth = l.depth(), p.step = l.step(), p.block = l.block ? l.block : std::max<int64_t>(l.depth(), 1);
-  p.bits = l.bits, p.f16_scales = l.f16_scales, p.zero = static_cast<float>(l.zero);
+  p.bits = l.bits, p.f16_scales = l.f16_scales, p.has_zeros = l.has_zeros;
+  p.zero = static_cast<float>(l.zero);
   return p;
 }
 

@@ -15,11 +15,12 @@
 namespace tern::cpu {
 
 // The layout of packed weights, for the active instruction set. Columns are divided into panels of the width
-// of the f32 tile. A panel contains, each aligned to 64 bytes: scales [blocks][columns]; zero points of one
-// byte [blocks][columns], unless there is one for all; dwords [depth * bits / 32][columns]. A dword contains
-// consecutive elements of k: 4 of 8 bits, or 8 of 4 bits. Of 8 elements, element i is the low nibble of byte
-// i if i < 4, else the high nibble of byte i - 4. Stored elements are unsigned: signed ones are stored plus
-// half of the range, and so are their zero points.
+// of the f32 tile, and a panel consists of one record per block, so that a product reads one stream of
+// memory. A record contains one scale per column; one zero point of one byte per column, unless there is one
+// for all; dwords [block * bits / 32][columns]. It is padded to 64 bytes, and so are its parts. A dword
+// contains consecutive elements of k: 4 of 8 bits, or 8 of 4 bits. Of 8 elements, element i is the low nibble
+// of byte i if i < 4, else the high nibble of byte i - 4. Stored elements are unsigned: signed ones are
+// stored plus half of the range, and so are their zero points.
 struct NBitsLayout {
   int64_t k = 0, n = 0;
   int bits = 4;            // 4 or 8
@@ -35,9 +36,10 @@ struct NBitsLayout {
   int64_t depth() const { return (k + step() - 1) / step() * step(); }  // k with padding
   int64_t blocks() const { return block ? (k + block - 1) / block : k > 0 ? 1 : 0; }
   int64_t panels() const;
-  // Offsets in a panel and its size, in bytes.
+  // Offsets in a record, and sizes, in bytes. The last record of a panel has only the elements up to depth().
   int64_t zeros_at() const;
   int64_t data_at() const;
+  int64_t record_bytes() const;
   int64_t panel_bytes() const;
   int64_t bytes() const { return panels() * panel_bytes(); }
 };

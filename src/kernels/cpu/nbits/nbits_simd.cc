@@ -38,13 +38,12 @@ template <int R, int kBits> void Multiply(const NBitsTile& t) {
   constexpr int lanes = kLanes<float>, kPer = kPerDword<kBits>;
   const NBitsPanel& p = t.panel;
   const int64_t steps = p.depth / p.step, groups = p.step / kPer;
-  const uint32_t* data = p.data;
-  ScaleReader scales(p);
+  BlockReader block(p);
   Floats sum[R][kVectors] = {};
-  for (int64_t s = 0; s < steps; ++s) {
+  ForEachStep(block, [&](int64_t k, const uint32_t* data) {
     Floats part[R][kVectors] = {};
     for (int64_t g = 0; g < groups; ++g, data += kWidth) {
-      const float* a = t.a + s * p.step + g * kPer;
+      const float* a = t.a + k + g * kPer;
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
         const auto dwords = LoadVector(data + j * lanes);
@@ -55,13 +54,12 @@ template <int R, int kBits> void Multiply(const NBitsTile& t) {
         });
       }
     }
-    scales.Read(s);
 #pragma GCC unroll 4
     for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j)
-        sum[i][j] += scales.scale[j] * (part[i][j] - scales.zero[j] * t.sums[i * steps + s]);
-  }
+        sum[i][j] += block.scale[j] * (part[i][j] - block.zero[j] * t.sums[i * steps + k / p.step]);
+  });
   StoreSums(t, sum);
 }
 
@@ -88,17 +86,18 @@ bool Sums(const float* a, int64_t steps, int64_t step, float* sums) {
 
 template <int kBits> void UnpackBits(const NBitsPanel& p, int64_t k0, int64_t k1, float* to) {
   constexpr int lanes = kLanes<float>, kPer = kPerDword<kBits>;
-  ScaleReader scales(p);
-  for (int64_t k = k0; k < k1; k += kPer) {
-    if (k % p.step == 0) scales.Read(k / p.step);
-    const uint32_t* data = p.data + k / kPer * kWidth;
+  BlockReader block(p);
+  for (int64_t k = k0, opened = -1; k < k1; k += kPer) {
+    if (k / p.block != opened) block.Open(opened = k / p.block);
+    const uint32_t* data = block.data + k % p.block / kPer * kWidth;
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
       const auto dwords = LoadVector(data + j * lanes);
+      const Floats shift = block.zero[j] * block.scale[j];
       ForEach<kPer>([&]<int e>() {
         if (k + e < k1)
           StoreVector(to + (k - k0 + e) * kWidth + j * lanes,
-                      (ElementOf<kBits, e>(dwords) - scales.zero[j]) * scales.scale[j]);
+                      ElementOf<kBits, e>(dwords) * block.scale[j] - shift);
       });
     }
   }

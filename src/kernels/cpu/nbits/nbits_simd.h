@@ -6,15 +6,14 @@ namespace tern::cpu {
 
 constexpr int kMaxNBitsRows = 4;  // rows of a tile
 
-// One panel of weights. Pointers are to the three parts of the panel.
+// One panel of weights (NBitsLayout).
 struct NBitsPanel {
-  const void* scales = nullptr;
-  const uint8_t* zeros = nullptr;  // null means `zero` for all
-  const uint32_t* data = nullptr;
+  const uint8_t* records = nullptr;
+  int64_t record_bytes = 0, zeros_at = 0, data_at = 0;
   int64_t depth = 0, step = 32, block = 32;  // block > 0
   int bits = 4;
-  bool f16_scales = true;
-  float zero = 0;
+  bool f16_scales = true, has_zeros = false;
+  float zero = 0;  // if !has_zeros
 };
 
 // Rows of a that were prepared for integer products. Element k of a row is (digit 2 * 2^16 + digit 1 * 2^8 +

@@ -24,32 +24,37 @@ float ScaleAt(const NBitsSource& s, int64_t i) {
   return s.scale_type == DType::kF16 ? HalfToFloat(bits) : BFloatToFloat(bits);
 }
 
-// Writes the scale and the zero point of one block of column n.
-void PackScale(const NBitsLayout& l, const NBitsSource& s, int64_t block, int64_t n, int64_t at,
-               uint8_t* panel) {
+// Writes the scale and the zero point of one block of column n to column c of a record.
+void PackScale(const NBitsLayout& l, const NBitsSource& s, int64_t block, int64_t n, int64_t c,
+               uint8_t* record) {
   const int64_t from = block * s.scale_k + n * s.scale_n;
   const float scale = ScaleAt(s, from);
   if (l.f16_scales) {
     const auto bits = static_cast<uint16_t>(EncodeFloat(DType::kF16, scale));
-    std::memcpy(panel + 2 * at, &bits, sizeof bits);
+    std::memcpy(record + 2 * c, &bits, sizeof bits);
   } else {
-    std::memcpy(panel + 4 * at, &scale, sizeof scale);
+    std::memcpy(record + 4 * c, &scale, sizeof scale);
   }
   if (l.has_zeros)
-    panel[l.zeros_at() + at] = static_cast<uint8_t>(StoredAt(s.zero, l.bits, s.is_signed, from));
+    record[l.zeros_at() + c] = static_cast<uint8_t>(StoredAt(s.zero, l.bits, s.is_signed, from));
 }
 
-// Writes column n of the weights to column `c` of a panel.
+// Writes column n of the weights to column c of a panel.
 void PackColumn(const NBitsLayout& l, const NBitsSource& s, int64_t n, int64_t c, int64_t columns,
                 uint8_t* panel) {
-  for (int64_t b = 0; b < l.blocks(); ++b) PackScale(l, s, b, n, b * columns + c, panel);
-  uint8_t* data = panel + l.data_at() + 4 * c;
-  for (int64_t k = 0; k < l.k; ++k) {
-    const uint32_t q = StoredAt(s.q, l.bits, s.is_signed, k * s.k_stride + n * s.n_stride);
-    if (l.bits == 8)
-      data[k / 4 * 4 * columns + k % 4] = static_cast<uint8_t>(q);
-    else
-      data[k / 8 * 4 * columns + k % 4] |= static_cast<uint8_t>(q << (k % 8 / 4 * 4));
+  const int64_t block = l.block ? l.block : l.depth();
+  for (int64_t b = 0; b < l.blocks(); ++b) {
+    uint8_t* record = panel + b * l.record_bytes();
+    PackScale(l, s, b, n, c, record);
+    uint8_t* data = record + l.data_at() + 4 * c;
+    const int64_t k0 = b * block, count = std::min(block, l.k - k0);
+    for (int64_t k = 0; k < count; ++k) {
+      const uint32_t q = StoredAt(s.q, l.bits, s.is_signed, (k0 + k) * s.k_stride + n * s.n_stride);
+      if (l.bits == 8)
+        data[k / 4 * 4 * columns + k % 4] = static_cast<uint8_t>(q);
+      else
+        data[k / 8 * 4 * columns + k % 4] |= static_cast<uint8_t>(q << (k % 8 / 4 * 4));
+    }
   }
 }
 
@@ -57,14 +62,18 @@ void PackColumn(const NBitsLayout& l, const NBitsSource& s, int64_t n, int64_t c
 
 int64_t NBitsLayout::panels() const { return CeilDiv(n, NBitsSimd().columns); }
 
-int64_t NBitsLayout::zeros_at() const { return Lines(blocks() * NBitsSimd().columns * (f16_scales ? 2 : 4)); }
+int64_t NBitsLayout::zeros_at() const { return Lines(NBitsSimd().columns * (f16_scales ? 2 : 4)); }
 
-int64_t NBitsLayout::data_at() const {
-  return zeros_at() + (has_zeros ? Lines(blocks() * NBitsSimd().columns) : 0);
+int64_t NBitsLayout::data_at() const { return zeros_at() + (has_zeros ? Lines(NBitsSimd().columns) : 0); }
+
+int64_t NBitsLayout::record_bytes() const {
+  return Lines(data_at() + (block ? block : depth()) * bits / 8 * NBitsSimd().columns);
 }
 
 int64_t NBitsLayout::panel_bytes() const {
-  return Lines(data_at() + depth() * bits / 8 * NBitsSimd().columns);
+  if (blocks() == 0) return 0;
+  const int64_t last = depth() - (blocks() - 1) * block;
+  return (blocks() - 1) * record_bytes() + Lines(data_at() + last * bits / 8 * NBitsSimd().columns);
 }
 
 void PackNBits(const NBitsLayout& layout, const NBitsSource& source, uint8_t* packed,

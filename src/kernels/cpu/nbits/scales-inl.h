@@ -1,4 +1,4 @@
-// Reads the scales and zero points of a panel, for *_simd.cc files.
+// Reads the blocks of a panel, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/gemm/tile-inl.h"
 #include "kernels/cpu/nbits/nbits_simd.h"
@@ -6,9 +6,10 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-inline Floats LoadScales(const void* from, bool f16, int64_t at) {
-  if (!f16) return LoadVector(static_cast<const float*>(from) + at);
-  const auto* halves = static_cast<const uint16_t*>(from) + at;
+inline Floats LoadScales(const uint8_t* record, bool f16, int j) {
+  const int at = j * kLanes<float>;
+  if (!f16) return LoadVector(reinterpret_cast<const float*>(record) + at);
+  const auto* halves = reinterpret_cast<const uint16_t*>(record) + at;
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves))));
 #elif defined(__AVX2__)
@@ -26,27 +27,37 @@ inline Floats LoadBytes(const uint8_t* from) {
   return __builtin_convertvector(v, Floats);
 }
 
-// Read(s) sets the scales and zero points of step s. Steps must be read in order, but the first may be any.
-struct ScaleReader {
-  explicit ScaleReader(const NBitsPanel& p) : panel(p) {
+// The scales, zero points and dwords of one block.
+struct BlockReader {
+  explicit BlockReader(const NBitsPanel& p) : panel(p) {
     for (Floats& z : zero) z = All(p.zero);
   }
-  void Read(int64_t s) {
-    const int64_t block = s * panel.step / panel.block;
-    if (block == current) return;
-    current = block;
+  void Open(int64_t block) {
+    const uint8_t* record = panel.records + block * panel.record_bytes;
+    data = reinterpret_cast<const uint32_t*>(record + panel.data_at);
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      const int64_t at = block * kWidth + j * kLanes<float>;
-      scale[j] = LoadScales(panel.scales, panel.f16_scales, at);
-      if (panel.zeros) zero[j] = LoadBytes(panel.zeros + at);
+      scale[j] = LoadScales(record, panel.f16_scales, j);
+      if (panel.has_zeros) zero[j] = LoadBytes(record + panel.zeros_at + j * kLanes<float>);
     }
   }
 
   const NBitsPanel& panel;
-  int64_t current = -1;
+  const uint32_t* data = nullptr;
   Floats scale[kVectors] = {}, zero[kVectors];
 };
+
+// Calls f(k, data) for each step of k, in order, when `reader` has opened the step's block.
+template <class F> inline void ForEachStep(BlockReader& reader, const F& f) {
+  const NBitsPanel& p = reader.panel;
+  const int64_t dwords = p.step * p.bits / 32 * kWidth;
+  int64_t k = 0;
+  for (int64_t block = 0; k < p.depth; ++block) {
+    reader.Open(block);
+    const uint32_t* data = reader.data;
+    for (const int64_t end = MinOf(k + p.block, p.depth); k < end; k += p.step, data += dwords) f(k, data);
+  }
+}
 
 template <int R> inline void StoreSums(const NBitsTile& t, const Floats (&sum)[R][kVectors]) {
   constexpr int lanes = kLanes<float>;
