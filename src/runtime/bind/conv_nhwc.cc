@@ -4,6 +4,7 @@
 #include "kernels/cpu/conv/grouped_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "kernels/cpu/conv/nhwc_conv_transpose.h"
+#include "kernels/cpu/conv/nhwc_taps.h"
 #include "runtime/bind/conv_work.h"
 
 namespace tern {
@@ -131,6 +132,33 @@ class NhwcGrouped : public NhwcKernel<NhwcGrouped, cpu::NhwcGrouped> {
   }
 };
 
+// Convolution of which many taps read padding, because of a large dilation.
+class NhwcTaps : public NhwcKernel<NhwcTaps, cpu::NhwcTaps> {
+ public:
+  static constexpr const char* kPack = "conv.panels.f32";
+  static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && FitsShape(q); }
+  static std::string WhyNot(const KernelQuery& q) {
+    const std::string why = NhwcKernel::WhyNot(q);
+    return !why.empty()
+               ? why
+               : "needs one group, a dilation above 1, at most two spatial axes, and a tap that never reads padding";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const cpu::ConvShape s = *NhwcShape(q);
+    Work work = ConvOperands(s);
+    work.algorithm = "direct";
+    work.products = cpu::NhwcTaps(s).Products();
+    return {work};
+  }
+
+ private:
+  // Without dilation, few taps read padding.
+  static bool FitsShape(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() && (s->dilation[1] > 1 || s->dilation[2] > 1) && cpu::NhwcTaps::Fits(*s);
+  }
+};
+
 class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTranspose, true> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -162,6 +190,7 @@ TERN_KERNELS(ConvNhwc) {
   AddNhwc<NhwcConv<kBf16, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col.bf16");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
   AddNhwc<NhwcGrouped>(table, "cpu.conv.nhwc.grouped.f32");
+  AddNhwc<NhwcTaps>(table, "cpu.conv.nhwc.taps.f32");
   AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }
 

@@ -55,6 +55,16 @@ TEST(NhwcKernels, WideDilationsOfConvTransposeAreRefused) {
   EXPECT_FALSE(legal("[30,30]"));
 }
 
+TEST(NhwcTaps, DilationsThatReadMuchPadding) {
+  const std::string taps = "cpu.conv.nhwc.taps.f32";
+  EXPECT_EQ(ConvKernelChosen({1, 33, 33, 256}, {256, 256, 3, 3}, "pads=[24,24,24,24],dilations=[24,24]"),
+            taps);
+  EXPECT_NE(ConvKernelChosen({1, 33, 33, 256}, {256, 256, 3, 3}, "pads=[1,1,1,1]"), taps);
+  EXPECT_NE(
+      ConvKernelChosen({1, 33, 33, 256}, {256, 64, 3, 3}, "pads=[24,24,24,24],dilations=[24,24],group=4"),
+      taps);
+}
+
 TEST(NhwcGrouped, SmallGroupsThatFitIntoVectors) {
   const std::string grouped = "cpu.conv.nhwc.grouped.f32", same = "pads=[1,1,1,1],";
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 4, 3, 3}, same + "group=32"), grouped);

@@ -99,6 +99,7 @@ std::vector<Choice> ManyChoices(DType dtype, Precision precision) {
       add(image(16), {32, 16, side, side}, StrCat("Conv(%x, %w) {", order, "group=1}"));
     add(image(16), {16, 1, 3, 3}, StrCat("Conv(%x, %w) {", order, "group=16}"));
     add(image(16), {16, 4, 3, 3}, StrCat("Conv(%x, %w) {", order, "group=4}"));
+    add(image(16), {16, 16, 3, 3}, StrCat("Conv(%x, %w) {", order, "dilations=[4,4],pads=[4,4,4,4]}"));
     add(image(16), {16, 32, 2, 2}, StrCat("ConvTranspose(%x, %w) {", order, "strides=[2,2]}"));
   }
   return all;

@@ -91,6 +91,7 @@ TEST(RowStride, EveryKernelThatCan) {
                           {"Conv", "pads=[15,15,15,15],group=4", {1, 20, 18, 4}, {4, 1, 31, 31}},
                           {"Conv", "pads=[1,1,1,1],group=20", {1, 20, 22, 20}, {20, 1, 3, 3}},
                           {"Conv", "pads=[1,1,1,1],group=5", {1, 20, 22, 20}, {20, 4, 3, 3}},
+                          {"Conv", "pads=[9,9,9,9],dilations=[9,9]", {1, 20, 22, 20}, {20, 20, 3, 3}},
                           {"Conv", "strides=[1,1]", {1, 20, 22, 16}, {24, 16, 1, 1}},
                           {"ConvTranspose", "strides=[2,2]", {1, 20, 22, 16}, {16, 24, 2, 2}},
                           {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
