@@ -2,7 +2,8 @@
 # The target OWNER compiles these headers once, for all targets that name it. When one of the headers changes, all sources
 # are compiled again. So HEADERS should contain only headers that nearly all sources include anyway. A source must still
 # include every header it uses, because the debug preset has no precompiled headers. GCC accepts a precompiled header in a
-# target with the same machine flags and the same position independence as OWNER. The optimization level may differ.
+# target with the same machine flags and the same position independence as OWNER. The optimization level may differ, except
+# that -Os and others do not mix.
 set(TERN_STANDARD_HEADERS <algorithm> <cstddef> <cstdint> <functional> <list> <map> <memory> <optional> <stdexcept> <string> <string_view>
     <type_traits> <utility> <variant> <vector>)
 
@@ -22,7 +23,9 @@ endfunction()
 
 # tern_precompile_module(NAME): sets the precompiled headers of the module tern_NAME.
 function(tern_precompile_module name)
-  if(name MATCHES "^(base|core|data|kernels|server)$")
+  if(name STREQUAL "kernels" AND TERN_OPS_FROM)
+    tern_precompile(tern_kernels tern_kernels ${TERN_STANDARD_HEADERS})  # -O3, while other modules have -Os
+  elseif(name MATCHES "^(base|core|data|kernels|server)$")
     tern_precompile(tern_${name} tern_base ${TERN_STANDARD_HEADERS})
   elseif(name STREQUAL ops)
     tern_precompile(tern_ops tern_ops ${TERN_STANDARD_HEADERS} <ir/eval_context.h> <ir/infer_context.h> <ir/op_def.h>)
