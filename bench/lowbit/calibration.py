@@ -27,6 +27,6 @@ def samples(entry):
 
 
 def store(entry, path):
-    """Writes all samples to an .npz file. Each array has the samples along a new first axis."""
+    """Writes all samples to an .npz file. The networks have batch size 1, so each row of an array is a sample."""
     drawn = list(samples(entry))
-    np.savez(path, **{name: np.stack([sample[name] for sample in drawn]) for name in drawn[0]})
+    np.savez(path, **{name: np.concatenate([sample[name] for sample in drawn]) for name in drawn[0]})

@@ -18,7 +18,7 @@ def run(command):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
-        raise NotMade(lines[-1][:300] if lines else f"exit status {done.returncode}")
+        raise NotMade(lines[0][:300] if lines else f"exit status {done.returncode}")
 
 
 def with_tern(entry, source, samples, target, tools):

@@ -17,8 +17,8 @@ def main():
     with np.load(samples) as stored:
         arrays = {name: stored[name] for name in stored.files}
     count = len(next(iter(arrays.values())))
-    model.reshape({name: list(array.shape[1:]) for name, array in arrays.items()})
-    data = nncf.Dataset([{name: array[i] for name, array in arrays.items()} for i in range(count)])
+    model.reshape({name: [1, *array.shape[1:]] for name, array in arrays.items()})
+    data = nncf.Dataset([{name: array[i:i + 1] for name, array in arrays.items()} for i in range(count)])
     options = {"model_type": nncf.ModelType.TRANSFORMER} if kind == "text" else {}
     openvino.save_model(nncf.quantize(model, data, subset_size=count, preset=nncf.QuantizationPreset.MIXED, **options), target)
 
