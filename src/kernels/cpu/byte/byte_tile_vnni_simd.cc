@@ -133,6 +133,41 @@ inline void FinishInRegisters(const ByteTile& t, const Lanes<kVectorBytes>::Rang
 }
 #endif
 
+// Copies n bytes, 0 <= n < 2 * kBytes.
+template <int kBytes = kWidth / 2> inline void CopyFew(const uint8_t* from, int64_t n, uint8_t* to) {
+  if (n & kBytes) {
+    __builtin_memcpy(to, from, kBytes);
+    from += kBytes, to += kBytes;
+  }
+  if constexpr (kBytes > 1) CopyFew<kBytes / 2>(from, n, to);
+}
+
+// A tile whose last vector of columns is partly used. It is rounded in a buffer with full vectors.
+struct PartTile {
+  ByteTile tile;
+  ByteEpilogue e;
+  float scale[kWidth];
+  uint8_t residual[kRows * kWidth], c[kRows * kWidth];
+
+  [[gnu::noinline]] const ByteTile& Prepare(const ByteTile& t, int rows) {
+    tile = t, e = *t.epilogue;
+    for (int64_t j = 0; j < kWidth; j += kLane) {
+      const int64_t columns = MaxOf<int64_t>(0, MinOf<int64_t>(kLane, t.columns - j));
+      StoreVector(scale + j, LoadPart(e.scale + t.column + (columns ? j : 0), columns));
+    }
+    if (t.residual)
+      for (int i = 0; i < rows; ++i)
+        CopyFew(static_cast<const uint8_t*>(t.residual) + i * e.residual_row, t.columns, residual + i * kWidth);
+    e.scale = scale, e.residual_row = kWidth;
+    tile.epilogue = &e, tile.column = 0, tile.residual = residual, tile.c = c, tile.c_row = kWidth;
+    return tile;
+  }
+  [[gnu::noinline]] void CopyResults(const ByteTile& t, int rows) const {
+    for (int i = 0; i < rows; ++i)
+      CopyFew(c + i * kWidth, t.columns, static_cast<uint8_t*>(t.c) + i * t.c_row);
+  }
+};
+
 // Finishes sums of `rows` rows, [rows][kWidth].
 void FinishRows(const ByteTile& t, const int32_t* sums, int rows) {
   const ByteEpilogue& e = *t.epilogue;
@@ -147,9 +182,17 @@ void FinishRows(const ByteTile& t, const int32_t* sums, int rows) {
 
 template <int R, int N> inline void Finish(const ByteTile& t, Ints (&sum)[R][N]) {
 #if defined(__SSE2__)
-  if (t.rounds && t.columns == N * kLane) {
+  if (t.rounds) {
     const Lanes<kVectorBytes>::Range range(t.to);
-    return t.residual ? FinishInRegisters<true>(t, range, sum) : FinishInRegisters<false>(t, range, sum);
+    PartTile part;
+    const bool full = t.columns == N * kLane;
+    const ByteTile& tile = full ? t : part.Prepare(t, R);
+    if (t.residual)
+      FinishInRegisters<true>(tile, range, sum);
+    else
+      FinishInRegisters<false>(tile, range, sum);
+    if (!full) part.CopyResults(t, R);
+    return;
   }
 #endif
   int32_t sums[R * kWidth];

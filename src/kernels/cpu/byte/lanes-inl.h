@@ -136,10 +136,24 @@ template <int W> struct Lanes {
     return Bytes(bytes);
   }
 #else
+  static_assert(W == 16);
+  static Bytes Low8(Bytes a, Bytes b) {
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  }
+  static Bytes High8(Bytes a, Bytes b) {
+    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  }
+  static Bytes Low16(Bytes a, Bytes b) {
+    return Bytes(__builtin_shufflevector(Shorts(a), Shorts(b), 0, 8, 1, 9, 2, 10, 3, 11));
+  }
+  static Bytes High16(Bytes a, Bytes b) {
+    return Bytes(__builtin_shufflevector(Shorts(a), Shorts(b), 4, 12, 5, 13, 6, 14, 7, 15));
+  }
   static void Interleave(const Bytes (&x)[4], Bytes (&y)[4]) {
-    for (int v = 0; v < 4; ++v)
-      for (int part = 0; part < W / 16; ++part)
-        for (int i = 0; i < 16; ++i) y[v][16 * part + i] = x[i % 4][16 * part + 4 * v + i / 4];
+    const Bytes low01 = Low8(x[0], x[1]), high01 = High8(x[0], x[1]), low23 = Low8(x[2], x[3]),
+                high23 = High8(x[2], x[3]);
+    y[0] = Low16(low01, low23), y[1] = High16(low01, low23);
+    y[2] = Low16(high01, high23), y[3] = High16(high01, high23);
   }
 
   static void AddDot(Ints& sum, Bytes x, const int8_t* w) {
@@ -161,7 +175,7 @@ template <int W> struct Lanes {
     constexpr float kToInteger = 12582912.0f;  // see byte_epilogue-inl.h
     const float least = static_cast<float>(to.low - to.zero) + kToInteger,
                 most = static_cast<float>(to.high - to.zero) + kToInteger;
-    Bytes y;
+    uint8_t y[W];
     for (int v = 0; v < 4; ++v) {
       Floats f = (v < 2 ? low : high).v[v % 2] + kToInteger;
       f = f < least ? Floats{} + least : f;
@@ -169,7 +183,7 @@ template <int W> struct Lanes {
       const Ints rounded = __builtin_convertvector(f - kToInteger, Ints) + to.zero;
       for (int i = 0; i < W / 4; ++i) y[i / 4 * 16 + 4 * v + i % 4] = static_cast<uint8_t>(rounded[i]);
     }
-    return y ^ to.flip;
+    return Load(y) ^ to.flip;
   }
 #endif
 
