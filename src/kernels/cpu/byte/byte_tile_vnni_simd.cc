@@ -111,7 +111,7 @@ inline void FinishInRegisters(const ByteTile& t, const Lanes<kVectorBytes>::Rang
   if constexpr (kFirst < R) {
     constexpr int kNext = kFirst + 4 / N < R ? kFirst + 4 / N : R;
     const ByteEpilogue& e = *t.epilogue;
-    const ResidualReader read(e, e.residual_zero);
+    const ByteReader read(e.residual_type, e.residual_zero);
     Lanes<kVectorBytes>::Raw rounded[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
