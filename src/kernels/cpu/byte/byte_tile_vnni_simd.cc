@@ -157,7 +157,8 @@ struct PartTile {
     }
     if (t.residual)
       for (int i = 0; i < rows; ++i)
-        CopyFew(static_cast<const uint8_t*>(t.residual) + i * e.residual_row, t.columns, residual + i * kWidth);
+        CopyFew(static_cast<const uint8_t*>(t.residual) + i * e.residual_row, t.columns,
+                residual + i * kWidth);
     e.scale = scale, e.residual_row = kWidth;
     tile.epilogue = &e, tile.column = 0, tile.residual = residual, tile.c = c, tile.c_row = kWidth;
     return tile;

@@ -83,7 +83,8 @@ void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& 
   const auto row = [&](const ByteElements& p, const ByteElements& q, int64_t at, int64_t n) {
     IntegerSimd().sum_bytes(to, p, a.ratio, q, b.ratio, offset, At(y, at), n);
   };
-  if (Small(a.ratio) && Small(b.ratio) && Small(offset) && EachContiguousRow(plan, a, b, workers, row)) return;
+  if (Small(a.ratio) && Small(b.ratio) && Small(offset) && EachContiguousRow(plan, a, b, workers, row))
+    return;
   EachTile(plan, a, b, 0, 0, workers, [&](const float* p, const float* q, int64_t at, int64_t n) {
     IntegerSimd().sum(to, p, a.ratio, q, b.ratio, offset, At(y, at), n);
   });

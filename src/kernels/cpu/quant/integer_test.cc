@@ -34,7 +34,8 @@ TEST_P(ByteBinaryLevels, MatchPlainLoops) {
           for (int64_t i = 0; i < 3 * n; ++i) {
             const auto at = static_cast<size_t>(i);
             const auto x = static_cast<float>(NumberOf(a_type, a[at])),
-                       z = static_cast<float>(NumberOf(b_type, b[broadcast ? at % static_cast<size_t>(n) : at]));
+                       z = static_cast<float>(
+                           NumberOf(b_type, b[broadcast ? at % static_cast<size_t>(n) : at]));
             ASSERT_EQ(NumberOf(a_type, sum[at]),
                       Quantized(std::fma(x, p.ratio, std::fma(z, q.ratio, 1.5f)), whole));
             ASSERT_EQ(NumberOf(a_type, product[at]), Quantized(Product(x - 3, z + 2, 0.013f, 5), whole));
