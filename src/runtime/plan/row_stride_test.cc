@@ -78,12 +78,22 @@ TEST(RowStride, TheConcatNeedsNoStep) {
   }
 }
 
+// Returns random numbers of a type. Those of integers are in [28, 228], or in [-100, 100] if i8.
+Tensor NoiseOf(DType type, const Dims& dims, uint32_t seed) {
+  const Tensor noise = Noise(dims, seed);
+  if (type == DType::kF32) return noise;
+  std::vector<double> values = ToDoubles(noise);
+  for (double& v : values) v = std::round(100 * v) + (type == DType::kI8 ? 0 : 128);
+  return Tensor::Of(type, dims, values);
+}
+
 // Runs each kernel that has KernelAbilities::row_stride on the layers for which it is legal, and checks its
 // result.
 TEST(RowStride, EveryKernelThatCan) {
   struct Layer {
     const char *op, *attrs;
     Dims x, w;  // w is empty if the op has no weights
+    DType type = DType::kF32;
   };
   const Layer layers[] = {{"Conv", "pads=[1,1,1,1]", {1, 10, 11, 8}, {48, 8, 3, 3}},
                           {"Conv", "pads=[2,2,2,2]", {1, 10, 11, 8}, {48, 8, 5, 5}},
@@ -95,22 +105,29 @@ TEST(RowStride, EveryKernelThatCan) {
                           {"Conv", "strides=[1,1]", {1, 20, 22, 16}, {24, 16, 1, 1}},
                           {"ConvTranspose", "strides=[2,2]", {1, 20, 22, 16}, {16, 24, 2, 2}},
                           {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
-                          {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}}};
+                          {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}},
+                          {"Pool", "kind=\"max\",kernel=[2,2]", {1, 20, 22, 16}, {}, DType::kU8},
+                          {"QConv", "pads=[1,1,1,1]", {1, 10, 11, 8}, {48, 8, 3, 3}, DType::kU8},
+                          {"QConv", "strides=[1,1]", {1, 10, 11, 8}, {5, 8, 1, 1}, DType::kU8},
+                          {"QConv", "group=20", {1, 10, 11, 20}, {20, 1, 3, 3}, DType::kU8}};
   std::set<std::string> tried, able;
   // FFT kernels that differ only in their tile size count as one kernel. Testing one of them is enough.
   const auto family = [](const std::string& name) {
     return std::regex_replace(name, std::regex("\\.fft\\.\\d+"), ".fft");
   };
   for (const Layer& l : layers) {
-    const std::string node =
-        StrCat(l.op, "(%x", l.w.empty() ? "" : ", %w", ") {channels_last=true,", l.attrs, "}");
-    auto parsed = ParseGraph(StrCat(
-        "graph @g(%x: ", Describe(DType::kF32, l.x), l.w.empty() ? "" : ", %w: " + Describe(DType::kF32, l.w),
-        ") -> (%y) {\n  %a = ", node, "\n  %b = ", node, "\n  %y = Concat(%a, %b) {axis=3}\n}"));
+    const bool quantized = l.op[0] == 'Q';
+    const DType weights = quantized ? DType::kI8 : l.type;
+    const std::string inputs = quantized ? "(%x, #s, _, %w, #s, _, #t)" : l.w.empty() ? "(%x)" : "(%x, %w)";
+    const std::string node = StrCat(l.op, inputs, " {channels_last=true,", l.attrs, "}");
+    auto parsed = ParseGraph(StrCat("graph @g(%x: ", Describe(l.type, l.x),
+                                    l.w.empty() ? "" : ", %w: " + Describe(weights, l.w),
+                                    ") -> (%y) {\n  #s: f32[] = (0.1)  #t: f32[] = (40)\n  %a = ", node,
+                                    "\n  %b = ", node, "\n  %y = Concat(%a, %b) {axis=3}\n}"));
     ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
-    if (!l.w.empty()) (*parsed)->InputToConstant((*parsed)->inputs()[1], Noise(l.w, 4));
+    if (!l.w.empty()) (*parsed)->InputToConstant((*parsed)->inputs()[1], NoiseOf(weights, l.w, 4));
     const std::shared_ptr<const Graph> graph = std::move(*parsed);
-    const DatumList x{Noise(l.x, 3)};
+    const DatumList x{NoiseOf(l.type, l.x, 3)};
     const auto want = EvaluateGraph(*graph, x);
     ASSERT_TRUE(want.ok()) << want.status().ToString();
     for (const KernelEntry* entry : CpuKernels().Of(l.op)) {

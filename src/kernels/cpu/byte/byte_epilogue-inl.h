@@ -108,12 +108,12 @@ inline ByteRange WithZeroPoint(ByteRange to) {
   return to;
 }
 
-// Converts i8 or u8 elements of the residual to integers minus `zero`.
-struct ResidualReader {
+// Converts i8 or u8 elements to floats minus `zero`.
+struct ByteReader {
   uint8_t flip;    // turns i8 into u8 with a zero point that is larger by 128
   int32_t offset;  // what is subtracted
-  ResidualReader(const ByteEpilogue& e, float zero)
-      : flip(e.residual_type == DType::kI8 ? 0x80 : 0), offset(flip + static_cast<int32_t>(zero)) {}
+  ByteReader(DType type, float zero)
+      : flip(type == DType::kI8 ? 0x80 : 0), offset(flip + static_cast<int32_t>(zero)) {}
   Floats operator()(LaneBytes v) const { return ToFloats(WidenBytes(v ^ flip) - offset); }
 };
 
@@ -132,7 +132,7 @@ inline Floats FusedMultiplyAdd(Floats a, float b, Floats c) {
 // The formula of ByteResidual::kAfterRounding for v = float(sum + bias) * scale.
 inline LaneBytes AddRounded(const ByteEpilogue& e, Floats v, LaneBytes residual) {
   const Floats q = Rounding(e.inner).Clamped(v) - (kToInteger - e.inner.zero),
-               r = ResidualReader(e, 0)(residual);
+               r = ByteReader(e.residual_type, 0)(residual);
   const Floats a = e.residual_first ? r : q, b = e.residual_first ? q : r;
   const Floats sum = FusedMultiplyAdd(a, e.a_ratio, FusedMultiplyAdd(b, e.b_ratio, All(e.rest)));
   return Rounding(WithZeroPoint(e.to))(sum);
@@ -159,7 +159,7 @@ inline void FinishBytes(const ByteEpilogue& e, const ByteRow& to, int64_t i, int
   if (e.residual_mode == ByteResidual::kNone) return StoreBytes(y, Rounding(e.to)(v), n);
   const LaneBytes residual = LoadBytes(static_cast<const uint8_t*>(to.residual) + i, n);
   if (e.residual_mode == ByteResidual::kAfterRounding) return StoreBytes(y, AddRounded(e, v, residual), n);
-  v += ResidualReader(e, e.residual_zero)(residual) * e.residual_ratio;
+  v += ByteReader(e.residual_type, e.residual_zero)(residual) * e.residual_ratio;
   StoreBytes(y, Rounding(e.to)(v), n);
 }
 

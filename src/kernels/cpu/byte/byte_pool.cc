@@ -25,28 +25,28 @@ void NhwcByteMaxPool(const ConvShape& s, DType type, const void* x, void* y, con
   const uint8_t flip = FlipOf(type), lowest = flip;  // the lowest number is 0 before it is flipped
   const BytePoolTable& table = BytePoolSimd();
   if (s.channels == 0) return;
-  workers.ParallelFor(
-      s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t pixel = begin * s.output[2]; pixel < end * s.output[2]; ++pixel) {
-          const Spatial at{pixel / (s.output[2] * s.output[1]) % s.output[0], pixel / s.output[2] % s.output[1],
-                           pixel % s.output[2]};
-          ByteWindow w;
-          w.first = static_cast<const uint8_t*>(x) + pixel / s.output_size() * s.input_size() * s.channels;
-          for (size_t i = 0; i < 3; ++i) {
-            const int64_t start = at[i] * s.stride[i] - s.begin[i];
-            const Inside inside = InsideOf(start, s.dilation[i], s.input[i], s.kernel[i]);
-            w.count[i] = std::max<int64_t>(0, inside.last - inside.first);
-            w.step[i] = s.dilation[i] * steps[i];
-            w.first += (start + inside.first * s.dilation[i]) * steps[i];
-          }
-          auto* to = static_cast<uint8_t*>(y) + pixel * stride;
-          if (w.count[0] * w.count[1] * w.count[2] > 0)
-            table.max(w, s.channels, flip, to);
-          else
-            std::memset(to, lowest, static_cast<size_t>(s.channels));
-        }
-      });
+  workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t pixel = begin * s.output[2]; pixel < end * s.output[2]; ++pixel) {
+                          const Spatial at{pixel / (s.output[2] * s.output[1]) % s.output[0],
+                                           pixel / s.output[2] % s.output[1], pixel % s.output[2]};
+                          ByteWindow w;
+                          w.first = static_cast<const uint8_t*>(x) +
+                                    pixel / s.output_size() * s.input_size() * s.channels;
+                          for (size_t i = 0; i < 3; ++i) {
+                            const int64_t start = at[i] * s.stride[i] - s.begin[i];
+                            const Inside inside = InsideOf(start, s.dilation[i], s.input[i], s.kernel[i]);
+                            w.count[i] = std::max<int64_t>(0, inside.last - inside.first);
+                            w.step[i] = s.dilation[i] * steps[i];
+                            w.first += (start + inside.first * s.dilation[i]) * steps[i];
+                          }
+                          auto* to = static_cast<uint8_t*>(y) + pixel * stride;
+                          if (w.count[0] * w.count[1] * w.count[2] > 0)
+                            table.max(w, s.channels, flip, to);
+                          else
+                            std::memset(to, lowest, static_cast<size_t>(s.channels));
+                        }
+                      });
 }
 
 void NhwcByteMeans(const ByteOperand& x, int64_t images, int64_t pixels, int64_t channels, float multiplier,
@@ -69,8 +69,8 @@ void NhwcByteMeans(const ByteOperand& x, int64_t images, int64_t pixels, int64_t
       }
       for (int64_t j = 0; j < count; ++j)
         sums[static_cast<size_t>(j)] = static_cast<float>(total[static_cast<size_t>(j)]);
-      IntegerSimd().rescale(to, sums.data(), 0, multiplier,
-                            static_cast<uint8_t*>(y) + image * channels + c, count);
+      IntegerSimd().rescale(to, sums.data(), 0, multiplier, static_cast<uint8_t*>(y) + image * channels + c,
+                            count);
     }
   });
 }

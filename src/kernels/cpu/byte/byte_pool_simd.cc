@@ -16,7 +16,8 @@ inline L::Bytes Larger(L::Bytes a, L::Bytes b) {
 }
 
 // Returns the largest tap. load(p) returns channels at address p.
-template <class T, class Load, class Max> inline T Largest(const ByteWindow& w, const Load& load, const Max& max) {
+template <class T, class Load, class Max>
+inline T Largest(const ByteWindow& w, const Load& load, const Max& max) {
   T y = load(w.first);
   for (int64_t i = 0; i < w.count[0]; ++i)
     for (int64_t j = 0; j < w.count[1]; ++j)
@@ -37,7 +38,9 @@ void Max(const ByteWindow& w, int64_t channels, uint8_t flip, uint8_t* y) {
   }
   for (int64_t i = 0; i < channels; i += kVectorBytes) {
     const int64_t c = MinOf<int64_t>(i, channels - kVectorBytes);
-    L::Store(y + c, Largest<L::Bytes>(w, [=](const uint8_t* p) { return L::Load(p + c) ^ flip; }, Larger) ^ flip);
+    L::Store(y + c, Largest<L::Bytes>(
+                        w, [=](const uint8_t* p) { return L::Load(p + c) ^ flip; }, Larger) ^
+                        flip);
   }
 }
 

@@ -21,7 +21,8 @@ int MaxOf(const ConvShape& s, DType type, const std::vector<uint8_t>& x, int64_t
       at[i] = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
       inside = inside && at[i] >= 0 && at[i] < s.input[i];
     }
-    const int64_t from = ((pixel / s.output_size() * s.input[0] + at[0]) * s.input[1] + at[1]) * s.input[2] + at[2];
+    const int64_t from =
+        ((pixel / s.output_size() * s.input[0] + at[0]) * s.input[1] + at[1]) * s.input[2] + at[2];
     if (inside) y = std::max(y, NumberOf(type, x[static_cast<size_t>(from * s.channels + channel)]));
   }
   return y;
@@ -56,9 +57,11 @@ TEST_P(BytePoolLevels, MeansMatchPlainLoops) {
         for (int64_t i = 0; i < images * channels; ++i) {
           int64_t sum = 0;
           for (int64_t p = 0; p < pixels; ++p)
-            sum += NumberOf(type, x[static_cast<size_t>((i / channels * pixels + p) * channels + i % channels)]);
+            sum +=
+                NumberOf(type, x[static_cast<size_t>((i / channels * pixels + p) * channels + i % channels)]);
           sum -= static_cast<int64_t>(zero) * pixels;
-          ASSERT_EQ(NumberOf(type, y[static_cast<size_t>(i)]), Quantized(static_cast<float>(sum) * multiplier, to));
+          ASSERT_EQ(NumberOf(type, y[static_cast<size_t>(i)]),
+                    Quantized(static_cast<float>(sum) * multiplier, to));
         }
       }
 }

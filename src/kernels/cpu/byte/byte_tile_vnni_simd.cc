@@ -111,7 +111,7 @@ inline void FinishInRegisters(const ByteTile& t, const Lanes<kVectorBytes>::Rang
   if constexpr (kFirst < R) {
     constexpr int kNext = kFirst + 4 / N < R ? kFirst + 4 / N : R;
     const ByteEpilogue& e = *t.epilogue;
-    const ResidualReader read(e, e.residual_zero);
+    const ByteReader read(e.residual_type, e.residual_zero);
     Lanes<kVectorBytes>::Raw rounded[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -157,7 +157,8 @@ struct PartTile {
     }
     if (t.residual)
       for (int i = 0; i < rows; ++i)
-        CopyFew(static_cast<const uint8_t*>(t.residual) + i * e.residual_row, t.columns, residual + i * kWidth);
+        CopyFew(static_cast<const uint8_t*>(t.residual) + i * e.residual_row, t.columns,
+                residual + i * kWidth);
     e.scale = scale, e.residual_row = kWidth;
     tile.epilogue = &e, tile.column = 0, tile.residual = residual, tile.c = c, tile.c_row = kWidth;
     return tile;

@@ -263,8 +263,7 @@ void NhwcByteDepthwise::Run(const NhwcByteArgs& args, void* scratch, const Worke
         [&](int64_t begin, int64_t end) { CopyBytes(x + begin, end - begin, flip_, image + begin); });
     x = image;
   }
-  const bool rounds =
-      e.residual_mode == ByteResidual::kNone && RoundsInRegisters(e, s.channels, s.taps());
+  const bool rounds = e.residual_mode == ByteResidual::kNone && RoundsInRegisters(e, s.channels, s.taps());
   const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerThread / (rows * s.output[2] * s.channels * s.taps()));

@@ -8,9 +8,9 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Four vectors of bytes are N vectors of 4 / N rows. Saturating instructions work within parts of 16 bytes, so
-// they leave part p of vector j of row r in dword 4 * p + N * r + j. Returns the dwords row by row, which is
-// the same order for N = 1 and N = 2.
+// Four vectors of bytes are N vectors of 4 / N rows. Saturating instructions work within parts of 16 bytes,
+// so they leave part p of vector j of row r in dword 4 * p + N * r + j. Returns the dwords row by row, which
+// is the same order for N = 1 and N = 2.
 inline __m128i OrderRows(__m128i v) { return v; }
 #if defined(__AVX2__)
 inline __m256i OrderRows(__m256i v) {

@@ -1,6 +1,7 @@
 // Measures the throughput of products with packed weights, relative to this machine's peak.
 //
-//   kernels_bench [MxNxK …] [--convs] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
+//   kernels_bench [MxNxK …] [--convs] [--bytes] [--threads N] [--rounds N]   (ninja -C build/release
+//   kernels_bench)
 //
 // Large products are compared with the peak rate of multiply-adds, which is measured again before each round.
 // Products of up to kFewRows rows are compared with the rate at which a simple loop reads the weights. The
@@ -19,6 +20,7 @@
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/nbits/nbits.h"
 #include "kernels/cpu/peak/peak.h"
+#include "kernels/cpu/quant/bytes_bench.h"
 
 namespace tern::cpu {
 namespace {
@@ -193,7 +195,7 @@ int main(int count, char** args) {
   using namespace tern::cpu;
   std::vector<Shape> shapes;
   int threads = 1, rounds = 5;
-  bool convs = false;
+  bool convs = false, bytes = false;
   for (int i = 1; i < count; ++i) {
     Shape s{};
     if (!std::strcmp(args[i], "--threads") && i + 1 < count)
@@ -202,13 +204,18 @@ int main(int count, char** args) {
       rounds = std::clamp(std::atoi(args[++i]), 1, 1000);
     else if (!std::strcmp(args[i], "--convs"))
       convs = true;
+    else if (!std::strcmp(args[i], "--bytes"))
+      bytes = true;
     else if (ShapeOf(args[i], s))
       shapes.push_back(s);
     else
-      return std::fprintf(stderr, "usage: %s [MxNxK …] [--convs] [--threads N] [--rounds N]\n", args[0]), 2;
+      return std::fprintf(stderr, "usage: %s [MxNxK …] [--convs] [--bytes] [--threads N] [--rounds N]\n",
+                          args[0]),
+             2;
   }
   if (convs) PrintConvs(threads, rounds);
-  for (const Shape& s : shapes.empty() && !convs ? kShapes : shapes)
+  if (bytes) PrintBytes(threads, rounds);
+  for (const Shape& s : shapes.empty() && !convs && !bytes ? kShapes : shapes)
     for (Type type : {Type::kF32, Type::kBf16, Type::kInt8, Type::kInt4}) Print(s, type, threads, rounds);
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "kernels/cpu/quant/integer.h"
 
+#include <cmath>
+
 #include "kernels/cpu/quant/quant_simd.h"
 
 namespace tern::cpu {
@@ -35,6 +37,24 @@ void EachTile(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand&
   });
 }
 
+// Calls f(a, b, to, n) for every row of elements [to, to + n) of the result, if the operands of all rows are
+// contiguous. Otherwise returns false.
+template <class F>
+bool EachContiguousRow(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b,
+                       const Workers& workers, const F& f) {
+  const auto step = plan.steps[static_cast<size_t>(plan.rank - 1)];
+  if (step[0] != 1 || step[1] != 1) return false;
+  workers.ParallelFor(plan.count, kGrain, [&](int64_t begin, int64_t end) {
+    EachRow<2>(plan, begin, end, [&](const std::array<int64_t, 2>& at, int64_t to, int64_t n) {
+      f(ByteElements{a.type, At(a.data, at[0])}, ByteElements{b.type, At(b.data, at[1])}, to, n);
+    });
+  });
+  return true;
+}
+
+// Returns whether the kernels for 8-bit elements support this ratio.
+bool Small(float ratio) { return std::abs(ratio) < kMaxByteRatio; }
+
 }  // namespace
 
 void RescaleChannels(const ChannelShape& s, const ByteRange& to, const float* sums, const int32_t* bias,
@@ -60,6 +80,11 @@ void RescaleChannels(const ChannelShape& s, const ByteRange& to, const float* su
 
 void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float offset,
              const ByteRange& to, void* y, const Workers& workers) {
+  const auto row = [&](const ByteElements& p, const ByteElements& q, int64_t at, int64_t n) {
+    IntegerSimd().sum_bytes(to, p, a.ratio, q, b.ratio, offset, At(y, at), n);
+  };
+  if (Small(a.ratio) && Small(b.ratio) && Small(offset) && EachContiguousRow(plan, a, b, workers, row))
+    return;
   EachTile(plan, a, b, 0, 0, workers, [&](const float* p, const float* q, int64_t at, int64_t n) {
     IntegerSimd().sum(to, p, a.ratio, q, b.ratio, offset, At(y, at), n);
   });
@@ -67,6 +92,10 @@ void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& 
 
 void ByteProduct(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float multiplier,
                  const ByteRange& to, void* y, const Workers& workers) {
+  const auto row = [&](const ByteElements& p, const ByteElements& q, int64_t at, int64_t n) {
+    IntegerSimd().product_bytes(to, p, a.zero, q, b.zero, multiplier, At(y, at), n);
+  };
+  if (Small(multiplier) && EachContiguousRow(plan, a, b, workers, row)) return;
   EachTile(plan, a, b, a.zero, b.zero, workers, [&](const float* p, const float* q, int64_t at, int64_t n) {
     IntegerSimd().product(to, p, q, multiplier, At(y, at), n);
   });
