@@ -1,6 +1,7 @@
 #include "kernels/cpu/byte/byte_epilogue.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -39,14 +40,17 @@ ByteSaturation SaturationOf(const ByteRange& to) {
 
 bool RoundsInRegisters(const ByteEpilogue& e, int64_t columns, int64_t depth) {
   if (e.output != ByteOutput::kBytes || e.residual_mode == ByteResidual::kAfterRounding) return false;
-  const double largest = 255.0 * 128 * static_cast<double>(depth);
+  // Compares floats by their bits, which compilers vectorize.
+  int32_t scale_bits = 0, bias = 0;
+  for (int64_t i = 0; i < columns; ++i)
+    scale_bits = std::max(scale_bits, std::bit_cast<int32_t>(e.scale[i]) & 0x7fffffff);
+  for (int64_t i = 0; e.bias && i < columns; ++i)
+    bias = std::max(bias, e.bias[i] < 0 ? ~e.bias[i] : e.bias[i]);
+  const double sum = 255.0 * 128 * static_cast<double>(depth) + bias + 1.0,
+               scale = static_cast<double>(std::bit_cast<float>(scale_bits));
   const double residual =
       e.residual_mode == ByteResidual::kNone ? 0 : 512 * std::abs(static_cast<double>(e.residual_ratio));
-  for (int64_t i = 0; i < columns; ++i) {
-    const double bias = e.bias ? e.bias[i] : 0, sum = largest + std::abs(bias);
-    if (sum * std::abs(static_cast<double>(e.scale[i])) + residual > 2147480000.0) return false;
-  }
-  return true;
+  return sum * scale + residual < 2147480000.0;
 }
 
 bool FitsI8(const ByteWeights& w, int64_t row, int64_t column, int64_t rows, int64_t columns) {

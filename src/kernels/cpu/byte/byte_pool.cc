@@ -25,27 +25,33 @@ void NhwcByteMaxPool(const ConvShape& s, DType type, const void* x, void* y, con
   const uint8_t flip = FlipOf(type), lowest = flip;  // the lowest number is 0 before it is flipped
   const BytePoolTable& table = BytePoolSimd();
   if (s.channels == 0) return;
+  // Adds the taps of the window at output position `at` of an axis that are inside the image.
+  const auto add = [&](ByteWindow& w, size_t axis, int64_t at) {
+    const int64_t start = at * s.stride[axis] - s.begin[axis];
+    const Inside inside = InsideOf(start, s.dilation[axis], s.input[axis], s.kernel[axis]);
+    w.count[axis] = std::max<int64_t>(0, inside.last - inside.first);
+    w.step[axis] = s.dilation[axis] * steps[axis];
+    w.first += (start + inside.first * s.dilation[axis]) * steps[axis];
+  };
+  const auto run_line = [&](int64_t line) {
+    ByteWindow lines;
+    lines.first =
+        static_cast<const uint8_t*>(x) + line / (s.output[0] * s.output[1]) * s.input_size() * s.channels;
+    add(lines, 0, line / s.output[1] % s.output[0]);
+    add(lines, 1, line % s.output[1]);
+    auto* to = static_cast<uint8_t*>(y) + line * s.output[2] * stride;
+    for (int64_t i = 0; i < s.output[2]; ++i, to += stride) {
+      ByteWindow w = lines;
+      add(w, 2, i);
+      if (w.count[0] * w.count[1] * w.count[2] > 0)
+        table.max(w, s.channels, flip, to);
+      else
+        std::memset(to, lowest, static_cast<size_t>(s.channels));
+    }
+  };
   workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
                       [&](int64_t begin, int64_t end) {
-                        for (int64_t pixel = begin * s.output[2]; pixel < end * s.output[2]; ++pixel) {
-                          const Spatial at{pixel / (s.output[2] * s.output[1]) % s.output[0],
-                                           pixel / s.output[2] % s.output[1], pixel % s.output[2]};
-                          ByteWindow w;
-                          w.first = static_cast<const uint8_t*>(x) +
-                                    pixel / s.output_size() * s.input_size() * s.channels;
-                          for (size_t i = 0; i < 3; ++i) {
-                            const int64_t start = at[i] * s.stride[i] - s.begin[i];
-                            const Inside inside = InsideOf(start, s.dilation[i], s.input[i], s.kernel[i]);
-                            w.count[i] = std::max<int64_t>(0, inside.last - inside.first);
-                            w.step[i] = s.dilation[i] * steps[i];
-                            w.first += (start + inside.first * s.dilation[i]) * steps[i];
-                          }
-                          auto* to = static_cast<uint8_t*>(y) + pixel * stride;
-                          if (w.count[0] * w.count[1] * w.count[2] > 0)
-                            table.max(w, s.channels, flip, to);
-                          else
-                            std::memset(to, lowest, static_cast<size_t>(s.channels));
-                        }
+                        for (int64_t line = begin; line < end; ++line) run_line(line);
                       });
 }
 

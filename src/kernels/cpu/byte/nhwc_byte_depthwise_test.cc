@@ -55,6 +55,19 @@ TEST_P(NhwcByteDepthwiseLevels, AppliesEveryEpilogue) {
     CheckBytes<NhwcByteDepthwise>(Square("window", 83, 9, kernel, 1, 1, 1), DType::kU8, DType::kI8, true);
 }
 
+// Sums times scales that do not fit into 32 bits saturate by their sign.
+TEST_P(NhwcByteDepthwiseLevels, LargeScalesSaturate) {
+  const NhwcByteData d(Square("window", 70, 6, 3, 1, 1, 1).shape, DType::kU8, DType::kI8);
+  const int64_t channels = d.s.channels, pixels = d.s.output_size();
+  ByteEpilogue e;
+  e.to = FullRange(DType::kU8, 100);
+  EpilogueCase c("large scales", e, pixels, channels, 9);
+  for (size_t i = 0; i < c.scale.size(); ++i) c.scale[i] = i % 2 ? FiniteScale(INFINITY) : 1e6f;
+  const auto got = ConvolveBytes<NhwcByteDepthwise>(d, c.e, 1);
+  for (int64_t i = 0; i < pixels * channels; ++i)
+    ASSERT_EQ(c.At(got, i), c.Expected(d.sums[static_cast<size_t>(i)], i / channels, i % channels)) << i;
+}
+
 TEST_P(NhwcByteDepthwiseLevels, KeepsGapsBetweenPixels) {
   for (const NhwcCase& c : Cases()) CheckByteGaps<NhwcByteDepthwise>(c);
 }
