@@ -5,6 +5,7 @@
 
 #include "compress/quantize/mixed.h"
 #include "data/file.h"
+#include "data/npz.h"
 #include "tools/engine.h"
 #include "tools/progress.h"
 #include "tools/quantize_report.h"
@@ -37,6 +38,7 @@ class QuantizeTool : public Tool {
   Status Check(const Args& args);
   Result<int> Finish(const Graph& before, const compress::Quantizer& quantizer, compress::Samples& samples,
                      const data::ImageOptions& pictures) const;
+  Result<compress::Quantizer::Resume> ResumeFrom() const;
   Result<Keep> SensitiveLayers(const compress::Quantizer& quantizer, compress::ErrorMeter& meter,
                                QuantizeReport& report) const;
   Status KeepFaster(const compress::Quantizer& quantizer, const Graph& before, const DatumList& inputs,
@@ -44,7 +46,7 @@ class QuantizeTool : public Tool {
   Status EvaluateBoth(const Graph& before, const Graph& after, const data::ImageOptions& pictures,
                       QuantizeReport& report) const;
 
-  std::string html_, images_, labels_ = "stem";
+  std::string html_, state_, images_, labels_ = "stem";
   std::string model_, calib_, preprocess_ = "imagenet", method_ = "mse", rounding_ = "adaround";
   std::vector<std::string> keep_;
   int64_t limit_ = 0, bits_ = 8, threads_ = 0;
@@ -69,6 +71,9 @@ void QuantizeTool::Declare(Args& args) {
   args.Option("--percentile", percentile_, "P",
               "the percentage of values that --method percentile keeps (99.99)");
   args.Option("--samples", limit_, "N", "use the first N samples; 0 means all", 0, INT64_MAX);
+  args.Option(
+      "--state", state_, "FILE.npz",
+      "store the calibration here after every tenth of the samples, and go on from there if it was interrupted");
   args.Option("--bits", bits_, "N", "bits of activations, 8 or 16 (8)", 8, 16);
   args.Flag("--symmetric", symmetric_, "the zero points of activations are in the middle");
   args.Flag("--per-tensor", per_tensor_, "one scale for all output channels of a layer's weights");
@@ -202,6 +207,18 @@ Result<int> QuantizeTool::Finish(const Graph& before, const compress::Quantizer&
   return 0;
 }
 
+// Reads the state of an interrupted calibration, if there is one, and stores states to come.
+Result<compress::Quantizer::Resume> QuantizeTool::ResumeFrom() const {
+  compress::Quantizer::Resume resume;
+  if (state_.empty()) return resume;
+  resume.save = [this](const compress::Quantizer::State& state) { return data::WriteNpz(state_, state); };
+  std::error_code ignored;
+  if (std::filesystem::exists(state_, ignored)) {
+    TERN_ASSIGN(resume.state, data::ReadNpz(state_));
+  }
+  return resume;
+}
+
 Result<int> QuantizeTool::Run(const Args& args) {
   TERN_TRY(Check(args));
   TERN_ASSIGN(const data::ImageOptions pictures, PreprocessOf(preprocess_));
@@ -217,9 +234,14 @@ Result<int> QuantizeTool::Run(const Args& args) {
               compress::Quantizer::Make(std::move(graph), options_));
   {
     Progress progress("calibrating");
-    TERN_TRY(quantizer->Observe(*samples, [&](double share) { progress.Show(share); }));
+    TERN_ASSIGN(const compress::Quantizer::Resume resume, ResumeFrom());
+    TERN_TRY(quantizer->Observe(
+        *samples, [&](double share) { progress.Show(share); }, resume));
   }
-  return Finish(*before, *quantizer, *samples, pictures);
+  TERN_ASSIGN(const int code, Finish(*before, *quantizer, *samples, pictures));
+  std::error_code ignored;
+  if (!state_.empty()) std::filesystem::remove(state_, ignored);
+  return code;
 }
 
 }  // namespace

@@ -139,6 +139,24 @@ class Quantize(CliTest):
         for layer in report["float_layers"]:
             self.assertIn("its integer kernel takes", layer["why"])
 
+    def test_an_interrupted_calibration_goes_on(self):
+        folder = self.dir / "arrays"
+        folder.mkdir()
+        for i, x in enumerate(samples(20)):
+            np.save(folder / f"{i:02}.npy", x[None])
+        arguments = ("quantize", self.model, "--calib", folder)
+        state = self.dir / "state.npz"
+        self.ok(*arguments, "-o", self.dir / "whole.tern")
+        last = (folder / "15.npy").read_bytes()
+        (folder / "15.npy").write_bytes(b"")
+        self.refused(*arguments, "-o", self.dir / "again.tern", "--state", state, says="15.npy")
+        self.assertTrue(state.exists())
+        (folder / "15.npy").write_bytes(last)
+        self.refused(*arguments, "-o", self.dir / "other.tern", "--state", state, "--samples", "19", says="other samples")
+        self.ok(*arguments, "-o", self.dir / "again.tern", "--state", state)
+        self.assertFalse(state.exists())
+        self.assertEqual((self.dir / "whole.tern").read_bytes(), (self.dir / "again.tern").read_bytes())
+
     def refused_data(self, says, data=None, options=()):
         if data is not None:
             np.savez(self.dir / "bad.npz", **data)

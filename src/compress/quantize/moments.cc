@@ -40,6 +40,29 @@ void Moments::Add(const std::vector<float>& rows, const Workers& workers) {
   rows_ += count;
 }
 
+std::vector<double> Moments::Numbers() const {
+  std::vector<double> numbers = {static_cast<double>(rows_)};
+  numbers.insert(numbers.end(), sums_.begin(), sums_.end());
+  for (const Hessian& h : second_) numbers.insert(numbers.end(), h.sum.begin(), h.sum.end());
+  return numbers;
+}
+
+bool Moments::Parse(const std::vector<double>& numbers) {
+  size_t expected = 1 + sums_.size();
+  for (const Hessian& h : second_) expected += h.sum.size();
+  if (numbers.size() != expected || !(numbers[0] >= 0 && numbers[0] < 1e15)) return false;
+  rows_ = static_cast<int64_t>(numbers[0]);
+  const double* from = numbers.data() + 1;
+  std::copy_n(from, sums_.size(), sums_.begin());
+  from += sums_.size();
+  for (Hessian& h : second_) {
+    std::copy_n(from, h.sum.size(), h.sum.begin());
+    from += h.sum.size();
+    h.rows = rows_;
+  }
+  return true;
+}
+
 std::vector<Moments::Block> Moments::Covariance(int64_t group, double noise) const {
   std::vector<Block> blocks;
   const double n = std::max<double>(1, static_cast<double>(rows_));

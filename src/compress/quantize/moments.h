@@ -28,6 +28,11 @@ class Moments {
   // Returns the covariances of a group. `noise` is added to the diagonal, and 1 % of its mean.
   std::vector<Block> Covariance(int64_t group, double noise) const;
 
+  // The state, to store it and to go on later. Parse returns false, and changes nothing, if the numbers are
+  // not the state of such a layer.
+  std::vector<double> Numbers() const;
+  bool Parse(const std::vector<double>& numbers);
+
  private:
   int64_t groups_, columns_, rows_ = 0;
   std::vector<double> sums_;     // [groups][columns]

@@ -74,15 +74,21 @@ Result<std::unique_ptr<Quantizer>> Quantizer::Make(std::unique_ptr<Graph> graph,
   return made;
 }
 
-Status Quantizer::Observe(Samples& samples, const ShowProgress& show) {
+Status Quantizer::Observe(Samples& samples, const ShowProgress& show, const Resume& resume) {
   if (samples.size() == 0) return InvalidArgument("there is no calibration data");
   if (options_.equalize) TERN_TRY(EqualizeOn(samples));
   TERN_ASSIGN(observer_, Observer::Make(*graph_, Candidates(placement_), options_.threads));
-  for (size_t i = 0; i < samples.size(); ++i) {
+  size_t first = 0;
+  if (!resume.state.empty()) {
+    TERN_ASSIGN(first, Restore(samples, resume.state));
+  }
+  const size_t often = std::max<size_t>(samples.size() / 10, 1);
+  for (size_t i = first; i < samples.size(); ++i) {
     TERN_ASSIGN(const DatumList inputs, samples.Get(i));
     TERN_ASSIGN(const DatumList values, observer_->Run(inputs, samples.NameOf(i)));
     observer_->Add(values);
     AddMoments(values, i, samples.size());
+    if (resume.save && (i + 1) % often == 0) TERN_TRY(resume.save(Save(samples, i + 1)));
     if (show) show(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
   }
   return {};

@@ -55,9 +55,18 @@ class Quantizer {
   static Result<std::unique_ptr<Quantizer>> Make(std::unique_ptr<Graph> graph,
                                                  const QuantizeOptions& options);
 
-  // Runs the float model on the samples. Fails if there are none. Equalization changes graph() and runs the
-  // model on the first samples once more.
-  Status Observe(Samples& samples, const ShowProgress& show);
+  // The state of an unfinished calibration, as named arrays.
+  using State = std::vector<std::pair<std::string, Tensor>>;
+  struct Resume {
+    State state;  // of an earlier call that was interrupted; empty if there is none
+    // Called after every tenth of the samples, to store the state. May be empty.
+    std::function<Status(const State&)> save;
+  };
+
+  // Runs the float model on the samples. Fails if there are none, or if a state is given that belongs to
+  // another model, other options or other samples. Equalization changes graph() and runs the model on the
+  // first samples once more.
+  Status Observe(Samples& samples, const ShowProgress& show, const Resume& resume = {});
   // Returns a quantized copy of the graph. Layers whose name is in `keep` stay float, beside those of the
   // options. Call it after Observe.
   Result<Quantized> Write(const std::map<std::string, std::string>& keep = {}) const;
@@ -74,6 +83,10 @@ class Quantizer {
                      std::map<std::string, std::string>& keep) const;
   std::vector<Statistics> StatisticsOf(const Graph& copy, const Placement& placement) const;
   Status EqualizeOn(Samples& samples);
+  // The state after `done` samples. Restore returns the number of samples that are done.
+  State Save(const Samples& samples, size_t done) const;
+  Result<size_t> Restore(const Samples& samples, const State& state);
+  int64_t KeyOf(const Samples& samples) const;
   void AddMoments(const DatumList& values, size_t sample, size_t samples);
   LayerWeights WeightsOf(const Layer& layer, float input_scale, LayerReport& report) const;
 

@@ -7,6 +7,7 @@
 
 #include "compress/quantize/mixed.h"
 #include "ir/builder.h"
+#include "ir/text.h"
 #include "ops/ops.h"
 #include "passes/pipeline.h"
 #include "passes/rewrite/facts.h"
@@ -81,12 +82,17 @@ class Net {
   unsigned seed_ = 0;
 };
 
-std::unique_ptr<Quantizer> Observed(const QuantizeOptions& options = {}) {
+std::unique_ptr<Quantizer> Fresh(const QuantizeOptions& options = {}) {
   auto quantizer = Quantizer::Make(Net().Take(), options);
   EXPECT_TRUE(quantizer.ok()) << quantizer.status().ToString();
-  RandomSamples samples({1, 3, 12, 12}, 8);
-  EXPECT_TRUE((*quantizer)->Observe(samples, {}).ok());
   return std::move(*quantizer);
+}
+
+std::unique_ptr<Quantizer> Observed(const QuantizeOptions& options = {}) {
+  std::unique_ptr<Quantizer> quantizer = Fresh(options);
+  RandomSamples samples({1, 3, 12, 12}, 8);
+  EXPECT_TRUE(quantizer->Observe(samples, {}).ok());
+  return quantizer;
 }
 
 std::vector<double> RunOn(const Graph& graph, unsigned seed) {
@@ -252,6 +258,44 @@ TEST(Quantizer, MixedPrecisionReachesTheWantedRatio) {
   EXPECT_GE(some->keep.size(), 1U);
   EXPECT_LE(some->keep.size(), 3U);
   EXPECT_FALSE(ReachSqnr(*quantizer, **meter, 120, {}).ok());
+}
+
+// Stops with an error after some samples.
+class Interrupted : public RandomSamples {
+ public:
+  Interrupted(size_t count, size_t last) : RandomSamples({1, 3, 12, 12}, count), last_(last) {}
+  Result<DatumList> Get(size_t i) override {
+    if (i >= last_) return InvalidArgument("interrupted");
+    return RandomSamples::Get(i);
+  }
+
+ private:
+  size_t last_;
+};
+
+TEST(Quantizer, ResumesAnInterruptedCalibration) {
+  Quantizer::State stored;
+  const auto save = [&](const Quantizer::State& state) -> Status {
+    stored = state;
+    return {};
+  };
+  const auto first = Fresh();
+  Interrupted broken(20, 13);
+  EXPECT_FALSE(first->Observe(broken, {}, {{}, save}).ok());
+  ASSERT_FALSE(stored.empty());
+  RandomSamples samples({1, 3, 12, 12}, 20), others({1, 3, 12, 12}, 19);
+  const auto second = Fresh(), whole = Fresh();
+  std::vector<double> shares;
+  const Status resumed =
+      second->Observe(samples, [&](double share) { shares.push_back(share); }, {stored, {}});
+  ASSERT_TRUE(resumed.ok()) << resumed.ToString();
+  EXPECT_EQ(shares.size(), 8U);  // 12 samples were done
+  ASSERT_TRUE(whole->Observe(samples, {}).ok());
+  EXPECT_EQ(PrintGraphExactly(*second->Write()->graph), PrintGraphExactly(*whole->Write()->graph));
+  const auto third = Fresh();
+  EXPECT_FALSE(third->Observe(others, {}, {stored, {}}).ok());
+  stored.pop_back();
+  EXPECT_FALSE(third->Observe(samples, {}, {stored, {}}).ok());
 }
 
 TEST(Quantizer, RefusesBadSamples) {
