@@ -21,6 +21,7 @@ void AddRow(const float* x, float* y, int64_t stride, int64_t n) {
 }  // namespace
 
 void AddColumns(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
+  if (s.input_size() == 0) return;  // without positions, there may be any number of taps
   for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
     Spatial shift;

@@ -167,13 +167,15 @@ void NhwcDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& work
   auto** pixels = reinterpret_cast<const float**>(zeros + padded);
   // Groups of rows follow each other from the top to the bottom, so that they find their input rows in the
   // cache. A group whose first row is outside of the plane has no rows.
-  const int64_t rows = RowsAtOnce(), step = RowStep(), groups = CeilDiv(s.output[1], rows * step) * step,
-                lines = s.batch * s.output[0] * groups, pointers = Pointers();
+  const int64_t rows = RowsAtOnce(), step = RowStep(), phases = std::min(step, s.output[1]),
+                groups = CeilDiv(s.output[1], rows * step) * phases, lines = s.batch * s.output[0] * groups,
+                pointers = Pointers();
   const int64_t grain =
       std::max<int64_t>(1, kMinWorkPerThread / (rows * s.output[2] * s.channels * s.taps()));
   workers.ParallelFor(lines, grain, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t group = i % groups, plane = i / groups, first = group / step * rows * step + group % step;
+      const int64_t group = i % groups, plane = i / groups,
+                    first = group / phases * rows * step + group % phases;
       if (first >= s.output[1]) continue;
       RunLines(args,
                {plane / s.output[0], plane % s.output[0], first,

@@ -8,8 +8,10 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kColumns = 3;                 // columns of the kernel
-constexpr int64_t kCopied = 6144;               // floats that a job copies, so that they stay in the L1 cache
+constexpr int64_t kColumns = 3;    // columns of the kernel
+constexpr int64_t kCopied = 6144;  // floats that a job copies, so that they stay in the L1 cache
+constexpr double kMaxCopied =
+    1 << 20;  // if a job would copy more, because of a large dilation, Fits is false
 constexpr int64_t kMinWorkPerThread = 1 << 16;  // in multiply-adds
 
 // Returns the index of the group size, or -1 if there is no function for it.
@@ -37,6 +39,10 @@ int BestTile(int64_t n, int64_t stride) {
 }  // namespace
 
 bool NhwcGrouped::Fits(const ConvShape& s) {
+  const double copied = (static_cast<double>(s.kernel[1] - 1) * static_cast<double>(s.dilation[1]) + 1) *
+                        static_cast<double>(s.output[2] * s.stride[2] + kColumns) *
+                        static_cast<double>(GroupedNhwcSimd().lanes);
+  if (copied > kMaxCopied) return false;
   return s.group > 1 && SizeIndex(s) >= 0 && s.kernel[0] == 1 && s.input[0] == 1 && s.begin[0] == 0 &&
          s.stride[0] == 1 && s.kernel[2] == kColumns && s.dilation[2] == 1 && s.stride[2] <= 2;
 }

@@ -123,6 +123,9 @@ TEST_P(GroupedLevels, FitsSmallEqualGroupsOnly) {
   s = ShapeOf({1, 8, 8, 32, 4});
   s.dilation[2] = 2;
   EXPECT_FALSE(NhwcGrouped::Fits(s));
+  s = ShapeOf({1, 8, 8, 32, 4});
+  s.dilation[1] = int64_t{1} << 40;  // a job would copy too much
+  EXPECT_FALSE(NhwcGrouped::Fits(s));
   s = ShapeOf({1, 8, 8, 30, 6});
   EXPECT_FALSE(NhwcGrouped::Fits(s));
   s = ShapeOf({1, 8, 8, 4, 4});  // one group

@@ -9,6 +9,7 @@
 namespace tern::cpu {
 namespace {
 
+constexpr int64_t kMaxTaps = 1024;
 constexpr int64_t kJobs = 8;  // minimum jobs per thread, if there are enough rows
 
 bool Covers(const Inside& range, int64_t size) { return range.first == 0 && range.last == size; }
@@ -38,7 +39,7 @@ std::vector<NhwcTaps::Tap> NhwcTaps::TapsOf(const ConvShape& s) {
 
 bool NhwcTaps::Fits(const ConvShape& s) {
   return s.group == 1 && s.kernel[0] == 1 && s.input[0] == 1 && s.output[0] == 1 && s.begin[0] == 0 &&
-         s.channels > 0 && !TapsOf(s).empty();
+         s.channels > 0 && s.taps() <= kMaxTaps && !TapsOf(s).empty();
 }
 
 NhwcTaps::NhwcTaps(const ConvShape& shape) : shape_(shape), taps_(TapsOf(shape)) {}

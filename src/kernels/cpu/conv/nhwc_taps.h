@@ -8,7 +8,7 @@ namespace tern::cpu {
 
 class NhwcTaps {
  public:
-  // Requires one group, at most two spatial axes, and a tap that never reads padding.
+  // Requires one group, at most two spatial axes, at most 1024 taps, and a tap that never reads padding.
   static bool Fits(const ConvShape& s);
   // The weights are packed as by NhwcConv.
   static int64_t PackedSize(const ConvShape& s) { return NhwcConv::PackedSize(s); }
