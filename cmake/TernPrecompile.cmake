@@ -1,14 +1,14 @@
 # tern_precompile(TARGET OWNER HEADERS…): precompiles HEADERS. The compiler includes them before each source of TARGET.
 # The target OWNER compiles these headers once, for all targets that name it. When one of the headers changes, all sources
 # are compiled again. So HEADERS should contain only headers that nearly all sources include anyway. A source must still
-# include every header it uses, because the debug preset has no precompiled headers. GCC accepts a precompiled header in a
-# target with the same machine flags and the same position independence as OWNER. The optimization level may differ, except
-# that -Os and others do not mix.
+# include every header it uses, because the debug preset and mini builds have no precompiled headers. GCC accepts a precompiled header in a
+# target with the same machine flags and the same position independence as OWNER. The optimization level may differ.
 set(TERN_STANDARD_HEADERS <algorithm> <cstddef> <cstdint> <functional> <list> <map> <memory> <optional> <stdexcept> <string> <string_view>
     <type_traits> <utility> <variant> <vector>)
 
 function(tern_precompile target owner)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The modules of a mini build differ in -Os and in the visibility of symbols.
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR TERN_OPS_FROM)
     return()
   endif()
   if(target STREQUAL owner)
@@ -23,9 +23,7 @@ endfunction()
 
 # tern_precompile_module(NAME): sets the precompiled headers of the module tern_NAME.
 function(tern_precompile_module name)
-  if(name STREQUAL "kernels" AND TERN_OPS_FROM)
-    tern_precompile(tern_kernels tern_kernels ${TERN_STANDARD_HEADERS})  # -O3, while other modules have -Os
-  elseif(name MATCHES "^(base|core|data|kernels|server)$")
+  if(name MATCHES "^(base|core|data|kernels|server)$")
     tern_precompile(tern_${name} tern_base ${TERN_STANDARD_HEADERS})
   elseif(name STREQUAL ops)
     tern_precompile(tern_ops tern_ops ${TERN_STANDARD_HEADERS} <ir/eval_context.h> <ir/infer_context.h> <ir/op_def.h>)
