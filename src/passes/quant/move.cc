@@ -68,8 +68,8 @@ bool RemoveAround(Rewrite& r) {
   for (size_t i = first; i < end; ++i) {
     d = PlainDequantize(inputs[i]);
     if (!d || !OneScale(*d)) return r.Skip("a data input is not made by Dequantize with one scale");
-    if (!op->op->movement && !OrdinaryScale(d->input(1)))
-      return r.Skip("the op compares elements, and the scale of a data input may not be positive");
+    if (!OrdinaryScale(d->input(1)))  // with a negative scale, a maximum becomes a minimum
+      return r.Skip("the scale of a data input is not constant, or too large or small to be exact");
     inputs[i] = one ? d->input(0) : WithParameters(r, d->input(0), *d);
   }
   if (!QuantizeBorder(r, *op, inputs)) return false;

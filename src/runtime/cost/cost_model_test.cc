@@ -128,6 +128,24 @@ std::vector<Choice> QuantizedChoices() {
   return all;
 }
 
+// Returns the kernel choices of products with weights that stay quantized.
+std::vector<Choice> WeightOnlyChoices() {
+  std::vector<Choice> all;
+  for (const char* attrs : {"{dynamic=false}", "{dynamic=true}"}) {
+    SessionOptions options;
+    options.explain = true;
+    const auto session =
+        SessionOf(ParseOrDie(StrCat("graph @g(%x: f32[2,64]) -> (%y) {\n  #d: i64[2] = (64, 32)  #q: f32[] = (0.1)\n"
+                                    "  %w = Fill(#d) {value=i8[] (3)}\n  %y = MatMulNBits(%x, %w, _, _, #q) ",
+                                    attrs, "\n}")),
+                  options);
+    const auto run = session->Run({Tensor(DType::kF32, {2, 64})});
+    EXPECT_TRUE(run.ok()) << run.status().ToString();
+    for (Choice& choice : session->Choices()) all.push_back(std::move(choice));
+  }
+  return all;
+}
+
 // Tests every kernel that has `work_of`. All algorithms that work_of returns must have rates for every
 // instruction set. Each such kernel must be a candidate in at least one of the graphs below.
 TEST(CostModel, EveryKernelsWorkHasRates) {
@@ -150,6 +168,7 @@ TEST(CostModel, EveryKernelsWorkHasRates) {
                                            {DType::kF16, Precision::kF32}})
       check(ManyChoices(dtype, precision));
     check(QuantizedChoices());
+    check(WeightOnlyChoices());
   }
   for (const OpDef* op : AllOps())
     for (const KernelEntry* entry : CpuKernels().Of(op->name))
