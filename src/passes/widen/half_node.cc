@@ -43,6 +43,11 @@ bool AcceptsF32(const Node& node) {
 
 bool ComputesInHalf(const Node& node) {
   const auto half = [](const Value* v) { return v && IsHalf(v->type); };
+  const auto real = [](const Value* v) { return v->type.tensor() && IsFloat(v->type.dtype); };
+  // A node with f32 results computes in f32. Its f16 inputs are only stored in f16, as scales of weights are.
+  if (std::any_of(node.outputs().begin(), node.outputs().end(), real) &&
+      std::none_of(node.outputs().begin(), node.outputs().end(), half))
+    return false;
   return *node.op->half == HalfRule::kWiden &&
          std::any_of(node.inputs().begin(), node.inputs().end(), half) && !StaysHalf(node) &&
          AcceptsF32(node);

@@ -14,8 +14,9 @@ bool StaysHalf(const Node& node);
 // place of f16 and bf16.
 bool AcceptsF32(const Node& node);
 
-// True if WidenHalf makes this node compute in f32. After WidenHalf no such node is left. No rule may emit
-// such a node then, because the rule and WidenHalf would undo each other.
+// True if WidenHalf makes this node compute in f32. False for a node whose float results are already f32 or
+// f64. After WidenHalf no such node is left. No rule may emit such a node then, because the rule and
+// WidenHalf would undo each other.
 bool ComputesInHalf(const Node& node);
 
 }  // namespace tern
