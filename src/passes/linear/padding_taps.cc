@@ -1,5 +1,7 @@
 // Removes taps of a Conv that read only padding. Networks for segmentation have dilations that are larger
 // than their images, so that only the taps in the middle of the kernel read pixels.
+#include <algorithm>
+
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -15,9 +17,11 @@ struct Axis {
   // Sets the range of taps. Tap t reads the elements o * stride + t * dilation - before, for all output
   // positions o.
   void FindTaps() {
-    first = 0, last = kernel;
-    while (first < last && (output - 1) * stride + first * dilation - before < 0) ++first;
-    while (first < last && (last - 1) * dilation - before >= input) --last;
+    const auto taps_below = [&](int64_t reach) {  // taps t with t * dilation < reach
+      return reach <= 0 ? 0 : std::min(kernel, (reach - 1) / dilation + 1);
+    };
+    first = taps_below(before - (output - 1) * stride);
+    last = std::max(first, taps_below(input + before));
   }
 };
 
@@ -51,7 +55,8 @@ bool RemoveTaps(Rewrite& r) {
   Node& conv = r.root();
   Value* w = conv.input(1);
   if (!w->is_constant()) return r.Skip("the weights '", w->name, "' are not constant");
-  auto axes = AxesOf(r, conv);
+  if (CountOf(w->constant.dims()) == 0) return r.Skip("the weights are empty");
+  const auto axes = AxesOf(r, conv);
   if (!axes) return false;
   std::vector<int64_t> starts, ends, over, before, after;
   bool fewer = false;

@@ -29,7 +29,9 @@ struct Branch {
   Value* bias = nullptr;            // constant, or null
   int64_t group = 1, channels = 0;  // channels of the input
   std::vector<Taps> axes;
-  int64_t work = 0;  // multiplications for one output position; 0 for a scale or identity
+  // Multiplications for one output position; 0 for a scale or identity. With extreme pads, the number for
+  // merged taps exceeds int64_t.
+  double work = 0;
 };
 
 std::optional<std::vector<Taps>> TapsOf(Rewrite& r, const Node& conv) {
@@ -65,7 +67,7 @@ std::optional<Branch> ConvBranch(Rewrite& r, Value* y) {
   }
   out.group = c->node->attrs.Int("group");
   out.channels = out.weights->constant.dim(1) * out.group;
-  out.work = out.weights->constant.size();
+  out.work = static_cast<double>(out.weights->constant.size());
   const auto axes = TapsOf(r, *c->node);
   if (!axes) return std::nullopt;
   out.axes = *axes;
@@ -140,10 +142,10 @@ bool Cover(Rewrite& r, const Taps& from, Taps& to) {
 bool Join(Rewrite& r, const Branch& from, Branch& to) {
   Branch both = to;
   both.group = std::gcd(from.group, to.group);
-  both.work = to.weights->constant.dim(0) * (to.channels / both.group);
+  both.work = static_cast<double>(to.weights->constant.dim(0) * (to.channels / both.group));
   for (size_t i = 0; i < both.axes.size(); ++i) {
     if (!Cover(r, from.axes[i], both.axes[i])) return false;
-    both.work *= both.axes[i].count;
+    both.work *= static_cast<double>(both.axes[i].count);
   }
   if (both.work > from.work + to.work)
     return r.Skip("one Conv would be more work: ", both.work,
