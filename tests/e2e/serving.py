@@ -103,6 +103,15 @@ class ServeTest(CliTest):
         return root
 
 
+def wait_for(condition, seconds=60):
+    """Waits until `condition` holds, on a busy machine longer."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"the condition does not hold after {seconds} s")
+        time.sleep(0.01)
+
+
 def simple():
     """Returns Triton's sample model `simple`: the sum and the difference of two INT32[N,16]."""
     integer = onnx.TensorProto.INT32

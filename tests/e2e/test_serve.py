@@ -18,7 +18,7 @@ import unittest
 
 import numpy as np
 
-from serving import ROOT, SIMPLE_CONFIG, ServeTest, identity, infer_body, simple, slow
+from serving import ROOT, SIMPLE_CONFIG, ServeTest, identity, infer_body, simple, slow, wait_for
 from support import TERN, run
 
 
@@ -136,7 +136,7 @@ class Serve(ServeTest):
         threads = [threading.Thread(target=client) for _ in range(6)]
         for thread in threads:
             thread.start()
-        time.sleep(1)
+        wait_for(lambda: len(outcomes) > 12)
         self.assertEqual(server.stop(), 0)
         for thread in threads:
             thread.join()

@@ -5,12 +5,11 @@ import importlib.util
 import json
 import queue
 import threading
-import time
 import unittest
 
 import numpy as np
 
-from serving import SIMPLE_CONFIG, ServeTest, simple, slow
+from serving import SIMPLE_CONFIG, ServeTest, simple, slow, wait_for
 
 
 def missing(*names):
@@ -182,7 +181,7 @@ class Shutdown(ServeTest):
         threads = [threading.Thread(target=client) for _ in range(6)]
         for thread in threads:
             thread.start()
-        time.sleep(1)
+        wait_for(lambda: len(answers) > 12)
         self.assertEqual(server.stop(), 0)
         for thread in threads:
             thread.join()
