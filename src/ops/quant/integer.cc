@@ -132,7 +132,7 @@ Status EvaluateRealProduct(const QuantizedForm& form, const Attrs& attrs, EvalCo
     float v = static_cast<float>(p.sums[i]) * (FloatAt(c, 1) * FloatAt(c, 4, p.Channel(i)));
     if (biased) v = v + static_cast<float>(LoadDouble(c.In(form.bias()), p.Channel(i)));
     if (!p.residual.empty()) v = v + static_cast<float>(p.residual[i]);
-    y[i] = v < bounds.low ? bounds.low : v > bounds.high ? bounds.high : v;
+    y[i] = bounds(v);
   }
   c.Out("y", p.dims, y);
   return {};

@@ -36,6 +36,12 @@ BoundsAttrs ActivationOf(const Attrs& attrs);  // `attrs` are those of a QConv o
 struct RealBounds {
   bool clip = false;
   float low = -INFINITY, high = INFINITY;
+
+  // If low > high, returns high. Returns NaN for NaN.
+  float operator()(float v) const {
+    v = v < low ? low : v;
+    return v > high ? high : v;
+  }
 };
 RealBounds RealBoundsOf(const Attrs& attrs);  // `attrs` are those of a QConv or QMatMul
 

@@ -116,7 +116,7 @@ void Rescaler::ToReal(const QuantizedForm& form, const RunContext& c, const Args
     float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel];
     if (bias) v += bias[channel];
     if (residual) v += residual[i];
-    y[i] = v < real_bounds_.low ? real_bounds_.low : v > real_bounds_.high ? real_bounds_.high : v;
+    y[i] = real_bounds_(v);
   });
 }
 
