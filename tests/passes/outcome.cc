@@ -94,12 +94,12 @@ Status AddSlack(const Graph& graph, const DatumList& inputs, const DatumList& pl
   return {};
 }
 
-// True if a sum with the f32 result x may overflow on the way, so that the order of additions decides whether
-// the result is infinite. The reference evaluator adds in f64.
-bool MayOverflow(DType dtype, double x) {
+// True if elements of t are so large that partial sums in f32 may overflow. The order of additions then
+// decides which results are infinite, also results whose terms cancel. The reference evaluator adds in f64.
+bool MayOverflow(const Tensor& t) {
   constexpr double kTerms = 16;
-  return dtype == DType::kF32 && std::isfinite(x) &&
-         std::abs(x) > static_cast<double>(std::numeric_limits<float>::max()) / kTerms;
+  return t.dtype() == DType::kF32 &&
+         Largest(t) > static_cast<double>(std::numeric_limits<float>::max()) / kTerms;
 }
 
 std::vector<double> FirstSlack(const Datum& d) {
@@ -140,9 +140,10 @@ std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& 
       return StrCat(name, "is ", b.Describe(), ", was ", a.Describe());
     if (a.tensor.dtype() == DType::kString) continue;
     const auto x = ToDoubles(a.tensor), y = ToDoubles(b.tensor);
+    const bool may_overflow = MayOverflow(a.tensor);
     for (size_t k = 0; k < x.size(); ++k) {
       if (!strict.infinities && !std::isfinite(x[k]) && !std::isfinite(y[k])) continue;
-      if (MayOverflow(a.tensor.dtype(), x[k]) && !std::isfinite(y[k])) continue;
+      if (may_overflow && !std::isfinite(y[k])) continue;
       if (Distance(x[k], y[k]) > slack[i][k])
         return StrCat(name, "element ", k, " is ", y[k], ", was ", x[k], " (slack ", slack[i][k], ")");
     }
