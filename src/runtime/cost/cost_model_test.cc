@@ -134,11 +134,11 @@ std::vector<Choice> WeightOnlyChoices() {
   for (const char* attrs : {"{dynamic=false}", "{dynamic=true}"}) {
     SessionOptions options;
     options.explain = true;
-    const auto session =
-        SessionOf(ParseOrDie(StrCat("graph @g(%x: f32[2,64]) -> (%y) {\n  #d: i64[2] = (64, 32)  #q: f32[] = (0.1)\n"
-                                    "  %w = Fill(#d) {value=i8[] (3)}\n  %y = MatMulNBits(%x, %w, _, _, #q) ",
-                                    attrs, "\n}")),
-                  options);
+    const auto session = SessionOf(
+        ParseOrDie(StrCat("graph @g(%x: f32[2,64]) -> (%y) {\n  #d: i64[2] = (64, 32)  #q: f32[] = (0.1)\n"
+                          "  %w = Fill(#d) {value=i8[] (3)}\n  %y = MatMulNBits(%x, %w, _, _, #q) ",
+                          attrs, "\n}")),
+        options);
     const auto run = session->Run({Tensor(DType::kF32, {2, 64})});
     EXPECT_TRUE(run.ok()) << run.status().ToString();
     for (Choice& choice : session->Choices()) all.push_back(std::move(choice));
