@@ -11,6 +11,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of weights that a job with few rows reads
+constexpr int64_t kCopyGrain = 1 << 15;         // elements that a job copies
 constexpr int64_t kManyRowsJob = 192;           // rows of `a` per job of a product that unpacks panels
 
 NBitsPanel PanelAt(const NBitsLayout& l, const uint8_t* packed, int64_t panel) {
@@ -71,21 +72,28 @@ void Finish(const NBitsProduct& p, int64_t m0, int64_t m1, int64_t n0, int64_t c
 
 int64_t UnpackedDepth(const NBitsLayout& l) { return EvenPartSize(l.k, kMaxPanelDepth, l.step()); }
 
+// Rows of `a`, with their stride in elements.
+struct RowsOfA {
+  const float* a = nullptr;
+  int64_t stride = 0;
+};
+
 // Multiplies rows [m0, m1) by one panel, which is unpacked to `unpacked` in parts.
-void MultiplyUnpacked(const NBitsProduct& p, int64_t m0, int64_t m1, int64_t panel, float* unpacked) {
+void MultiplyUnpacked(const NBitsProduct& p, const RowsOfA& a, int64_t m0, int64_t m1, int64_t panel,
+                      float* unpacked) {
   const NBitsTable& table = NBitsSimd();
   const NBitsLayout& l = p.layout;
   const NBitsPanel source = PanelAt(l, p.packed, panel);
   const int64_t n0 = panel * table.columns, depth = UnpackedDepth(l);
   PanelProduct product;
   product.m = m1 - m0, product.n = std::min<int64_t>(table.columns, l.n - n0);
-  product.a_row = l.k, product.panels = unpacked;
+  product.a_row = a.stride, product.panels = unpacked;
   product.c = p.c + m0 * l.n + n0, product.c_row = l.n;
   const Workers one_thread(1);
   for (int64_t k0 = 0; k0 < std::max<int64_t>(l.k, 1); k0 += depth) {
     product.k = std::min(depth, l.k - k0);
     table.unpack(source, k0, k0 + product.k, unpacked);
-    product.a = p.a + m0 * l.k + k0;
+    product.a = a.a + m0 * a.stride + k0;
     product.accumulate = k0 > 0;
     product.tile.bias = p.bias && k0 + depth >= l.k ? p.bias + n0 : nullptr;
     MultiplyPanels(product, nullptr, one_thread);
@@ -97,16 +105,32 @@ size_t UnpackedBytes(const NBitsLayout& l) {
   return Aligned(static_cast<size_t>(UnpackedDepth(l) * NBitsSimd().columns) * sizeof(float));
 }
 
+// Whether rows are copied first, because they collide in the L1 cache.
+bool CopiesRows(const NBitsProduct& p) {
+  return p.m > kFewNBitsRows && p.layout.k > 0 && Collide(p.layout.k);
+}
+
+RowsOfA CopiedRows(const NBitsProduct& p, float* to, const Workers& workers) {
+  const int64_t k = p.layout.k, stride = PaddedRow(k);
+  workers.ParallelFor(p.m, std::max<int64_t>(1, kCopyGrain / k), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::copy_n(p.a + i * k, k, to + i * stride);
+  });
+  return {to, stride};
+}
+
 void MultiplyManyRows(const NBitsProduct& p, void* scratch, const Workers& workers) {
   const EvenSplit rows(p.m, kManyRowsJob);
   const int64_t panels = p.layout.panels();
   const size_t per_thread = UnpackedBytes(p.layout);
+  auto* copy = reinterpret_cast<float*>(static_cast<char*>(scratch) +
+                                        per_thread * static_cast<size_t>(workers.threads()));
+  const RowsOfA a = CopiesRows(p) ? CopiedRows(p, copy, workers) : RowsOfA{p.a, p.layout.k};
   workers.ParallelFor(rows.parts() * panels, 1, [&](int64_t begin, int64_t end, int worker) {
     auto* unpacked =
         reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
     for (int64_t job = begin; job < end; ++job) {
       const int64_t part = job / panels, m0 = rows.Start(part);
-      MultiplyUnpacked(p, m0, m0 + rows.Size(part), job % panels, unpacked);
+      MultiplyUnpacked(p, a, m0, m0 + rows.Size(part), job % panels, unpacked);
     }
   });
 }
@@ -163,7 +187,8 @@ void MultiplyFewRows(const NBitsProduct& p, void* scratch, const Workers& worker
 
 size_t NBitsScratch(const NBitsProduct& p, int threads) {
   const size_t unpacked = UnpackedBytes(p.layout) * static_cast<size_t>(threads);
-  if (p.m > kFewNBitsRows) return unpacked;
+  if (p.m > kFewNBitsRows)
+    return unpacked + (CopiesRows(p) ? static_cast<size_t>(p.m * PaddedRow(p.layout.k)) * sizeof(float) : 0);
   return std::max(FewRows(p.layout, p.m, nullptr).bytes, unpacked);
 }
 

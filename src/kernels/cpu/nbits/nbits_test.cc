@@ -133,7 +133,7 @@ TEST_P(NBitsLevels, MatchesRealNumbersForAllFormsOfWeights) {
 TEST_P(NBitsLevels, MatchesRealNumbersForRaggedShapes) {
   for (int bits : {4, 8})
     for (int64_t m : {0, 1, 2, 4, 5, 8, 9, 13, 200})
-      for (int64_t k : {0, 1, 31, 32, 33, 1100})
+      for (int64_t k : {0, 1, 31, 32, 33, 512, 1100})
         for (int64_t n : {1, 16, 33, 95}) {
           if (m * k * n > 3000000) continue;
           Options o;
