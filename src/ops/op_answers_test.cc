@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/axis_map.h"
 #include "ir/op_def.h"
 #include "ops/ops.h"
 
@@ -45,6 +46,13 @@ bool ConvertsHalf(const OpDef& op) {
          std::any_of(op.outputs.begin(), op.outputs.end(), converted);
 }
 
+// Returns whether an attribute or an input contains axis numbers, which change when a Transpose moves through
+// the node.
+bool NamesAxes(const OpDef& op) {
+  return op.defaults.Has("axis") || op.defaults.Has("axes") ||
+         std::any_of(op.inputs.begin(), op.inputs.end(), [](const Port& in) { return in.name == "axes"; });
+}
+
 // If a declaration lacks a builder call, AddOp derives the answer. This function returns the missing calls
 // for which the derived answer may be wrong. It never returns .KeepsScale: the derived answer is "yes" only
 // for ops that move data, and for these ops it is right.
@@ -53,8 +61,14 @@ std::vector<std::string> Undeclared(const OpDef& op) {
   if ((op.WeightInput() >= 0 || op.Is(kEpilogue)) && !op.macs.given()) missing.push_back(".Macs");
   const bool derived = op.MovesData() || (op.traits & (kHostOnly | kControlFlow | kRandom | kReadsDims));
   if (!derived && ConvertsHalf(op) && !op.half) missing.push_back(".Half");
+  if (op.axis_map && NamesAxes(op) && !op.rename_axes) missing.push_back("a rename rule to .Axes");
   return missing;
 }
+
+struct Along {
+  int64_t axis = -1;
+  template <class V> void Visit(V& v) { v("axis", axis, "the axis"); }
+};
 
 struct To {
   DType to = DType::kF32;
@@ -115,6 +129,27 @@ TEST_F(OpAnswers, AnOpThatConvertsHalfOrHasWeightsIsAsked) {
   EXPECT_EQ(Undeclared(OpDef::Of<Nameless>("looks up").In("x", kIndices).Out("y", kFloats)), Calls());
   EXPECT_EQ(Undeclared(OpDef::Of<Nameless>("sums").In("x", kFloats).Weight("w", kFloats).Out("y", kFloats)),
             Calls{".Macs"});
+}
+
+TEST_F(OpAnswers, AnOpWithAnAxisIsAskedHowToRenameIt) {
+  struct Nameless : NoAttrs {};
+  using Calls = std::vector<std::string>;
+  const Calls rename{"a rename rule to .Axes"};
+  EXPECT_EQ(Undeclared(OpDef::Of<Along>("sorts").In("x", kFloats).Out("y", kFloats).Axes(FirstOperandAxes)),
+            rename);
+  EXPECT_EQ(Undeclared(OpDef::Of<Nameless>("sums")
+                           .In("x", kFloats)
+                           .Setting("axes", kIndices)
+                           .Out("y", kFloats)
+                           .Axes(FirstOperandAxes)),
+            rename);
+  EXPECT_EQ(Undeclared(OpDef::Of<Along>("sorts")
+                           .In("x", kFloats)
+                           .Out("y", kFloats)
+                           .Axes(FirstOperandAxes, RenameAxisAttr)),
+            Calls());
+  EXPECT_EQ(Undeclared(OpDef::Of<Along>("sorts").In("x", kFloats).Out("y", kFloats).Axes(No{"sorts all"})),
+            Calls());
 }
 
 // Moving quantized elements does not change their scale, so keeps_scale is derived for ops that move data.
