@@ -20,14 +20,13 @@ void Builder::Fail(Status status) {
 Node* Builder::Open(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs) {
   const OpDef* def = FindOp(op);
   TERN_CHECK(def, "no op named ", op);
-  Attrs values = def->defaults;
-  for (const auto& [name, value] : attrs) {
-    Status status = values.Set(name, value);
-    if (!status.ok()) Fail(InvalidModel("node '", name_, "' (", op, ", ", origin_, "): ", status.message()));
-  }
-  Node* node = graph_.AddNode(*def, std::move(values), inputs, outputs);
+  Node* node = graph_.AddNode(*def, def->defaults, inputs, outputs);
   node->name = name_;
   node->origin = origin_;
+  for (const auto& [name, value] : attrs) {
+    Status status = node->attrs.Set(name, value);
+    if (!status.ok()) Fail(InvalidModel(node->Describe(), ": ", status.message()));
+  }
   return node;
 }
 

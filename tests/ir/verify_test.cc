@@ -99,5 +99,19 @@ TEST(Verify, SortsNodesOfAnyOrder) {
   EXPECT_TRUE(VerifyGraph(g).ok());
 }
 
+TEST(Builder, AnAttributeErrorNamesTheNodeOnlyIfItHasAName) {
+  InitOps();
+  Graph graph;
+  Value* x = graph.AddInput("x", Type::TensorOf(DType::kF32, Shape({Dim(2)})));
+  Builder nameless(graph), named(graph);
+  nameless.Op("Unary", {x}, {{"kind", "square_root"}});
+  EXPECT_TRUE(StartsWith(nameless.status().message(), "a node (Unary): attribute 'kind': expected "))
+      << nameless.status().message();
+  named.At("act", "Sqrt, layer 1");
+  named.Op("Unary", {x}, {{"kind", "square_root"}});
+  EXPECT_TRUE(StartsWith(named.status().message(), "node 'act' (Unary, Sqrt, layer 1): attribute 'kind': "))
+      << named.status().message();
+}
+
 }  // namespace
 }  // namespace tern
