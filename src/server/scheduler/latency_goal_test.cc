@@ -1,5 +1,6 @@
 // Tests a model with a latency goal under real overload. The back end sleeps for a time that depends on the
 // batch size.
+#include <iostream>
 #include <random>
 
 #include "server/scheduler/test_support.h"
@@ -45,39 +46,66 @@ Outcome Load(ModelVersion& model, double rate, std::chrono::seconds time, millis
   return outcome;
 }
 
-TEST(LatencyGoal, KeepsItsThroughputUnderOverload) {
+// The throughput that the measured times of full batches permit.
+struct Pace {
+  std::atomic<int64_t> full_ns{0}, full{0};
+  double possible() const {
+    return kMaxBatch * 1e9 * static_cast<double>(full) / static_cast<double>(full_ns);
+  }
+};
+
+std::unique_ptr<FakeModel> Sleeper(Pace& pace) {
+  return std::make_unique<FakeModel>([&pace](Batch& batch) {
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(Curve(batch.inputs[0].dims[0]));
+    if (batch.inputs[0].dims[0] == kMaxBatch) {
+      pace.full_ns += std::chrono::nanoseconds(Clock::now() - start).count();
+      ++pace.full;
+    }
+    return Identity(batch);
+  });
+}
+
+// Loads a new model with three times its peak. Returns what is wrong with the outcome, or an empty string.
+std::string Overload() {
   SchedulerOptions options;
   options.threads = 2;
   auto scheduler = Scheduler::Create(options);
   ModelConfig config = IntModel(kMaxBatch);
   const milliseconds goal(120);
   config.goal.p99 = goal;
-  // The machine may be busy, so the expected throughput follows from the measured time of full batches.
-  std::atomic<int64_t> full_ns{0}, full{0};
-  const auto run = [&](Batch& batch) {
-    const auto start = Clock::now();
-    std::this_thread::sleep_for(Curve(batch.inputs[0].dims[0]));
-    if (batch.inputs[0].dims[0] == kMaxBatch) {
-      full_ns += std::chrono::nanoseconds(Clock::now() - start).count();
-      ++full;
-    }
-    return Identity(batch);
-  };
-  auto model = *scheduler->Add(config, "1", std::make_unique<FakeModel>(run));
+  Pace pace;
+  auto model = *scheduler->Add(config, "1", Sleeper(pace));
   const double peak = kMaxBatch / std::chrono::duration<double>(Curve(kMaxBatch)).count();
   Load(*model, peak, std::chrono::seconds(1), goal);  // the plan learns the execution times
   const auto begin = Clock::now();
   const Outcome outcome = Load(*model, 3 * peak, std::chrono::seconds(2), goal);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  ASSERT_GT(full.load(), 0);
-  const double possible = kMaxBatch * 1e9 * static_cast<double>(full) / static_cast<double>(full_ns);
-  // The test LatencyPlan.KeepsThePeakUnderOverload requires 90 %, because it has a virtual clock without
-  // noise. Here half is enough: with a sanitizer beside other programs, 79 % were seen.
-  EXPECT_GE(static_cast<double>(outcome.good) / seconds, 0.5 * possible);
-  EXPECT_GT(outcome.refused, outcome.good);
-  EXPECT_LE(outcome.late, outcome.good / 5);
-  EXPECT_LE(outcome.slow_refusals, outcome.refused / 20);
-  EXPECT_EQ(outcome.without_retry, 0u);
+  if (pace.full == 0) return "no batch was full";
+  const double rate = static_cast<double>(outcome.good) / seconds;
+  if (rate < 0.8 * pace.possible())
+    return StrCat(rate, " answers in time per second, possible are ", pace.possible());
+  if (outcome.refused <= outcome.good)
+    return StrCat(outcome.refused, " refused, ", outcome.good, " answered in time");
+  if (outcome.late > outcome.good / 5) return StrCat(outcome.late, " late, ", outcome.good, " in time");
+  if (outcome.slow_refusals > outcome.refused / 20)
+    return StrCat(outcome.slow_refusals, " of ", outcome.refused, " refusals took more than 10 ms");
+  if (outcome.without_retry > 0) return StrCat(outcome.without_retry, " refusals without a time");
+  return "";
+}
+
+// Overload.KeepsNineTenthsOfThePeak tests the plan in virtual time, where no attempt may fail. This test
+// shows that the scheduler's threads pass the right times to the plan. Other programs on the machine can only
+// lower the throughput: they stall the thread that sends the requests, or the one that executes them. So one
+// good attempt shows what the scheduler can do, and a scheduler that reaches less fails in all attempts.
+TEST(LatencyGoal, KeepsItsThroughputUnderOverload) {
+  constexpr int kAttempts = 5;
+  std::string wrong = Overload();
+  for (int i = 1; i < kAttempts && !wrong.empty(); ++i) {
+    std::cout << "attempt " << i << ": " << wrong << std::endl;
+    wrong = Overload();
+  }
+  EXPECT_EQ(wrong, "") << "in the last of " << kAttempts << " attempts";
 }
 
 TEST(LatencyGoal, RefusesBeforeARequestIsDecoded) {

@@ -1,0 +1,71 @@
+// Tests the comparison of results that tern_random_graphs makes, because a comparison that accepts too much
+// would hide faults of kernels.
+#include "outcome.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ir/text.h"
+#include "ops/ops.h"
+
+namespace tern {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr Strictness kStrict{.infinities = false, .halves = true};
+
+std::unique_ptr<Graph> Parse(const char* text) {
+  InitOps();
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  return std::move(*graph);
+}
+
+// Row 0 of %a has large terms that cancel. Row 1 has ordinary terms.
+struct Products {
+  std::unique_ptr<Graph> graph = Parse(R"(graph @g(%a: f32[2,3], %b: f32[3,2]) -> (%y, %z) {
+      #one: f32[] = (1)
+      %y: f32[2,2] = MatMul(%a, %b)
+      %z: f32[2,2] = Binary(%y, #one) {kind="add"}
+    })");
+  DatumList inputs = {Tensor::Of(DType::kF32, {2, 3}, {3e38, 3e38, -3e38, 1, 2, 3}),
+                      Tensor::Of(DType::kF32, {3, 2}, {1, 0, 1, 0, 1, 1})};
+  Outcome outcome = *OutcomeOf(*graph, inputs);
+
+  // Returns the message for the reference's outputs with one element replaced.
+  std::string With(size_t output, int64_t element, double value) const {
+    DatumList got = outcome.outputs;
+    got[output].tensor = Tensor::Of(DType::kF32, {2, 2}, ToDoubles(got[output].tensor));
+    StoreDouble(got[output].tensor, element, value);
+    return Differs(*graph, outcome, got, kStrict);
+  }
+};
+
+TEST(Outcome, AcceptsTheOverflowOfPartialSums) {
+  const Products products;
+  EXPECT_EQ(Differs(*products.graph, products.outcome, products.outcome.outputs, kStrict), "");
+  EXPECT_EQ(products.With(0, 0, kInfinity), "") << "3e38 + 3e38 overflows before -3e38 is added";
+  EXPECT_EQ(products.With(1, 0, kInfinity), "") << "the next node depends on it";
+}
+
+TEST(Outcome, RejectsInfinitiesBesideSumsThatMayOverflow) {
+  const Products products;
+  for (const size_t output : {0, 1}) {
+    for (const int64_t element : {1, 2, 3}) {  // one large term, and row 1
+      EXPECT_NE(products.With(output, element, kInfinity), "") << output << " " << element;
+      EXPECT_NE(products.With(output, element, std::nan("")), "") << output << " " << element;
+    }
+  }
+}
+
+TEST(Outcome, RejectsAnInfiniteActivationOfALargeElement) {
+  const auto graph = Parse("graph @g(%x: f32[2]) -> (%y) {\n  %y: f32[2] = Unary(%x) {kind=\"neg\"}\n}");
+  const Outcome outcome = *OutcomeOf(*graph, {Tensor::Of(DType::kF32, {2}, {3e38, 1})});
+  for (const auto& wrong : std::vector<std::vector<double>>{{-kInfinity, -1}, {-3e38, -kInfinity}})
+    EXPECT_NE(Differs(*graph, outcome, {Tensor::Of(DType::kF32, {2}, wrong)}, kStrict), "");
+}
+
+}  // namespace
+}  // namespace tern
