@@ -13,7 +13,7 @@ function(tern_collect target macro kind)
   list(JOIN TERN_ONLY_${kind} "," only)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DSOURCES=${list_file} -DMACRO=${macro} -DKIND=${kind} -DOUTPUT=${output} -DONLY=${only}
+    COMMAND ${CMAKE_COMMAND} -DSOURCES=${list_file} -DMACRO=${macro} -DKIND=${kind} -DOUTPUT=${output} -DONLY=${only} -DTARGET=${target}
             -DROOT=${CMAKE_CURRENT_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/collect.cmake
     DEPENDS ${sources} ${list_file} ${CMAKE_SOURCE_DIR}/cmake/collect.cmake
     COMMENT "Collecting ${macro} in ${target}" VERBATIM)

@@ -16,13 +16,14 @@ endfunction()
 # tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): called in the folder of a format. Makes two targets from its sources:
 # - the module tern_import_FORMAT, which the tests and the fuzz target (tests/fuzz) link;
 # - libtern_FORMAT.so, which Tern loads when it reads a model of that format.
+# Both contain the module import_common.
 # library.cc defines the entry point (TERN_IMPORTER). format.cc defines the format's row of the format table (TERN_FORMAT).
 # src/load compiles format.cc.
 # A TEST_ONLY library is neither installed nor fuzzed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")
   set(module tern_import_${format})
-  tern_module(import_${format} tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
+  tern_module(import_${format} tern_import_common tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
   tern_uses_interface(${module})
   tern_permit_long_strings(${module})
   if(NOT arg_TEST_ONLY)
@@ -32,7 +33,7 @@ function(tern_importer format)
     return()
   endif()
   set(library libtern_${format})
-  add_library(${library} SHARED $<TARGET_OBJECTS:${module}>)
+  add_library(${library} SHARED $<TARGET_OBJECTS:${module}> $<TARGET_OBJECTS:tern_import_common>)
   target_link_libraries(${library} PRIVATE libtern ${arg_UNPARSED_ARGUMENTS})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN" LINKER_LANGUAGE CXX
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)

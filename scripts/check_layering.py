@@ -15,7 +15,7 @@ MODULES = {
     "ir": ["core"],
     "load": ["ir"],
     "ops": ["ir"],
-    "import": ["ops", "load"],
+    "import": ["ops", "load", "data"],
     "export": ["import"],
     "passes": ["ops", "kernel_api"],
     "kernels": ["core"],
@@ -37,7 +37,7 @@ MODULES = {
 # Prefix of third-party headers -> the modules that may include them. Tests and benchmarks may include any header.
 THIRD_PARTY = {
     "hwy/": {"kernels"},
-    "flatbuffers/": {"ir"},
+    "flatbuffers/": {"ir", "import"},
     "google/protobuf/": {"import", "export", "server"},
     "llvm/": {"codegen"},
     "xgboost/": {"codegen"},
@@ -46,7 +46,7 @@ THIRD_PARTY = {
     "openssl/": {"server"},
     "nghttp2/": {"server"},
     "yaml-cpp/": {"server", "pipeline"},
-    "simdjson.h": {"server", "tools", "data"},
+    "simdjson.h": {"server", "tools", "data", "import"},
     "zlib.h": {"data", "server"},
     "CLI/": {"tools", "server"},
     "fmt/": {"tools", "server"},

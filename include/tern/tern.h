@@ -57,6 +57,11 @@ TERN_API void tern_config_free(TernConfig* config);
  * data of an ONNX model stay memory-mapped until the predictor and all its clones are freed. Do not write
  * into a mapped file; to replace a model, write another file and rename it. */
 TERN_API void tern_config_set_model_path(TernConfig* config, const char* path);
+/* A file with the weights, for formats that keep them in a file of their own, such as Caffe's. */
+TERN_API void tern_config_set_weights_path(TernConfig* config, const char* path);
+/* Which signature to use, for formats with several, such as TensorFlow's SavedModel. The default is the
+ * model's default signature. */
+TERN_API void tern_config_set_signature(TernConfig* config, const char* name);
 /* A model in memory. Exactly one of the path and the buffer must be set. The bytes of an .onnx model must
  * stay valid until tern_predictor_create returns. The bytes of a .tern model must stay valid until the
  * predictor and all its clones are freed. They should be aligned to 64 bytes. */

@@ -157,6 +157,12 @@ TERN_API_NAMESPACE {
     ~Config();
 
     Config& model_path(std::string path);
+    // A file with the weights, for formats that keep them in a file of their own, such as Caffe's. Create
+    // fails if the model's format contains its weights.
+    Config& weights_path(std::string path);
+    // Which signature to use, for formats with several, such as TensorFlow's SavedModel. The default is the
+    // model's default signature. Create fails if the model has no such signature.
+    Config& signature(std::string name);
     // A model in memory. Exactly one of model_path and model_buffer must be set. The bytes of an .onnx model
     // must stay valid until Create returns. The bytes of a .tern model must stay valid until the predictor
     // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from . import fuzz, gtest, python_suites
 from .context import Context
 from .environments import install
+from .importer_suites import importers_full, stored
 from .interface_suites import (TOKENIZER_LINES, TOKENIZER_LINES_SAMPLE, audio_full, docs_full, examples_full, images, mini_full, mini_not_by_default,
                                numpy_functions, run_audio, run_docs, run_examples, tokenizers_full, tokenizers_sample)
 from .process import run_with_summary, say
@@ -317,6 +318,8 @@ SUITES = [
     Suite("zoo", "published models: outputs against onnxruntime and against the stored outputs (needs TERN_ZOO)", zoo),
     Suite("accuracy", f"the labels of {PICTURES} pictures in bf16, compared with fp32 (needs TERN_ZOO; by default: {PICTURES_SAMPLE} pictures)",
           accuracy_full, sample=accuracy_sample),
+    Suite("importers", "models of other frameworks, against these frameworks (by default: stored models and results)", importers_full,
+          sample=stored),
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),

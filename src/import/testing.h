@@ -13,7 +13,7 @@ inline Result<std::unique_ptr<Graph>> ReadForTest(std::string_view bytes) {
   InitOps();
   ReadContext context;
   const Buffer buffer = Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr);
-  return tern_importer_2()->read({"", buffer, false}, context);
+  return tern_importer_3()->read({"", buffer, false}, context);
 }
 
 }  // namespace tern::load

@@ -20,13 +20,27 @@ struct Source {
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-struct ReadContext {
-  int threads = 0;                    // the number of threads that copy weights; 0 means one per core
+// How a model is read.
+struct LoadOptions {
+  int threads = 0;        // the number of threads that copy weights; 0 means one per core
+  std::string weights;    // a file with the weights, for a format that keeps them apart (Format::uses_weights)
+  std::string signature;  // which of several entry points to read (Format::uses_signature); empty: the default
+};
+
+struct ReadContext : LoadOptions {
   std::vector<std::string> warnings;  // output: one sentence for each ignored property of the file
+};
+
+// An operator of a format.
+struct Operator {
+  std::string name;       // with the prefix of its domain, if any: "Conv", "com.microsoft.FastGelu"
+  bool imported = false;  // whether Tern imports it
 };
 
 // Reads a model. Must not throw. Use Guard in the function, which converts exceptions into a Status.
 using ReadFunction = Result<std::unique_ptr<Graph>> (*)(const Source& source, ReadContext& context);
+// Returns all operators that the format defines, and the others that Tern imports.
+using OperatorsFunction = std::vector<Operator> (*)();
 
 // Bytes at a fixed offset of a file.
 struct Magic {
@@ -47,6 +61,8 @@ struct Format {
   std::string library = {};                       // "onnx": libtern_onnx.so reads this format
   ReadFunction read = nullptr;                    // reads this format without a library
   std::string advice = {};                        // for a format without a reader: what the user can do
+  bool uses_weights = false;                      // whether the reader uses LoadOptions::weights
+  bool uses_signature = false;                    // whether the reader uses LoadOptions::signature
 
   bool readable() const { return read || !library.empty(); }
   bool MatchesContents(const Source& source) const;

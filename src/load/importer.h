@@ -16,23 +16,24 @@ namespace tern::load {
 
 // libtern and an importer exchange C++ types, so both must belong to the same build of Tern. libtern compares
 // `version` and `build` before it calls `read`. If you change this struct, also change the number in the name
-// of the entry point, tern_importer_2.
+// of the entry point, tern_importer_3.
 struct Importer {
   const char* version = nullptr;  // the version of Tern that the library was built with
   const char* build = nullptr;    // TERN_BUILD
   ReadFunction read = nullptr;
+  OperatorsFunction operators = nullptr;  // null if the format has no operators of its own
 };
 using ImporterEntry = const Importer* (*)();
-inline constexpr const char* kImporterEntry = "tern_importer_2";
+inline constexpr const char* kImporterEntry = "tern_importer_3";
 
 }  // namespace tern::load
 
-extern "C" const tern::load::Importer* tern_importer_2();
+extern "C" const tern::load::Importer* tern_importer_3();
 
-// Defines the entry point of an importer library. Use it in library.cc of the format's folder. `function` is
-// a ReadFunction.
-#define TERN_IMPORTER(function)                                                          \
-  extern "C" const tern::load::Importer* tern_importer_2() {                             \
-    static constexpr tern::load::Importer importer{TERN_VERSION, TERN_BUILD, &function}; \
-    return &importer;                                                                    \
+// Defines the entry point of an importer library: TERN_IMPORTER(read) or TERN_IMPORTER(read, operators), with
+// a ReadFunction and an OperatorsFunction. Use it in library.cc of the format's folder.
+#define TERN_IMPORTER(...)                                                                 \
+  extern "C" const tern::load::Importer* tern_importer_3() {                               \
+    static constexpr tern::load::Importer importer{TERN_VERSION, TERN_BUILD, __VA_ARGS__}; \
+    return &importer;                                                                      \
   }

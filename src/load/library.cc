@@ -93,12 +93,12 @@ Result<void*> OpenBeside(const std::string& file, const std::string& purpose) {
 
 namespace {
 
-Result<ReadFunction> OpenReader(const Format& format) {
+Result<const Importer*> OpenImporter(const Format& format) {
   const std::string file = StrCat("libtern_", format.library, ".so");
   TERN_ASSIGN(void* library, OpenBeside(file, StrCat("reads ", format.name, " models")));
   const auto entry = reinterpret_cast<ImporterEntry>(dlsym(library, kImporterEntry));
   const std::string why = WhyRefused(entry ? entry() : nullptr);
-  if (why.empty()) return entry()->read;
+  if (why.empty()) return entry();
   Dl_info info{};
   const bool known = entry && dladdr(reinterpret_cast<const void*>(entry), &info) && info.dli_fname;
   const std::string path = known ? info.dli_fname : file;
@@ -106,18 +106,30 @@ Result<ReadFunction> OpenReader(const Format& format) {
   return Unsupported("'", path, "' ", why);
 }
 
+// Returns the importer of a format's library. Opens the library if necessary, and never closes it.
+Result<const Importer*> ImporterOf(const Format& format) {
+  static std::mutex mutex;
+  static auto* importers = new std::map<std::string, const Importer*>();  // by library name
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (const auto known = importers->find(format.library); known != importers->end()) return known->second;
+  TERN_ASSIGN(const Importer* importer, OpenImporter(format));
+  (*importers)[format.library] = importer;
+  return importer;
+}
+
 }  // namespace
 
 Result<ReadFunction> ReaderOf(const Format& format) {
   if (format.read) return format.read;
-  static std::mutex mutex;
-  // The readers by library name. Their libraries are never closed.
-  static auto* readers = new std::map<std::string, ReadFunction>();
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (const auto known = readers->find(format.library); known != readers->end()) return known->second;
-  TERN_ASSIGN(const ReadFunction read, OpenReader(format));
-  (*readers)[format.library] = read;
-  return read;
+  TERN_ASSIGN(const Importer* importer, ImporterOf(format));
+  return importer->read;
+}
+
+Result<std::vector<Operator>> OperatorsOf(const Format& format) {
+  if (format.library.empty()) return NotFound("the format ", format.name, " has no operators of its own");
+  TERN_ASSIGN(const Importer* importer, ImporterOf(format));
+  if (!importer->operators) return NotFound("the format ", format.name, " has no operators of its own");
+  return Guard([&]() -> Result<std::vector<Operator>> { return importer->operators(); });
 }
 
 }  // namespace tern::load

@@ -10,7 +10,17 @@ Status NotReadable(const Source& source, const Format& format, const FormatTable
                      formats.Readable(), " models: ", format.advice);
 }
 
-Result<Loaded> Read(const Source& source, int threads, const FormatTable& formats) {
+Status CheckOptions(const LoadOptions& options, const Format& format) {
+  if (!options.weights.empty() && !format.uses_weights)
+    return InvalidArgument("the weights file '", options.weights, "' is given, but ", format.title,
+                           " contains its weights");
+  if (!options.signature.empty() && !format.uses_signature)
+    return InvalidArgument("the signature '", options.signature, "' is given, but ", format.title,
+                           " has no signatures");
+  return {};
+}
+
+Result<Loaded> Read(const Source& source, const LoadOptions& options, const FormatTable& formats) {
   if (!source.folder && source.bytes.size() == 0) return InvalidModel("the file is empty");
   const Format* format = formats.Find(source);
   if (!format && source.folder)
@@ -20,26 +30,27 @@ Result<Loaded> Read(const Source& source, int threads, const FormatTable& format
                         formats.Readable(), " models");
   if (!format->readable()) return NotReadable(source, *format, formats);
   TERN_ASSIGN(const ReadFunction read, ReaderOf(*format));
-  ReadContext context{threads, {}};
+  TERN_TRY(CheckOptions(options, *format));
+  ReadContext context{options, {}};
   TERN_ASSIGN(std::unique_ptr<Graph> graph, read(source, context));
   return Loaded{std::move(graph), format, std::move(context.warnings)};
 }
 
 }  // namespace
 
-Result<Loaded> LoadFile(const std::string& path, int threads, const FormatTable& formats) {
+Result<Loaded> LoadFile(const std::string& path, const LoadOptions& options, const FormatTable& formats) {
   std::error_code ignored;
   Source source{path, {}, std::filesystem::is_directory(path, ignored)};
   if (!source.folder) {
     TERN_ASSIGN(source.bytes, Buffer::MapFile(path));
   }
-  auto loaded = Guard([&] { return Read(source, threads, formats); });
+  auto loaded = Guard([&] { return Read(source, options, formats); });
   if (!loaded.ok()) return loaded.TakeStatus().While(StrCat("loading '", path, "'"));
   return loaded;
 }
 
-Result<Loaded> LoadBytes(const Buffer& bytes, int threads, const FormatTable& formats) {
-  return Guard([&] { return Read(Source{"", bytes, false}, threads, formats); });
+Result<Loaded> LoadBytes(const Buffer& bytes, const LoadOptions& options, const FormatTable& formats) {
+  return Guard([&] { return Read(Source{"", bytes, false}, options, formats); });
 }
 
 }  // namespace tern::load

@@ -15,16 +15,21 @@ struct Loaded {
   std::vector<std::string> warnings;  // one sentence for each ignored property of the file
 };
 
-// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. `threads` is the
-// number of threads that copy the weights. 0 means one per core.
-Result<Loaded> LoadFile(const std::string& path, int threads = 0, const FormatTable& formats = Formats());
+// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. Fails if the options
+// name a weights file or a signature, but the format has no such thing.
+Result<Loaded> LoadFile(const std::string& path, const LoadOptions& options = {},
+                        const FormatTable& formats = Formats());
 // Loads a model from memory. The weights of a .tern model point into `bytes`. Readers of other formats copy
 // the weights. Fails if the model has external data.
-Result<Loaded> LoadBytes(const Buffer& bytes, int threads = 0, const FormatTable& formats = Formats());
+Result<Loaded> LoadBytes(const Buffer& bytes, const LoadOptions& options = {},
+                         const FormatTable& formats = Formats());
 
 // Returns the reader of a format for which Format::readable() is true. The first call loads the format's
 // library from the folder of libtern. If the library is not there, it is loaded from the library path. After
 // a failure, the next call tries again. Thread-safe.
 Result<ReadFunction> ReaderOf(const Format& format);
+// Returns the operators of a format that a library reads. Fails if the library cannot be loaded, or if the
+// format has no operators of its own. Thread-safe.
+Result<std::vector<Operator>> OperatorsOf(const Format& format);
 
 }  // namespace tern::load

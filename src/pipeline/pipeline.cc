@@ -61,7 +61,7 @@ Result<std::shared_ptr<Pipeline>> Pipeline::Load(const std::string& model, const
                                                  const PipelineOptions& options) {
   InitGenerate();
   TERN_ASSIGN(const Source source, FindSource(model, file));
-  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(source.model, options.session.threads));
+  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(source.model, {.threads = options.session.threads}));
   TERN_ASSIGN(std::shared_ptr<Pipeline> out, Create(std::move(loaded.graph), source.spec, options));
   out->warnings_ = std::move(loaded.warnings);
   return out;

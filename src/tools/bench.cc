@@ -55,11 +55,13 @@ class BenchTool : public Tool {
   bool json_ = false, rounds_ = false;
   ShapeOptions shapes_;
   EngineFlags engine_;
+  ModelFlags model_flags_;
   SessionOptions options_;
 };
 
 void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.Declare(args);
   args.Option("--warmup", warmup_, "N", "run the model N times before measuring (3)", 0, 1'000'000);
   args.Option("--runs", runs_, "N",
               "number of measured runs; if N is 0, measure for --seconds, but at least 10 runs", 0,
@@ -184,7 +186,7 @@ Result<int> BenchTool::Run(const Args& args) {
       if (input == "-" || EndsWith(input, "=-"))
         return InvalidArgument("--input ", input, " reads standard input, but --rounds needs it");
   const Stopwatch load;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads)));
   const double load_ms = load.Milliseconds();
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;

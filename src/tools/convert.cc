@@ -26,6 +26,7 @@ class ConvertTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Positional("IN", in_, ModelHelp());
+    model_flags_.Declare(args);
     out_.Declare(args, "the file to write, .onnx or .tern");
     args.Choice("--precision", precision_, {"fp32", "fp16", "bf16"},
                 "how weights are stored (fp32: as they are); weights that 16 bits cannot represent stay f32");
@@ -35,6 +36,7 @@ class ConvertTool : public Tool {
   Result<int> Run(const Args& args) override;
 
  private:
+  ModelFlags model_flags_;
   std::string in_, precision_ = "fp32";
   SaveOptions out_;
   bool json_ = false;
@@ -58,7 +60,7 @@ void WriteHalf(const compress::HalfReport& half, data::JsonWriter& json) {
 Result<int> ConvertTool::Run(const Args&) {
   if (!out_.wanted()) return InvalidArgument("no output given; use -o OUT.tern or -o OUT.onnx");
   TERN_TRY(out_.Check(in_));
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_, model_flags_.Options()));
   TERN_TRY(shapes_.Apply(*graph));
   compress::HalfReport half;
   if (precision_ != "fp32") {

@@ -21,7 +21,7 @@
 #include "ops/ops.h"
 #include "runtime/bind/cpu_kernels.h"
 #include "tools/engine.h"
-#include "tools/onnx_operators.h"
+#include "tools/format_operators.h"
 #include "tools/timing.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -118,7 +118,8 @@ std::vector<Check> SelfTest() {
 }
 
 struct BuildFacts {
-  size_t ops = 0, kernels = 0, onnx_imported = 0, onnx_all = 0;
+  size_t ops = 0, kernels = 0;
+  std::vector<Coverage> formats = FormatCoverage();
 };
 
 BuildFacts Facts() {
@@ -126,10 +127,6 @@ BuildFacts Facts() {
   for (const OpDef* op : AllOps()) {
     ++f.ops;
     f.kernels += CpuKernels().Of(op->name).size();
-  }
-  for (const OnnxOperator& o : OnnxCoverage()) {
-    f.onnx_imported += o.imported;
-    ++f.onnx_all;
   }
   return f;
 }
@@ -159,8 +156,8 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
                  ? fmt::format(", bf16 dot products ({:.1f} times the rate of f32)", cpu::Bf16Gain())
                  : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
-  fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
-             f.onnx_imported, f.onnx_all);
+  fmt::print("ops       {}, with {} CPU kernels\n", f.ops, f.kernels);
+  for (const Coverage& c : f.formats) fmt::print("{:<9} {} of {} operators imported\n", c.format, c.imported, c.all);
   if (peaks)
     fmt::print("peak      {}, {}B/s read on one thread; {}, {}B/s on {}\n", RateText(peaks->one),
                Thousands(peaks->read_one), RateText(peaks->several), Thousands(peaks->read_several),
@@ -193,7 +190,9 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
   json.Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
   if (peaks) WritePeaks(json, *peaks);
-  json.Key("onnx_operators").Unsigned(f.onnx_imported).Key("checks").BeginArray();
+  json.Key("operators").BeginObject();
+  for (const Coverage& c : f.formats) json.Key(c.format).Unsigned(c.imported);
+  json.EndObject().Key("checks").BeginArray();
   for (const Check& c : checks)
     json.BeginObject()
         .Key("name")

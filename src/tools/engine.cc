@@ -22,9 +22,18 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
     std::fprintf(stderr, "tern: warning: %zu more warnings are not shown\n", texts.size() - kShown);
 }
 
-Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads) {
+void ModelFlags::Declare(Args& args) {
+  args.Option("--weights", weights_, "FILE", "the model's weights, for formats that keep them in a file of their own");
+  args.Option("--signature", signature_, "NAME", "the signature to use, for formats with several (default: the model's default)");
+}
+
+load::LoadOptions ModelFlags::Options(int64_t threads) const {
+  return {static_cast<int>(threads), weights_, signature_};
+}
+
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, const load::LoadOptions& options) {
   InitGenerate();
-  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(path, static_cast<int>(threads)));
+  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(path, options));
   Warn(path, loaded.warnings);
   return std::move(loaded.graph);
 }

@@ -6,14 +6,25 @@
 
 #include "core/datum.h"
 #include "ir/graph.h"
+#include "load/format.h"
 #include "runtime/exec/session.h"
 #include "tools/engine_flags.h"
 
 namespace tern::tools {
 
-// Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr. `threads` is the
-// number of threads that copy weights. If it is 0, there is one per core.
-Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
+// The flags --weights and --signature, for formats that use them.
+class ModelFlags {
+ public:
+  void Declare(Args& args);
+  // `threads` is the number of threads that copy weights. If it is 0, there is one per core.
+  load::LoadOptions Options(int64_t threads = 0) const;
+
+ private:
+  std::string weights_, signature_;
+};
+
+// Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr.
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, const load::LoadOptions& options = {});
 
 class Engine {
  public:

@@ -32,11 +32,13 @@ class EvalTool : public Tool {
   data::ImageOptions pictures_;
   ShapeOptions shapes_;
   EngineFlags engine_;
+  ModelFlags model_flags_;
   SessionOptions options_;
 };
 
 void EvalTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.Declare(args);
   args.Option("--images", images_, "DIR|FILE.npz",
               "a folder with one picture, .npy or .npz per sample, or arrays with one sample per row");
   args.Option(
@@ -53,7 +55,8 @@ void EvalTool::Declare(Args& args) {
 
 // Loads a model. If `samples` is not null, opens the samples for its inputs.
 Result<Engine> EvalTool::Load(const std::string& model, std::unique_ptr<compress::Samples>* samples) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model, options_.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model, model == model_ ? model_flags_.Options(options_.threads)
+                                                                                       : load::LoadOptions{options_.threads, {}, {}}));
   TERN_TRY(shapes_.Apply(*graph));
   if (samples) {
     TERN_ASSIGN(*samples, OpenSamples(images_, *graph, pictures_, limit_));

@@ -113,6 +113,7 @@ class GenerateTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Positional("MODEL", model_, "a decoder with inputs and outputs for the past");
+    model_flags_.Declare(args);
     args.Option("--prompt", prompt_, "IDS", "continue these token ids, separated by commas (0)");
     args.Option("--tokens", tokens_, "N", "generate N tokens (16)", 1, 1'000'000);
     args.Option(
@@ -139,6 +140,7 @@ class GenerateTool : public Tool {
   std::vector<double> token_ms_, read_ms_;  // milliseconds per token, and per pass over read_bytes_
   bool json_ = false;
   EngineFlags engine_;
+  ModelFlags model_flags_;
 };
 
 Result<std::vector<int64_t>> GenerateTool::Prompt() const {
@@ -158,7 +160,7 @@ Result<int> GenerateTool::Run(const Args& args) {
   if (const Status states = CheckStatesText(state_); !states.ok())
     return InvalidArgument("--state ", state_, ": ", states.message());
   options.states = state_;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options.threads)));
   TERN_ASSIGN(const std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
   if (session->graph().states().empty())
     return InvalidArgument(

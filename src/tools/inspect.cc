@@ -43,6 +43,7 @@ class InspectTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Positional("MODEL", model_, ModelHelp());
+    model_flags_.Declare(args);
     shapes_.Declare(args);
     args.Choice(
         "--level", level_.name, {"none", "basic", "extended", "layout"},
@@ -61,6 +62,7 @@ class InspectTool : public Tool {
   void PrintJson(const Graph& graph, const CostReport& report) const;
 
   std::string model_;
+  ModelFlags model_flags_;
   bool json_ = false, summary_ = false;
   ShapeOptions shapes_;
   LevelOption level_{"none"};
@@ -251,7 +253,7 @@ Result<DatumList> SampleInputs(Graph& graph) {
 }
 
 Result<int> InspectTool::Run(const Args&) {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options()));
   TERN_TRY(shapes_.Apply(*graph));
   inputs_ = DeclaredOf(graph->inputs());
   outputs_ = DeclaredOf(graph->outputs());

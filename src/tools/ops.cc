@@ -1,13 +1,12 @@
-// tern ops: prints the declarations of Tern's ops, and the ONNX operators that Tern imports.
+// tern ops: prints the declarations of Tern's ops, and the operators of model formats that Tern imports.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"
-#include "import/onnx/importer.h"
 #include "ir/op_def.h"
 #include "kernel_api/kernel_table.h"
 #include "ops/ops.h"
 #include "runtime/bind/cpu_kernels.h"
-#include "tools/onnx_operators.h"
+#include "tools/format_operators.h"
 #include "tools/tool.h"
 
 namespace tern::tools {
@@ -16,23 +15,24 @@ namespace {
 class OpsTool : public Tool {
  public:
   const char* name() const override { return "ops"; }
-  const char* summary() const override { return "list Tern's ops, or the ONNX operators it imports"; }
+  const char* summary() const override { return "list Tern's ops, or the operators of a model format that it imports"; }
   const char* examples() const override {
     return "  tern ops\n"
            "  tern ops Conv\n"
-           "  tern ops --onnx\n"
+           "  tern ops --format onnx\n"
            "  tern ops --markdown > docs/reference/ops.md\n";
   }
   void Declare(Args& args) override {
     args.OptionalPositional("OP", op_, "print all details of this op");
-    args.Flag("--onnx", onnx_, "print the ONNX operators, and whether Tern imports them");
+    args.Option("--format", format_, "FORMAT", "print the operators of a model format, and whether Tern imports them");
+    args.Flag("--onnx", onnx_, "short for --format onnx");
     args.Flag("--markdown", markdown_, "print the full reference as Markdown");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
 
  private:
-  std::string op_;
+  std::string op_, format_;
   bool onnx_ = false, markdown_ = false, json_ = false;
 };
 
@@ -131,11 +131,6 @@ void PrintMarkdown() {
                                                                : "kernels for the nodes of its graphs");
     }
   }
-  const auto coverage = OnnxCoverage();
-  fmt::print("\n## ONNX operators\n\n| operator | domain | imported |\n|---|---|---|\n");
-  for (const OnnxOperator& o : coverage)
-    fmt::print("| {} | {} | {} |\n", o.name, o.domain.empty() ? "ai.onnx" : o.domain,
-               o.imported ? "yes" : "no");
 }
 
 void PrintJson() {
@@ -180,29 +175,7 @@ void PrintJson() {
     for (const KernelEntry* k : CpuKernels().Of(op->name)) json.Text(k->name);
     json.EndArray().EndObject();
   }
-  json.EndArray().Key("onnx").BeginArray();
-  for (const OnnxOperator& o : OnnxCoverage())
-    json.BeginObject()
-        .Key("name")
-        .Text(o.name)
-        .Key("domain")
-        .Text(o.domain)
-        .Key("imported")
-        .Bool(o.imported)
-        .EndObject();
   fmt::print("{}\n", json.EndArray().EndObject().text());
-}
-
-void PrintOnnx() {
-  std::map<std::string, std::pair<int, int>> domains;  // imported and all operators per domain
-  for (const OnnxOperator& o : OnnxCoverage()) {
-    fmt::print("{} {}{}\n", o.imported ? "yes" : "no ", o.domain.empty() ? "" : o.domain + ".", o.name);
-    auto& [imported, all] = domains[o.domain.empty() ? "ai.onnx" : o.domain];
-    imported += o.imported;
-    ++all;
-  }
-  for (const auto& [domain, counts] : domains)
-    fmt::print("{}: {} of {} operators\n", domain, counts.first, counts.second);
 }
 
 Result<int> OpsTool::Run(const Args&) {
@@ -211,12 +184,12 @@ Result<int> OpsTool::Run(const Args&) {
     const OpDef* op = FindOp(op_);
     if (!op) return NotFound("there is no op '", op_, "'; `tern ops` lists them");
     PrintOne(*op);
+  } else if (onnx_ || !format_.empty()) {
+    TERN_TRY(PrintOperators(format_.empty() ? "onnx" : format_, markdown_, json_));
   } else if (json_) {
     PrintJson();
   } else if (markdown_) {
     PrintMarkdown();
-  } else if (onnx_) {
-    PrintOnnx();
   } else {
     PrintList();
   }

@@ -36,6 +36,7 @@ class OptimizeTool : public Tool {
                  OptimizeFigures& figures) const;
   void PrintAnswers(const OptimizeReport& report) const;
 
+  ModelFlags model_flags_;
   std::string model_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
   std::vector<std::string> disable_, enable_, only_;
   bool json_ = false, measure_ = false, standard_ = false, pack_ = false, level_given_ = false;
@@ -47,6 +48,7 @@ class OptimizeTool : public Tool {
 
 void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.Declare(args);
   out_.Declare(args, "the output file, .onnx or .tern; if not given, only the report is printed");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
               "how far to optimize (extended, or layout with --pack)");
@@ -138,7 +140,7 @@ Result<int> OptimizeTool::Run(const Args& args) {
     return InvalidArgument(
         "--precision is for --pack: without it, the output does not depend on the precision");
   out_.contrib = options.level >= Level::kExtended && !standard_;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options()));
   TERN_TRY(shapes_.Apply(*graph));
   const bool needs_before = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = needs_before ? graph->Clone() : nullptr;

@@ -53,11 +53,13 @@ class ProfileTool : public Tool {
   bool json_ = false, explain_ = false, tune_all_ = false;
   ShapeOptions shapes_;
   EngineFlags engine_;
+  ModelFlags model_flags_;
   SessionOptions options_;
 };
 
 void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.Declare(args);
   args.Option("--runs", runs_, "N",
               "number of measured runs; if N is 0, measure for --seconds, but at least 5 runs", 0, 1'000'000);
   args.Option("--seconds", seconds_, "S", "measure for S seconds (1)");
@@ -89,7 +91,7 @@ Status ProfileTool::LimitIsa() const {
 }
 
 Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads)));
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));

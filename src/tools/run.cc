@@ -59,6 +59,7 @@ class RunTool : public Tool {
   bool json_ = false;
   ShapeOptions shapes_;
   EngineFlags engine_;
+  ModelFlags model_flags_;
   PictureOptions pictures_;
   SoundOptions sound_;
   RankingOptions ranking_;
@@ -67,6 +68,7 @@ class RunTool : public Tool {
 
 void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, ModelHelp());
+  model_flags_.Declare(args);
   args.Option(
       "--input", inputs_, "NAME=FILE",
       "read this input from a file .npy .npz .pb .json .txt .csv .png .jpg .webp .bmp .gif .wav .flac, or from standard input if FILE is '-' (repeatable)");
@@ -176,7 +178,7 @@ Result<int> RunTool::Run(const Args& args) {
     return InvalidArgument(
         "--output-dir - writes the outputs to standard output, so it cannot be used with --json or --topk");
   TERN_TRY(ranking_.Load());
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, model_flags_.Options(options.threads)));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();

@@ -65,6 +65,7 @@ class VerifyTool : public Tool {
   data::Tolerance tolerance_, given_;
   ShapeOptions shapes_;
   EngineFlags engine_;
+  ModelFlags model_flags_;
   SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
@@ -75,6 +76,7 @@ class VerifyTool : public Tool {
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.Declare(args);
   args.Option(
       "--data", data_, "DIR",
       "compare with the stored results in DIR; DIR contains input_K and output_K (.pb, .npy), or io.npz, or "
@@ -115,7 +117,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 // Returns the stored test vectors. If --data is not given, returns one test vector with random inputs and no
 // outputs.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads)));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));
@@ -128,7 +130,8 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
                                        const SessionOptions& options, std::vector<std::string>& names) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, path == model_ ? model_flags_.Options(options.threads)
+                                                                                     : load::LoadOptions{options.threads, {}, {}}));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
@@ -151,7 +154,7 @@ void VerifyTool::Compare(const std::string& where, const std::vector<std::string
 }
 
 Status VerifyTool::VerifyLayers(const Vectors& vectors) {
-  auto report = CompareLayers(model_, vectors.inputs, LayerOptions{options_, tolerance_, accumulated_});
+  auto report = CompareLayers(model_, vectors.inputs, LayerOptions{model_flags_.Options(options_.threads), options_, tolerance_, accumulated_});
   if (!report.ok())
     return report.TakeStatus().While(StrCat("comparing the layers of '", model_, "' on ", vectors.folder));
   layer_report_.Add(vectors.folder, std::move(*report));

@@ -221,7 +221,7 @@ void LayerReport::Add(const std::string& data, LayerReport other) {
 }
 
 Result<LayerReport> CompareLayers(const std::string& model, const Feeds& feeds, const LayerOptions& options) {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model, options.engine.threads));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model, options.load));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   OptimizeOptions optimize;
   optimize.level = options.engine.level;

@@ -6,7 +6,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROADMAP = ROOT / "docs/roadmap.md"
-GENERATED = (ROOT / "docs/reference/ops.md", ROOT / "docs/reference/passes.md")
+GENERATED = (ROOT / "docs/reference/ops.md", ROOT / "docs/reference/passes.md", *(ROOT / "docs/reference/operators").glob("*.md"))
 
 
 def pages():

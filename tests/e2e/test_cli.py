@@ -329,9 +329,12 @@ class Others(CliTest):
         done = self.json("ops", "--json")
         names = {op["name"] for op in done["ops"]}
         self.assertTrue({"Conv", "MatMul", "Reshape"} <= names)
-        self.assertTrue(any(o["name"] == "Conv" and o["imported"] for o in done["onnx"]))
         self.assertIn("strides", self.ok("ops", "Conv").stdout)
-        self.assertIn("ai.onnx:", self.ok("ops", "--onnx").stdout)
+        self.assertIn("yes Conv", self.ok("ops", "--onnx").stdout)
+        onnx = self.json("ops", "--format", "ONNX", "--json")
+        self.assertTrue(any(o["name"] == "Conv" and o["imported"] for o in onnx["operators"]))
+        self.assertEqual(onnx["imported"], sum(o["imported"] for o in onnx["operators"]))
+        self.refused("ops", "--format", "nosuch", says=["nosuch", "onnx"])
         self.refused("ops", "NoSuchOp", says="NoSuchOp")
 
     def test_markdown_names_every_op(self):

@@ -115,6 +115,14 @@ class Pages(CliTest):
     def test_the_list_of_ops_is_up_to_date(self):
         self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/reference/ops.md").read_text(), "run: ./tern ops --markdown > docs/reference/ops.md")
 
+    def test_the_lists_of_operators_are_up_to_date(self):
+        formats = self.json("doctor", "--json")["operators"]
+        self.assertIn("onnx", formats)
+        for name in formats:
+            page = ROOT / "docs/reference/operators" / f"{name}.md"
+            self.assertEqual(self.ok("ops", "--format", name, "--markdown").stdout, page.read_text() if page.exists() else None,
+                             f"run: ./tern ops --format {name} --markdown > docs/reference/operators/{name}.md")
+
     def test_the_list_of_passes_is_up_to_date(self):
         self.assertEqual(self.ok("passes", "--markdown").stdout, (ROOT / "docs/reference/passes.md").read_text(),
                          "run: ./tern passes --markdown > docs/reference/passes.md")

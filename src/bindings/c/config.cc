@@ -12,6 +12,12 @@ void tern_config_free(TernConfig* config) { delete config; }
 void tern_config_set_model_path(TernConfig* config, const char* path) {
   TrySet(config, __func__, {{"path", path}}, [&] { config->config.model_path(path); });
 }
+void tern_config_set_weights_path(TernConfig* config, const char* path) {
+  TrySet(config, __func__, {{"path", path}}, [&] { config->config.weights_path(path); });
+}
+void tern_config_set_signature(TernConfig* config, const char* name) {
+  TrySet(config, __func__, {{"name", name}}, [&] { config->config.signature(name); });
+}
 void tern_config_set_model_buffer(TernConfig* config, const void* data, size_t bytes) {
   TrySet(config, __func__, {{"data", data}}, [&] { config->config.model_buffer(data, bytes); });
 }

@@ -17,6 +17,14 @@ Config& Config::model_path(std::string path) {
   impl_->model_path = std::move(path);
   return *this;
 }
+Config& Config::weights_path(std::string path) {
+  impl_->weights_path = std::move(path);
+  return *this;
+}
+Config& Config::signature(std::string name) {
+  impl_->signature = std::move(name);
+  return *this;
+}
 Config& Config::model_buffer(const void* data, size_t size) {
   impl_->buffer = data;
   impl_->buffer_size = size;
@@ -102,8 +110,9 @@ tern::Status Config::Impl::Check() const {
 
 tern::Result<tern::load::Loaded> Config::Impl::Load() const {
   const auto bytes = tern::Buffer::Borrow(const_cast<void*>(buffer), buffer_size, nullptr);
-  TERN_ASSIGN(tern::load::Loaded loaded, buffer ? tern::load::LoadBytes(bytes, options.threads)
-                                                : tern::load::LoadFile(model_path, options.threads));
+  const tern::load::LoadOptions how{options.threads, weights_path, signature};
+  TERN_ASSIGN(tern::load::Loaded loaded,
+              buffer ? tern::load::LoadBytes(bytes, how) : tern::load::LoadFile(model_path, how));
   if (batch) TERN_TRY(tern::SetBatch(*loaded.graph, batch));
   return loaded;
 }

@@ -16,7 +16,7 @@ namespace tern::python {
 namespace {
 
 GraphRef Load(nb::handle model) {
-  LoadedGraph loaded = LoadGraph(model, 0);
+  LoadedGraph loaded = LoadGraph(model, {});
   GraphRef graph = MakeGraph(std::move(loaded.graph));
   graph.shared()->warnings = std::move(loaded.warnings);
   return graph;

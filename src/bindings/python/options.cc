@@ -17,6 +17,7 @@ constexpr int kMaxParallel = 1024;
 
 struct Options {
   SessionOptions session{.level = Level::kLayout};
+  std::string weights, signature;
   int64_t batch = 0;
   int parallel = 0;
 };
@@ -46,6 +47,13 @@ Precision PrecisionOf(const std::string& text) {
   return *precision;
 }
 
+// Returns the file system's bytes of a path (str or os.PathLike).
+std::string PathOf(nb::handle path) {
+  const nb::object bytes = nb::module_::import_("os").attr("fsencode")(path);
+  const auto text = nb::borrow<nb::bytes>(bytes);
+  return std::string(text.c_str(), text.size());
+}
+
 void Set(Options& o, const std::string& name, nb::handle value) {
   const auto text = [&] { return Get<std::string>(value, name, "a str"); };
   const auto number = [&] { return Get<int64_t>(value, name, "an int"); };
@@ -73,12 +81,16 @@ void Set(Options& o, const std::string& name, nb::handle value) {
     o.session.reference = Get<bool>(value, name, "a bool");
   else if (name == "states")
     o.session.states = text();
+  else if (name == "weights")
+    o.weights = PathOf(value);
+  else if (name == "signature")
+    o.signature = text();
   else if (name == "parallel")
     o.parallel = small();
   else
     Raise(InvalidArgument("there is no option '", name,
                           "'; the options are threads, plan_cache, memory_limit, collect_limit, batch, "
-                          "optimize, precision, tune_ms, cache_dir, reference, states, parallel"));
+                          "optimize, precision, tune_ms, cache_dir, reference, states, weights, signature, parallel"));
 }
 
 Options ParseOptions(const nb::dict& given) {
@@ -116,40 +128,34 @@ Buffer BytesOfObject(nb::handle object) {
   return Buffer::Borrow(view.buf, static_cast<size_t>(view.len), held);
 }
 
-Result<load::Loaded> Read(const std::string& path, const Buffer& bytes, bool in_memory, int threads) {
+Result<load::Loaded> Read(const std::string& path, const Buffer& bytes, bool in_memory,
+                          const load::LoadOptions& how) {
   return Guard([&]() -> Result<load::Loaded> {
     InitGenerate();
-    if (in_memory) return load::LoadBytes(bytes, threads);
+    if (in_memory) return load::LoadBytes(bytes, how);
     if (path.find('\0') != std::string::npos)
       return InvalidArgument("the path of the model contains a NUL character");
-    return load::LoadFile(path, threads);
+    return load::LoadFile(path, how);
   });
 }
 
 // Returns whether the object is a protobuf message, such as an onnx.ModelProto.
 bool IsMessage(nb::handle object) { return PyObject_HasAttrString(object.ptr(), "SerializeToString"); }
 
-// Returns the file system's bytes of a path (str or os.PathLike).
-std::string PathOf(nb::handle path) {
-  const nb::object bytes = nb::module_::import_("os").attr("fsencode")(path);
-  const auto text = nb::borrow<nb::bytes>(bytes);
-  return std::string(text.c_str(), text.size());
-}
-
 }  // namespace
 
-LoadedGraph LoadGraph(nb::handle model, int threads) {
+LoadedGraph LoadGraph(nb::handle model, const load::LoadOptions& how) {
   if (GraphRef* graph = nullptr; nb::try_cast(model, graph) && graph) {
     if ((*graph)->parent) Raise(Unsupported("a subgraph cannot be loaded as a model"));
     return {(*graph)->Clone(), graph->shared()->warnings, "graph"};
   }
-  if (IsMessage(model)) return LoadGraph(model.attr("SerializeToString")(), threads);
+  if (IsMessage(model)) return LoadGraph(model.attr("SerializeToString")(), how);
   const bool in_memory = PyObject_CheckBuffer(model.ptr());
   const Buffer bytes = in_memory ? BytesOfObject(model) : Buffer();
   const std::string path = in_memory ? std::string() : PathOf(model);
   Result<load::Loaded> loaded = [&] {
     const nb::gil_scoped_release release;
-    return Read(path, bytes, in_memory, threads);
+    return Read(path, bytes, in_memory, how);
   }();
   if (loaded.status().code() == Code::kNotFound) RaiseAs("model not found", loaded.status());
   load::Loaded read = Unwrap(std::move(loaded));
@@ -158,7 +164,7 @@ LoadedGraph LoadGraph(nb::handle model, int threads) {
 
 LoadedModel LoadModel(nb::handle model, const nb::dict& given) {
   const Options options = ParseOptions(given);
-  LoadedGraph loaded = LoadGraph(model, options.session.threads);
+  LoadedGraph loaded = LoadGraph(model, {options.session.threads, options.weights, options.signature});
   Result<std::unique_ptr<Session>> session = [&] {
     const nb::gil_scoped_release release;
     return Guard([&]() -> Result<std::unique_ptr<Session>> {

@@ -30,6 +30,6 @@ struct LoadedGraph {
   std::vector<std::string> warnings;
   std::string format;
 };
-LoadedGraph LoadGraph(nb::handle model, int threads);
+LoadedGraph LoadGraph(nb::handle model, const load::LoadOptions& how);
 
 }  // namespace tern::python

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "import/onnx/importer.h"
+#include "import/onnx/operators.h"
 #include "load/importer.h"
 
 namespace tern::onnx {
@@ -21,4 +22,4 @@ static Result<std::unique_ptr<Graph>> Read(const load::Source& source, load::Rea
 
 }  // namespace tern::onnx
 
-TERN_IMPORTER(tern::onnx::Read)
+TERN_IMPORTER(tern::onnx::Read, tern::onnx::Operators)

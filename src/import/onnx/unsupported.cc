@@ -1,19 +1,14 @@
 #include "import/onnx/unsupported.h"
 
+#include "import/common/unsupported.h"
+
 namespace tern::onnx {
 namespace {
-
-constexpr size_t kNamesShown = 5;
-
-struct Missing {
-  int count = 0;
-  std::vector<std::string> nodes;
-};
 
 class Finder {
  public:
   explicit Finder(const ModelContext& context) : context_(context) {}
-  std::map<std::string, Missing> missing;
+  import::UnsupportedOperators missing;
 
   // Ignores graphs that are nested deeper than kMaxDepth, because the import refuses them anyway.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth = 0) {
@@ -36,9 +31,8 @@ class Finder {
       return;
     }
     if (Converters().Find(domain, node.op_type())) return;
-    Missing& m = missing[domain.empty() ? node.op_type() : StrCat(domain, ".", node.op_type())];
-    ++m.count;
-    if (m.nodes.size() < kNamesShown) m.nodes.push_back(StrCat("'", NodeLabel(node), "'"));
+    missing.Add(domain.empty() ? node.op_type() : StrCat(domain, ".", node.op_type()),
+                StrCat("'", NodeLabel(node), "'"));
   }
 
   const ModelContext& context_;
@@ -50,14 +44,7 @@ class Finder {
 Status ListUnsupported(const ModelContext& context) {
   Finder finder(context);
   finder.Visit(context.model->graph().node());
-  if (finder.missing.empty()) return {};
-  std::string text =
-      StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not support:");
-  for (const auto& [name, m] : finder.missing) {
-    text += StrCat("\n  ", name, " x", m.count, " at ", Join(m.nodes, ", "));
-    if (static_cast<size_t>(m.count) > m.nodes.size()) text += ", …";
-  }
-  return Unsupported(text);
+  return finder.missing.status();
 }
 
 }  // namespace tern::onnx

@@ -37,12 +37,12 @@ Buffer ReadSnapshot(const std::string& path, size_t limit) {
 
 Result<load::Loaded> LoadSnapshot(const std::string& path) {
   if (const Buffer bytes = ReadSnapshot(path, kSnapshotLimit); bytes.defined()) {
-    auto loaded = load::LoadBytes(bytes, 1);
+    auto loaded = load::LoadBytes(bytes, {.threads = 1});
     if (loaded.ok()) return loaded;
   }
   // The bytes alone are not enough if only the file name identifies the format, or if the model refers to
   // other files.
-  return load::LoadFile(path, 1);
+  return load::LoadFile(path, {.threads = 1});
 }
 
 }  // namespace tern::server
