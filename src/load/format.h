@@ -22,9 +22,10 @@ struct Source {
 
 // How a model is read.
 struct LoadOptions {
-  int threads = 0;        // the number of threads that copy weights; 0 means one per core
-  std::string weights;    // a file with the weights, for a format that keeps them apart (Format::uses_weights)
-  std::string signature;  // which of several entry points to read (Format::uses_signature); empty: the default
+  int threads = 0;      // the number of threads that copy weights; 0 means one per core
+  std::string weights;  // a file with the weights, for a format that keeps them apart (Format::uses_weights)
+  std::string
+      signature;  // which of several entry points to read (Format::uses_signature); empty: the default
 };
 
 struct ReadContext : LoadOptions {

@@ -157,7 +157,8 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
                  : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\n", f.ops, f.kernels);
-  for (const Coverage& c : f.formats) fmt::print("{:<9} {} of {} operators imported\n", c.format, c.imported, c.all);
+  for (const Coverage& c : f.formats)
+    fmt::print("{:<9} {} of {} operators imported\n", c.format, c.imported, c.all);
   if (peaks)
     fmt::print("peak      {}, {}B/s read on one thread; {}, {}B/s on {}\n", RateText(peaks->one),
                Thousands(peaks->read_one), RateText(peaks->several), Thousands(peaks->read_several),

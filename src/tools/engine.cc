@@ -23,8 +23,10 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
 }
 
 void ModelFlags::Declare(Args& args) {
-  args.Option("--weights", weights_, "FILE", "the model's weights, for formats that keep them in a file of their own");
-  args.Option("--signature", signature_, "NAME", "the signature to use, for formats with several (default: the model's default)");
+  args.Option("--weights", weights_, "FILE",
+              "the model's weights, for formats that keep them in a file of their own");
+  args.Option("--signature", signature_, "NAME",
+              "the signature to use, for formats with several (default: the model's default)");
 }
 
 load::LoadOptions ModelFlags::Options(int64_t threads) const {

@@ -15,7 +15,9 @@ namespace {
 class OpsTool : public Tool {
  public:
   const char* name() const override { return "ops"; }
-  const char* summary() const override { return "list Tern's ops, or the operators of a model format that it imports"; }
+  const char* summary() const override {
+    return "list Tern's ops, or the operators of a model format that it imports";
+  }
   const char* examples() const override {
     return "  tern ops\n"
            "  tern ops Conv\n"
@@ -24,7 +26,8 @@ class OpsTool : public Tool {
   }
   void Declare(Args& args) override {
     args.OptionalPositional("OP", op_, "print all details of this op");
-    args.Option("--format", format_, "FORMAT", "print the operators of a model format, and whether Tern imports them");
+    args.Option("--format", format_, "FORMAT",
+                "print the operators of a model format, and whether Tern imports them");
     args.Flag("--onnx", onnx_, "short for --format onnx");
     args.Flag("--markdown", markdown_, "print the full reference as Markdown");
     args.Flag("--json", json_, "print one JSON object");

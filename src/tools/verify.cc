@@ -130,8 +130,9 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
                                        const SessionOptions& options, std::vector<std::string>& names) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, path == model_ ? model_flags_.Options(options.threads)
-                                                                                     : load::LoadOptions{options.threads, {}, {}}));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph,
+              LoadModel(path, path == model_ ? model_flags_.Options(options.threads)
+                                             : load::LoadOptions{options.threads, {}, {}}));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
@@ -154,7 +155,9 @@ void VerifyTool::Compare(const std::string& where, const std::vector<std::string
 }
 
 Status VerifyTool::VerifyLayers(const Vectors& vectors) {
-  auto report = CompareLayers(model_, vectors.inputs, LayerOptions{model_flags_.Options(options_.threads), options_, tolerance_, accumulated_});
+  auto report =
+      CompareLayers(model_, vectors.inputs,
+                    LayerOptions{model_flags_.Options(options_.threads), options_, tolerance_, accumulated_});
   if (!report.ok())
     return report.TakeStatus().While(StrCat("comparing the layers of '", model_, "' on ", vectors.folder));
   layer_report_.Add(vectors.folder, std::move(*report));

@@ -88,9 +88,10 @@ void Set(Options& o, const std::string& name, nb::handle value) {
   else if (name == "parallel")
     o.parallel = small();
   else
-    Raise(InvalidArgument("there is no option '", name,
-                          "'; the options are threads, plan_cache, memory_limit, collect_limit, batch, "
-                          "optimize, precision, tune_ms, cache_dir, reference, states, weights, signature, parallel"));
+    Raise(InvalidArgument(
+        "there is no option '", name,
+        "'; the options are threads, plan_cache, memory_limit, collect_limit, batch, "
+        "optimize, precision, tune_ms, cache_dir, reference, states, weights, signature, parallel"));
 }
 
 Options ParseOptions(const nb::dict& given) {

@@ -13,8 +13,8 @@ class UnsupportedOperators {
   // `place` names the node, such as "'conv1' (layer #3)".
   void Add(const std::string& op, const std::string& place);
   bool empty() const { return found_.empty(); }
-  // Returns kUnsupported if an operator was added. The message lists all operators, how often each occurs, and
-  // up to five places of each.
+  // Returns kUnsupported if an operator was added. The message lists all operators, how often each occurs,
+  // and up to five places of each.
   Status status() const;
 
  private:
