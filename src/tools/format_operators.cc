@@ -55,8 +55,10 @@ void PrintObject(const load::Format& format, const std::vector<load::Operator>& 
 std::vector<Coverage> FormatCoverage() {
   std::vector<Coverage> out;
   for (const load::Format& f : load::Formats().rows()) {
-    const auto operators = f.library.empty() ? NotFound("") : load::OperatorsOf(f);
-    if (operators.ok()) out.push_back({f.library, Imported(*operators), operators->size()});
+    const auto same = [&](const Coverage& c) { return c.format == f.library; };
+    if (f.library.empty() || std::any_of(out.begin(), out.end(), same)) continue;
+    const auto operators = load::OperatorsOf(f);
+    if (operators.ok()) out.push_back({f.library, f.name, Imported(*operators), operators->size()});
   }
   return out;
 }

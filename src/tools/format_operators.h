@@ -8,7 +8,7 @@
 namespace tern::tools {
 
 struct Coverage {
-  std::string format;  // the name of the format's library, such as "onnx"
+  std::string format, title;  // the names of the format's library and of the format: "onnx" and "ONNX"
   size_t imported = 0, all = 0;
 };
 

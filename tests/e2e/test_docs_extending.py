@@ -121,7 +121,7 @@ class Extending(CliTest):
             listed += [str(self.dir / name) for name in new_files() if module_of(name) == module and name.endswith(".cc")]
             sources, output = self.dir / f"{kind}.sources", self.dir / f"{kind}.cc"
             sources.write_text("\n".join(listed) + "\n")
-            self.call("cmake", f"-DSOURCES={sources}", f"-DMACRO={macro}", f"-DKIND={kind}", f"-DOUTPUT={output}", f"-DROOT={self.dir / module}",
+            self.call("cmake", f"-DSOURCES={sources}", f"-DMACRO={macro}", f"-DKIND={kind}", f"-DOUTPUT={output}", "-DTARGET=tern_import_onnx", f"-DROOT={self.dir / module}",
                       "-P", ROOT / "cmake/collect.cmake")
             self.compile(module, output, compile_commands()[like][0])
 

@@ -33,7 +33,7 @@ const FormatTable& Table() {
 
 Result<Loaded> Load(std::string text) {
   InitOps();
-  return LoadBytes(Buffer::Borrow(text.data(), text.size(), nullptr), 1, Table());
+  return LoadBytes(Buffer::Borrow(text.data(), text.size(), nullptr), {.threads = 1}, Table());
 }
 
 bool IsOpen(const char* library) {
@@ -75,7 +75,7 @@ TEST(Importers, ReadBytesFilesAndFolders) {
   const Folder folder;
   const std::string file = folder.Write("model.toy", kModel);
   for (const std::string& path : {file, folder.path()}) {
-    const auto loaded = LoadFile(path, 1, Table());
+    const auto loaded = LoadFile(path, {.threads = 1}, Table());
     ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
     EXPECT_EQ(loaded->graph->inputs()[0]->name, "x");
   }
@@ -88,7 +88,7 @@ TEST(Importers, WarningsAndErrorsReachTheCaller) {
   EXPECT_EQ(warned->warnings, std::vector<std::string>{"the comment in the first line is ignored"});
   const Folder folder;
   const std::string path = folder.Write("broken.toy", "toy 1\ngraph @g(");
-  const auto broken = LoadFile(path, 1, Table());
+  const auto broken = LoadFile(path, {.threads = 1}, Table());
   ASSERT_FALSE(broken.ok());
   EXPECT_NE(broken.status().ToString().find("while: loading '" + path + "'"), std::string::npos)
       << broken.status().ToString();
@@ -114,10 +114,30 @@ TEST(Importers, OfAnotherBuildAreRefused) {
 
 TEST(Importers, OnnxIsOne) {
   InitOps();
-  const auto loaded = LoadFile(TERN_DIGITS, 1);
+  const auto loaded = LoadFile(TERN_DIGITS, {.threads = 1});
   ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
   EXPECT_EQ(loaded->format->name, "ONNX");
   EXPECT_TRUE(IsOpen("libtern_onnx.so"));
+  const auto operators = OperatorsOf(*loaded->format);
+  ASSERT_TRUE(operators.ok()) << operators.status().ToString();
+  const auto conv =
+      std::find_if(operators->begin(), operators->end(), [](const Operator& o) { return o.name == "Conv"; });
+  ASSERT_NE(conv, operators->end());
+  EXPECT_TRUE(conv->imported);
+}
+
+TEST(Importers, OptionsThatTheFormatDoesNotUseAreRefused) {
+  InitOps();
+  const auto weights = LoadFile(TERN_DIGITS, {.weights = "w.bin"});
+  ASSERT_FALSE(weights.ok());
+  EXPECT_NE(weights.status().message().find("'w.bin' is given, but an ONNX model contains its weights"),
+            std::string::npos)
+      << weights.status().message();
+  const auto signature = LoadFile(TERN_DIGITS, {.signature = "other"});
+  ASSERT_FALSE(signature.ok());
+  EXPECT_NE(signature.status().message().find("an ONNX model has no signatures"), std::string::npos)
+      << signature.status().message();
+  EXPECT_FALSE(OperatorsOf(TernFormat_Toy()).ok());
 }
 
 }  // namespace

@@ -26,6 +26,10 @@ def one(folder, stem):
 
 
 class Samples(unittest.TestCase):
+    def test_every_format_has_samples(self):
+        for requirements in HERE.glob("*/requirements.txt"):
+            self.assertTrue(list(requirements.parent.glob("samples/*/data.npz")), f"{requirements.parent.name} has no stored models")
+
     def check(self, folder):
         options_file = folder / "options.json"
         options = json.loads(options_file.read_text()) if options_file.exists() else {}
