@@ -33,7 +33,7 @@ const FormatTable& Table() {
 
 Result<Loaded> Load(std::string text) {
   InitOps();
-  return LoadBytes(Buffer::Borrow(text.data(), text.size(), nullptr), 1, Table());
+  return LoadBytes(Buffer::Borrow(text.data(), text.size(), nullptr), {}, Table());
 }
 
 bool IsOpen(const char* library) {
@@ -75,7 +75,7 @@ TEST(Importers, ReadBytesFilesAndFolders) {
   const Folder folder;
   const std::string file = folder.Write("model.toy", kModel);
   for (const std::string& path : {file, folder.path()}) {
-    const auto loaded = LoadFile(path, 1, Table());
+    const auto loaded = LoadFile(path, {}, Table());
     ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
     EXPECT_EQ(loaded->graph->inputs()[0]->name, "x");
   }
@@ -88,7 +88,7 @@ TEST(Importers, WarningsAndErrorsReachTheCaller) {
   EXPECT_EQ(warned->warnings, std::vector<std::string>{"the comment in the first line is ignored"});
   const Folder folder;
   const std::string path = folder.Write("broken.toy", "toy 1\ngraph @g(");
-  const auto broken = LoadFile(path, 1, Table());
+  const auto broken = LoadFile(path, {}, Table());
   ASSERT_FALSE(broken.ok());
   EXPECT_NE(broken.status().ToString().find("while: loading '" + path + "'"), std::string::npos)
       << broken.status().ToString();
@@ -114,7 +114,7 @@ TEST(Importers, OfAnotherBuildAreRefused) {
 
 TEST(Importers, OnnxIsOne) {
   InitOps();
-  const auto loaded = LoadFile(TERN_DIGITS, 1);
+  const auto loaded = LoadFile(TERN_DIGITS);
   ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
   EXPECT_EQ(loaded->format->name, "ONNX");
   EXPECT_TRUE(IsOpen("libtern_onnx.so"));
