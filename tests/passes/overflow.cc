@@ -2,9 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <vector>
-
-#include "ir/evaluate.h"
 
 namespace tern {
 namespace {
@@ -20,34 +17,20 @@ Datum Magnitudes(const Datum& d) {
 
 }  // namespace
 
-OverflowMarker::OverflowMarker(const Graph& graph, const DatumList& inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) values_[graph.inputs()[i]] = inputs[i];
-}
-
 void OverflowMarker::Observe(const Node& node, const DatumList& outputs) {
   const bool adds = node.op->macs && !outputs.empty() && outputs[0].is_tensor();
   if (adds && (outputs[0].tensor.dtype() == DType::kF32 || outputs[0].tensor.dtype() == DType::kBF16))
     Mark(node, outputs[0].tensor);
-  for (size_t i = 0; i < outputs.size(); ++i) values_[node.outputs()[i]] = outputs[i];
+  values_.Add(node, outputs);
 }
 
 // Runs the node on the magnitudes of its inputs. The results are the sums of the magnitudes of the terms,
 // rounded to f32 or bf16, which have the same range.
 void OverflowMarker::Mark(const Node& node, const Tensor& output) {
-  std::vector<Datum> magnitudes;
-  for (const Value* v : node.inputs()) {
-    if (!v) {
-      magnitudes.emplace_back();
-      continue;
-    }
-    const auto found = values_.find(v);
-    if (found == values_.end() && !v->is_constant()) return;
-    magnitudes.push_back(Magnitudes(v->is_constant() ? v->constant : found->second));
-  }
-  std::vector<const Datum*> inputs;
-  for (size_t i = 0; i < magnitudes.size(); ++i)
-    inputs.push_back(node.inputs()[i] ? &magnitudes[i] : nullptr);
-  const auto sums = EvaluateNode(node, inputs);
+  auto inputs = values_.InputsOf(node);
+  if (!inputs) return;
+  for (Datum& d : *inputs) d = Magnitudes(d);
+  const auto sums = EvaluateOn(node, *inputs);
   if (!sums.ok() || (*sums)[0].tensor.dims() != output.dims()) return;
   Tensor view = output;
   for (int64_t i = 0; i < output.size(); ++i) {

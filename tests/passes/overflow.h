@@ -1,9 +1,6 @@
 // Finds results for which the order of additions decides whether they overflow.
 #pragma once
-#include <map>
-
-#include "core/datum.h"
-#include "ir/graph.h"
+#include "node_values.h"
 
 namespace tern {
 
@@ -13,14 +10,14 @@ namespace tern {
 // subgraphs are left unchanged, because observers do not see these inputs.
 class OverflowMarker {
  public:
-  OverflowMarker(const Graph& graph, const DatumList& inputs);
+  OverflowMarker(const Graph& graph, const DatumList& inputs) : values_(graph, inputs) {}
   void Observe(const Node& node, const DatumList& outputs);
   bool marked() const { return marked_; }  // whether an element was replaced
 
  private:
   void Mark(const Node& node, const Tensor& output);
 
-  std::map<const Value*, Datum> values_;
+  NodeValues values_;
   bool marked_ = false;
 };
 
