@@ -83,6 +83,20 @@ TEST(Outcome, ActivationAmplifiesTheErrorOfTheSums) {
   EXPECT_NE(with(y * 1.5), "");
 }
 
+TEST(Outcome, AcceptsInfiniteWeightsTimesPadding) {
+  const auto graph = Parse(R"(graph @g(%x: f32[1,1,2]) -> (%y) {
+      #w: f32[2,1,3] = (inf, 2, 1, 1, 2, 1)
+      %y: f32[1,2,2] = Conv(%x, #w) {pads=[1, 1]}
+    })");
+  const Outcome outcome = *OutcomeOf(*graph, {Tensor::Of(DType::kF32, {1, 1, 2}, {1, 3})});
+  const auto with = [&](const std::vector<double>& y) {
+    return Differs(*graph, outcome, {Tensor::Of(DType::kF32, {1, 2, 2}, y)}, kStrict);
+  };
+  EXPECT_EQ(with({5, kInfinity, 5, 7}), "");
+  EXPECT_EQ(with({std::nan(""), kInfinity, 5, 7}), "") << "the first element is inf times padding";
+  EXPECT_NE(with({5, kInfinity, 5, kInfinity}), "") << "the other channel has finite weights";
+}
+
 // Returns whether the outcome accepts a result that is larger by 1. The sum of the products is 0.49 of the
 // result's scale, and the scale of the operands' product 0.04 of it.
 bool AcceptsNextInteger(const char* bias) {

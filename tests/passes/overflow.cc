@@ -1,7 +1,10 @@
 #include "overflow.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace tern {
 namespace {
@@ -13,6 +16,26 @@ Datum Magnitudes(const Datum& d) {
   for (int64_t i = 0; i < d.tensor.size(); ++i)
     StoreDouble(copy.tensor, i, std::abs(LoadDouble(d.tensor, i)));
   return copy;
+}
+
+// Returns for each output channel of a Conv with padding whether its weights include an infinity or a NaN.
+// Kernels multiply weights by the zeros of the padding. The reference evaluator skips the padding.
+std::vector<bool> ChannelsWithPaddedWeights(const Node& node, const DatumList& inputs) {
+  if (node.op->name != std::string("Conv") || node.attrs.Bool("channels_last")) return {};
+  const Tensor& w = inputs[1].tensor;
+  std::vector<bool> channels(static_cast<size_t>(w.dim(0)));
+  const size_t each = static_cast<size_t>(std::max<int64_t>(1, w.size() / std::max<int64_t>(1, w.dim(0))));
+  const auto weights = ToDoubles(w);
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (!std::isfinite(weights[i])) channels[i / each] = true;
+  return channels;
+}
+
+// Returns the channel of an element of [N, C, spatial…].
+size_t ChannelOf(const Dims& dims, int64_t element) {
+  int64_t inner = 1;
+  for (size_t i = 2; i < dims.size(); ++i) inner *= dims[i];
+  return static_cast<size_t>(element / inner % dims[1]);
 }
 
 }  // namespace
@@ -29,12 +52,15 @@ void OverflowMarker::Observe(const Node& node, const DatumList& outputs) {
 void OverflowMarker::Mark(const Node& node, const Tensor& output) {
   auto inputs = values_.InputsOf(node);
   if (!inputs) return;
+  const auto padded = ChannelsWithPaddedWeights(node, *inputs);
   for (Datum& d : *inputs) d = Magnitudes(d);
   const auto sums = EvaluateOn(node, *inputs);
   if (!sums.ok() || (*sums)[0].tensor.dims() != output.dims()) return;
   Tensor view = output;
   for (int64_t i = 0; i < output.size(); ++i) {
-    if (!std::isfinite(LoadDouble(output, i)) || std::isfinite(LoadDouble((*sums)[0].tensor, i))) continue;
+    const bool may_differ = !std::isfinite(LoadDouble((*sums)[0].tensor, i)) ||
+                            (!padded.empty() && padded[ChannelOf(output.dims(), i)]);
+    if (!std::isfinite(LoadDouble(output, i)) || !may_differ) continue;
     StoreDouble(view, i, std::numeric_limits<double>::quiet_NaN());
     marked_ = true;
   }
