@@ -6,9 +6,9 @@ namespace tern {
 
 // An observer of EvaluateGraph. It replaces each element of a sum of products by NaN if the magnitudes of its
 // terms add up to more than the largest f32. Kernels add in f32, in any order, so that such an element may be
-// infinite or NaN even if its terms cancel. The reference evaluator adds in f64. The observer also replaces the
-// elements of a Conv whose weights include an infinity, because kernels multiply weights by padding. Nodes on the inputs of
-// subgraphs are left unchanged, because observers do not see these inputs.
+// infinite or NaN even if its terms cancel. The reference evaluator adds in f64. The observer also replaces
+// the elements of a Conv whose weights include an infinity, because kernels multiply weights by padding.
+// Nodes on the inputs of subgraphs are left unchanged, because observers do not see these inputs.
 class OverflowMarker {
  public:
   OverflowMarker(const Graph& graph, const DatumList& inputs) : values_(graph, inputs) {}
