@@ -25,6 +25,7 @@ struct Measured {
   int64_t before = 0, peak = 0;  // resident memory in bytes, before the model is loaded and at its peak
   int64_t batch = 1;
   size_t reference_nodes = 0;
+  std::string precision;
   MemoryReport memory;
 };
 
@@ -109,6 +110,7 @@ Status BenchTool::Measure(Engine& engine, Measured& m) const {
   std::sort(m.latencies.begin(), m.latencies.end());
   m.peak = PeakMemory();
   m.memory = engine.Memory();
+  m.precision = engine.Precision(options_);
   return {};
 }
 
@@ -116,7 +118,7 @@ constexpr std::pair<const char*, double> kPercentiles[] = {
     {"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
 
 void BenchTool::Print(const Measured& m, int threads) const {
-  fmt::print("{}  {} threads, {}, {}\n", model_, threads, cpu::ActiveIsa(), PrecisionInUse(options_));
+  fmt::print("{}  {} threads, {}, {}\n", model_, threads, cpu::ActiveIsa(), m.precision);
   fmt::print("latency ms ");
   for (const auto& [name, p] : kPercentiles) fmt::print(" {} {:.3f}", name, Percentile(m.latencies, p));
   fmt::print("  mean {:.3f}  over {} runs\n", m.mean, m.latencies.size());
@@ -152,7 +154,7 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
       .Key("isa")
       .Text(cpu::ActiveIsa())
       .Key("precision")
-      .Text(PrecisionInUse(options_));
+      .Text(m.precision);
   json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
   fmt::print("{}\n", json.text());
 }

@@ -63,6 +63,31 @@ std::map<const Node*, std::string> Engine::Kernels() const {
   return out;
 }
 
+// Adds the precision of each product in the graph. `real` is the precision of products of floats.
+static void AddPrecisions(const Graph& graph, const std::string& real, std::set<std::string>& found) {
+  for (const auto& node : graph.nodes()) {
+    for (const auto& body : node->subgraphs()) AddPrecisions(*body, real, found);
+    if (!node->op->macs) continue;
+    const std::string_view op = node->op->name;
+    if (op == "MatMulNBits")
+      found.insert(StrCat("int", BitWidth(node->input(1)->type.dtype), " weights"));
+    else
+      found.insert((op == "QConv" || op == "QMatMul") && BitWidth(node->input(0)->type.dtype) == 8 ? "int8"
+                                                                                                   : real);
+  }
+}
+
+std::string Engine::Precision(const SessionOptions& options) const {
+  const std::string real = PrecisionInUse(options);
+  std::set<std::string> found;
+  AddPrecisions(graph(), real, found);
+  std::string all;
+  for (const char* first : {"int4 weights", "int8 weights", "int8"})
+    if (found.erase(first)) all += StrCat(all.empty() ? "" : "+", first);
+  for (const std::string& other : found) all += StrCat(all.empty() ? "" : "+", other);
+  return all.empty() ? real : all;
+}
+
 void Engine::Warn() const {
   for (const std::string& text : session_->Warnings())
     std::fprintf(stderr, "tern: note: %s\n", Printable(text).c_str());

@@ -50,6 +50,9 @@ class Engine {
   std::vector<StepInfo> Steps() const { return session_->Steps(); }  // steps of the last plan
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }
+  // Returns the precisions of the matrix products and convolutions that run, such as "int8", "int8+fp32",
+  // "int4 weights" or "bf16". `options` are those of Make.
+  std::string Precision(const SessionOptions& options) const;
   void Warn() const;  // prints Session::Warnings() to stderr
 
  private:

@@ -46,7 +46,8 @@ class EngineFlags {
   bool reference_ = false;
 };
 
-// Returns "bf16" or "fp32", the precision that a session with these options uses on this machine.
+// Returns "bf16" or "fp32", the precision of products of floats in a session with these options on this
+// machine.
 const char* PrecisionInUse(const SessionOptions& options);
 
 }  // namespace tern::tools

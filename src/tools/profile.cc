@@ -153,7 +153,7 @@ Result<int> ProfileTool::Run(const Args& args) {
   const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bf16_flops, after.bf16_flops),
                          std::max(before.bytes, after.bytes)};
   Profile profile = observer.Take(peak, workers.threads());
-  profile.isa = cpu::ActiveIsa(), profile.precision = PrecisionInUse(options_);
+  profile.isa = cpu::ActiveIsa(), profile.precision = engine.Precision(options_);
   TERN_TRY(Write(profile, observer));
   const Explanation explanation{engine.Choices(), engine.Tuning()};
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)

@@ -78,6 +78,13 @@ class Quantize(CliTest):
             self.assertLess(np.abs(got - wanted).max(), 0.1 * np.abs(wanted).max(), method)
             self.assertGreater(np.abs(got - wanted).max(), 0, method)
 
+    def test_bench_and_profile_name_the_precision(self):
+        out = self.dir / "int8.tern"
+        self.ok("quantize", self.model, "-o", out, "--calib", self.calib)
+        for command in (("bench", "--runs", 1), ("profile", "--runs", 1)):
+            self.assertIn("int8", self.json(command[0], out, *command[1:], "--json")["precision"])
+            self.assertEqual(self.json(command[0], self.model, *command[1:], "--json")["precision"], "fp32")
+
     def test_onnx_output_runs_in_onnxruntime(self):
         import onnxruntime
 

@@ -94,6 +94,22 @@ class Serve(ServeTest):
         self.refused("serve", "--model", "x", says="NAME=PATH")
         self.refused("serve", "--repository", self.dir / "none", says="none")
 
+    def test_a_broken_model_ends_the_server(self):
+        broken = self.dir / "broken.onnx"
+        broken.write_bytes(b"no model")
+        ports = ("--address", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--metrics-port", "0")
+        done = run("serve", "--model", f"mine={broken}", *ports)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("model 'mine' cannot be loaded: ", done.stderr)
+        root = self.repository({"id": (identity(), None)})
+        (root / "bad/1").mkdir(parents=True)
+        (root / "bad/1/model.onnx").write_bytes(b"no model")
+        self.assertEqual(run("serve", "--repository", root, "--strict", *ports).returncode, 2)
+        for arguments, name in ((("--repository", root), "bad"), (("--model", f"mine={broken}", "--strict=false"), "mine")):
+            server = self.serve(*arguments)
+            self.assertEqual(server.json("GET", "/v2/health/ready")[0], 200)
+            self.assertNotEqual(server.json("GET", f"/v2/models/{name}/ready")[0], 200)
+
     def test_port_in_use(self):
         server = self.serve()
         self.refused("serve", "--http-port", server.ports["http"], "--address", "127.0.0.1", "--grpc-port", 0, "--metrics-port", 0,

@@ -6,7 +6,9 @@
 #include <limits>
 #include <set>
 
+#include "bias_rounding.h"
 #include "ir/evaluate.h"
+#include "node_values.h"
 #include "overflow.h"
 #include "passes/rewrite/facts.h"
 #include "random.h"
@@ -47,6 +49,16 @@ void Disturb(const Node& node, const Tensor& t, Random& random) {
   }
 }
 
+// An activation such as tan amplifies the errors of the sums to which it is applied.
+void DisturbOutputs(const NodeValues& values, const Node& node, const DatumList& outputs, Random& random) {
+  if (const auto sums = values.SumsOf(node)) {
+    Disturb(node, *sums, random);
+    NodeValues::Activate(node, *sums, outputs[0].tensor);
+  }
+  for (const Datum& d : outputs)
+    if (d.is_tensor()) Disturb(node, d.tensor, random);
+}
+
 bool IsCastToHalf(const Node& node) {
   const DType to = node.output(0)->type.dtype;
   return node.op->name == "Cast" && (to == DType::kF16 || to == DType::kBF16);
@@ -84,10 +96,10 @@ Status AddSlack(const Graph& graph, const DatumList& inputs, const DatumList& pl
                 const std::function<bool(const Node&)>& rounds, std::vector<std::vector<double>>& slack) {
   for (uint64_t seed : {1, 2, 3}) {
     Random random(seed);
+    NodeValues values(graph, inputs);
     const auto disturb = [&](const Node& node, const DatumList& outputs) {
-      if (!rounds(node)) return;
-      for (const Datum& d : outputs)
-        if (d.is_tensor()) Disturb(node, d.tensor, random);
+      if (rounds(node)) DisturbOutputs(values, node, outputs, random);
+      values.Add(node, outputs);
     };
     TERN_ASSIGN(const DatumList other, EvaluateGraph(graph, inputs, disturb));
     for (size_t i = 0; i < other.size(); ++i) Widen(plain[i], other[i], slack[i]);
@@ -104,6 +116,21 @@ Status AddOverflow(const Graph& graph, const DatumList& inputs, const DatumList&
                 marker.Observe(node, outputs);
               }));
   for (size_t i = 0; marker.marked() && i < other.size(); ++i) Widen(plain[i], other[i], slack[i]);
+  return {};
+}
+
+// Makes room for biases that the optimizer rounds to integers. Both extremes of the error are tried, because
+// only they show every element that is quantized differently.
+Status AddBiasRounding(const Graph& graph, const DatumList& inputs, const DatumList& plain,
+                       std::vector<std::vector<double>>& slack) {
+  for (double share : {-1.0, 1.0}) {
+    BiasRounding rounding(graph, inputs, share);
+    TERN_ASSIGN(const DatumList other,
+                EvaluateGraph(graph, inputs, [&](const Node& node, const DatumList& outputs) {
+                  rounding.Observe(node, outputs);
+                }));
+    for (size_t i = 0; rounding.found() && i < other.size(); ++i) Widen(plain[i], other[i], slack[i]);
+  }
   return {};
 }
 
@@ -126,6 +153,7 @@ Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs) {
     TERN_ASSIGN(outcome.outputs, EvaluateGraph(graph, inputs));
     for (const Datum& d : outcome.outputs) outcome.slack.push_back(FirstSlack(d));
     TERN_TRY(AddSlack(graph, inputs, outcome.outputs, Rounds, outcome.slack));
+    TERN_TRY(AddBiasRounding(graph, inputs, outcome.outputs, outcome.slack));
     TERN_TRY(AddOverflow(graph, inputs, outcome.outputs, outcome.slack));
     outcome.wide_slack = outcome.slack;
     const auto rounds_or_casts = [](const Node& node) { return Rounds(node) || IsCastToHalf(node); };

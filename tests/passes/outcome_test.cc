@@ -16,7 +16,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr Strictness kStrict{.infinities = false, .halves = true};
 
-std::unique_ptr<Graph> Parse(const char* text) {
+std::unique_ptr<Graph> Parse(const std::string& text) {
   InitOps();
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().ToString();
@@ -66,6 +66,58 @@ TEST(Outcome, RejectsAnInfiniteActivationOfALargeElement) {
   for (const auto& wrong : std::vector<std::vector<double>>{{-kInfinity, -1}, {-3e38, -kInfinity}})
     EXPECT_NE(Differs(*graph, outcome, {Tensor::Of(DType::kF32, {2}, wrong)}, kStrict), "");
 }
+
+TEST(Outcome, ActivationAmplifiesTheErrorOfTheSums) {
+  const auto graph = Parse(R"(graph @g(%a: f32[1,2], %b: f32[2,1]) -> (%y) {
+      %y: f32[1,1] = MatMul(%a, %b) {activation="tan"}
+    })");
+  // The sum is 1.57; the derivative of tan is 1.6e6 there.
+  const DatumList inputs = {Tensor::Of(DType::kF32, {1, 2}, {1, 0.57}),
+                            Tensor::Of(DType::kF32, {2, 1}, {1, 1})};
+  const Outcome outcome = *OutcomeOf(*graph, inputs);
+  const double y = LoadDouble(outcome.outputs[0].tensor, 0);
+  const auto with = [&](double v) {
+    return Differs(*graph, outcome, {Tensor::Of(DType::kF32, {1, 1}, {v})}, kStrict);
+  };
+  EXPECT_EQ(with(y * (1 + 1e-4)), "");
+  EXPECT_NE(with(y * 1.5), "");
+}
+
+TEST(Outcome, AcceptsInfiniteWeightsTimesPadding) {
+  const auto graph = Parse(R"(graph @g(%x: f32[1,1,2]) -> (%y) {
+      #w: f32[2,1,3] = (inf, 2, 1, 1, 2, 1)
+      %y: f32[1,2,2] = Conv(%x, #w) {pads=[1, 1]}
+    })");
+  const Outcome outcome = *OutcomeOf(*graph, {Tensor::Of(DType::kF32, {1, 1, 2}, {1, 3})});
+  const auto with = [&](const std::vector<double>& y) {
+    return Differs(*graph, outcome, {Tensor::Of(DType::kF32, {1, 2, 2}, y)}, kStrict);
+  };
+  EXPECT_EQ(with({5, kInfinity, 5, 7}), "");
+  EXPECT_EQ(with({std::nan(""), kInfinity, 5, 7}), "") << "the first element is inf times padding";
+  EXPECT_NE(with({5, kInfinity, 5, kInfinity}), "") << "the other channel has finite weights";
+}
+
+// Returns whether the outcome accepts a result that is larger by 1. The sum of the products is 0.49 of the
+// result's scale, and the scale of the operands' product 0.04 of it.
+bool AcceptsNextInteger(const char* bias) {
+  const auto graph = Parse(StrCat(R"(graph @g(%a: u8[1,1]) -> (%y) {
+      #w: i8[1,1] = (0)  #s: f32[] = (0.2)  #one: f32[] = (1)
+      #b: f32[1] = (0.49)  #i: i32[1] = (49)  #t: f32[] = (0.01)
+      %x: f32[1,1] = Dequantize(%a, #s)
+      %v: f32[1,1] = Dequantize(#w, #s)
+      %c: f32[1] = )",
+                                  bias, R"(
+      %m: f32[1,1] = MatMul(%x, %v, %c)
+      %y: u8[1,1] = Quantize(%m, #one)
+    })"));
+  const Outcome outcome = *OutcomeOf(*graph, {Tensor::Of(DType::kU8, {1, 1}, {1})});
+  EXPECT_EQ(LoadDouble(outcome.outputs[0].tensor, 0), 0);
+  return Differs(*graph, outcome, {Tensor::Of(DType::kU8, {1, 1}, {1})}, kStrict).empty();
+}
+
+TEST(Outcome, AcceptsTheRoundingOfARealBias) { EXPECT_TRUE(AcceptsNextInteger("Unary(#b) {kind=\"abs\"}")); }
+
+TEST(Outcome, RejectsAnErrorOfAnIntegerBias) { EXPECT_FALSE(AcceptsNextInteger("Dequantize(#i, #t)")); }
 
 }  // namespace
 }  // namespace tern

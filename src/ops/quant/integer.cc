@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ops/quant/evaluate_part.h"
 #include "ops/support/channels_last.h"
@@ -194,8 +195,9 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   bounds.low -= static_cast<float>(zero), bounds.high -= static_cast<float>(zero);
   if (activation.activation == BoundsAttrs::Kind::kNone) return bounds;
   const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
-  const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
-  const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
+  float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
+  float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
+  if (scale < 0) std::swap(low, high);  // the largest number has the smallest quantized result
   // A bound outside the range of the type becomes the nearest number in the range, because the result
   // saturates after the activation.
   // A NaN, from a scale that is 0 or NaN, is no bound.

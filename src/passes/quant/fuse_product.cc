@@ -73,6 +73,9 @@ bool Fuse(Rewrite& r, const char* name) {
   Attrs attrs = op.defaults;
   if (!TakeAttrs(*e.real, attrs)) return r.Skip("an attribute of ", form.real, " has no counterpart");
   if (e.activation && !TakeActivation(*e.activation, attrs)) return r.Skip("the bounds are not constant");
+  // With a scale of 0, the bounds cannot be expressed as integers.
+  if (attrs.Text("activation") != "none" && !OrdinaryScale(q.input(1)))
+    return r.Skip("there is an activation, and the scale of the result is not a positive constant");
   InputCollector g(form, *e.real);
   if (!g.Operands()) return r.Skip(g.why);
   g.Result(r);

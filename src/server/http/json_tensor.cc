@@ -10,23 +10,28 @@
 namespace tern::server {
 namespace {
 
-Status WrongCount() {
-  return InvalidArgument("Failed to parse 'data' field: shape does not match true shape");
+// Triton's words, then the numbers. `have` is the number of elements in the request, as text.
+Status WrongCount(const WireTensor& tensor, const std::string& have) {
+  return InvalidArgument("Failed to parse 'data' field: shape does not match true shape; the shape [",
+                         Join(tensor.dims, ","), "] of input '", tensor.name, "' has ",
+                         *ElementCount(tensor.name, tensor.dims), " elements, 'data' has ", have);
 }
+Status TooMany(const WireTensor& tensor) { return WrongCount(tensor, "more"); }
 
 // Writes elements of type T one after the other.
 template <class T> class ElementWriter {
  public:
-  ElementWriter(std::byte* data, size_t count) : data_(data), count_(count) {}
+  explicit ElementWriter(const WireTensor& tensor)
+      : tensor_(tensor), count_(tensor.bytes.size() / sizeof(T)) {}
   Status Add(T value) {
-    if (used_ == count_) return WrongCount();
-    std::memcpy(data_ + used_++ * sizeof(T), &value, sizeof(T));
+    if (used_ == count_) return TooMany(tensor_);
+    std::memcpy(tensor_.bytes.data() + used_++ * sizeof(T), &value, sizeof(T));
     return {};
   }
-  Status Finish() const { return used_ == count_ ? Status() : WrongCount(); }
+  Status Finish() const { return used_ == count_ ? Status() : WrongCount(tensor_, StrCat(used_)); }
 
  private:
-  std::byte* data_;
+  const WireTensor& tensor_;
   const size_t count_;
   size_t used_ = 0;
 };
@@ -39,8 +44,8 @@ template <class F> Status ForEachLeaf(JsonReader& json, F& leaf) {
   });
 }
 
-template <class T, class F> Status ReadElements(JsonReader& json, const Buffer& bytes, F&& read) {
-  ElementWriter<T> writer(bytes.data(), bytes.size() / sizeof(T));
+template <class T, class F> Status ReadElements(JsonReader& json, const WireTensor& tensor, F&& read) {
+  ElementWriter<T> writer(tensor);
   auto leaf = [&]() -> Status {
     T value{};
     TERN_TRY(read(value));
@@ -55,7 +60,7 @@ Status OutOfRange(const JsonNumber& number, DType dtype) {
 }
 
 template <class T> Status ReadIntegers(JsonReader& json, WireTensor& tensor) {
-  return ReadElements<T>(json, tensor.bytes, [&](T& value) -> Status {
+  return ReadElements<T>(json, tensor, [&](T& value) -> Status {
     JsonNumber number;
     TERN_TRY(json.Number(number));
     if (!number.integer) return OutOfRange(number, tensor.dtype);
@@ -68,7 +73,7 @@ template <class T> Status ReadIntegers(JsonReader& json, WireTensor& tensor) {
 }
 
 Status ReadBools(JsonReader& json, WireTensor& tensor) {
-  return ReadElements<uint8_t>(json, tensor.bytes, [&](uint8_t& value) -> Status {
+  return ReadElements<uint8_t>(json, tensor, [&](uint8_t& value) -> Status {
     if (json.Peek() == JsonReader::Kind::kNumber) {
       JsonNumber number;
       TERN_TRY(json.Number(number));
@@ -85,7 +90,7 @@ Status ReadBools(JsonReader& json, WireTensor& tensor) {
 
 Status ReadHalves(JsonReader& json, WireTensor& tensor) {
   const bool half = tensor.dtype == DType::kF16;
-  return ReadElements<uint16_t>(json, tensor.bytes, [&](uint16_t& value) -> Status {
+  return ReadElements<uint16_t>(json, tensor, [&](uint16_t& value) -> Status {
     JsonNumber number;
     float wide = 0;
     TERN_TRY(json.Number(number));
@@ -104,14 +109,14 @@ Status ReadStrings(JsonReader& json, uint64_t count, WireTensor& tensor) {
   auto leaf = [&]() -> Status {
     std::string_view text;
     TERN_TRY(json.String(text, storage));
-    if (used++ == count) return WrongCount();
+    if (used++ == count) return TooMany(tensor);
     const auto length = static_cast<uint32_t>(text.size());
     bytes->append(reinterpret_cast<const char*>(&length), sizeof length);
     bytes->append(text);
     return {};
   };
   TERN_TRY(ForEachLeaf(json, leaf));
-  if (used != count) return WrongCount();
+  if (used != count) return WrongCount(tensor, StrCat(used));
   tensor.bytes = Buffer::Borrow(bytes->data(), bytes->size(), bytes);
   return {};
 }
@@ -153,8 +158,8 @@ Status ReadByType(JsonReader& json, WireTensor& tensor) {
     else
       return ToDouble(number, value);
   };
-  if (tensor.dtype == DType::kF32) return ReadElements<float>(json, tensor.bytes, read);
-  return ReadElements<double>(json, tensor.bytes, read);
+  if (tensor.dtype == DType::kF32) return ReadElements<float>(json, tensor, read);
+  return ReadElements<double>(json, tensor, read);
 }
 
 }  // namespace
@@ -182,7 +187,7 @@ Status ReadJsonTensor(JsonReader& json, WireTensor& tensor) {
   if (json.Peek() != JsonReader::Kind::kArray) return InvalidArgument("Unable to parse 'data'");
   TERN_ASSIGN(const uint64_t count, ElementCount(tensor.name, tensor.dims));
   // An element has at least one byte of text. This check refuses a hostile shape before memory is allocated.
-  if (count > json.left()) return WrongCount();
+  if (count > json.left()) return WrongCount(tensor, "fewer");
   if (tensor.dtype == DType::kString) return ReadStrings(json, count, tensor);
   tensor.bytes = Buffer::Allocate(BytesOf(tensor.dtype, static_cast<size_t>(count)));
   return ReadByType(json, tensor);

@@ -97,8 +97,9 @@ template <class T> void AppendIntegers(std::string& out, const Buffer& bytes) {
 }
 
 Status Mismatch(const WireTensor& tensor) {
-  return Status(Code::kInternal,
-                StrCat("output tensor shape does not match size of output for '", tensor.name, "'"));
+  return Status(Code::kInternal, StrCat("output tensor shape does not match size of output for '",
+                                        tensor.name, "': the shape is [", Join(tensor.dims, ","),
+                                        "], the size is ", tensor.bytes.size(), " bytes"));
 }
 
 bool IsUtf8(std::string_view text) {

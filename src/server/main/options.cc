@@ -105,7 +105,8 @@ constexpr Row kModelRows[] = {
     {"load-model", TERN_SET(o.repository.load_at_start.push_back(v); return {})},
     {"poll-secs", TERN_SET(return SetInteger(o.repository.poll_interval, v, 1, 1'000'000))},
     {"load-threads", TERN_SET(return SetInteger(o.repository.load_threads, v, 1, 1024))},
-    {"strict", TERN_SET(return SetFlag(o.repository.strict, v))},
+    {"strict", TERN_SET(bool all = false; TERN_TRY(SetFlag(all, v));
+                        o.repository.must_load = all ? MustLoad::kAll : MustLoad::kNone; return {})},
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},

@@ -98,6 +98,9 @@ TEST(Options, TritonsNamesAreAliases) {
   EXPECT_EQ(o->repository.folders[0], "/m");
   EXPECT_EQ(o->repository.control, ControlMode::kExplicit);
   EXPECT_EQ(o->repository.load_at_start[0], "a");
+  EXPECT_EQ(o->repository.must_load, MustLoad::kNone);
+  EXPECT_EQ(Read({})->repository.must_load, MustLoad::kFlatModels);
+  EXPECT_EQ(Read({{"strict", "true"}})->repository.must_load, MustLoad::kAll);
   EXPECT_TRUE(o->shared_memory);
   EXPECT_EQ(o->limits.body_bytes, 5u);
 }

@@ -15,6 +15,7 @@ class RunningServer {
   ~RunningServer();
 
   bool AllReady() const { return repository_->AllReady(); }
+  Status StartError() const { return repository_->StartError(); }
   void SetReady() { context_.ready = true; }
   std::vector<IndexEntry> Index() { return repository_->Index(false); }
   const Registry& models() const { return registry_; }

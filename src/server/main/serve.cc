@@ -106,6 +106,7 @@ Result<int> Serve(ServeOptions options, const ServeCommand& command) {
   TERN_ASSIGN(Builtin builtin, AddBuiltin(command, options));
   TERN_ASSIGN(std::unique_ptr<RunningServer> server, RunningServer::Start(options));
   if (WaitForModels(*server, signals)) {
+    TERN_TRY(server->StartError());
     server->SetReady();
     Say(options, StartLines(options, *server, {builtin.example, builtin.picture}));
     if (!options.ready_file.empty()) TERN_TRY(data::WriteFile(options.ready_file, ReadyText(*server)));

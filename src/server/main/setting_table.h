@@ -32,7 +32,8 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "load-threads", SettingKind::kText, "N", "model-load-thread-count",
      "number of models that are loaded at the same time (2)"},
     {"Models", "strict", SettingKind::kFlag, "", "exit-on-error",
-     "exit if a model cannot be loaded at the start"},
+     "exit if any model cannot be loaded at the start. --strict=false: never exit for that reason (exit if a "
+     "model of --model cannot be loaded)"},
     {"Models", "no-auto-complete", SettingKind::kFlag, "", "disable-auto-complete-config",
      "do not fill in missing parts of configurations from the model files"},
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",

@@ -41,6 +41,7 @@ class FolderRepository : public Repository {
   Status Load(const std::string& model, const LoadOptions& options) override;
   Status Unload(const std::string& model, bool dependents) override;
   bool AllReady() const override { return started_; }
+  Status StartError() const override;
   void Stop(std::chrono::milliseconds limit) override;
 
  private:
@@ -59,7 +60,6 @@ class FolderRepository : public Repository {
   void ResumeDependents(const std::string& model);
   void PollLoop();
   void PollOnce();
-  Status StartError() const;
 
   const RepositoryOptions options_;
   std::unique_ptr<BackendSource> backends_;
@@ -79,17 +79,18 @@ Status FolderRepository::Begin() {
     LoadAtStart();
     if (options_.control == ControlMode::kPoll) PollLoop();
   });
-  if (!options_.strict) return {};
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return started_.load(); });
-  }
-  return StartError();
+  return {};
 }
 
 Status FolderRepository::StartError() const {
   auto& catalogue = const_cast<ModelLoads&>(loads_).catalogue();
+  const auto must_load = [&](const std::string& model) {
+    if (options_.must_load != MustLoad::kFlatModels) return options_.must_load == MustLoad::kAll;
+    return std::any_of(options_.models.begin(), options_.models.end(),
+                       [&](const FlatModel& flat) { return flat.name == model; });
+  };
   for (const std::string& model : catalogue.Models()) {
+    if (!must_load(model)) continue;
     const std::string error = catalogue.With(model, [](CatalogueEntry& e) { return e.error; });
     if (!error.empty()) return InvalidModel("model '", model, "' cannot be loaded: ", error);
   }

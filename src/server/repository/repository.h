@@ -11,6 +11,9 @@ namespace tern::server {
 
 enum class ControlMode { kNone, kPoll, kExplicit };
 
+// The models without which the server does not run.
+enum class MustLoad { kNone, kFlatModels, kAll };
+
 struct FlatModel {
   std::string name, path;
 };
@@ -22,7 +25,7 @@ struct RepositoryOptions {
   std::chrono::seconds poll_interval{15};
   std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models
   int load_threads = 2;
-  bool strict = false;         // Start fails if a model cannot be loaded
+  MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
 };
@@ -33,6 +36,8 @@ class Repository : public RepositoryControl {
   static Result<std::unique_ptr<Repository>> Start(const RepositoryOptions& options, Scheduler& scheduler,
                                                    Registry& registry);
   virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
+  // After AllReady, returns why a model that must be loaded at the start is not loaded.
+  virtual Status StartError() const = 0;
   virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
 };
 

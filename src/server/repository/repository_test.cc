@@ -180,12 +180,26 @@ TEST_F(RepositoryTest, LoadsInParallel) {
 
 TEST_F(RepositoryTest, StrictStartFails) {
   folder_.Write("a/1/model.onnx", "fail");
-  options_.strict = true;
-  const Status status = Start();
+  options_.must_load = MustLoad::kAll;
+  ASSERT_TRUE(Start().ok());
+  const Status status = repository_->StartError();
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.message().find(folder_.path()), std::string::npos);
   options_.folders.push_back("/does/not/exist");
   EXPECT_FALSE(Start().ok());
+}
+
+TEST_F(RepositoryTest, FlatModelsMustBeLoaded) {
+  TestFolder flat;
+  folder_.Write("a/1/model.onnx", "fail");
+  ASSERT_TRUE(Start().ok());
+  EXPECT_TRUE(repository_->StartError().ok()) << "a model of a repository may fail";
+  options_.models = {{"good", flat.Write("good.onnx", "ok")}, {"bad", flat.Write("bad.onnx", "fail")}};
+  ASSERT_TRUE(Start().ok());
+  EXPECT_EQ(repository_->StartError().message().find("model 'bad' cannot be loaded: "), 0u);
+  options_.must_load = MustLoad::kNone;
+  ASSERT_TRUE(Start().ok());
+  EXPECT_TRUE(repository_->StartError().ok());
 }
 
 TEST_F(RepositoryTest, RefusesANameInTwoRepositories) {

@@ -73,14 +73,14 @@ Result<int64_t> BatchSize(const ModelConfig& config, const Request& request) {
                              config.name, "'");
     if (items && *items != input.dims[0])
       return InvalidArgument("input '", input.name, "' batch size does not match other inputs for '",
-                             config.name, "'");
+                             config.name, "': got ", input.dims[0], ", other inputs have ", *items);
     items = input.dims[0];
   }
   if (items.value_or(1) > config.max_batch_size)
     return InvalidArgument("inference request batch-size must be <= ", config.max_batch_size, " for '",
-                           config.name, "'");
+                           config.name, "', got ", *items);
   if (items.value_or(1) < 1)
-    return InvalidArgument("inference request batch-size must be >= 1 for '", config.name, "'");
+    return InvalidArgument("inference request batch-size must be >= 1 for '", config.name, "', got ", *items);
   return items.value_or(1);
 }
 

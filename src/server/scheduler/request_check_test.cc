@@ -57,18 +57,19 @@ TEST(RequestCheck, Outputs) {
 
 TEST(RequestCheck, BatchSizes) {
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {3, 1}, {1, 2, 3}))),
-            "inference request batch-size must be <= 2 for 'm'");
+            "inference request batch-size must be <= 2 for 'm', got 3");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {}, {1}))),
             "input 'x' has no shape but model requires batch dimension for 'm'");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {0, 1}, {}))),
-            "inference request batch-size must be >= 1 for 'm'");
+            "inference request batch-size must be >= 1 for 'm', got 0");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {-1, 1}, {}))),
-            "inference request batch-size must be >= 1 for 'm'");
+            "inference request batch-size must be >= 1 for 'm', got -1");
   ModelConfig two = IntModel(4);
   two.inputs.push_back({.name = "z", .dtype = DType::kI32, .dims = {1}});
   Request request = With(Ints("x", {2, 1}, {1, 2}));
   request.inputs.push_back(Ints("z", {1, 1}, {1}));
-  EXPECT_EQ(ErrorOf(two, request), "input 'z' batch size does not match other inputs for 'm'");
+  EXPECT_EQ(ErrorOf(two, request),
+            "input 'z' batch size does not match other inputs for 'm': got 1, other inputs have 2");
 }
 
 TEST(RequestCheck, TypesAndShapes) {
