@@ -90,11 +90,6 @@ void AddOtherModels(FormatTable& t) {
          .title = "an XML file, as OpenVINO writes its models",
          .magic = {{0, "<?xml"sv}, {0, "<net"sv}},
          .advice = kSource});
-  t.Add({.name = "Caffe",
-         .title = "a Caffe model",
-         .extensions = {".caffemodel"},
-         .recognise = IsCaffe,
-         .advice = kSource});
   t.Add({.name = "MindSpore",
          .title = "a MindSpore model",
          .extensions = {".mindir"},
@@ -133,11 +128,6 @@ void AddNoModels(FormatTable& t) {
          .title = "a picture",
          .magic = {{0, "\x89PNG\r\n"sv}, {0, "\xff\xd8\xff"sv}},
          .advice = kInput});
-  t.Add({.name = "prototxt",
-         .title = "a Caffe network as text",
-         .extensions = {".prototxt"},
-         .recognise = IsCaffeText,
-         .advice = kSource});
   t.Add({.name = "text", .title = "a text file", .recognise = IsPlainText, .advice = kSource});
 }
 

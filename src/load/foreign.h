@@ -15,12 +15,10 @@ bool IsNumpyArchive(std::string_view bytes);
 
 // These formats are protobuf messages. They are recognised by their first fields.
 bool IsSavedModel(std::string_view bytes);
-bool IsCaffe(std::string_view bytes);
 bool IsMindSpore(std::string_view bytes);
 bool IsGraphDef(std::string_view bytes);
 
 bool IsSafetensors(std::string_view bytes);
-bool IsCaffeText(std::string_view bytes);
 bool IsPlainText(std::string_view bytes);
 
 }  // namespace tern::load

@@ -65,12 +65,6 @@ bool IsSavedModel(std::string_view bytes) {
   return StartsWith(bytes, "\x08\x01\x12") && Contains(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
 }
 
-// A Caffe model starts with a name. Field 100, which contains the layers, follows.
-bool IsCaffe(std::string_view bytes) {
-  std::string_view name;
-  return TakeName(bytes, '\x0a', name) && StartsWith(bytes, "\xa2\x06");
-}
-
 // A MindSpore model starts with a version, which is a string (in ONNX it is a number). The producer's name
 // follows.
 bool IsMindSpore(std::string_view bytes) {
@@ -97,12 +91,6 @@ bool IsPlainText(std::string_view bytes) {
   const std::string_view start = bytes.substr(0, 4096);
   const auto printable = [](char c) { return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r'); };
   return !start.empty() && start[0] > 0x20 && std::all_of(start.begin(), start.end(), printable);
-}
-
-bool IsCaffeText(std::string_view bytes) {
-  const std::string_view start = bytes.substr(0, 4096);
-  return IsPlainText(bytes) &&
-         (Contains(start, "layer {") || Contains(start, "layer{") || Contains(start, "layers {"));
 }
 
 }  // namespace tern::load
