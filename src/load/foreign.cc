@@ -95,11 +95,6 @@ void AddOtherModels(FormatTable& t) {
          .extensions = {".caffemodel"},
          .recognise = IsCaffe,
          .advice = kSource});
-  t.Add({.name = "MindSpore",
-         .title = "a MindSpore model",
-         .extensions = {".mindir"},
-         .recognise = IsMindSpore,
-         .advice = kSource});
   t.Add(
       {.name = "GraphDef", .title = "a TensorFlow graph (.pb)", .recognise = IsGraphDef, .advice = kFrozen});
   t.Add({.name = "Transformers",

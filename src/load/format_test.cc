@@ -80,10 +80,6 @@ TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {
   ExpectMessage("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
                 "tf2onnx.convert --saved-model");
   ExpectMessage("\x0a\x05LeNet\xa2\x06\x02\x0a\0"s, "a Caffe model", "export ONNX");
-  ExpectMessage(
-      "\x0a\x05"
-      "0.1.1\x12\x09MindSpore:\x02\x12\0"s,
-      "a MindSpore model", "export ONNX");
   ExpectMessage("name: \"LeNet\"\nlayer {\n}", "a Caffe network as text", "export ONNX");
   ExpectMessage("hello, world", "a text file", "export ONNX");
 }
