@@ -90,11 +90,6 @@ void AddOtherModels(FormatTable& t) {
          .title = "an XML file, as OpenVINO writes its models",
          .magic = {{0, "<?xml"sv}, {0, "<net"sv}},
          .advice = kSource});
-  t.Add({.name = "MindSpore",
-         .title = "a MindSpore model",
-         .extensions = {".mindir"},
-         .recognise = IsMindSpore,
-         .advice = kSource});
   t.Add(
       {.name = "GraphDef", .title = "a TensorFlow graph (.pb)", .recognise = IsGraphDef, .advice = kFrozen});
   t.Add({.name = "Transformers",

@@ -79,10 +79,6 @@ TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {
       "a TensorFlow graph", "tf2onnx.convert --graphdef");
   ExpectMessage("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
                 "tf2onnx.convert --saved-model");
-  ExpectMessage(
-      "\x0a\x05"
-      "0.1.1\x12\x09MindSpore:\x02\x12\0"s,
-      "a MindSpore model", "export ONNX");
   ExpectMessage("hello, world", "a text file", "export ONNX");
 }
 

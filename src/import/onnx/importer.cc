@@ -100,7 +100,7 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   ModelContext context;
   context.model = model;
   context.source.raw = raw ? std::move(raw) : std::make_shared<RawBytes>();
-  if (!folder.empty()) context.source.files = std::make_shared<ExternalFiles>(folder);
+  if (!folder.empty()) context.source.files = std::make_shared<import::ExternalFiles>(folder);
   context.dim_names = DimNamesOf(model->graph());
   for (const auto& o : model->opset_import())
     context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());

@@ -9,14 +9,16 @@
 #include "core/datum.h"
 #include "onnx.pb.h"
 
+namespace tern::import {
+class ExternalFiles;
+}
+
 namespace tern::onnx {
 
 namespace pb = tern_onnx;
 
 Result<DType> DTypeFromOnnx(int data_type);
 int DTypeToOnnx(DType dtype);
-
-class ExternalFiles;
 
 // Provides the bytes of tensors. Each tensor gets a separate buffer, so that its memory can be freed while
 // other tensors still exist. If the bytes are in the message, Take moves them out of it. If Add registered
@@ -44,7 +46,7 @@ class RawBytes {
 
 // Where the bytes of tensors come from.
 struct TensorSource {
-  std::shared_ptr<ExternalFiles> files;  // files with external data; if null, external data is an error
+  std::shared_ptr<import::ExternalFiles> files;  // files with external data; if null, external data is an error
   std::shared_ptr<RawBytes> raw;         // if null, bytes are copied from the message
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);

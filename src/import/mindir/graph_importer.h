@@ -1,0 +1,116 @@
+// Converts the graph of a MindIR model into Tern nodes. Calls of functions are inlined. Calls that depend on a
+// condition become If, and functions that call themselves become Loop.
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/mindir/converter.h"
+#include "import/mindir/proto_tensor.h"
+
+namespace tern::mindir {
+
+// The maximum number of nodes after inlining. Without a limit, a small file could need any amount of memory.
+inline constexpr int64_t kMaxNodes = 1000000;
+inline constexpr int kMaxDepth = 100;  // the deepest nesting of function calls
+
+// The data that all graphs of a model share.
+struct ModelContext {
+  std::shared_ptr<pb::ModelProto> model;
+  std::unique_ptr<import::ExternalFiles> files;  // null for a model in memory
+  std::map<std::string, pb::NodeProto*> constants;  // nodes Constant of all graphs, by name
+  std::map<std::string, Item> items;                // the constants that have been read
+  std::map<std::string, const pb::GraphProto*> functions;
+  std::map<std::string, pb::PrimitiveProto*> primitives;
+  std::map<const void*, Attributes> attributes;  // by primitive, or by node if it has its own attributes
+  std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;  // the functions that one uses
+  std::vector<const pb::GraphProto*> loops;  // the functions whose Loop is being built, outermost first
+  std::map<std::string, int> output_counts;  // number of outputs of an If, by its branches
+  int64_t nodes_left = kMaxNodes;
+};
+
+// The primitive of a node. `name` is empty if the node calls a value, such as a function.
+struct PrimitiveOf {
+  std::string name;
+  const pb::PrimitiveProto* proto = nullptr;  // null if the node contains its attributes
+};
+PrimitiveOf FindPrimitive(const ModelContext& context, const pb::NodeProto& node);
+
+// Removes the name of the graph, which precedes the first colon: "12_net_construct:x" becomes "x".
+std::string ShortName(const std::string& name);
+
+class GraphImporter {
+ public:
+  // `caller` imports the calling function. Names that a function does not define are those of its callers.
+  GraphImporter(ModelContext& context, Graph& graph, GraphImporter* caller)
+      : context_(context), graph_(graph), caller_(caller), depth_(caller ? caller->depth_ + 1 : 0) {}
+
+  // Imports the main graph with its inputs, parameters and outputs.
+  Status ImportMain(pb::GraphProto& proto);
+
+ private:
+  Status AddInputs(const pb::GraphProto& proto);
+  Status AddParameters(pb::GraphProto& proto);
+  Status SetOutputs(const Item& result, const pb::GraphProto& proto);
+
+  // Adds the nodes of a function to this graph. Returns its result.
+  Result<Item> Call(const pb::GraphProto& function, const std::vector<Item>& arguments,
+                    const pb::NodeProto& call, int index);
+  // Calls a kFunction or kSwitch item.
+  Result<Item> CallItem(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call,
+                        int index);
+  Result<Item> CallSwitch(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call,
+                          int index);
+  Status BindArguments(const pb::GraphProto& function, const std::vector<Item>& arguments);
+  Result<Item> RunNodes(const pb::GraphProto& proto);
+  Result<Item> ConvertNode(const pb::NodeProto& node, int index);
+  Result<Item> RunPrimitive(const std::string& op, const Attributes& attributes, std::vector<Item> inputs,
+                            const pb::NodeProto& node, int index);
+  Result<const Attributes*> AttributesOf(const pb::NodeProto& node, const PrimitiveOf& primitive);
+  Result<Item> Find(const std::string& name);
+  Result<Item> FindConstant(const std::string& name);
+
+  // Imports one branch of an If into a graph of its own. Returns the result.
+  Result<Item> ImportBranch(Graph& branch, const Item& function, const std::vector<Item>& arguments,
+                            const pb::NodeProto& call, int index);
+  // Adds an If with this number of outputs, or with none if the number is not known yet. `result` receives the
+  // structure of the result, `count` the number of its tensors.
+  Result<Node*> AddIf(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call, int index,
+                      int outputs, Item& result, int& count);
+
+  // Returns whether a call of the function starts a loop: the function calls itself, and not only through a
+  // loop that is being built.
+  bool StartsLoop(const pb::GraphProto& function) const;
+  // Returns whether the function is `target` or calls it, without calls through loops that are being built.
+  bool Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const;
+  Result<Item> CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
+                        const pb::NodeProto& call, int index);
+  // Adds the nodes of a function whose result is a call of a kSwitch item. Returns this item instead of calling
+  // it.
+  Result<Item> CallUntilSwitch(const pb::GraphProto& function, const std::vector<Item>& arguments);
+  struct Loop;
+  Result<Node*> AddLoop(Loop& loop);
+  Status FillLoopBody(Loop& loop, Graph& body);
+  Result<Item> BindSwitch(const Item& callee, const std::vector<Item>& arguments) const;
+
+  ModelContext& context_;
+  Graph& graph_;
+  GraphImporter* caller_;
+  int depth_;
+  std::map<std::string, Item> names_;
+  std::string stop_at_;  // the node at which CallUntilSwitch stops
+};
+
+// Returns the condition as a value of type bool[].
+Value* ConditionOf(Builder& b, const Item& condition, bool negate);
+
+// Appends the tensors of an item, also those in tuples, to `values`. Adds constants to the graph.
+Status Flatten(const Item& item, Builder& b, std::vector<Value*>& values);
+// Returns the item with its tensors replaced by values[next…], in the order of Flatten.
+Item Unflatten(const Item& item, const std::vector<Value*>& values, size_t& next);
+// Returns whether two items have the same structure, so that one set of values can replace the tensors of both.
+bool SameStructure(const Item& a, const Item& b);
+
+}  // namespace tern::mindir

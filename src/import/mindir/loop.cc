@@ -1,0 +1,174 @@
+// Functions that call themselves become Loop. MindSpore writes `while` as a function H that ends with the call
+// Switch(condition, B, A): B is the body, which ends with a call of H, and A is the rest of the program.
+#include "import/mindir/graph_importer.h"
+
+namespace tern::mindir {
+
+struct GraphImporter::Loop {
+  const pb::GraphProto& function;
+  const std::vector<Item>& arguments;
+  std::string name;
+  size_t body_branch = 1;        // which function of the Switch is the body: 1 or 2
+  std::vector<Value*> initial;   // the tensors of the arguments
+  std::vector<bool> constant;    // per tensor: every iteration passes it on unchanged
+  Value* condition = nullptr;    // whether the first iteration runs
+};
+
+namespace {
+
+// Returns the name of the node that a function's result is a call of.
+std::string TailOf(const pb::GraphProto& function, const ModelContext& context) {
+  if (function.output_size() != 1) return {};
+  std::string name = function.output(0).name();
+  for (int i = function.node_size(); i-- > 0;) {
+    const pb::NodeProto& node = function.node(i);
+    if (node.output_size() != 1 || node.output(0) != name) continue;
+    if (FindPrimitive(context, node).name != "Depend" || node.input_size() == 0) return name;
+    name = node.input(0);
+  }
+  return {};
+}
+
+// Returns the type of a state. A dim that MindSpore declares as variable may change in each iteration.
+Type StateType(Type type, const pb::ValueInfoProto& declared) {
+  if (declared.tensor_size() == 0) return type;
+  const auto other = TypeFromMindir(declared.tensor(0), "");
+  if (!other.ok()) return type;
+  if (other->shape.rank() != type.shape.rank()) type.shape = Shape();
+  for (size_t i = 0; i < type.shape.dims.size(); ++i)
+    if (other->shape.dims[i].unknown()) type.shape.dims[i] = Dim::Unknown();
+  return type;
+}
+
+}  // namespace
+
+bool GraphImporter::Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const {
+  std::set<const pb::GraphProto*> seen(context_.loops.begin(), context_.loops.end());
+  std::vector<const pb::GraphProto*> pending = {&function};
+  while (!pending.empty()) {
+    const pb::GraphProto* next = pending.back();
+    pending.pop_back();
+    if (next == &target) return true;
+    if (!seen.insert(next).second) continue;
+    const auto it = context_.references.find(next);
+    if (it != context_.references.end()) pending.insert(pending.end(), it->second.begin(), it->second.end());
+  }
+  return false;
+}
+
+bool GraphImporter::StartsLoop(const pb::GraphProto& function) const {
+  const auto it = context_.references.find(&function);
+  if (it == context_.references.end()) return false;
+  for (const pb::GraphProto* next : it->second)
+    if (Reaches(*next, function)) return true;
+  return false;
+}
+
+Result<Item> GraphImporter::BindSwitch(const Item& callee, const std::vector<Item>& arguments) const {
+  std::vector<Item> items = *callee.items;
+  for (size_t i = 1; i < items.size(); ++i) {
+    if (!items[i].is(Item::Kind::kFunction)) return Unsupported("a loop with a Switch of ", items[i].Describe());
+    std::vector<Item> bound;
+    for (size_t k = 0; k < items[i].size(); ++k) bound.push_back(items[i][k]);
+    bound.insert(bound.end(), arguments.begin(), arguments.end());
+    items[i].items = std::make_shared<const std::vector<Item>>(std::move(bound));
+  }
+  return Item::Tuple(std::move(items), Item::Kind::kSwitch);
+}
+
+Result<Item> GraphImporter::CallUntilSwitch(const pb::GraphProto& function, const std::vector<Item>& arguments) {
+  GraphImporter head(context_, graph_, this);
+  if (head.depth_ > kMaxDepth) return Unsupported("function calls nest deeper than ", kMaxDepth);
+  head.stop_at_ = TailOf(function, context_);
+  TERN_TRY(head.BindArguments(function, arguments));
+  TERN_ASSIGN(Item result, head.RunNodes(function));
+  if (head.stop_at_.empty() || !result.is(Item::Kind::kSwitch))
+    return Unsupported("function '", function.name(), "' calls itself, but is not a while loop");
+  return result;
+}
+
+Status GraphImporter::FillLoopBody(Loop& loop, Graph& body) {
+  body.AddInput("iteration", Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})));
+  body.AddInput("condition", Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
+  std::vector<Value*> states = loop.initial, outputs;
+  size_t index = 0;
+  for (size_t i = 0; i < loop.arguments.size(); ++i) {
+    Builder unused(graph_);
+    std::vector<Value*> tensors;
+    TERN_TRY(Flatten(loop.arguments[i], unused, tensors));
+    for (size_t k = 0; k < tensors.size(); ++k, ++index) {
+      if (loop.constant[index]) continue;
+      const Type type = StateType(states[index]->type, loop.function.input(static_cast<int>(i)));
+      states[index] = body.AddInput(StrCat("state", index), type);
+    }
+  }
+  size_t next = 0;
+  const Item arguments = Unflatten(Item::Tuple(loop.arguments), states, next);
+  GraphImporter inner(context_, body, this);
+  TERN_ASSIGN(Item choice, inner.CallUntilSwitch(loop.function, *arguments.items));
+  TERN_ASSIGN(Item again, inner.CallItem(choice[loop.body_branch], {}, pb::NodeProto(), 0));
+  if (!again.is(Item::Kind::kCallAgain) || again.graph != &loop.function ||
+      !SameStructure(Item::Tuple(*again.items), Item::Tuple(loop.arguments)))
+    return Unsupported("the loop '", loop.name, "' has a body that does not end with its next iteration");
+  TERN_ASSIGN(Item following, inner.CallUntilSwitch(loop.function, *again.items));
+  Builder b(body);
+  TERN_TRY(Flatten(again, b, outputs));
+  std::vector<Value*> results = {ConditionOf(b, following[0], loop.body_branch == 2)};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (loop.constant[i]) continue;
+    loop.constant[i] = outputs[i] == states[i];
+    results.push_back(outputs[i]);
+  }
+  TERN_TRY(Status(b.status()));
+  body.SetOutputs(std::move(results));
+  return {};
+}
+
+Result<Node*> GraphImporter::AddLoop(Loop& loop) {
+  Builder b(graph_);
+  b.At(loop.name, "while loop");
+  std::vector<Value*> inputs = {nullptr, loop.condition};
+  for (size_t i = 0; i < loop.initial.size(); ++i)
+    if (!loop.constant[i]) inputs.push_back(loop.initial[i]);
+  Node* node = b.Open("Loop", inputs, {}, static_cast<int>(inputs.size()) - 2);
+  Graph* body = graph_.AddSubgraph(node, "body");
+  context_.loops.push_back(&loop.function);
+  Status filled = FillLoopBody(loop, *body);
+  context_.loops.pop_back();
+  TERN_TRY(std::move(filled));
+  return node;
+}
+
+// The loop is built twice. The first one finds the states that never change, such as weights. They are no states
+// of the second loop.
+Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
+                                     const pb::NodeProto& call, int index) {
+  TERN_ASSIGN(Item choice, CallUntilSwitch(function, arguments));
+  if (const Tensor* constant = ConstantOf(choice[0]); constant && constant->size() != 1)
+    return InvalidModel("the condition of the loop '", ShortName(call.name()), "' is ", constant->Describe());
+  Loop loop{function, arguments, ShortName(call.name())};
+  const bool first = choice[1].graph && Reaches(*choice[1].graph, function),
+             second = choice[2].graph && Reaches(*choice[2].graph, function);
+  if (first == second) return Unsupported("function '", function.name(), "' calls itself, but is not a while loop");
+  loop.body_branch = first ? 1 : 2;
+  Builder b(graph_);
+  b.At(loop.name, "while loop");
+  loop.condition = ConditionOf(b, choice[0], second);
+  TERN_TRY(Flatten(Item::Tuple(arguments), b, loop.initial));
+  TERN_TRY(Status(b.status()));
+  loop.constant.assign(loop.initial.size(), false);
+  TERN_ASSIGN(Node * trial, AddLoop(loop));
+  graph_.RemoveNode(trial);
+  TERN_ASSIGN(Node * node, AddLoop(loop));
+  b.Finish(node);
+  TERN_TRY(Status(b.status()));
+  std::vector<Value*> final = loop.initial;
+  for (size_t i = 0, state = 0; i < final.size(); ++i)
+    if (!loop.constant[i]) final[i] = node->output(static_cast<int>(state++));
+  size_t next = 0;
+  const Item last = Unflatten(Item::Tuple(arguments), final, next);
+  TERN_ASSIGN(Item rest, CallUntilSwitch(function, *last.items));
+  return CallItem(rest[first ? 2 : 1], {}, call, index);
+}
+
+}  // namespace tern::mindir

@@ -1,0 +1,20 @@
+// Reads the arguments of convolutions and poolings.
+#pragma once
+#include "import/mindir/converter.h"
+
+namespace tern::mindir {
+
+// Returns whether the format is NHWC or NDHWC. `index` is the input with the format, or kAttribute.
+bool IsChannelsLast(MindNode& n, int index);
+
+// Returns the numbers of the spatial axes. `numbers` has one number for all, one per spatial axis, or one per axis.
+std::vector<int64_t> SpatialPart(const std::vector<int64_t>& numbers, int spatial, bool channels_last);
+
+// The inputs that contain the arguments, or kAttribute.
+struct WindowInputs {
+  int strides, pad_mode, pads, format;
+};
+// Returns the attributes strides, pads and auto_pad.
+Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial);
+
+}  // namespace tern::mindir
