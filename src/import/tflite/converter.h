@@ -30,6 +30,7 @@ class LiteNode {
   int InputCount() const;
   int OutputCount() const;
   bool Has(int input) const;
+  // Describe a tensor. If it is absent, its dtype is kInvalid.
   const TensorInfo& InfoIn(int i) const;
   const TensorInfo& InfoOut(int i) const;
   int TensorOf(int input) const;  // index of the tensor in the subgraph
@@ -49,6 +50,7 @@ class LiteNode {
   void Out(int i, Value* value, Layout layout = Layout::kLast);
   // Sets an output to real numbers, which are quantized if the output is.
   void OutReal(int i, Value* value, Layout layout = Layout::kLast);
+  void OutResource(int i, int resource);
   bool Wants(int output) const { return output < OutputCount(); }
 
   DType TypeOf(int i) { return In(i)->type.dtype; }
@@ -79,6 +81,7 @@ class LiteNode {
   const void* OptionsOfType(int type) const;
   const void* Options2OfType(int type) const;
   static const void* EmptyTable();
+  const TensorInfo& InfoAt(const flatbuffers::Vector<int32_t>* list, int i) const;
   int Tensor_(const flatbuffers::Vector<int32_t>* list, int i) const;
 
   GraphImporter& importer_;

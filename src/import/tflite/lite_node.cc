@@ -14,8 +14,15 @@ int LiteNode::Tensor_(const flatbuffers::Vector<int32_t>* list, int i) const {
 
 bool LiteNode::Has(int input) const { return Tensor_(op_.inputs(), input) >= 0; }
 int LiteNode::TensorOf(int input) const { return Tensor_(op_.inputs(), input); }
-const TensorInfo& LiteNode::InfoIn(int i) const { return importer_.info(TensorOf(i)); }
-const TensorInfo& LiteNode::InfoOut(int i) const { return importer_.info(Tensor_(op_.outputs(), i)); }
+
+const TensorInfo& LiteNode::InfoIn(int i) const { return InfoAt(op_.inputs(), i); }
+const TensorInfo& LiteNode::InfoOut(int i) const { return InfoAt(op_.outputs(), i); }
+
+const TensorInfo& LiteNode::InfoAt(const flatbuffers::Vector<int32_t>* list, int i) const {
+  static const TensorInfo kNone;
+  const int tensor = Tensor_(list, i);
+  return tensor < 0 ? kNone : importer_.info(tensor);
+}
 
 Value* LiteNode::In(int i, Layout layout) { return importer_.Stored(TensorOf(i), layout, b); }
 Value* LiteNode::Real(int i, Layout layout) { return importer_.Real(TensorOf(i), layout, b); }
@@ -45,6 +52,10 @@ void LiteNode::Out(int i, Value* value, Layout layout) {
 
 void LiteNode::OutReal(int i, Value* value, Layout layout) {
   if (const int t = Tensor_(op_.outputs(), i); t >= 0) importer_.SetReal(t, value, layout, b);
+}
+
+void LiteNode::OutResource(int i, int resource) {
+  if (const int t = Tensor_(op_.outputs(), i); t >= 0) importer_.SetResource(t, resource);
 }
 
 const Tensor* LiteNode::Constant(int i) {

@@ -251,6 +251,7 @@ TERN_CONVERTERS(elementwise) {
   table.Add("LOGICAL_OR", 2, Bitwise("or"));
   table.Add("LOGICAL_NOT", 1, LogicalNot);
   table.Add("BITWISE_XOR", 2, [](LiteNode& n) { return Bitwise(n.TypeOf(0) == DType::kBool ? "xor" : "bit_xor")(n); });
+  table.Add("RIGHT_SHIFT", 2, Bitwise("shift_right"));
   table.Add("SELECT", 3, Select);
   table.Add("SELECT_V2", 3, Select);
   table.Add("ZEROS_LIKE", 1, ZerosLike);
