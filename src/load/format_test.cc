@@ -42,7 +42,6 @@ std::string Field(char tag, const std::string& contents) {
 }
 
 TEST(Foreign, IsNamedByItsFirstBytes) {
-  ExpectMessage("\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model", "tf2onnx.convert --tflite");
   ExpectMessage("\x1c\0\0\0ORTM\x14\0\x20\0"s, "a model in onnxruntime's own format",
                 ".onnx that it was made from");
   ExpectMessage("GGUF\3\0\0\0"s, "a GGUF file", "weights without a graph");

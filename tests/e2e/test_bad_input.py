@@ -106,12 +106,11 @@ class BadModels(CliTest):
             archive.writestr("model/data.pkl", b"\x80\x02}.")
             archive.writestr("model/data/0", bytes(1000))
         header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
-        files = {"model.tflite": b"\x1c\0\0\0TFL3\x14\0\x20\0", "model.gguf": b"GGUF\3\0\0\0", "model.h5": b"\x89HDF\r\n\x1a\n\0\0",
+        files = {"model.gguf": b"GGUF\3\0\0\0", "model.h5": b"\x89HDF\r\n\x1a\n\0\0",
                  "model.safetensors": len(header).to_bytes(8, "little") + header + bytes(4), "frozen.pb": b"\x0a\x0a\x0a\x01x\x12\x05Const"}
         for name, content in files.items():
             (self.dir / name).write_bytes(content)
-        for name, words in {"model.pt": ("a PyTorch checkpoint", "torch.onnx.export"), "model.tflite": ("a TensorFlow Lite model", "tf2onnx"),
-                            "model.gguf": ("a GGUF file", "torch.onnx.export"), "model.h5": ("HDF5", "model.export"),
+        for name, words in {"model.pt": ("a PyTorch checkpoint", "torch.onnx.export"), "model.gguf": ("a GGUF file", "torch.onnx.export"), "model.h5": ("HDF5", "model.export"),
                             "model.safetensors": ("a safetensors file", "torch.onnx.export"), "frozen.pb": ("a TensorFlow graph", "tf2onnx")}.items():
             self.refuse(self.dir / name, says=("the file is", *words, "Tern reads ONNX (.onnx)", "Tern (.tern)"))
 

@@ -1,0 +1,155 @@
+// Imports the main subgraph of a model: its inputs and outputs, and the values that it keeps between runs.
+#include <set>
+
+#include "import/common/unsupported.h"
+#include "import/tflite/graph_importer.h"
+#include "import/tflite/variables.h"
+#include "ops/ops.h"
+
+namespace tern::tflite {
+namespace {
+
+// Adds the operators of a subgraph that have no converter, and those of the subgraphs that it calls.
+class Finder {
+ public:
+  explicit Finder(const Model& model) : model_(model) {}
+  import::UnsupportedOperators missing;
+
+  void Visit(int subgraph) {
+    if (subgraph < 0 || subgraph >= model_.subgraph_count() || !seen_.insert(subgraph).second) return;
+    const fb::SubGraph& graph = model_.subgraph(subgraph);
+    if (!graph.operators()) return;
+    int index = 0;
+    for (const fb::Operator* op : *graph.operators()) {
+      const std::string name = model_.OperatorName(*op);
+      if (!Converters().Find(name))
+        missing.Add(name, StrCat("operator #", index, subgraph ? StrCat(" of subgraph ", subgraph) : ""));
+      ++index;
+      for (int called : CalledSubgraphs(*op)) Visit(called);
+    }
+  }
+
+ private:
+  const Model& model_;
+  std::set<int> seen_;
+};
+
+// Makes a name that no other input or output has.
+class Names {
+ public:
+  std::string Unique(std::string name) {
+    std::string unique = name;
+    for (int i = 1; !taken_.insert(unique).second; ++i) unique = StrCat(name, "_", i);
+    return unique;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int tensor, bool output, int index) {
+  if (!info.name.empty()) return info.name;
+  const std::string name = model.SignatureName(subgraph, tensor, output);
+  return name.empty() ? StrCat(output ? "output_" : "input_", index) : name;
+}
+
+// The first dim of all inputs is the batch. Other dynamic dims have the name of their input and their number.
+Type InputType(const TensorInfo& info, const std::string& name) {
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < info.dims.size(); ++i) {
+    if (info.signature[i] >= 0)
+      dims.emplace_back(info.dims[i]);
+    else
+      dims.push_back(Dim::Symbol(i == 0 ? "batch" : StrCat(name, "_", i)));
+  }
+  return Type::TensorOf(info.dtype, Shape(std::move(dims)));
+}
+
+class MainImporter {
+ public:
+  MainImporter(const Model& model, Graph& graph, int subgraph)
+      : model_(model), graph_(graph), context_{model, graph, {}, kMaxNodes}, importer_(context_, graph, subgraph, nullptr) {}
+
+  Status Import() {
+    TERN_TRY(importer_.ReadTensors());
+    TERN_TRY(FindVariables(context_));
+    TERN_ASSIGN(const std::vector<Operand> inputs, AddInputs());
+    AddVariables(importer_);
+    TERN_TRY(importer_.Import(inputs));
+    TERN_TRY(SetOutputs());
+    importer_.AddVariableStates();
+    return AddStates(importer_);
+  }
+
+ private:
+  Result<std::vector<Operand>> AddInputs() {
+    std::vector<Operand> inputs;
+    if (!importer_.proto().inputs()) return inputs;
+    for (int tensor : *importer_.proto().inputs()) {
+      const TensorInfo& info = importer_.info(tensor);
+      if (info.resource) return Unsupported(info.Describe(), ": a resource as an input of the model");
+      if (info.dtype == DType::kC64 || info.dtype == DType::kC128) return Unsupported(info.Describe(), ": complex inputs");
+      const std::string name =
+          names_.Unique(NameOf(model_, importer_.subgraph(), info, tensor, false, static_cast<int>(inputs.size())));
+      inputs.push_back({graph_.AddInput(name, InputType(info, name)), -1});
+    }
+    return inputs;
+  }
+
+  Status SetOutputs() {
+    TERN_ASSIGN(const std::vector<Operand> operands, importer_.Outputs());
+    Builder b(graph_);
+    std::vector<Value*> outputs;
+    std::set<Value*> named(graph_.inputs().begin(), graph_.inputs().end());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const int tensor = importer_.proto().outputs()->Get(static_cast<uint32_t>(i));
+      const TensorInfo& info = importer_.info(tensor);
+      Value* v = operands[i].value;
+      if (!v) return Unsupported(info.Describe(), ": a resource as an output of the model");
+      if (info.dtype == DType::kC64) v = b.Op("BitCast", {v}, {{"to", DType::kC64}});
+      if (v->is_constant() || !named.insert(v).second) v = b.Op("Identity", {v});
+      v->name = names_.Unique(NameOf(model_, importer_.subgraph(), info, tensor, true, static_cast<int>(i)));
+      outputs.push_back(v);
+    }
+    TERN_TRY(Status(b.status()));
+    graph_.SetOutputs(outputs);
+    return {};
+  }
+
+  const Model& model_;
+  Graph& graph_;
+  ModelContext context_;
+  GraphImporter importer_;
+  Names names_;
+};
+
+}  // namespace
+
+std::vector<int> CalledSubgraphs(const fb::Operator& op) {
+  if (const auto* o = op.builtin_options_as_IfOptions()) return {o->then_subgraph_index(), o->else_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_WhileOptions()) return {o->cond_subgraph_index(), o->body_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_CallOnceOptions()) return {o->init_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_CallOptions()) return {static_cast<int>(std::min<uint32_t>(o->subgraph(), INT32_MAX))};
+  if (const auto* o = op.builtin_options_2_as_StablehloWhileOptions()) return {o->cond_subgraph_index(), o->body_subgraph_index()};
+  if (const auto* o = op.builtin_options_2_as_StableHLOCompositeOptions()) return {o->decomposition_subgraph_index()};
+  if (const auto* o = op.builtin_options_2_as_StablehloCaseOptions())
+    if (o->branch_subgraph_indices()) return {o->branch_subgraph_indices()->begin(), o->branch_subgraph_indices()->end()};
+  return {};
+}
+
+Result<std::unique_ptr<Graph>> ImportModel(const Model& model, const std::string& signature) {
+  InitOps();
+  TERN_ASSIGN(const int subgraph, model.Find(signature));
+  Finder finder(model);
+  finder.Visit(subgraph);
+  TERN_TRY(finder.missing.status());
+  std::string name = TextOf(model.subgraph(subgraph).name());
+  auto graph = std::make_unique<Graph>(name.empty() ? "main" : name);
+  if (const std::string text = TextOf(model.root().description()); !text.empty()) graph->metadata.emplace_back("description", text);
+  TERN_TRY(MainImporter(model, *graph, subgraph).Import());
+  graph->RemoveDeadNodes();
+  graph->RemoveUnusedConstants();
+  return graph;
+}
+
+}  // namespace tern::tflite

@@ -1,0 +1,101 @@
+#include "import/tflite/variables.h"
+
+#include <algorithm>
+
+namespace tern::tflite {
+namespace {
+
+constexpr const char* kStarted = "variables_are_initialized";
+
+// The type of a value that a subgraph reads from a variable or assigns to it.
+Result<Type> TypeOf(const fb::Tensor& tensor) {
+  TERN_ASSIGN(const TensorInfo info, InfoOf(tensor));
+  const bool fixed = std::none_of(info.signature.begin(), info.signature.end(), [](int64_t d) { return d < 0; });
+  return Type::TensorOf(info.dtype, fixed ? Shape::Of(info.dims) : Shape());
+}
+
+// Visits the operators of one subgraph that refer to variables.
+Status VisitSubgraph(ModelContext& context, int index, bool initialization) {
+  const fb::SubGraph& graph = context.model.subgraph(index);
+  std::map<int, int> handles;  // tensor → resource
+  if (!graph.operators()) return {};
+  for (const fb::Operator* op : *graph.operators()) {
+    const std::string name = context.model.OperatorName(*op);
+    const auto input = [&](uint32_t i) { return op->inputs() && i < op->inputs()->size() ? op->inputs()->Get(i) : -1; };
+    if (name == "VAR_HANDLE" && op->outputs() && op->outputs()->size() == 1) {
+      const auto* o = op->builtin_options_as_VarHandleOptions();
+      handles[op->outputs()->Get(0)] = context.resources.Number(StrCat("variable ", o ? TextOf(o->shared_name()) : ""));
+    }
+    const auto handle = handles.find(input(0));
+    if (handle == handles.end()) continue;
+    Resource& variable = context.resources.at(handle->second);
+    int tensor = -1;
+    if (name == "ASSIGN_VARIABLE") tensor = input(1);
+    if (name == "READ_VARIABLE" && op->outputs() && op->outputs()->size() == 1) tensor = op->outputs()->Get(0);
+    if (tensor < 0) continue;
+    TERN_ASSIGN(const Type type, TypeOf(*graph.tensors()->Get(static_cast<uint32_t>(tensor))));
+    if (!variable.type.shape.ranked) variable.type = type;
+    variable.changes |= name == "ASSIGN_VARIABLE" && !initialization;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status FindVariables(ModelContext& context) {
+  std::vector<bool> initialization(static_cast<size_t>(context.model.subgraph_count()));
+  for (int i = 0; i < context.model.subgraph_count(); ++i) {
+    const auto* operators = context.model.subgraph(i).operators();
+    if (!operators) continue;
+    for (const fb::Operator* op : *operators)
+      if (const auto* o = op->builtin_options_as_CallOnceOptions())
+        if (o->init_subgraph_index() >= 0 && o->init_subgraph_index() < context.model.subgraph_count())
+          initialization[static_cast<size_t>(o->init_subgraph_index())] = true;
+  }
+  for (int i = 0; i < context.model.subgraph_count(); ++i)
+    TERN_TRY(VisitSubgraph(context, i, initialization[static_cast<size_t>(i)]));
+  return {};
+}
+
+void AddVariables(GraphImporter& main) {
+  Resources& resources = main.context().resources;
+  for (int i = 0; i < resources.size(); ++i) {
+    Resource& variable = resources.at(i);
+    if (variable.table || !variable.changes || !variable.type.shape.ranked) continue;
+    variable.past = main.graph().AddInput(variable.name, variable.type);
+    main.variables().Set(i, variable.past);
+  }
+}
+
+// A state is initially zero. A further state says whether the variables have been initialized.
+void Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
+  Resources& resources = main.context().resources;
+  if (!resources.at(resource).past) return main.variables().Set(resource, value);
+  Resource& flag = resources.at(resources.Number(kStarted));
+  if (!flag.past) {
+    flag.changes = true;
+    flag.past = main.graph().AddInput(kStarted, Type::TensorOf(DType::kU8, Shape(std::vector<Dim>{})));
+    main.variables().Set(resources.Number(kStarted), main.graph().AddConstant(Tensor::Scalar(DType::kU8, 1)));
+  }
+  Value* started = b.Op("Cast", {resources.at(resources.Number(kStarted)).past}, {{"to", DType::kBool}});
+  main.variables().Set(resource, b.Op("Where", {started, resources.at(resource).past, value}));
+}
+
+Status AddStates(GraphImporter& main) {
+  Resources& resources = main.context().resources;
+  std::vector<Value*> outputs = main.graph().outputs();
+  Builder b(main.graph());
+  for (int i = 0; i < resources.size(); ++i) {
+    Resource& variable = resources.at(i);
+    if (!variable.past) continue;
+    main.graph().AddState({variable.past, static_cast<int>(outputs.size()), -1});
+    Value* present = b.Op("Identity", {main.variables().Find(i)});
+    present->name = variable.name + " after the run";
+    outputs.push_back(present);
+  }
+  TERN_TRY(Status(b.status()));
+  main.graph().SetOutputs(outputs);
+  return {};
+}
+
+}  // namespace tern::tflite
