@@ -10,7 +10,8 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define TERN_TF_OP(name, outputs, defaults) {#name, outputs, defaults},
-#include "import/tensorflow/ops.inc"
+#include "import/tensorflow/ops_a_m.inc"
+#include "import/tensorflow/ops_m_z.inc"
 #undef TERN_TF_OP
 };
 
