@@ -14,10 +14,6 @@ constexpr const char* kScript =
     "open it with torch.jit.load and write it with torch.onnx.export(model, inputs, 'model.onnx', "
     "dynamo=False)";
 constexpr const char* kLite = "convert it: python -m tf2onnx.convert --tflite FILE --output model.onnx";
-constexpr const char* kSaved =
-    "convert its folder: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx";
-constexpr const char* kFrozen =
-    "convert it: python -m tf2onnx.convert --graphdef FILE --inputs NAME:0 --outputs NAME:0 --output model.onnx";
 constexpr const char* kKeras = "load it in Keras and write it with model.export('model.onnx', format='onnx')";
 constexpr const char* kWeights =
     "the file contains weights without a graph; load them into their model in PyTorch and write the model "
@@ -32,11 +28,6 @@ void AddTensorFlow(FormatTable& t) {
          .extensions = {".tflite"},
          .magic = {{4, "TFL3"sv}},
          .advice = kLite});
-  t.Add({.name = "SavedModel",
-         .title = "a TensorFlow SavedModel",
-         .recognise = IsSavedModel,
-         .folder_file = "saved_model.pb",
-         .advice = kSaved});
   t.Add({.name = "HDF5",
          .title = "an HDF5 file, as Keras writes them (.h5)",
          .extensions = {".h5", ".hdf5"},
@@ -90,8 +81,6 @@ void AddOtherModels(FormatTable& t) {
          .title = "an XML file, as OpenVINO writes its models",
          .magic = {{0, "<?xml"sv}, {0, "<net"sv}},
          .advice = kSource});
-  t.Add(
-      {.name = "GraphDef", .title = "a TensorFlow graph (.pb)", .recognise = IsGraphDef, .advice = kFrozen});
   t.Add({.name = "Transformers",
          .title = "a folder of a model's files",
          .folder_file = "config.json",

@@ -56,7 +56,8 @@ const Format* FormatTable::Find(const Source& source) const {
 std::string FormatTable::Readable() const {
   std::vector<std::string> names;
   for (const Format& f : rows_)
-    if (f.readable()) names.push_back(StrCat(f.name, " (", Join(f.extensions, ", "), ")"));
+    if (f.readable())
+      names.push_back(f.extensions.empty() ? f.name : StrCat(f.name, " (", Join(f.extensions, ", "), ")"));
   std::sort(names.begin(), names.end());
   if (names.size() < 2) return Join(names, "");
   const std::string last = names.back();

@@ -72,13 +72,16 @@ TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
 
 TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {
   ExpectMessage("\x10\0\0\0\0\0\0\0{\"a\":0       }data"s, "a safetensors file", "weights without a graph");
-  ExpectMessage(
-      "\x0a\x0a\x0a\x01x\x12\x05"
-      "Const"s,
-      "a TensorFlow graph", "tf2onnx.convert --graphdef");
-  ExpectMessage("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
-                "tf2onnx.convert --saved-model");
   ExpectMessage("hello, world", "a text file", "export ONNX");
+}
+
+TEST(Formats, TensorFlowIsRecognisedByItsStart) {
+  EXPECT_EQ(NameOf("\x0a\x0a\x0a\x01x\x12\x05"
+                   "Const"s),
+            "GraphDef");
+  EXPECT_EQ(NameOf("# a graph\nnode {\n  name: \"x\"\n  op: \"Const\"\n}\n"), "GraphDef");
+  EXPECT_EQ(NameOf("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s), "SavedModel");
+  EXPECT_EQ(NameOf("saved_model_schema_version: 1\nmeta_graphs {\n}\n"), "SavedModel as text");
 }
 
 TEST(Foreign, OtherBytesAreNotRecognised) {

@@ -1,0 +1,49 @@
+// What an edge of a TensorFlow graph carries.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tern::tensorflow {
+
+// A variable, a lookup table or another object that a handle refers to. Restoring and initialising a model
+// fills these objects at import.
+struct Resource {
+  enum class Kind { kVariable, kTable, kArray, kOther };
+  Kind kind = Kind::kOther;
+  std::string name;
+  // A variable: its key in the bundle, or its tensor, or the constant that reads of it give.
+  std::string key;
+  Tensor tensor;
+  bool complex = false;
+  Value* value = nullptr;
+  // A table: keys and values, and the value of missing keys where the table has one of its own.
+  Tensor keys, values, otherwise;
+  // An array of tensors: the type of an element.
+  DType dtype = DType::kInvalid;
+  Shape element;
+};
+
+// A tensor, a list of tensors or a handle. A tensor of 3 to 5 dims may exist in two layouts: as TensorFlow
+// has it, and with the last axis (channels) moved to axis 1. Each of them is made when it is first needed.
+struct Edge {
+  Value* value = nullptr;
+  Value* channels_first = nullptr;
+  bool complex = false;  // the last axis holds real and imaginary parts
+  std::shared_ptr<Resource> resource;
+  bool reference = false;  // a variable of TF1, which readers use like a tensor
+
+  Edge() = default;
+  Edge(Value* v) : value(v) {}  // NOLINT: implicit on purpose
+  static Edge Complex(Value* v) {
+    Edge e(v);
+    e.complex = true;
+    return e;
+  }
+  bool present() const { return value || channels_first || resource; }
+  const Type& type() const;  // of `value`, or of `channels_first` if only that exists
+};
+
+}  // namespace tern::tensorflow

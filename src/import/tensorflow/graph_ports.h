@@ -1,0 +1,33 @@
+// The inputs and outputs of a model, and the files that belong to it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "import/tensorflow/model_context.h"
+
+namespace tern::tensorflow {
+
+class BodyImporter;
+
+struct NamedTensor {
+  std::string name;    // in the Tern graph
+  std::string tensor;  // "node:0"
+  Type type;           // of an input
+  bool complex = false;
+};
+
+// Unknown dims get symbols: NAME_0 for the first axis of input NAME.
+Result<NamedTensor> InputOf(const std::string& name, const std::string& tensor, int dtype,
+                            const pb::TensorShapeProto& shape);
+// The outputs of a graph file are the tensors that no node reads.
+Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const ModelContext& model);
+// The inputs are the placeholders that the outputs need, in the order of the file.
+Result<std::vector<NamedTensor>> InputsOfGraph(const pb::GraphDef& graph, const ModelContext& model,
+                                               const std::vector<NamedTensor>& outputs);
+
+// Finds the asset files of a SavedModel.
+Status AddAssets(const pb::MetaGraphDef& meta, const std::string& folder, ModelContext& model);
+// Gives the tensors with the names of asset files their values.
+Status BindAssets(ModelContext& model, BodyImporter& importer);
+
+}  // namespace tern::tensorflow

@@ -1,0 +1,7 @@
+// TensorFlow's messages.
+#pragma once
+#include "tensorflow.pb.h"
+
+namespace tern::tensorflow {
+namespace pb = ::tern_tensorflow;
+}

@@ -1,0 +1,32 @@
+// What all graphs and functions of a model share during import.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "import/tensorflow/body.h"
+#include "import/tensorflow/bundle.h"
+#include "import/tensorflow/edge.h"
+#include "load/format.h"
+
+namespace tern::tensorflow {
+
+// The maximum number of nodes after inlining. Without a limit, a small file could need any amount of memory.
+inline constexpr int64_t kMaxNodes = 2000000;
+inline constexpr int kMaxDepth = 100;  // the deepest nesting of function calls
+
+struct ModelContext {
+  std::shared_ptr<const void> owner;  // keeps the messages alive, which tensors may share
+  Body main;
+  std::map<std::string, Body> functions;
+  std::unique_ptr<Bundle> bundle;             // null if the model has no variables
+  std::map<std::string, std::string> assets;  // "node:0" → path of the asset file
+  std::map<std::string, std::shared_ptr<Resource>> resources;
+  Graph* graph = nullptr;               // the model's graph, which holds the constants of variables
+  std::string restore_node, init_node;  // nodes that fill variables and tables; empty if there are none
+  bool restored = false, initialised = false;
+  load::ReadContext* options = nullptr;
+  int64_t nodes_left = kMaxNodes;
+};
+
+}  // namespace tern::tensorflow

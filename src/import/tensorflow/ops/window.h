@@ -1,0 +1,23 @@
+// The windows of convolutions and pooling.
+#pragma once
+#include <vector>
+
+#include "import/tensorflow/converter.h"
+
+namespace tern::tensorflow {
+
+// Whether the attribute data_format says that channels are on axis 1. Fails for other formats.
+Result<bool> IsChannelsFirst(TfNode& n);
+// The entries of a list with one entry per axis that belong to spatial axes.
+Result<std::vector<int64_t>> Spatial(TfNode& n, const std::vector<int64_t>& list, bool channels_first,
+                                     const char* what);
+// The attributes strides, dilations, pads and auto_pad of a Tern op. x is [N, C, spatial…]. `kernel` are the
+// spatial sizes of the window.
+Result<AttrList> WindowAttrs(TfNode& n, const Value* x, const std::vector<int64_t>& kernel,
+                             bool channels_first, const std::vector<int64_t>& strides,
+                             const std::vector<int64_t>& dilations);
+// Reads input i as [N, C, spatial…] and sets an output from that layout.
+Value* WindowInput(TfNode& n, int i, bool channels_first);
+void WindowOutput(TfNode& n, int i, Value* y, bool channels_first);
+
+}  // namespace tern::tensorflow

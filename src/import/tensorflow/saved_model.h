@@ -1,0 +1,31 @@
+// Chooses the graph and the signature of a SavedModel.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "import/tensorflow/messages.h"
+
+namespace tern::tensorflow {
+
+// One input or output of a signature.
+struct Port {
+  std::string name;    // the key in the signature
+  std::string tensor;  // "node:0"
+  const pb::TensorInfo* info = nullptr;
+};
+
+struct Signature {
+  std::string name;
+  std::vector<Port> inputs, outputs;  // sorted by name
+};
+
+// Prefers the graph with the tag "serve".
+Result<const pb::MetaGraphDef*> ChooseGraph(const pb::SavedModel& model);
+// `wanted` is the name of a signature, or empty: then the signature "serving_default", or the only one.
+Result<Signature> ChooseSignature(const pb::MetaGraphDef& graph, const std::string& wanted);
+// The nodes that restore the variables and initialise the tables, or empty strings.
+std::string RestoreNode(const pb::MetaGraphDef& graph);
+std::string InitNode(const pb::MetaGraphDef& graph);
+
+}  // namespace tern::tensorflow
