@@ -1,5 +1,6 @@
 #include "tools/feeds.h"
 
+#include <set>
 #include <algorithm>
 
 #include "data/json_tensor.h"
@@ -212,7 +213,8 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds, int sample_rate) {
   TERN_ASSIGN(const Value* named, NamedInput(graph, argument));
-  const Value* input = named ? named : graph.inputs().size() == 1 ? graph.inputs()[0] : nullptr;
+  const std::vector<Value*> inputs = WithoutStates(graph, graph.inputs());
+  const Value* input = named ? named : inputs.size() == 1 ? inputs[0] : nullptr;
   const std::string path = named ? argument.substr(named->name.size() + 1) : argument;
   TERN_ASSIGN(const InputFile file, InputFile::Open(path, input && TakesLines(*input)));
   if (!named && file.kind == ".npz") return AddNamedFromNpz(graph, file, feeds);
@@ -220,14 +222,26 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
     return AddNamedFromJson(graph, file, feeds);
   if (!input && file.kind == ".csv") return AddCsvColumns(graph, file, feeds);
   if (!input)
-    return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(),
+    return InvalidArgument("--input ", argument, ": the model has ", inputs.size(),
                            " inputs; use NAME=FILE");
   TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures, sample_rate));
   return PutFeed(input->name, std::move(datum), feeds);
 }
 
+std::vector<Value*> WithoutStates(const Graph& graph, const std::vector<Value*>& values) {
+  std::set<const Value*> states;
+  for (const GraphState& state : graph.states()) {
+    states.insert(state.input);
+    states.insert(graph.outputs()[static_cast<size_t>(state.output)]);
+  }
+  std::vector<Value*> out;
+  for (Value* v : values)
+    if (!states.count(v)) out.push_back(v);
+  return out;
+}
+
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {
-  for (const Value* v : graph.inputs()) {
+  for (const Value* v : WithoutStates(graph, graph.inputs())) {
     if (feeds.count(v->name)) continue;
     if (!v->type.tensor())
       return Unsupported("input '", v->name, "' is ", v->type.ToString(), ": give it with --input");
@@ -243,8 +257,14 @@ Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds) {
     if (v->is_constant()) graph.ConstantToInput(v);
   }
   DatumList out;
+  std::set<const Value*> states;
+  for (const GraphState& state : graph.states()) states.insert(state.input);
   for (const Value* v : graph.inputs()) {
     const auto it = feeds.find(v->name);
+    if (it == feeds.end() && states.count(v)) {
+      out.emplace_back();
+      continue;
+    }
     if (it == feeds.end())
       return InvalidArgument("input '", v->name, "' ", v->type.ToString(),
                              " was not given; use --input or --random");

@@ -47,10 +47,10 @@ class RunTool : public Tool {
  private:
   Result<DatumList> Inputs(Graph& graph, const Args& args);
   // Prints the results and writes the files that the options ask for.
-  Status WriteResults(const Graph& g, const Destination& ins, const DatumList& inputs,
-                      const Destination& outs, Outcome& done) const;
-  void Print(const Graph& graph, const Outcome& done) const;
-  void PrintJson(const Graph& graph, const Outcome& done) const;
+  Status WriteResults(const Destination& ins, const DatumList& inputs, const Destination& outs,
+                      Outcome& done) const;
+  void Print(const std::vector<Value*>& values, const Outcome& done) const;
+  void PrintJson(const std::vector<Value*>& values, const Outcome& done) const;
   void WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const;
 
   std::vector<std::string> words_, inputs_;
@@ -108,6 +108,14 @@ Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::
   return path;
 }
 
+// A session keeps states. Their data are empty.
+DatumList WithoutEmpty(const DatumList& data) {
+  DatumList out;
+  for (const Datum& d : data)
+    if (d.kind != Datum::Kind::kEmpty) out.push_back(d);
+  return out;
+}
+
 Result<DatumList> RunTool::Inputs(Graph& graph, const Args& args) {
   Feeds feeds;
   TERN_TRY(shapes_.Apply(graph));
@@ -121,13 +129,13 @@ Result<DatumList> RunTool::Inputs(Graph& graph, const Args& args) {
   return OrderFeeds(graph, feeds);
 }
 
-void RunTool::Print(const Graph& graph, const Outcome& done) const {
+void RunTool::Print(const std::vector<Value*>& values, const Outcome& done) const {
   for (size_t i = 0; i < done.files.size(); ++i)
     fmt::print("{}: {}\n", Printable(done.files[i]), done.outputs[i].Describe());
   for (const Ranking& r : done.rankings) ranking_.Print(r);
   if (!ranking_.wanted() && output_dir_.empty())
     for (size_t i = 0; i < done.outputs.size(); ++i)
-      fmt::print("{}: {}\n", Printable(graph.outputs()[i]->name), Preview(done.outputs[i], 16));
+      fmt::print("{}: {}\n", Printable(values[i]->name), Preview(done.outputs[i], 16));
   fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
@@ -152,10 +160,10 @@ void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json)
   json.EndObject();
 }
 
-void RunTool::PrintJson(const Graph& graph, const Outcome& done) const {
+void RunTool::PrintJson(const std::vector<Value*>& values, const Outcome& done) const {
   data::JsonWriter json;
   json.BeginObject().Key("latency_ms").Number(Rounded(done.milliseconds)).Key("outputs").BeginObject();
-  for (size_t i = 0; i < done.outputs.size(); ++i) WriteOutput(done, i, json.Key(graph.outputs()[i]->name));
+  for (size_t i = 0; i < done.outputs.size(); ++i) WriteOutput(done, i, json.Key(values[i]->name));
   json.EndObject();
   if (ranking_.wanted()) {
     json.Key("topk").BeginObject();
@@ -182,32 +190,33 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
-  const Destination ins{save_inputs_, g.inputs()}, outs{piped ? "" : output_dir_, g.outputs()};
+  const std::vector<Value*> fed = WithoutStates(g, g.inputs()), results = WithoutStates(g, g.outputs());
+  const Destination ins{save_inputs_, fed}, outs{piped ? "" : output_dir_, results};
   TERN_TRY(CheckFileNames({ins, outs}));
   const Stopwatch watch;
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
-  Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
+  Outcome done{WithoutEmpty(*outputs), {}, {}, watch.Milliseconds()};
   engine.Warn();
-  const Status written = Guard([&] { return WriteResults(g, ins, inputs, outs, done); });
+  const Status written = Guard([&] { return WriteResults(ins, WithoutEmpty(inputs), outs, done); });
   if (!written.ok()) return Status(written).While(StrCat("writing the results of '", path, "'"));
   return 0;
 }
 
-Status RunTool::WriteResults(const Graph& g, const Destination& ins, const DatumList& inputs,
-                             const Destination& outs, Outcome& done) const {
-  NoteNonFinite(g.outputs(), done.outputs);
-  TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
+Status RunTool::WriteResults(const Destination& ins, const DatumList& inputs, const Destination& outs,
+                             Outcome& done) const {
+  NoteNonFinite(outs.values, done.outputs);
+  TERN_ASSIGN(done.rankings, ranking_.Rank(outs.values, done.outputs));
   if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());
   if (output_dir_ == "-") {
-    TERN_ASSIGN(const std::string bytes, FormatData(g.outputs(), done.outputs, format_));
+    TERN_ASSIGN(const std::string bytes, FormatData(outs.values, done.outputs, format_));
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     return {};
   }
   if (!output_dir_.empty()) {
     TERN_ASSIGN(done.files, WriteData(outs, done.outputs, format_));
   }
-  json_ ? PrintJson(g, done) : Print(g, done);
+  json_ ? PrintJson(outs.values, done) : Print(outs.values, done);
   return {};
 }
 

@@ -1,4 +1,5 @@
-// BitCast: reinterprets the bits as another element type of the same width.
+// BitCast: reinterprets the bits as another element type. If the widths differ, the last axis has the parts of the wider
+// elements, the lowest bits first.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -16,16 +17,37 @@ Status Infer(const BitCast& op, InferContext& c) {
   const DType from = c.TypeOf("x");
   if (op.to == DType::kInvalid || op.to == DType::kString)
     return InvalidModel("cannot read bits as ", DTypeName(op.to));
-  if (from != DType::kInvalid && BitWidth(from) != BitWidth(op.to))
-    return InvalidModel("widths differ: ", DTypeName(from), " has ", BitWidth(from), " bits, but ",
-                        DTypeName(op.to), " has ", BitWidth(op.to));
-  c.Out("y", op.to, c.ShapeOf("x"));
+  const int have = BitWidth(from), want = BitWidth(op.to);
+  Shape shape = c.ShapeOf("x");
+  if (from == DType::kInvalid || have == want) {
+    c.Out("y", op.to, shape);
+    return {};
+  }
+  if (have < 8 || want < 8)
+    return InvalidModel("widths differ: ", DTypeName(from), " has ", have, " bits, but ", DTypeName(op.to), " has ", want);
+  if (have > want) {
+    if (shape.ranked) shape.dims.emplace_back(have / want);
+  } else if (shape.ranked) {
+    if (shape.rank() == 0 || (shape[-1].known() && shape[-1].value() != want / have))
+      return InvalidModel("the last dim must be ", want / have, ", the number of ", DTypeName(from), " in one ", DTypeName(op.to),
+                          ", got ", shape.ToString());
+    shape.dims.pop_back();
+  }
+  c.Out("y", op.to, shape);
   return {};
 }
 
-Status Reference(const BitCast&, EvalContext& c) {
+Status Reference(const BitCast& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  Tensor& y = c.Out("y", x.dims());
+  Dims dims = x.dims();
+  const int have = BitWidth(x.dtype()), want = BitWidth(op.to);
+  if (have > want) dims.push_back(have / want);
+  if (have < want) {
+    if (dims.empty() || dims.back() != want / have)
+      return InvalidArgument("the last dim must be ", want / have, ", got ", x.Describe());
+    dims.pop_back();
+  }
+  Tensor& y = c.Out("y", dims);
   if (x.size()) std::memcpy(y.raw(), x.raw(), x.bytes());
   if (y.dtype() != DType::kBool) return {};
   for (int64_t i = 0; i < y.size(); ++i)
@@ -36,10 +58,13 @@ Status Reference(const BitCast&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(BitCast) {
-  return OpDef::Of<BitCast>("y = the bits of x as element type `to`")
+  return OpDef::Of<BitCast>("y = the bits of x as element type `to`; if the widths differ, the last axis has the parts of the wider elements")
       .In("x", kAnyType & ~kStrings)
       .Out("y", kAnyType & ~kStrings)
-      .Traits(kPure | kElementwise)
+      .Traits(kPure)
+      .Flops(No{"bits are copied"})
+      .Batch(No{"the last axis may be added or dropped"})
+      .Axes(No{"the last axis may be added or dropped"})
       .Half(HalfRule::kKeep)
       .Infer(Infer)
       .Reference(Reference);

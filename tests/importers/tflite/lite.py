@@ -12,8 +12,15 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
 
 
 def interpreter(model, reference=True, threads=1):
-    kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
-    return Interpreter(model_path=str(model), experimental_op_resolver_type=kind, num_threads=threads)
+    """LiteRT with its reference kernels, or with its fastest ones. Operators without a reference kernel use the fast one."""
+    def make(kind):
+        return Interpreter(model_path=str(model), experimental_op_resolver_type=kind, num_threads=threads)
+    if not reference:
+        return make(OpResolverType.AUTO)
+    try:
+        return make(OpResolverType.BUILTIN_REF)
+    except ValueError:
+        return make(OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
 
 
 def unique(names):

@@ -82,6 +82,7 @@ Value* Decoded(LiteNode& n, const PostProcess& p) {
 
 struct Detections {
   Value *boxes = nullptr, *classes = nullptr, *scores = nullptr;
+  Value* count = nullptr;  // the number of boxes, as a vector with one element
 };
 
 // The best classes of each box are found first. One suppression is computed for all classes.
@@ -92,7 +93,7 @@ Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores, c
   const auto rows = [&](Value* v) { return b.Op("Gather", {v, chosen}, {{"axis", int64_t{0}}}); };
   Value* repeated = Unsqueezed(b, rows(boxes), {1});
   repeated = Reshaped(b, b.Op("Tile", {repeated, b.Ints({1, best, 1})}), {-1, 4});
-  return {repeated, Flat(b, rows(top[1])), Flat(b, rows(top[0]))};
+  return {repeated, Flat(b, rows(top[1])), Flat(b, rows(top[0])), DimOf(b, chosen, 0)};
 }
 
 // A suppression per class. The results of all classes are sorted.
@@ -104,7 +105,7 @@ Detections Regular(Builder& b, const PostProcess& p, Value* boxes, Value* scores
   Value* count = Binary(b, "min", DimOf(b, chosen, 0), b.Ints({p.max_detections}));
   const auto top = b.Ops("TopK", {score, count}, {{"axis", int64_t{0}}}, 2);
   const auto rows = [&](Value* v) { return b.Op("Gather", {v, top[1]}, {{"axis", int64_t{0}}}); };
-  return {b.Op("Gather", {boxes, rows(Flat(b, box))}, {{"axis", int64_t{0}}}), rows(Flat(b, cls)), top[0]};
+  return {b.Op("Gather", {boxes, rows(Flat(b, box))}, {{"axis", int64_t{0}}}), rows(Flat(b, cls)), top[0], count};
 }
 
 Status DetectionPostProcess(LiteNode& n) {
@@ -128,7 +129,7 @@ Status DetectionPostProcess(LiteNode& n) {
   n.Out(0, Unsqueezed(b, PaddedTo(b, d.boxes, size), {0}));
   n.Out(1, Unsqueezed(b, PaddedTo(b, CastTo(b, d.classes, DType::kF32), size), {0}));
   n.Out(2, Unsqueezed(b, PaddedTo(b, d.scores, size), {0}));
-  n.Out(3, CastTo(b, DimOf(b, d.scores, 0), DType::kF32));
+  n.Out(3, CastTo(b, d.count, DType::kF32));
   return {};
 }
 
