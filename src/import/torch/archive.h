@@ -1,0 +1,34 @@
+// The zip archives that PyTorch writes: .pt2 and TorchScript files.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/buffer.h"
+#include "data/zip.h"
+
+namespace tern::torch {
+
+class Archive {
+ public:
+  // `bytes` may be a mapped file. Entries that are stored without compression share its memory. `mapped` says
+  // that the memory stays valid as long as the graph, so that weights need not be copied.
+  static Result<Archive> Open(Buffer bytes, bool mapped);
+
+  // Names are without the folder that contains all entries: "models/model.json".
+  bool Has(std::string_view name) const { return entries_.count(name) > 0; }
+  std::vector<std::string> NamesIn(std::string_view folder) const;  // full names, "data/weights/weight_0"
+  // Returns the bytes of an entry. They share the archive's memory if the entry is stored and
+  // the archive is mapped; otherwise they are a copy.
+  Result<Buffer> Read(std::string_view name) const;
+  Result<std::string> ReadText(std::string_view name) const;
+  bool big_endian() const { return big_endian_; }
+
+ private:
+  Buffer bytes_;
+  bool mapped_ = false, big_endian_ = false;
+  std::map<std::string, data::ZipEntry, std::less<>> entries_;
+};
+
+}  // namespace tern::torch

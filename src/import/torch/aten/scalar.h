@@ -1,0 +1,25 @@
+// Arithmetic on numbers of the program, such as sizes. Results that do not depend on the model's inputs are
+// known numbers; others are computed by the graph.
+#pragma once
+#include <string_view>
+
+#include "import/torch/aten/call.h"
+
+namespace tern::torch {
+
+// Emits a function of one or two numbers. `kind` is one of
+//   add sub mul truediv floordiv mod pow min max eq ne lt le gt ge and or xor  (two numbers)
+//   neg abs not to_int to_float to_bool floor ceil round trunc sqrt            (one number)
+// The kinds of the arguments follow Python: int/int → float for truediv, a bool counts as 0 or 1.
+Result<Arg> ScalarOp(TorchContext& context, std::string_view kind, const std::vector<Arg>& args,
+                     const Place& place);
+
+// Returns a number as a scalar (rank 0) of this type; kInvalid means i64, f32 or bool, as the number's kind.
+Value* ScalarValue(Builder& b, const Arg& number, DType dtype = DType::kInvalid);
+// Returns a list of ints as a vector i64[n].
+Value* IntVector(Builder& b, const std::vector<Arg>& ints);
+// Returns the size of a dim of x: known, or computed by the graph. `dim` may be negative; the rank must be
+// known if it is.
+Arg SizeOf(Builder& b, Value* x, int64_t dim);
+
+}  // namespace tern::torch
