@@ -182,6 +182,19 @@ std::optional<std::string> Deflate(std::string_view bytes) {
   return out;
 }
 
+// Returns the bytes of an entry as they are in the file.
+Result<std::string_view> PackedBytes(std::string_view file, const ZipEntry& e) {
+  Reader r(From(file, e.offset));
+  const bool local = r.Take(4) == kLocal;
+  r.Bytes(22);
+  const uint64_t name = r.Take(2), extra = r.Take(2);
+  r.Bytes(name);
+  r.Bytes(extra);
+  const std::string_view packed = r.Bytes(e.packed);
+  if (!local || !r.ok()) return InvalidArgument("zip entry '", e.name, "' does not match the directory");
+  return packed;
+}
+
 uint32_t Crc(std::string_view bytes) {
   return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
@@ -205,16 +218,14 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
   return entries;
 }
 
+Result<std::string_view> StoredZipEntry(std::string_view file, const ZipEntry& e) {
+  if (e.method != 0) return InvalidArgument("zip entry '", e.name, "' is compressed");
+  return PackedBytes(file, e);
+}
+
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
   return Guard([&]() -> Result<std::string> {
-    Reader r(From(file, e.offset));
-    const bool local = r.Take(4) == kLocal;
-    r.Bytes(22);
-    const uint64_t name = r.Take(2), extra = r.Take(2);
-    r.Bytes(name);
-    r.Bytes(extra);
-    const std::string_view packed = r.Bytes(e.packed);
-    if (!local || !r.ok()) return InvalidArgument("zip entry '", e.name, "' does not match the directory");
+    TERN_ASSIGN(const std::string_view packed, PackedBytes(file, e));
     TERN_ASSIGN(std::string out,
                 e.method == 8 ? Inflate(packed, e.size, e.name) : Result<std::string>(std::string(packed)));
     if (Crc(out) != e.crc)

@@ -1,4 +1,4 @@
-// Reads and writes zip archives for .npz files, with stored and deflated entries. Sizes over 4 GB can be
+// Reads and writes zip archives, with stored and deflated entries. Sizes over 4 GB can be
 // read, but not written.
 #pragma once
 #include <cstdint>
@@ -20,6 +20,9 @@ struct ZipEntry {
 // Lists the entries. Fails if a size or an offset is impossible in this file, if an entry is encrypted, or if
 // its method is neither 0 nor 8.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
+// Returns the bytes of a stored entry in `file`, without a copy. Does not check their CRC. Fails if the entry
+// is compressed.
+Result<std::string_view> StoredZipEntry(std::string_view file, const ZipEntry& entry);
 // Returns the unpacked bytes of the entry. Fails if their CRC is wrong.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);
 

@@ -25,12 +25,16 @@ struct ViewOf {
 };
 
 // A tensor variable. Variables that share a storage form a tree of views, whose root owns the storage.
-class TensorVar {
+class TensorVar : public std::enable_shared_from_this<TensorVar> {
  public:
   explicit TensorVar(Value* value) : value_(value) {}
   TensorVar(Value* value, ViewOf view);
+  ~TensorVar();
+  TensorVar(const TensorVar&) = delete;
+  TensorVar& operator=(const TensorVar&) = delete;
 
   const TensorVar& root() const;
+  TensorVar& root();
   bool is_view() const { return view_.base != nullptr; }
   // The element type and the shape never change.
   const Type& type() const { return value_->type; }
@@ -72,7 +76,7 @@ class TorchContext {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     struct Written {
-      TensorVar* root;
+      TensorPtr root;
       Value* value;  // the last value of the storage in the nested graph
     };
     // Returns the storages that existed before the scope and were written in it, in order of their first
@@ -83,7 +87,7 @@ class TorchContext {
    private:
     friend class TorchContext;
     struct Saved {
-      TensorVar* tensor;
+      TensorPtr tensor;
       Value* value;
       int64_t version;
     };

@@ -1,0 +1,210 @@
+#include "import/torch/export/program.h"
+
+#include "import/torch/export/graph_reader.h"
+#include "import/torch/export/state.h"
+#include "import/torch/aten/emit.h"
+
+namespace tern::torch {
+namespace {
+
+constexpr const char* kOld = "serialized_exported_program.json";  // torch 2.7 and older
+
+// Returns the entry with the program, and the name of the model for the entries with its weights.
+struct Model {
+  std::string entry, name;
+};
+
+Result<Model> ModelOf(const Archive& archive, const std::string& wanted) {
+  if (archive.Has(kOld)) return Model{kOld, ""};
+  std::vector<std::string> names;
+  for (const std::string& entry : archive.NamesIn("models/"))
+    if (EndsWith(entry, ".json")) names.push_back(entry.substr(7, entry.size() - 7 - 5));
+  if (names.empty()) return InvalidModel("the archive has no program (models/*.json)");
+  for (const std::string& name : names)
+    if (name == wanted || (wanted.empty() && (names.size() == 1 || name == "model")))
+      return Model{StrCat("models/", name, ".json"), name};
+  return InvalidArgument(wanted.empty() ? std::string("the archive has several programs; choose one as signature")
+                                        : StrCat("the archive has no program '", wanted, "'"),
+                         ": ", Join(names, ", "));
+}
+
+class ProgramReader {
+ public:
+  ProgramReader(const Archive& archive, load::ReadContext& options) : archive_(archive), options_(options) {}
+
+  Result<std::unique_ptr<Graph>> Read() {
+    TERN_ASSIGN(const Model model, ModelOf(archive_, options_.signature));
+    TERN_ASSIGN(const std::string text, archive_.ReadText(model.entry));
+    simdjson::dom::parser parser;
+    Json program;
+    const auto error = parser.parse(text).get(program);
+    if (error) return InvalidModel("'", model.entry, "' is not JSON: ", simdjson::error_message(error));
+    TERN_TRY(CheckVersion(program));
+    TERN_ASSIGN(const Json module, Member(program, "graph_module"));
+    TERN_ASSIGN(const Json graph, Member(module, "graph"));
+    TERN_ASSIGN(const Json signature, Member(module, "signature"));
+    import::UnsupportedOperators missing;
+    TERN_TRY(ListUnsupported(graph, missing));
+    TERN_TRY(missing.status());
+    TERN_ASSIGN(weights_, OpenWeights(archive_, model.name));
+    auto out = std::make_unique<Graph>("main");
+    AddMetadata(program, *out);
+    TERN_TRY(Import(graph, signature, *out));
+    out->RemoveDeadNodes();
+    out->RemoveUnusedConstants();
+    return out;
+  }
+
+ private:
+  static Status CheckVersion(Json program) {
+    const auto version = Find(program, "schema_version");
+    if (!version) return {};
+    TERN_ASSIGN(const Json json, Member(*version, "major"));
+    TERN_ASSIGN(const int64_t major, IntOf(json));
+    if (major != 8 && major != 7)
+      return Unsupported("version ", major, " of the program's schema; Tern reads versions 7 and 8 (PyTorch 2.5 and later)");
+    return {};
+  }
+
+  static void AddMetadata(Json program, Graph& graph) {
+    const auto version = Find(program, "torch_version");
+    std::string_view text;
+    graph.metadata.emplace_back("producer", "torch.export");
+    if (version && !version->get(text)) graph.metadata.emplace_back("producer_version", text);
+  }
+
+  Status Import(Json graph, Json signature, Graph& out) {
+    TorchContext context(out, &options_.warnings);
+    GraphReader reader(context, symbols_, 0);
+    TERN_ASSIGN(const auto inputs, ArrayIn(signature, "input_specs"));
+    TERN_ASSIGN(const Json metas, Member(graph, "tensor_values"));
+    for (const Json spec : inputs) TERN_TRY(AddInput(spec, metas, graph, out, reader));
+    TERN_TRY(reader.ReadNodes(graph));
+    return SetOutputs(graph, signature, out, reader);
+  }
+
+  Status AddInput(Json json, Json metas, Json graph, Graph& out, GraphReader& reader) {
+    TERN_ASSIGN(const Union spec, UnionOf(json));
+    if (spec.kind == "user_input") {
+      TERN_ASSIGN(const Json arg, Member(spec.value, "arg"));
+      return AddUserInput(arg, metas, graph, out, reader);
+    }
+    if (spec.kind == "constant_input") {
+      TERN_ASSIGN(const std::string name, TextIn(spec.value, "name"));
+      TERN_ASSIGN(const Json value, Member(spec.value, "value"));
+      TERN_ASSIGN(reader.names[name], ReadArgument(value, reader.names));
+      return {};
+    }
+    const bool parameter = spec.kind == "parameter", buffer = spec.kind == "buffer";
+    if (!parameter && !buffer && spec.kind != "tensor_constant")
+      return Unsupported("a program with inputs of the kind '", spec.kind, "'");
+    TERN_ASSIGN(const Json arg, Member(spec.value, "arg"));
+    TERN_ASSIGN(const std::string name, TextIn(arg, "name"));
+    TERN_ASSIGN(const std::string path,
+                TextIn(spec.value, parameter ? "parameter_name" : buffer ? "buffer_name" : "tensor_constant_name"));
+    return AddWeight(name, path, out, reader);
+  }
+
+  Status AddWeight(const std::string& name, const std::string& path, Graph& out, GraphReader& reader) {
+    auto weight = weights_->Find(path);
+    if (!weight.ok()) return Status(weight.status().code(), StrCat("weight '", path, "': ", weight.status().message()));
+    TensorPtr tensor = TorchContext::NewTensor(out.AddConstant(std::move(weight->tensor), path));
+    tensor->complex = weight->complex;
+    reader.names[name] = Arg::Of(tensor);
+    kept_.emplace_back(path, tensor);
+    return {};
+  }
+
+  Status AddUserInput(Json arg, Json metas, Json graph, Graph& out, GraphReader& reader) {
+    std::vector<std::string> names;
+    TERN_TRY(NamesOfOutput(arg, names));
+    TERN_ASSIGN(const Union kind, UnionOf(arg));
+    if (names.size() != 1 || names[0].empty()) return {};  // a constant, which the program contains
+    const std::string& name = names[0];
+    if (reader.names.count(name)) return InvalidModel("the program has two inputs named '", name, "'");
+    if (kind.kind != "as_tensor") return AddNumber(kind.kind, name, graph, out, reader);
+    TERN_ASSIGN(const Json json, Member(metas, name));
+    TERN_ASSIGN(const TensorMeta meta, ReadTensorMeta(json));
+    if (meta.complex) return Unsupported("input '", name, "' has complex elements");
+    for (const Dim& d : meta.sizes) {
+      std::vector<std::string> used;
+      d.CollectSymbols(used);
+      symbols_.insert(used.begin(), used.end());
+    }
+    TensorPtr tensor = TorchContext::NewTensor(out.AddInput(name, meta.type()));
+    tensor->dense = true;
+    reader.names[name] = Arg::Of(tensor);
+    return {};
+  }
+
+  Status AddNumber(const std::string& kind, const std::string& name, Json, Graph& out, GraphReader& reader) {
+    const DType type = kind == "as_sym_int"     ? DType::kI64
+                       : kind == "as_sym_float" ? DType::kF32
+                       : kind == "as_sym_bool"  ? DType::kBool
+                                                : DType::kInvalid;
+    if (type == DType::kInvalid) return Unsupported("input '", name, "' is of the kind '", kind, "'");
+    Value* v = out.AddInput(name, Type::TensorOf(type, Shape(std::vector<Dim>{})));
+    reader.names[name] = Arg::Computed(v);
+    return {};
+  }
+
+  Status CheckKept() const {
+    for (const auto& [path, tensor] : kept_)
+      if (tensor->writes() > 0)
+        return Unsupported("the program changes the buffer '", path,
+                           "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
+    return {};
+  }
+
+  Status SetOutputs(Json graph, Json signature, Graph& out, GraphReader& reader) {
+    TERN_ASSIGN(const auto specs, ArrayIn(signature, "output_specs"));
+    TERN_ASSIGN(const auto results, ArrayIn(graph, "outputs"));
+    if (specs.size() != results.size())
+      return InvalidModel("the signature lists ", specs.size(), " outputs, the graph ", results.size());
+    TERN_TRY(CheckKept());
+    OutputList outputs(out);
+    size_t i = 0;
+    for (const Json json : specs) {
+      const Json result = results.at(i++);
+      TERN_ASSIGN(const Union spec, UnionOf(json));
+      if (spec.kind == "user_input_mutation") {
+        options_.warnings.push_back("the program changes one of its inputs; the changed input is not an output");
+        continue;
+      }
+      if (spec.kind == "buffer_mutation") {
+        TERN_ASSIGN(const std::string path, TextIn(spec.value, "buffer_name"));
+        return Unsupported("the program changes the buffer '", path,
+                           "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
+      }
+      if (spec.kind != "user_output" && spec.kind != "loss_output")
+        return Unsupported("a program with outputs of the kind '", spec.kind, "'");
+      TERN_ASSIGN(const Arg arg, ReadArgument(result, reader.names));
+      if (arg.none()) continue;
+      if (arg.is_tensor() && arg.tensor->complex) return Unsupported("an output with complex elements");
+      std::vector<std::string> names;
+      TERN_TRY(NamesOfOutput(result, names));
+      Builder b(out);
+      TERN_ASSIGN(Value * v, reader.ValueOf(arg, b));
+      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", i - 1) : names[0]));
+    }
+    return outputs.Finish();
+  }
+
+  const Archive& archive_;
+  load::ReadContext& options_;
+  std::set<std::string> symbols_;
+  std::unique_ptr<Weights> weights_;
+  std::vector<std::pair<std::string, TensorPtr>> kept_;  // parameters, buffers and constants
+};
+
+}  // namespace
+
+bool IsProgram(const Archive& archive) {
+  return archive.Has(kOld) || archive.Has("archive_format") || !archive.NamesIn("models/").empty();
+}
+
+Result<std::unique_ptr<Graph>> ReadProgram(const Archive& archive, load::ReadContext& context) {
+  return ProgramReader(archive, context).Read();
+}
+
+}  // namespace tern::torch

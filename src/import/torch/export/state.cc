@@ -1,0 +1,108 @@
+#include "import/torch/export/state.h"
+
+#include "import/torch/export/arguments.h"
+#include "import/torch/weights.h"
+#include "ir/builder.h"
+
+namespace tern::torch {
+namespace {
+
+// torch 2.8 and later: a file with the raw bytes of each storage, and a list of tensors in JSON.
+class RawWeights : public Weights {
+ public:
+  explicit RawWeights(const Archive& archive) : archive_(archive) {}
+
+  Status AddList(const std::string& folder, const std::string& entry) {
+    if (!archive_.Has(entry)) return {};
+    TERN_ASSIGN(const std::string text, archive_.ReadText(entry));
+    simdjson::dom::parser parser;
+    Json json;
+    const auto error = parser.parse(text).get(json);
+    if (error) return InvalidModel("'", entry, "' is not JSON: ", simdjson::error_message(error));
+    TERN_ASSIGN(const Json config, Member(json, "config"));
+    TERN_ASSIGN(const auto tensors, ObjectOf(config));
+    for (const auto member : tensors) {
+      Entry e;
+      TERN_ASSIGN(const std::string file, TextIn(member.value, "path_name"));
+      e.file = StrCat(folder, file);
+      if (const auto pickled = tern::torch::Find(member.value, "use_pickle")) {
+        TERN_ASSIGN(e.pickled, BoolOf(*pickled));
+      }
+      const auto meta = tern::torch::Find(member.value, "tensor_meta");
+      e.known = meta.has_value();
+      if (meta) {
+        TERN_ASSIGN(e.meta, ReadTensorMeta(*meta));
+      }
+      entries_[std::string(member.key)] = std::move(e);
+    }
+    return {};
+  }
+
+  Result<Weight> Find(const std::string& path) override {
+    const auto it = entries_.find(path);
+    if (it == entries_.end()) return InvalidModel("the archive does not list it");
+    const Entry& e = it->second;
+    if (e.pickled || !e.known) return Unsupported("it is stored as a Python object");
+    auto storage = storages_.find(e.file);
+    if (storage == storages_.end()) {
+      TERN_ASSIGN(Buffer bytes, archive_.Read(e.file));
+      storage = storages_.emplace(e.file, std::move(bytes)).first;
+    }
+    Dims dims, strides;
+    for (const Dim& d : e.meta.sizes) dims.push_back(d.known() ? d.value() : -1);
+    for (const Dim& d : e.meta.strides) strides.push_back(d.known() ? d.value() : -1);
+    const int64_t offset = e.meta.offset.known() ? e.meta.offset.value() : -1;
+    TERN_ASSIGN(Tensor tensor, TensorOfStorage(storage->second, e.meta.dtype, dims, strides, offset));
+    return Weight{std::move(tensor), e.meta.complex};
+  }
+
+ private:
+  struct Entry {
+    std::string file;
+    bool pickled = false, known = false;
+    TensorMeta meta;
+  };
+  const Archive& archive_;
+  std::map<std::string, Entry> entries_;
+  std::map<std::string, Buffer> storages_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::string& model) {
+  if (archive.big_endian()) return Unsupported("an archive with big-endian weights");
+  if (model.empty())
+    return Unsupported("an archive of PyTorch 2.7 or older; load it with torch.export.load and save it with a newer version");
+  auto weights = std::make_unique<RawWeights>(archive);
+  TERN_TRY(weights->AddList("data/weights/", StrCat("data/weights/", model, "_weights_config.json")));
+  TERN_TRY(weights->AddList("data/constants/", StrCat("data/constants/", model, "_constants_config.json")));
+  return std::unique_ptr<Weights>(std::move(weights));
+}
+
+Status OutputList::Add(Value* value, std::string name) {
+  for (int i = 1; !names_.insert(name).second; ++i) {
+    const std::string next = StrCat(name, "_", i);
+    if (!names_.count(next)) name = next;
+  }
+  if (value->graph != &graph_ || !value->producer || !taken_.insert(value).second) {
+    Builder b(graph_);
+    b.At(name, "graph output");
+    value = b.Op("Identity", {value});
+    TERN_TRY(Status(b.status()));
+    taken_.insert(value);
+  }
+  value->name = std::move(name);
+  outputs_.push_back(value);
+  return {};
+}
+
+Status OutputList::Finish() {
+  if (outputs_.empty()) return InvalidModel("the program has no outputs that are tensors or numbers");
+  // No other value may have the name of an output.
+  for (const auto& v : graph_.values())
+    if (!taken_.count(v.get()) && !v->is_input && names_.count(v->name)) v->name.clear();
+  graph_.SetOutputs(outputs_);
+  return {};
+}
+
+}  // namespace tern::torch

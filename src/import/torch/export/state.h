@@ -1,0 +1,41 @@
+// The weights of an exported program, and the list of its outputs.
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "import/torch/archive.h"
+#include "ir/graph.h"
+
+namespace tern::torch {
+
+struct Weight {
+  Tensor tensor;
+  bool complex = false;
+};
+
+// The parameters, buffers and constants of a program.
+class Weights {
+ public:
+  virtual ~Weights() = default;
+  virtual Result<Weight> Find(const std::string& path) = 0;
+};
+// `model` is the name of the program in the archive; empty for the archives of torch 2.7 and older.
+Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::string& model);
+
+// Collects the outputs of a graph. Each becomes a value of its own with the given name.
+class OutputList {
+ public:
+  explicit OutputList(Graph& graph) : graph_(graph) {}
+  Status Add(Value* value, std::string name);
+  Status Finish();
+
+ private:
+  Graph& graph_;
+  std::set<const Value*> taken_;
+  std::set<std::string> names_;
+  std::vector<Value*> outputs_;
+};
+
+}  // namespace tern::torch

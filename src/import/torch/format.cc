@@ -1,0 +1,23 @@
+// Recognises the files of PyTorch that contain a program: torch.export and TorchScript archives.
+#include "load/foreign.h"
+#include "load/format.h"
+
+namespace tern::load {
+
+TERN_FORMAT(TorchExport) {
+  return {.name = "torch.export",
+          .title = "a program of torch.export (.pt2)",
+          .extensions = {".pt2"},
+          .recognise = IsTorchExport,
+          .library = "torch",
+          .uses_signature = true};
+}
+
+TERN_FORMAT(TorchScript) {
+  return {.name = "TorchScript",
+          .title = "a TorchScript model",
+          .recognise = IsTorchScript,
+          .library = "torch"};
+}
+
+}  // namespace tern::load
