@@ -1,6 +1,7 @@
 // The table of model formats. A row describes how a format is recognised, and which library reads it.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct LoadOptions {
   std::string weights;  // a file with the weights, for a format that keeps them apart (Format::uses_weights)
   std::string
       signature;  // which of several entry points to read (Format::uses_signature); empty: the default
+  // Types of inputs by name, for a format whose files do not declare them (Format::uses_input_types). Other
+  // formats ignore them.
+  std::map<std::string, Type> input_types = {};
 };
 
 struct ReadContext : LoadOptions {
@@ -64,6 +68,7 @@ struct Format {
   std::string advice = {};                        // for a format without a reader: what the user can do
   bool uses_weights = false;                      // whether the reader uses LoadOptions::weights
   bool uses_signature = false;                    // whether the reader uses LoadOptions::signature
+  bool uses_input_types = false;                  // whether the reader uses LoadOptions::input_types
 
   bool readable() const { return read || !library.empty(); }
   bool MatchesContents(const Source& source) const;

@@ -60,7 +60,7 @@ void WriteHalf(const compress::HalfReport& half, data::JsonWriter& json) {
 Result<int> ConvertTool::Run(const Args&) {
   if (!out_.wanted()) return InvalidArgument("no output given; use -o OUT.tern or -o OUT.onnx");
   TERN_TRY(out_.Check(in_));
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_, model_flags_.Options()));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_, model_flags_.Options(), shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   compress::HalfReport half;
   if (precision_ != "fp32") {

@@ -40,6 +40,13 @@ Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, const load::Lo
   return std::move(loaded.graph);
 }
 
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, load::LoadOptions options,
+                                         const ShapeOptions& shapes) {
+  TERN_ASSIGN(auto types, shapes.InputTypes());
+  options.input_types.merge(types);
+  return LoadModel(path, options);
+}
+
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const SessionOptions& options) {
   TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
   return Engine(std::move(session));

@@ -9,6 +9,7 @@
 #include "load/format.h"
 #include "runtime/exec/session.h"
 #include "tools/engine_flags.h"
+#include "tools/shapes.h"
 
 namespace tern::tools {
 
@@ -25,6 +26,10 @@ class ModelFlags {
 
 // Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, const load::LoadOptions& options = {});
+// Also passes the types of --shape to the importer, for formats that do not declare the inputs' types. The
+// caller applies `shapes` to the graph.
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, load::LoadOptions options,
+                                         const ShapeOptions& shapes);
 
 class Engine {
  public:

@@ -57,7 +57,8 @@ void EvalTool::Declare(Args& args) {
 Result<Engine> EvalTool::Load(const std::string& model, std::unique_ptr<compress::Samples>* samples) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph,
               LoadModel(model, model == model_ ? model_flags_.Options(options_.threads)
-                                               : load::LoadOptions{options_.threads, {}, {}}));
+                                               : load::LoadOptions{options_.threads, {}, {}},
+                        shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   if (samples) {
     TERN_ASSIGN(*samples, OpenSamples(images_, *graph, pictures_, limit_));

@@ -240,6 +240,33 @@ std::vector<Value*> WithoutStates(const Graph& graph, const std::vector<Value*>&
   return out;
 }
 
+Result<std::map<std::string, Type>> FileTypes(const std::vector<std::string>& arguments) {
+  std::map<std::string, Type> types;
+  const auto add = [&](const std::string& name, const Tensor& t) {
+    types[name] = Type::TensorOf(t.dtype(), Shape::Of(t.dims()));
+  };
+  for (const std::string& argument : arguments) {
+    const std::string kind = Extension(argument);
+    if (kind != ".npy" && kind != ".npz") continue;
+    // The path or the name may contain '='. AddFeed, which knows the names, reports files that do not exist.
+    const size_t at = argument.find('=');
+    const std::string name = at == std::string::npos ? "" : argument.substr(0, at);
+    const std::string path = at == std::string::npos ? argument : argument.substr(at + 1);
+    const auto file = InputFile::Open(path, false);
+    if (!file.ok()) continue;
+    if (kind == ".npy") {
+      const auto tensor = file->Npy();
+      if (tensor.ok()) add(name, *tensor);
+      continue;
+    }
+    const auto tensors = file->Npz();
+    if (!tensors.ok()) continue;
+    for (const auto& [key, tensor] : *tensors)
+      if (name.empty() || key == name || tensors->size() == 1) add(name.empty() ? key : name, tensor);
+  }
+  return types;
+}
+
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {
   for (const Value* v : WithoutStates(graph, graph.inputs())) {
     if (feeds.count(v->name)) continue;

@@ -29,6 +29,9 @@ struct PictureOptions {
 // contains an input of the file. Sound is resampled to `sample_rate`, unless that is 0.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds, int sample_rate = 0);
+// Returns the types of the tensors in the .npy and .npz files among the values of --input, by the names of
+// inputs. The name is empty if the argument does not give one. For LoadOptions::input_types.
+Result<std::map<std::string, Type>> FileTypes(const std::vector<std::string>& arguments);
 // Reads one file for one input. The extension determines the format.
 Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures = {});
 

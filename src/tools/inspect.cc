@@ -253,7 +253,7 @@ Result<DatumList> SampleInputs(Graph& graph) {
 }
 
 Result<int> InspectTool::Run(const Args&) {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options()));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(), shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   inputs_ = DeclaredOf(graph->inputs());
   outputs_ = DeclaredOf(graph->outputs());

@@ -140,7 +140,7 @@ Result<int> OptimizeTool::Run(const Args& args) {
     return InvalidArgument(
         "--precision is for --pack: without it, the output does not depend on the precision");
   out_.contrib = options.level >= Level::kExtended && !standard_;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options()));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(), shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   const bool needs_before = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = needs_before ? graph->Clone() : nullptr;

@@ -186,7 +186,9 @@ Result<int> RunTool::Run(const Args& args) {
     return InvalidArgument(
         "--output-dir - writes the outputs to standard output, so it cannot be used with --json or --topk");
   TERN_TRY(ranking_.Load());
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, model_flags_.Options(options.threads)));
+  load::LoadOptions how = model_flags_.Options(options.threads);
+  TERN_ASSIGN(how.input_types, FileTypes(inputs_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, how, shapes_));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();

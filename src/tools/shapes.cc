@@ -113,6 +113,31 @@ void SayClosed(const std::string& names, int64_t size, const char* option) {
 
 }  // namespace
 
+namespace {
+
+// Parses the value of --shape: dims such as 1x3x224x224, or a type with known dims, such as f32[1,3,224,224].
+Result<Type> ParseShape(const std::string& text) {
+  if (text.find('[') == std::string::npos) {
+    TERN_ASSIGN(const Dims dims, ParseDims(text));
+    return Type::TensorOf(DType::kInvalid, Shape::Of(dims));
+  }
+  TERN_ASSIGN(Type type, Type::Parse(text));
+  if (!type.tensor() || !type.shape.fully_known())
+    return InvalidArgument("'", text, "' is not the type of a tensor with known dims, such as f32[1,3,224,224]");
+  return type;
+}
+
+}  // namespace
+
+Result<std::map<std::string, Type>> ShapeOptions::InputTypes() const {
+  std::map<std::string, Type> types;
+  for (const std::string& text : shapes_) {
+    TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
+    TERN_ASSIGN(types[a.name], ParseShape(a.value));
+  }
+  return types;
+}
+
 void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string suffix = effect.empty() ? "" : ", " + effect;
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of an input" + suffix + " (repeatable)");
@@ -167,8 +192,10 @@ Status ShapeOptions::Apply(Graph& graph) const {
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
     TERN_ASSIGN(Value * input, FindInput(graph, a.name));
-    TERN_ASSIGN(const Dims dims, ParseDims(a.value));
-    TERN_TRY(ApplyShape(*input, dims, "--shape", symbols));
+    TERN_ASSIGN(const Type type, ParseShape(a.value));
+    if (type.dtype != DType::kInvalid && type.dtype != input->type.dtype)
+      return InvalidArgument("--shape ", text, ": input '", a.name, "' is ", input->type.ToString());
+    TERN_TRY(ApplyShape(*input, type.shape.Concrete(), "--shape", symbols));
   }
   Substitute(graph, symbols);
   return Chosen(InferGraph(graph), "--shape and --dim").While("inferring shapes from --shape and --dim");

@@ -117,7 +117,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 // Returns the stored test vectors. If --data is not given, returns one test vector with random inputs and no
 // outputs.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads)));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));
@@ -130,9 +130,10 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
                                        const SessionOptions& options, std::vector<std::string>& names) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph,
-              LoadModel(path, path == model_ ? model_flags_.Options(options.threads)
-                                             : load::LoadOptions{options.threads, {}, {}}));
+  load::LoadOptions how{options.threads, {}, {}};
+  if (path == model_) how = model_flags_.Options(options.threads);
+  for (const auto& [name, datum] : vectors.inputs) how.input_types[name] = TypeOf(datum);
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, how));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
