@@ -42,8 +42,10 @@ Result<Axis> AxisOf(const Layer& n, int64_t input, int64_t kernel, int64_t strid
 
 // Adds the windows that start beyond the input. Caffe computes them if the layer has no padding and the
 // kernel is smaller than the stride. They have no elements. `value` returns the result of such a window.
+// NaN is written last, because it also applies to the windows that are empty along both axes.
 template <class F> Value* WithEmptyWindows(Layer& n, Value* y, const Axis* axes, const F& value) {
-  for (int i = 0; i < 2; ++i) {
+  const bool swap = std::isnan(value(axes[0]));
+  for (const int i : {swap ? 1 : 0, swap ? 0 : 1}) {
     const Axis& a = axes[i];
     if (a.windows == a.full) continue;
     Dims pads(8, 0);

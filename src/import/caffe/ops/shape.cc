@@ -11,7 +11,7 @@ namespace {
 Status Concat(Layer& n) {
   const auto& p = n.proto.concat_param();
   if (p.has_axis() && p.has_concat_dim()) return n.Bad("axis and concat_dim are both given");
-  TERN_ASSIGN(const int axis, n.Axis(0, p.has_concat_dim() ? p.concat_dim() : p.axis()));
+  TERN_ASSIGN(const int axis, n.Axis(0, p.has_concat_dim() ? int64_t{p.concat_dim()} : int64_t{p.axis()}));
   std::vector<Value*> inputs;
   for (int i = 0; i < n.Bottoms(); ++i) inputs.push_back(n.In(i));
   n.Out(0, n.b.Op("Concat", inputs, {{"axis", axis}}));
@@ -42,7 +42,7 @@ Result<Dims> SliceSizes(const Layer& n, int64_t length) {
 Status Slice(Layer& n) {
   const auto& p = n.proto.slice_param();
   if (p.has_axis() && p.has_slice_dim()) return n.Bad("axis and slice_dim are both given");
-  TERN_ASSIGN(const int axis, n.Axis(0, p.has_slice_dim() ? p.slice_dim() : p.axis()));
+  TERN_ASSIGN(const int axis, n.Axis(0, p.has_slice_dim() ? int64_t{p.slice_dim()} : int64_t{p.axis()}));
   const Dim& length = n.In(0)->type.shape[axis];
   if (!length.known()) return n.NotYet("the length of the axis must be known");
   TERN_ASSIGN(const Dims sizes, SliceSizes(n, length.value()));
