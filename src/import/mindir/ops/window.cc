@@ -1,9 +1,16 @@
 #include "import/mindir/ops/window.h"
 
 namespace tern::mindir {
+namespace {
+
+// MindSpore's enum Format.
+constexpr Names kFormats = {"nchw", "nhwc", "nhwc4", "hwkc", "hwck", "kchw",   "ckhw", "khwc",
+                            "chwk", "hw",   "hw4",   "nc",   "nc4",  "nc4hw4", "ncdhw"};
+
+}  // namespace
 
 bool IsChannelsLast(MindNode& n, int index) {
-  const std::string format = n.Text(index, {"format", "data_format"}, "nchw", {"nchw", "nhwc", "nhwc4", "ndhwc"});
+  const std::string format = n.Text(index, {"format", "data_format"}, "nchw", kFormats);
   if (format != "nchw" && format != "ncdhw" && format != "nhwc" && format != "ndhwc")
     n.b.Fail(n.NotYet("format ", format));
   return format == "nhwc" || format == "ndhwc";

@@ -1,0 +1,56 @@
+"""Compares each primitive with MindSpore's result on the CPU, and counts the primitives that are covered."""
+
+import tempfile
+import unittest
+
+from mind import MindTest, load_module, read_model
+from op_cases import CASES
+
+HEADER = """import mindspore as ms
+from mindspore import mint, nn, ops
+from mindspore.ops import auto_generate as G
+from mindspore.ops import operations as P
+
+"""
+
+
+def network(name, constructor, call, inputs):
+    init = f"    def __init__(self):\n        super().__init__()\n        self.op = {constructor}\n\n" if constructor else ""
+    body = call.replace("op(", "self.op(") if constructor else call
+    return f"class {name}(nn.Cell):\n{init}    def construct(self, {', '.join(inputs)}):\n        return {body}\n\n"
+
+
+def class_name(primitive, i):
+    return f"{primitive}Case{i}"
+
+
+class Ops(MindTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.sources = tempfile.TemporaryDirectory()
+        text = HEADER
+        for primitive, cases in CASES.items():
+            for i, (constructor, call, inputs) in enumerate(cases):
+                text += network(class_name(primitive, i), constructor, call, inputs)
+        cls.module = load_module(text, cls.sources.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.sources.cleanup()
+
+    def check_primitive(self, primitive):
+        for i, (constructor, call, inputs) in enumerate(CASES[primitive]):
+            with self.subTest(constructor=constructor, call=call, shapes=[x.shape for x in inputs.values()]):
+                path = self.check(getattr(self.module, class_name(primitive, i))(), list(inputs.values()), rtol=1e-3, atol=1e-4)
+                self.assertIn(primitive, [p.op_type for p in read_model(path).primitives])
+
+    def test_count(self):
+        self.assertGreaterEqual(len(CASES), 120)
+
+
+for _primitive in CASES:
+    setattr(Ops, f"test_{_primitive}", lambda self, primitive=_primitive: self.check_primitive(primitive))
+
+
+if __name__ == "__main__":
+    unittest.main()
