@@ -27,6 +27,8 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   for (int64_t z : q.zeros) zero = zero && z == 0;
   if (zero || q.scales.empty()) q.zeros.clear();
   const auto rank = static_cast<int>(info.dims.size());
+  // Some converters copy the axis of a filter to its bias, which has only one axis.
+  if (rank == 1) q.axis = 0;
   if (q.scales.size() > 1) {
     if (q.axis < 0 || q.axis >= rank || info.dims[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scales.size()))
       return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales along axis ", q.axis);

@@ -195,13 +195,21 @@ class FormBuilder {
   bool View(const Value& x) {
     const Shape& y = node_.output(0)->type.shape;
     const auto k = ChannelAxesAfterView(x.type.shape, form_.channel_axes, y);
-    if (!k) return false;
+    if (!k || (*k != 1 && ReadAsImage())) return false;
     const Permutation out = ToLast(y.rank(), *k);
     form_.out[0] = IsIdentity(out) ? Permutation() : out;
     form_.out_axes[0] = *k;
     const auto numbers = ReshapeNumbers(Permuted(x.type.shape, form_.perm), Permuted(y, out));
     if (numbers) form_.view = *numbers;
     return numbers.has_value();
+  }
+
+  // True if a convolution or pool reads the result. It takes axis 1 alone as channels.
+  bool ReadAsImage() const {
+    const auto& uses = node_.output(0)->uses;
+    return std::any_of(uses.begin(), uses.end(), [](const auto& use) {
+      return use.second == 0 && use.first->attrs.Has("channels_last");
+    });
   }
 
   const Node& node_;

@@ -13,7 +13,7 @@ MODES = ("float", "float16", "dynamic", "int8")
 
 def application(name, size, **more):
     def make(keras):
-        return getattr(keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10, **more)
+        return getattr(keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10, classifier_activation=None, **more)
     return make
 
 
@@ -84,6 +84,14 @@ NETWORKS = {
 }
 
 
+def settle(model, samples):
+    """Sets the statistics of batch normalizations to those of the samples, so that random weights do not let the signal vanish."""
+    for layer in model.layers:
+        if hasattr(layer, "moving_mean"):
+            layer.momentum = 0.0
+    model(samples, training=True)
+
+
 def convert(keras_model, mode, samples):
     import tensorflow as tf
     converter = tf.lite.TFLiteConverter.from_keras_model(keras_model)
@@ -107,6 +115,7 @@ def path_of(name, mode):
         keras.utils.set_random_seed(1)
         model = NETWORKS[name](keras)
         samples = np.random.default_rng(0).standard_normal((8, *model.input_shape[1:])).astype("float32")
+        settle(model, samples)
         for each in MODES:
             target = CACHE / f"{name}-{each}.tflite"
             if not target.exists():

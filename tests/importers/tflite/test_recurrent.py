@@ -76,18 +76,19 @@ class Recurrent(OpCase):
         self.compare(model, [t.random(rng) for t in (x, h, c)])
 
     def bidirectional(self, x, y, merge, aux=None, aux_weights=False):
-        forward, backward = self.lstm_inputs(x), self.lstm_inputs(x)
+        # LiteRT reads uninitialized memory if a batch of several sequences is not time-major.
+        forward, backward = self.lstm_inputs(x, batch=1), self.lstm_inputs(x, batch=1)
         inputs = [x, *forward[1:18], *backward[1:18], *forward[18:20], *backward[18:20], aux]
         inputs += [w(4, 3) for _ in range(8)] if aux_weights else [None] * 8
         return Operator("BIDIRECTIONAL_SEQUENCE_LSTM", inputs, y, options("BidirectionalSequenceLSTMOptions", fusedActivationFunction=4, mergeOutputs=merge, timeMajor=False))
 
     def test_bidirectional_lstm(self):
-        self.twice(T([2, 5, 3]), lambda x, y: self.bidirectional(x, y, True), [[1, 1, 1]])
-        self.twice(T([2, 5, 3]), lambda x, y: self.bidirectional(x, y, False), [[1, 1, 1], [1, 1, 1]])
+        self.twice(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, True), [[1, 1, 1]])
+        self.twice(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, False), [[1, 1, 1], [1, 1, 1]])
 
     def test_bidirectional_lstm_with_auxiliary_input(self):
         for weights in (False, True):
-            x, aux, y = T([2, 5, 3]), T([2, 5, 3]), [T([1, 1, 1]), T([1, 1, 1])]
+            x, aux, y = T([1, 5, 3]), T([1, 5, 3]), [T([1, 1, 1]), T([1, 1, 1])]
             op = self.bidirectional(x, y, False, aux, weights)
             model = self.path(Writer([Graph([op], [x, aux], y)]).bytes())
             rng = np.random.default_rng(1)

@@ -34,14 +34,14 @@ def const(data, dtype="int32", q=None):
     return Tensor(array.shape, dtype, array, q)
 
 
-def options(name, **fields):
+def options(table_name, **fields):
     """Options of an operator, by the name of their table."""
-    table = getattr(schema, name + "T")()
+    table = getattr(schema, table_name + "T")()
     for key, value in fields.items():
         if not hasattr(table, key):
-            raise AttributeError(f"{name} has no {key}")
+            raise AttributeError(f"{table_name} has no {key}")
         setattr(table, key, value)
-    return name, table
+    return table_name, table
 
 
 class Operator:

@@ -23,8 +23,29 @@ template <class Options> Window WindowOf(const Options& o) {
   return {{o.stride_h(), o.stride_w()}, {o.dilation_h(), o.dilation_w()}, o.padding(), o.activation()};
 }
 
-AttrList AttrsOf(const Window& w, int64_t group) {
-  return {{"strides", w.strides}, {"dilations", w.dilations}, {"auto_pad", AutoPad(w.padding)}, {"group", group}};
+// Returns the pads of the padding SAME, at the start of each axis, then at the end. Empty if a size is not known.
+std::vector<int64_t> SamePads(const Window& w, const Shape& x, const std::vector<Dim>& kernel) {
+  std::vector<int64_t> pads(4);
+  for (size_t i = 0; i < 2; ++i) {
+    const Dim& size = x[static_cast<int>(i) + 2];
+    if (!size.known() || !kernel[i].known()) return {};
+    const int64_t steps = (size.value() + w.strides[i] - 1) / w.strides[i];
+    const int64_t reach = (steps - 1) * w.strides[i] + (kernel[i].value() - 1) * w.dilations[i] + 1;
+    const int64_t total = std::max<int64_t>(reach - size.value(), 0);
+    pads[i] = total / 2, pads[i + 2] = total - total / 2;
+  }
+  return pads;
+}
+
+// `x` is [N, C, H, W], and `kernel` is [H, W].
+AttrList AttrsOf(const Window& w, const Shape& x, const std::vector<Dim>& kernel, int64_t group) {
+  AttrList attrs = {{"strides", w.strides}, {"dilations", w.dilations}, {"group", group}};
+  const std::vector<int64_t> pads = w.padding == 0 ? SamePads(w, x, kernel) : std::vector<int64_t>();
+  if (!pads.empty())
+    attrs.emplace_back("pads", pads);
+  else
+    attrs.emplace_back("auto_pad", AttrValue(std::string(AutoPad(w.padding))));
+  return attrs;
 }
 
 Status Conv2D(LiteNode& n) {
@@ -37,14 +58,15 @@ Status Conv2D(LiteNode& n) {
   if (!filter[3].known() || !x->type.shape[1].known() || filter[3].value() < 1 || x->type.shape[1].value() % filter[3].value() != 0)
     return n.Bad("the filter has ", filter[3].ToString(), " input channels, the input has ", x->type.shape[1].ToString());
   const int64_t group = x->type.shape[1].value() / filter[3].value();
+  const AttrList attrs = AttrsOf(window, x->type.shape, {filter[1], filter[2]}, group);
   Value* w = n.RealPermuted(1, {0, 3, 1, 2});
   if (IsHybrid(n, 0, 1)) {
-    TERN_ASSIGN(Value * y, HybridConv(n, w, AttrsOf(window, group)));
+    TERN_ASSIGN(Value * y, HybridConv(n, w, attrs));
     n.OutReal(0, n.Activate(y, window.activation), Layout::kFirst);
     return {};
   }
   TERN_ASSIGN(Value * bias, QuantizedBias(n, 0, 1, 2));
-  Value* y = n.b.Op("Conv", {n.Real(0, Layout::kFirst), w, bias}, AttrsOf(window, group));
+  Value* y = n.b.Op("Conv", {n.Real(0, Layout::kFirst), w, bias}, attrs);
   n.OutReal(0, n.Activate(y, window.activation), Layout::kFirst);
   return {};
 }
@@ -59,7 +81,7 @@ Status DepthwiseConv2D(LiteNode& n) {
   if (x->type.shape.rank() != 4 || !x->type.shape[1].known() || filter.rank() != 4 || !filter[0].Is(1))
     return n.Bad("the input must have 4 dims, and the filter must be [1, H, W, C]");
   Value* w = n.RealPermuted(1, {3, 0, 1, 2});
-  const AttrList attrs = AttrsOf(window, x->type.shape[1].value());
+  const AttrList attrs = AttrsOf(window, x->type.shape, {filter[1], filter[2]}, x->type.shape[1].value());
   if (IsHybrid(n, 0, 1)) {
     TERN_ASSIGN(Value * y, HybridConv(n, w, attrs));
     n.OutReal(0, n.Activate(y, window.activation), Layout::kFirst);

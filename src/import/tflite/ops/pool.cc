@@ -14,9 +14,16 @@ Result<AttrList> WindowOf(const LiteNode& n, const char* kind) {
                   {"auto_pad", o.padding() == 0 ? "same_upper" : "valid"}};
 }
 
+// Whether one window covers all pixels.
+bool CoversAll(const LiteNode& n, const Shape& x) {
+  const auto& o = n.Options<fb::Pool2DOptions>();
+  return x.rank() == 4 && x[2].Is(o.filter_height()) && x[3].Is(o.filter_width()) && o.padding() != 0;
+}
+
 Status AveragePool(LiteNode& n) {
   TERN_ASSIGN(const AttrList attrs, WindowOf(n, "average"));
-  Value* y = n.b.Op("Pool", {n.Real(0, Layout::kFirst)}, attrs);
+  Value* x = n.Real(0, Layout::kFirst);
+  Value* y = CoversAll(n, x->type.shape) ? n.b.Op("GlobalPool", {x}, {{"kind", "average"}}) : n.b.Op("Pool", {x}, attrs);
   n.OutReal(0, n.Activate(y, n.Options<fb::Pool2DOptions>().activation()), Layout::kFirst);
   return {};
 }
