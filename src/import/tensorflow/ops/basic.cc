@@ -140,8 +140,8 @@ Status Unreadable(TfNode& n) {
 TERN_CONVERTERS(basic) {
   for (const char* op : {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics",
                          "CheckNumericsV2", "EnsureShape", "PlaceholderWithDefault", "DeepCopy",
-                         "RefIdentity", "DebugGradientIdentity", "OptimizationBarrier"})
-    table.Add(op, op == std::string_view("OptimizationBarrier") ? PassAll : Pass);
+                         "RefIdentity", "DebugGradientIdentity"})
+    table.Add(op, Pass);
   table.Add("Print", Pass);
   table.Add("IdentityN", PassAll);
   table.Add("Const", Const);

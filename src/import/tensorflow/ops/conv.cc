@@ -64,14 +64,17 @@ struct Crop {
   int64_t begin = 0, end = 0, added = 0;
 };
 
+// The surplus of the full result over the wanted size, if it is known.
+std::optional<int64_t> Surplus(const Dim& small, const Dim& large, int64_t kernel, int64_t stride) {
+  const Dim surplus = (small - Dim(1)) * Dim(stride) + Dim(kernel) - large;
+  return surplus.known() ? std::optional<int64_t>(surplus.value()) : std::nullopt;
+}
+
 Result<Crop> CropOf(TfNode& n, const Dim& small, const Dim& large, int64_t kernel, int64_t stride,
                     const std::string& padding, std::pair<int64_t, int64_t> pads) {
-  const Dim full = (small - Dim(1)) * Dim(stride) + Dim(kernel);
-  const Dim surplus = full - large;
-  // If the size is not known, it is the one that Keras computes.
-  const int64_t total = surplus.known()     ? surplus.value()
-                        : padding == "SAME" ? kernel - stride
-                                            : std::min<int64_t>(kernel - stride, 0);
+  const auto known = Surplus(small, large, kernel, stride);
+  if (!known) return Crop{0, 0, 0};
+  const int64_t total = *known;
   Crop crop;
   if (padding == "EXPLICIT") {
     crop.begin = pads.first;
@@ -96,6 +99,20 @@ Dim ElementOf(const Value* v, size_t i) {
   return {};
 }
 
+// Crops the full result y at run time, and pads it with zeros where it is too small.
+Result<Value*> CropLater(TfNode& n, Value* y, Value* large, const std::string& padding) {
+  if (padding == "EXPLICIT") return n.NotYet("explicit pads and a size that is known only at run time");
+  TERN_ASSIGN(const int rank, n.RankOf(y));
+  Value* full = n.Op("Shape", {y}, {{"start", 2}});
+  Value* zero = n.b.Ints({0});
+  Value* begin = n.Binary("mul", full, zero);
+  if (padding == "SAME") begin = n.Binary("div", n.Binary("max", n.Binary("sub", full, large), zero), n.b.Ints({2}));
+  Value* end = n.Binary("sub", n.Binary("add", large, begin), full);
+  std::vector<int64_t> axes;
+  for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
+  return n.Op("Pad", {y, n.Concat({n.Unary("neg", begin), end}, 0), nullptr, n.b.Ints(axes)});
+}
+
 Status ConvTranspose(TfNode& n, int rank) {
   TERN_ASSIGN(const bool first, IsChannelsFirst(n));
   TERN_ASSIGN(const auto filter, FilterDims(n, 1, rank));
@@ -109,6 +126,7 @@ Status ConvTranspose(TfNode& n, int rank) {
   const auto explicit_pads =
       n.HasAttr("explicit_paddings") ? n.Ints("explicit_paddings") : std::vector<int64_t>();
   std::vector<int64_t> begins, ends, added;
+  bool open = false;  // a size is known only at run time
   for (size_t i = 0; i + 2 < static_cast<size_t>(rank); ++i) {
     const size_t axis = i + (first ? 2 : 1);
     const int64_t kernel = (filter[i] - 1) * dilations[i] + 1;
@@ -126,6 +144,10 @@ Status ConvTranspose(TfNode& n, int rank) {
     added.push_back(crop.added);
   }
   begins.insert(begins.end(), ends.begin(), ends.end());
+  if (open) {
+    begins.assign(begins.size(), 0);
+    added.assign(added.size(), 0);
+  }
   const int64_t inputs = filter[static_cast<size_t>(rank) - 1];
   const Dim& channels = x->type.shape[1];
   if (channels.known() && channels.value() != inputs)
@@ -147,6 +169,8 @@ Status DepthwiseTranspose(TfNode& n) {
   if (x->type.shape.rank() != 4) return n.Bad("the input has rank ", x->type.shape.rank());
   std::vector<int64_t> begins, ends, added;
   for (size_t i = 0; i < 2; ++i) {
+    if (!Surplus(x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)), (filter[i] - 1) * dilations[i] + 1, strides[i]))
+      return n.NotYet("a size that is known only at run time");
     TERN_ASSIGN(const Crop crop,
                 CropOf(n, x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)),
                        (filter[i] - 1) * dilations[i] + 1, strides[i], n.Text("padding"), {0, 0}));

@@ -134,12 +134,12 @@ Status StridedSlice(TfNode& n) {
 // A size of -1 means all remaining elements.
 Status Slice(TfNode& n) {
   Value* x = n.In(0);
-  const auto& count = n.In(1)->type.shape;
-  if (count.rank() != 1 || !count[0].known()) return n.NotYet("the number of sliced axes is unknown");
+  TERN_ASSIGN(const int own, n.RankOf(x));
+  const int rank = own - (n.IsComplex(0) ? 1 : 0);
   const Items begin(n, n.In(1)), size(n, n.In(2));
   std::vector<Value*> starts, ends;
   std::vector<int64_t> axes;
-  for (int i = 0; i < count[0].value(); ++i) {
+  for (int i = 0; i < rank; ++i) {
     const auto at = begin.Known(i), length = size.Known(i);
     if (at == 0 && length == -1) continue;
     Value* start = begin.At(i);
