@@ -1,6 +1,6 @@
 // Recognises the files of PyTorch that contain a program: torch.export and TorchScript archives.
-#include "load/foreign.h"
 #include "load/format.h"
+#include "load/foreign.h"
 
 namespace tern::load {
 
@@ -14,10 +14,8 @@ TERN_FORMAT(TorchExport) {
 }
 
 TERN_FORMAT(TorchScript) {
-  return {.name = "TorchScript",
-          .title = "a TorchScript model",
-          .recognise = IsTorchScript,
-          .library = "torch"};
+  return {
+      .name = "TorchScript", .title = "a TorchScript model", .recognise = IsTorchScript, .library = "torch"};
 }
 
 }  // namespace tern::load
