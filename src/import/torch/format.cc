@@ -17,7 +17,8 @@ TERN_FORMAT(TorchScript) {
   return {.name = "TorchScript",
           .title = "a TorchScript model",
           .recognise = IsTorchScript,
-          .library = "torch"};
+          .library = "torch",
+          .uses_input_types = true};
 }
 
 }  // namespace tern::load
