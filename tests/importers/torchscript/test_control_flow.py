@@ -1,5 +1,6 @@
 """Scripted code: control flow, containers, optional values, classes."""
 
+import math
 import unittest
 from enum import Enum
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -427,8 +428,6 @@ class Containers(ScriptCase):
     def test_math(self):
         class M(nn.Module):
             def forward(self, x):
-                import math
-
                 n = x.size(1)
                 s = math.sqrt(n) + math.floor(2.7) + math.log(8.0) / math.pi
                 return x * s + 7 // 2 + (-7) % 3 + 2**3 + float(n) / 2

@@ -98,6 +98,26 @@ Outcome DivMod(Interpreter& in, const CallSite& call) {
   return Done(in.NewTuple({quotient, rest}));
 }
 
+// The number of items of range(start, end, step).
+Outcome RangeLength(Interpreter& in, const CallSite& call) {
+  if (call.args.size() != 3 || !call.args[2].known_int()) return NotMine();
+  const int64_t step = call.args[2].arg.integer;
+  if (step == 0 || step == INT64_MIN) return in.Bad("range() with a step of ", step);
+  const Item &from = call.args[step > 0 ? 0 : 1], &to = call.args[step > 0 ? 1 : 0];
+  const int64_t size = step > 0 ? step : -step;
+  TERN_ASSIGN(Item length, in.CallOp({"aten::sub", {to, from}, {}}));
+  TERN_ASSIGN(length, in.CallOp({"aten::add", {length, Item(Arg::Int(size - 1))}, {}}));
+  TERN_ASSIGN(length, in.CallOp({"aten::floordiv", {length, Item(Arg::Int(size))}, {}}));
+  return Done(in.CallOp({"prim::max", {length, Item(Arg::Int(0))}, {}}));
+}
+
+// The item of range(start, end, step) with an index.
+Outcome RangeItem(Interpreter& in, const CallSite& call) {
+  if (call.args.size() != 3) return NotMine();
+  TERN_ASSIGN(const Item offset, in.CallOp({"aten::mul", {call.args[0], call.args[2]}, {}}));
+  return Done(in.CallOp({"aten::add", {call.args[1], offset}, {}}));
+}
+
 }  // namespace
 
 void AddMathBuiltins(BuiltinTable& table) {
@@ -109,6 +129,8 @@ void AddMathBuiltins(BuiltinTable& table) {
   table.Add("aten::factorial", Factorial);
   table.Add("aten::round", Round);
   table.Add("aten::divmod", DivMod);
+  table.Add("aten::__range_length", RangeLength);
+  table.Add("aten::__derive_index", RangeItem);
 }
 
 }  // namespace tern::torch::script

@@ -190,6 +190,19 @@ Outcome Equal(Interpreter& in, const CallSite& call) {
   return Done(in.CallOp({"aten::Bool", {all}, {}}));
 }
 
+// The compiler knows a torch.split with a list of sizes that is not an operator of its own.
+Outcome Split(Interpreter& in, const CallSite& call) {
+  if (!IsTensor(call, 2) || !call.args[1].list_or_tuple()) return NotMine();
+  return Done(in.CallOp({"aten::split_with_sizes", call.args, call.keywords}));
+}
+
+// A convolution whose padding is a text: "same" or "valid".
+Outcome ConvolutionMode(Interpreter& in, const CallSite& call) {
+  if (!IsTensor(call, 2) || !call.args[1].tensor()) return NotMine();
+  const int dims = call.args[1].arg.tensor->type().shape.rank() - 2;
+  return Done(in.CallOp({StrCat("aten::conv", dims, "d"), call.args, call.keywords}));
+}
+
 }  // namespace
 
 void AddTensorBuiltins(BuiltinTable& table) {
@@ -219,6 +232,8 @@ void AddTensorBuiltins(BuiltinTable& table) {
   for (const char* op : {"aten::tolist", "prim::tolist"}) table.Add(op, ToList);
   for (const char* op : {"aten::tensor", "aten::as_tensor"}) table.Add(op, Tensor_);
   table.Add("aten::equal", Equal);
+  table.Add("aten::split", Split);
+  table.Add("aten::_convolution_mode", ConvolutionMode);
 }
 
 }  // namespace tern::torch::script
