@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from run_model import run_model, tern  # noqa: E402
+from run_model import TernError, run_model, tern  # noqa: E402
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
@@ -92,4 +92,4 @@ class ScriptCase(unittest.TestCase):
             self.scripted(module, *inputs, **tolerance)
 
 
-__all__ = ["ScriptCase", "flatten", "input_names", "run_model", "tern"]
+__all__ = ["ScriptCase", "TernError", "flatten", "input_names", "run_model", "tern"]
