@@ -49,7 +49,8 @@ Result<Buffer> Archive::Read(std::string_view name) const {
   if (it == entries_.end()) return InvalidModel("the archive has no entry '", name, "'");
   const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
   if (it->second.method != 0) {
-    if (it->second.size > kMaxInflated) return Unsupported("entry '", name, "' unpacks to ", it->second.size, " bytes");
+    if (it->second.size > kMaxInflated)
+      return Unsupported("entry '", name, "' unpacks to ", it->second.size, " bytes");
     auto inflated = data::ReadZipEntry(text, it->second);
     if (!inflated.ok()) return InvalidModel(inflated.status().message());
     auto owner = std::make_shared<std::string>(std::move(*inflated));
@@ -65,7 +66,8 @@ Result<Buffer> Archive::Read(std::string_view name) const {
 Result<std::string> Archive::ReadText(std::string_view name) const {
   const auto it = entries_.find(name);
   if (it == entries_.end()) return InvalidModel("the archive has no entry '", name, "'");
-  if (it->second.size > kMaxInflated) return Unsupported("entry '", name, "' has ", it->second.size, " bytes");
+  if (it->second.size > kMaxInflated)
+    return Unsupported("entry '", name, "' has ", it->second.size, " bytes");
   const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
   auto out = data::ReadZipEntry(text, it->second);
   if (!out.ok()) return InvalidModel(out.status().message());

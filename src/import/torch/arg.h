@@ -30,10 +30,11 @@ struct Arg {
   };
 
   Kind kind = Kind::kNone;
-  TensorPtr tensor;        // kTensor
-  Value* value = nullptr;  // kInt, kFloat, kBool: a scalar that the graph computes; null if the number is known
-  int64_t integer = 0;     // kInt, kBool
-  double real = 0;         // kFloat
+  TensorPtr tensor;  // kTensor
+  Value* value =
+      nullptr;          // kInt, kFloat, kBool: a scalar that the graph computes; null if the number is known
+  int64_t integer = 0;  // kInt, kBool
+  double real = 0;      // kFloat
   DType dtype = DType::kInvalid;
   MemoryFormat format = MemoryFormat::kContiguous;
   std::string text;        // kString, kDevice

@@ -1,6 +1,6 @@
 // Recognises the files of PyTorch that contain a program: torch.export and TorchScript archives.
-#include "load/foreign.h"
 #include "load/format.h"
+#include "load/foreign.h"
 
 namespace tern::load {
 

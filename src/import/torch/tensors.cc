@@ -55,7 +55,8 @@ Result<Value*> TorchContext::Read(TensorVar& tensor, Builder& b) {
 
 Status TorchContext::Write(TensorVar& tensor, Value* value, Builder& b) {
   const int64_t version = ++last_version_;
-  std::vector<std::pair<TensorVar*, Value*>> fresh;  // the views on the way to the root, with their new values
+  std::vector<std::pair<TensorVar*, Value*>>
+      fresh;  // the views on the way to the root, with their new values
   TensorVar* v = &tensor;
   while (v->is_view()) {
     fresh.emplace_back(v, value);
@@ -75,9 +76,7 @@ Status TorchContext::Write(TensorVar& tensor, Value* value, Builder& b) {
 }
 
 TorchContext::Scope::Scope(TorchContext& context, Graph& inner)
-    : context_(context),
-      outer_graph_(context.graph_),
-      outer_scope_(context.scope_) {
+    : context_(context), outer_graph_(context.graph_), outer_scope_(context.scope_) {
   context.graph_ = &inner;
   context.scope_ = this;
 }
@@ -95,7 +94,8 @@ std::vector<TorchContext::Scope::Written> TorchContext::Scope::WrittenRoots() co
   std::vector<Written> out;
   std::set<const TensorVar*> seen;
   for (const Saved& s : saved_) {
-    const bool older = s.value && s.value->graph != context_.graph_;  // values of this scope are not visible outside
+    const bool older =
+        s.value && s.value->graph != context_.graph_;  // values of this scope are not visible outside
     if (!s.tensor->is_view() && older && seen.insert(s.tensor.get()).second)
       out.push_back({s.tensor, s.tensor->value_});
   }

@@ -1,6 +1,6 @@
-// The tensors of a PyTorch program. Several of them may share a storage, and operators may write to a storage.
-// This file turns such programs into graphs of values that never change: a write gives the storage a new
-// value, and every view of the storage is computed again from that value when it is read next.
+// The tensors of a PyTorch program. Several of them may share a storage, and operators may write to a
+// storage. This file turns such programs into graphs of values that never change: a write gives the storage a
+// new value, and every view of the storage is computed again from that value when it is read next.
 #pragma once
 #include <functional>
 #include <map>

@@ -8,12 +8,14 @@ namespace {
 // Returns one past the largest index of an element, or nullopt if an index is negative or overflows.
 std::optional<uint64_t> ExtentOf(const Dims& dims, const Dims& strides, int64_t offset) {
   uint64_t last = 0;
-  if (offset < 0 || __builtin_add_overflow(uint64_t{0}, static_cast<uint64_t>(offset), &last)) return std::nullopt;
+  if (offset < 0 || __builtin_add_overflow(uint64_t{0}, static_cast<uint64_t>(offset), &last))
+    return std::nullopt;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0) return 0;
     uint64_t step = 0;
     if (strides[i] < 0 ||
-        __builtin_mul_overflow(static_cast<uint64_t>(dims[i] - 1), static_cast<uint64_t>(strides[i]), &step) ||
+        __builtin_mul_overflow(static_cast<uint64_t>(dims[i] - 1), static_cast<uint64_t>(strides[i]),
+                               &step) ||
         __builtin_add_overflow(last, step, &last))
       return std::nullopt;
   }
@@ -55,12 +57,14 @@ Result<Tensor> TensorOfStorage(const Buffer& storage, DType dtype, const Dims& d
                                int64_t offset) {
   const auto count = CheckedCount(dims, dtype);
   if (!count || dims.size() != strides.size() || dims.size() > 64)
-    return InvalidModel("a tensor has the impossible dims [", Join(dims, ", "), "] with ", strides.size(), " strides");
+    return InvalidModel("a tensor has the impossible dims [", Join(dims, ", "), "] with ", strides.size(),
+                        " strides");
   const auto extent = ExtentOf(dims, strides, offset);
   const size_t width = BytesOf(dtype, 1);
   if (!extent || *extent > storage.size() / width)
-    return InvalidModel("a tensor ", Describe(dtype, dims), " with strides [", Join(strides, ", "), "] and offset ",
-                        offset, " does not fit into its storage of ", storage.size(), " bytes");
+    return InvalidModel("a tensor ", Describe(dtype, dims), " with strides [", Join(strides, ", "),
+                        "] and offset ", offset, " does not fit into its storage of ", storage.size(),
+                        " bytes");
   if (*count == 0) return Tensor(dtype, dims);
   const auto start = static_cast<size_t>(offset) * width;
   const bool aligned = reinterpret_cast<uintptr_t>(storage.data() + start) % width == 0;

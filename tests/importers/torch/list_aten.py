@@ -26,7 +26,7 @@ def imported():
 
 def is_functional(schema):
     text = str(schema)
-    return "!" not in text.split("->")[0] and not schema.overload_name.endswith("out") and "Dimname" not in text and "..." not in text
+    return "!" not in text.split("->")[0] and not re.search(r"(^|_)out$", schema.overload_name) and "Dimname" not in text and "..." not in text
 
 
 def operators(schemas):

@@ -44,7 +44,8 @@ Status Rrelu(AtenNode& n) {
 Status Elu(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");
-  const double scale = n.Float("scale", 1), input_scale = n.Float("input_scale", 1), alpha = n.Float("alpha", 1);
+  const double scale = n.Float("scale", 1), input_scale = n.Float("input_scale", 1),
+               alpha = n.Float("alpha", 1);
   if (input_scale != 1 && input_scale == 1 / alpha && scale == 1) {
     n.Out(Activation(n, "celu", x, alpha));
     return {};
@@ -53,7 +54,8 @@ Status Elu(AtenNode& n) {
   if (input_scale == 1) {
     y = scale == 1 ? Activation(n, "elu", x, alpha) : e.Mul(Activation(n, "elu", x, alpha), e.Like(x, scale));
   } else {
-    Value* low = e.Mul(e.Like(x, alpha), e.Sub(e.Unary("exp", e.Mul(x, e.Like(x, input_scale))), e.Like(x, 1)));
+    Value* low =
+        e.Mul(e.Like(x, alpha), e.Sub(e.Unary("exp", e.Mul(x, e.Like(x, input_scale))), e.Like(x, 1)));
     y = e.Mul(e.Where(e.Binary("greater", x, e.Like(x, 0)), x, low), e.Like(x, scale));
   }
   n.Out(y);
@@ -80,7 +82,6 @@ Status Shrink(AtenNode& n, bool soft) {
   n.Out(Activation(n, "shrink", n.In("self"), lambd, soft ? lambd : 0));
   return {};
 }
-
 
 // Values beyond threshold / beta are returned unchanged, where softplus equals its argument anyway.
 Status Softplus(AtenNode& n) {
@@ -126,7 +127,8 @@ Status Prelu(AtenNode& n) {
 }
 
 Status Glu(AtenNode& n) {
-  const auto halves = n.b.Ops("Split", {n.In("self")}, {{"axis", n.Int("dim", -1)}, {"num_outputs", int64_t{2}}}, 2);
+  const auto halves =
+      n.b.Ops("Split", {n.In("self")}, {{"axis", n.Int("dim", -1)}, {"num_outputs", int64_t{2}}}, 2);
   Emit e(n.b);
   n.Out(e.Mul(halves[0], e.Unary("sigmoid", halves[1])));
   return {};

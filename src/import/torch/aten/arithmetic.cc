@@ -118,7 +118,8 @@ Status Atan2(AtenNode& n) {
   Value* y_negative = e.Binary("less", y, zero);
   Value* shift = e.Where(y_negative, e.Unary("neg", pi), pi);
   Value* left = e.Where(e.Binary("less", x, zero), e.Add(angle, shift), angle);
-  Value* vertical = e.Where(e.Binary("equal", y, zero), zero, e.Where(y_negative, e.Unary("neg", half), half));
+  Value* vertical =
+      e.Where(e.Binary("equal", y, zero), zero, e.Where(y_negative, e.Unary("neg", half), half));
   n.Out(e.Where(e.Binary("equal", x, zero), vertical, left));
   return {};
 }

@@ -41,8 +41,10 @@ Status Attention(AtenNode& n) {
   Value* mask = n.In(n.HasParameter("attn_bias") ? "attn_bias" : "attn_mask");
   const int rank = q->type.shape.rank();
   if (rank < 2 || k->type.shape.rank() != rank || v->type.shape.rank() != rank)
-    return n.NotYet("query ", q->type.ToString(), ", key ", k->type.ToString(), ", value ", v->type.ToString());
-  if (n.Float("dropout_p") > 0) return n.NotYet("dropout in training mode; export the model in evaluation mode");
+    return n.NotYet("query ", q->type.ToString(), ", key ", k->type.ToString(), ", value ",
+                    v->type.ToString());
+  if (n.Float("dropout_p") > 0)
+    return n.NotYet("dropout in training mode; export the model in evaluation mode");
   const Rank4 four{rank};
   Value *q4 = four.To(n.b, q), *k4 = four.To(n.b, k), *v4 = four.To(n.b, v);
   const bool grouped = n.Bool("enable_gqa");
@@ -57,7 +59,8 @@ Status Attention(AtenNode& n) {
     mask = own == 3 && rank == 4 ? e.Unsqueeze(mask, {0}) : four.To(n.b, mask);
     if (mask->type.dtype != DType::kBool) mask = e.Cast(mask, q->type.dtype);
   }
-  const AttrList attrs = {{"scale", n.Float("scale", 0)}, {"causal", n.Bool("is_causal")}, {"guarded", mask != nullptr}};
+  const AttrList attrs = {
+      {"scale", n.Float("scale", 0)}, {"causal", n.Bool("is_causal")}, {"guarded", mask != nullptr}};
   Value* y = n.b.Op("Attention", {q4, k4, v4, mask}, attrs);
   if (rank == 3)
     y = e.Squeeze(y, {1});

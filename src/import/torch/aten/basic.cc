@@ -15,8 +15,14 @@ Status ToType(AtenNode& n, DType dtype) {
   const bool complex = n.Var("self") && n.Var("self")->complex;
   if (complex && !IsComplex(dtype) && dtype != DType::kInvalid) return n.NotYet("a complex tensor as real");
   if (IsComplex(dtype)) {
-    if (!complex) return n.NotYet("a real tensor as complex");
     dtype = dtype == DType::kC64 ? DType::kF32 : DType::kF64;
+    if (!complex) {  // the imaginary part is 0
+      Emit e(n.b);
+      Value* real = e.Unsqueeze(e.Cast(x, dtype), {-1});
+      n.Out(e.Concat({real, e.Mul(real, e.Like(real, 0))}, -1));
+      n.results().back().tensor->complex = true;
+      return {};
+    }
   }
   n.Out(dtype == DType::kInvalid ? x : Emit(n.b).Cast(x, dtype));
   n.results().back().tensor->complex = complex;
@@ -40,12 +46,14 @@ Status Copy(AtenNode& n) {
 }
 
 Status Dropout(AtenNode& n, const char* name) {
-  if (n.Bool("train") && n.Float("p") > 0) return n.NotYet("dropout in training mode; export the model in evaluation mode");
+  if (n.Bool("train") && n.Float("p") > 0)
+    return n.NotYet("dropout in training mode; export the model in evaluation mode");
   return Same(n, name);
 }
 
 Status NativeDropout(AtenNode& n) {
-  if (n.Bool("train") && n.Float("p") > 0) return n.NotYet("dropout in training mode; export the model in evaluation mode");
+  if (n.Bool("train") && n.Float("p") > 0)
+    return n.NotYet("dropout in training mode; export the model in evaluation mode");
   Emit e(n.b);
   Value* x = n.In("input");
   n.Out({x, e.Fill(e.Shape(x), DType::kBool, 1)});
@@ -124,9 +132,9 @@ Status MaskedFill(AtenNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(basic) {
-  for (const char* op : {"aten::clone", "aten::contiguous", "aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh",
-                         "aten::lift_fresh_copy", "aten::detach_copy", "aten::alias_copy", "aten::resolve_conj",
-                         "aten::resolve_neg", "aten::pin_memory", "aten::cpu"})
+  for (const char* op : {"aten::clone", "aten::contiguous", "aten::detach", "aten::alias", "aten::lift",
+                         "aten::lift_fresh", "aten::lift_fresh_copy", "aten::detach_copy", "aten::alias_copy",
+                         "aten::resolve_conj", "aten::resolve_neg", "aten::pin_memory", "aten::cpu"})
     table.Add(op, [](AtenNode& n) { return Same(n, "self"); });
   table.Add("aten::to", To);
   table.Add("aten::_to_copy", To);

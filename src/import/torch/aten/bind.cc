@@ -39,7 +39,8 @@ Result<Arg> ConvertItem(const Parameter& p, const Arg& arg, bool exact) {
       break;
     case Type::kFloat:
       if (arg.kind == Kind::kFloat) return arg;
-      if (!exact && arg.kind == Kind::kInt) return arg.known() ? Arg::Float(static_cast<double>(arg.integer)) : arg;
+      if (!exact && arg.kind == Kind::kInt)
+        return arg.known() ? Arg::Float(static_cast<double>(arg.integer)) : arg;
       break;
     case Type::kScalar:
       if (arg.number()) return arg;
@@ -87,9 +88,9 @@ Result<Arg> Convert(const Parameter& p, const Arg& arg, bool exact) {
 }  // namespace
 
 DType DTypeOfScalarType(int64_t number) {
-  static constexpr DType kTypes[] = {DType::kU8,   DType::kI8,      DType::kI16,     DType::kI32,
-                                     DType::kI64,  DType::kF16,     DType::kF32,     DType::kF64,
-                                     DType::kInvalid, DType::kC64,  DType::kC128,    DType::kBool,
+  static constexpr DType kTypes[] = {DType::kU8,      DType::kI8,      DType::kI16,     DType::kI32,
+                                     DType::kI64,     DType::kF16,     DType::kF32,     DType::kF64,
+                                     DType::kInvalid, DType::kC64,     DType::kC128,    DType::kBool,
                                      DType::kInvalid, DType::kInvalid, DType::kInvalid, DType::kBF16};
   if (number >= 0 && number < static_cast<int64_t>(std::size(kTypes))) return kTypes[number];
   switch (number) {
@@ -119,7 +120,8 @@ Result<std::vector<Arg>> Bind(const Schema& schema, const std::vector<Arg>& posi
   const size_t count = schema.parameters.size();
   std::vector<const Arg*> given(count, nullptr);
   if (positional.size() > count)
-    return InvalidModel(schema.FullName(), " takes ", count, " arguments, but the call has ", positional.size());
+    return InvalidModel(schema.FullName(), " takes ", count, " arguments, but the call has ",
+                        positional.size());
   for (size_t i = 0; i < positional.size(); ++i) {
     if (schema.parameters[i].keyword_only && exact)
       return InvalidModel(schema.FullName(), ": argument '", schema.parameters[i].name, "' needs its name");

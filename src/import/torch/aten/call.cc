@@ -1,7 +1,6 @@
 #include "import/torch/aten/call.h"
 
-#include <set>
-
+#include "import/torch/aten/complex.h"
 #include "import/torch/aten/converter.h"
 #include "import/torch/aten/emit.h"
 #include "import/torch/aten/views.h"
@@ -57,27 +56,6 @@ Status At(const Place& place, Status status) {
   return Status(status.code(), StrCat("node '", place.name, "' (", place.origin, "): ", status.message()));
 }
 
-// Operators that know how complex tensors are represented. Others would compute wrong results.
-bool TakesComplex(const std::string& op) {
-  static const std::set<std::string> kOps = {
-      "aten::view_as_real", "aten::view_as_complex", "aten::real",   "aten::imag",    "aten::conj",
-      "aten::_conj",        "aten::conj_physical",   "aten::mul",    "aten::multiply", "aten::clone",
-      "aten::contiguous",   "aten::detach",          "aten::alias",  "aten::lift_fresh_copy", "aten::to",
-      "aten::_to_copy",     "aten::resolve_conj",    "aten::abs",    "aten::unsqueeze", "aten::view",
-      "aten::reshape",      "aten::_fft_c2r",        "aten::_fft_c2c", "aten::slice",  "aten::select", "aten::_assert_tensor_metadata"};
-  return kOps.count(op) > 0;
-}
-
-Status CheckComplex(const AtenNode& n, const std::vector<Arg>& args) {
-  if (TakesComplex(n.schema.name)) return {};
-  for (const Arg& a : args) {
-    bool complex = a.is_tensor() && a.tensor->complex;
-    for (const Arg& item : a.items) complex |= item.is_tensor() && item.tensor->complex;
-    if (complex) return n.NotYet("a complex tensor");
-  }
-  return {};
-}
-
 }  // namespace
 
 OpName SplitOp(std::string_view op) {
@@ -102,7 +80,9 @@ bool Supports(std::string_view op) {
   return false;
 }
 
-Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& call) {
+Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& given) {
+  BoundCall call = given;
+  TERN_ASSIGN(const bool complex, PrepareComplex(context, call));
   const Converter* converter = Converters().Find(call.schema->name, call.schema->overload);
   if (!converter || Writes(*call.schema)) return Unsupported("operator ", call.schema->FullName());
   Builder b(context.graph());
@@ -110,13 +90,14 @@ Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& call) {
   AtenNode node(context, b, *call.schema, call.args);
   node.name = call.place.name;
   node.origin = call.place.origin;
-  TERN_TRY(CheckComplex(node, call.args));
   Status converted = (*converter)(node);
   // An argument of the wrong kind is reported first, because it may cause other errors.
   TERN_TRY(Status(b.status()));
   TERN_TRY(std::move(converted));
   if (node.results().size() != call.schema->returns.size())
     return node.NotYet("a result that its converter does not produce");
+  for (Arg& r : node.results())
+    if (complex && r.is_tensor()) r.tensor->complex = true;
   return std::move(node.results());
 }
 

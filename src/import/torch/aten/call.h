@@ -1,4 +1,5 @@
-// Calls of aten operators. Both front ends, torch.export and TorchScript, import operators with these functions.
+// Calls of aten operators. Both front ends, torch.export and TorchScript, import operators with these
+// functions.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,9 +17,9 @@ struct Place {
 };
 
 // Emits the ops of an operator and returns its results: one Arg per return of the schema. `op` is
-// "aten::add", whose overload the arguments select, or "aten::add.Tensor". "aten::add.default" is the overload
-// without a name. A result that shares memory with an argument is a view of it, and an operator that writes
-// changes the tensors that it writes.
+// "aten::add", whose overload the arguments select, or "aten::add.Tensor". "aten::add.default" is the
+// overload without a name. A result that shares memory with an argument is a view of it, and an operator that
+// writes changes the tensors that it writes.
 Result<std::vector<Arg>> Call(TorchContext& context, std::string_view op, const std::vector<Arg>& args,
                               const Keywords& keywords, const Place& place);
 

@@ -1,4 +1,8 @@
 // Complex tensors: float tensors whose last dim has the real and the imaginary part.
+#include "import/torch/aten/complex.h"
+
+#include <set>
+
 #include "import/torch/aten/functions.h"
 
 namespace tern::torch {
@@ -8,9 +12,7 @@ struct Parts {
   Value *real, *imaginary;
 };
 
-Parts PartsOf(Emit& e, Value* x) {
-  return {e.Slice(x, -1, 0, 1), e.Slice(x, -1, 1, 2)};
-}
+Parts PartsOf(Emit& e, Value* x) { return {e.Slice(x, -1, 0, 1), e.Slice(x, -1, 1, 2)}; }
 
 Value* Pair(Emit& e, const Parts& p) { return e.Concat({p.real, p.imaginary}, -1); }
 
@@ -73,7 +75,72 @@ Status Conjugate(AtenNode& n) {
   return {};
 }
 
+// Operators that know how complex tensors are represented.
+bool KnowsComplex(const std::string& op) {
+  static const std::set<std::string> kOps = {"aten::view_as_real",  "aten::view_as_complex",
+                                             "aten::real",          "aten::imag",
+                                             "aten::conj",          "aten::_conj",
+                                             "aten::conj_physical", "aten::mul",
+                                             "aten::multiply",      "aten::clone",
+                                             "aten::contiguous",    "aten::detach",
+                                             "aten::alias",         "aten::to",
+                                             "aten::_to_copy",      "aten::resolve_conj",
+                                             "aten::abs",           "aten::_fft_c2r",
+                                             "aten::_fft_c2c",      "aten::lift_fresh_copy",
+                                             "aten::fft_fft",       "aten::fft_ifft",
+                                             "aten::fft_fftn",      "aten::fft_ifftn",
+                                             "aten::fft_fft2",      "aten::fft_ifft2",
+                                             "aten::fft_irfft",     "aten::_assert_tensor_metadata"};
+  return kOps.count(op) > 0;
+}
+
+// Operators that move elements: they work on the pairs of parts if dims and sizes account for the last dim.
+bool MovesElements(const std::string& op) {
+  static const std::set<std::string> kOps = {
+      "aten::unsqueeze", "aten::squeeze", "aten::view", "aten::reshape", "aten::slice",
+      "aten::select",    "aten::expand",  "aten::cat",  "aten::stack",   "aten::_unsafe_view"};
+  return kOps.count(op) > 0;
+}
+
+Value* Magnitude(Emit& e, Value* x) { return e.Reduce("l2", x, {-1}, false); }
+
 }  // namespace
+
+Status AbsComplex(AtenNode& n) {
+  Emit e(n.b);
+  n.Out(Magnitude(e, n.In("self")));
+  return {};
+}
+
+Result<bool> PrepareComplex(TorchContext& context, BoundCall& call) {
+  bool complex = false;
+  for (const Arg& a : call.args) {
+    complex |= a.is_tensor() && a.tensor->complex;
+    for (const Arg& item : a.items) complex |= item.is_tensor() && item.tensor->complex;
+  }
+  if (!complex || KnowsComplex(call.schema->name)) return false;
+  if (!MovesElements(call.schema->name))
+    return Unsupported("node '", call.place.name, "' (", call.place.origin, "): a complex tensor");
+  Builder b(context.graph());
+  const auto as_real = [&](Arg& a) -> Status {
+    if (!a.is_tensor()) return {};
+    if (!a.tensor->complex) return Unsupported("real and complex tensors together");
+    TERN_ASSIGN(Value * v, context.Read(*a.tensor, b));
+    a = Arg::Of(TorchContext::NewTensor(v));
+    return {};
+  };
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    Arg& a = call.args[i];
+    TERN_TRY(as_real(a));
+    for (Arg& item : a.items) TERN_TRY(as_real(item));
+    const std::string& name = call.schema->parameters[i].name;
+    if (name == "dim" && a.known() && a.integer < 0) a.integer -= 1;
+    if (name == "dim")
+      for (Arg& item : a.items) item.integer -= item.integer < 0;
+    if (name == "size" || name == "shape") a.items.push_back(Arg::Int(2));
+  }
+  return true;
+}
 
 Status MultiplyComplex(AtenNode& n) {
   Emit e(n.b);

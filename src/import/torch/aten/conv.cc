@@ -22,7 +22,8 @@ std::vector<int64_t> BothEnds(const std::vector<int64_t>& padding) {
 }
 
 // padding="same": the result has the size of the input; an odd pad goes to the end.
-Result<std::vector<int64_t>> SamePads(AtenNode& n, const tern::Shape& weight, const std::vector<int64_t>& dilation) {
+Result<std::vector<int64_t>> SamePads(AtenNode& n, const tern::Shape& weight,
+                                      const std::vector<int64_t>& dilation) {
   std::vector<int64_t> first, last;
   for (int i = 2; i < weight.rank(); ++i) {
     if (!weight[i].known()) return n.NotYet("a kernel of unknown size");
@@ -52,7 +53,8 @@ Status Convolve(AtenNode& n, bool transposed) {
   } else {
     pads = BothEnds(Spread(n.Ints("padding"), axes, 0));
   }
-  AttrList attrs = {{"strides", win.stride}, {"pads", pads}, {"dilations", win.dilation}, {"group", n.Int("groups", 1)}};
+  AttrList attrs = {
+      {"strides", win.stride}, {"pads", pads}, {"dilations", win.dilation}, {"group", n.Int("groups", 1)}};
   if (transposed) attrs.emplace_back("output_padding", Spread(n.Ints("output_padding"), axes, 0));
   const bool unbatched = x->type.shape.rank() == weight.rank() - 1;
   if (unbatched) x = e.Unsqueeze(x, {0});

@@ -26,7 +26,8 @@ class AtenNode {
   const Arg& Get(std::string_view name) const;  // None if the schema has no such parameter
   bool Has(std::string_view name) const { return !Get(name).none(); }
 
-  // Return the value of a tensor argument, or null if it is None. A number becomes a scalar: i64, f32 or bool.
+  // Return the value of a tensor argument, or null if it is None. A number becomes a scalar: i64, f32 or
+  // bool.
   Value* In(std::string_view name) const;
   std::vector<Value*> Ins(std::string_view name) const;  // a list of tensors; null for an item that is None
   Value* ValueOf(const Arg& arg) const;

@@ -7,7 +7,9 @@ namespace tern::torch {
 namespace {
 
 DType TypeOfFill(const Arg& value) {
-  return value.kind == Arg::Kind::kBool ? DType::kBool : value.kind == Arg::Kind::kInt ? DType::kI64 : DType::kF32;
+  return value.kind == Arg::Kind::kBool  ? DType::kBool
+         : value.kind == Arg::Kind::kInt ? DType::kI64
+                                         : DType::kF32;
 }
 
 // A tensor of the given dims with one value, which is a number or a scalar tensor.
@@ -56,10 +58,12 @@ Converter ConstantLike(int64_t v) {
 Status Arange(AtenNode& n) {
   const Arg start = n.Has("start") ? n.Get("start") : Arg::Int(0), end = n.Get("end");
   const Arg step = n.Has("step") ? n.Get("step") : Arg::Int(1);
-  const bool real = start.kind == Arg::Kind::kFloat || end.kind == Arg::Kind::kFloat || step.kind == Arg::Kind::kFloat;
+  const bool real =
+      start.kind == Arg::Kind::kFloat || end.kind == Arg::Kind::kFloat || step.kind == Arg::Kind::kFloat;
   const DType t = n.Type("dtype", real ? DType::kF32 : DType::kI64);
   const DType inner = real ? FloatOf(t) : IsFloat(t) || !IsInt(t) ? DType::kI64 : t;
-  Value* y = n.b.Op("Range", {ScalarValue(n.b, start, inner), ScalarValue(n.b, end, inner), ScalarValue(n.b, step, inner)});
+  Value* y = n.b.Op(
+      "Range", {ScalarValue(n.b, start, inner), ScalarValue(n.b, end, inner), ScalarValue(n.b, step, inner)});
   n.Out(Emit(n.b).Cast(y, t));
   return {};
 }
@@ -104,7 +108,8 @@ Status OneHot(AtenNode& n) {
 // Rows and columns of the elements of a triangle of a matrix.
 Status TriangleIndices(AtenNode& n, bool upper) {
   const int64_t rows = n.Int("row"), columns = n.Int("col"), offset = n.Int("offset");
-  if (rows < 0 || columns < 0 || rows > 10000 || columns > 10000) return n.NotYet("a matrix of ", rows, " by ", columns);
+  if (rows < 0 || columns < 0 || rows > 10000 || columns > 10000)
+    return n.NotYet("a matrix of ", rows, " by ", columns);
   std::vector<double> r, c;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
@@ -119,7 +124,8 @@ Status TriangleIndices(AtenNode& n, bool upper) {
 }
 
 Status Triangle(AtenNode& n, bool upper) {
-  n.Out(n.b.Op("Trilu", {n.In("self"), ScalarValue(n.b, n.Get("diagonal"), DType::kI64)}, {{"upper", upper}}));
+  n.Out(
+      n.b.Op("Trilu", {n.In("self"), ScalarValue(n.b, n.Get("diagonal"), DType::kI64)}, {{"upper", upper}}));
   return {};
 }
 
@@ -133,20 +139,23 @@ Status Random(AtenNode& n, const char* kind) {
 }
 
 Status Uniform(AtenNode& n) {
-  n.Out(n.b.Op("Random", {Emit(n.b).Shape(n.In("self"))},
-               {{"kind", "uniform"}, {"dtype", n.TypeOf("self")}, {"a", n.Float("from")}, {"b", n.Float("to")}}));
+  n.Out(n.b.Op(
+      "Random", {Emit(n.b).Shape(n.In("self"))},
+      {{"kind", "uniform"}, {"dtype", n.TypeOf("self")}, {"a", n.Float("from")}, {"b", n.Float("to")}}));
   return {};
 }
 
 Status NormalLike(AtenNode& n) {
-  n.Out(n.b.Op("Random", {Emit(n.b).Shape(n.In("self"))},
-               {{"kind", "normal"}, {"dtype", n.TypeOf("self")}, {"a", n.Float("mean")}, {"b", n.Float("std")}}));
+  n.Out(n.b.Op(
+      "Random", {Emit(n.b).Shape(n.In("self"))},
+      {{"kind", "normal"}, {"dtype", n.TypeOf("self")}, {"a", n.Float("mean")}, {"b", n.Float("std")}}));
   return {};
 }
 
 Status Window(AtenNode& n, const char* kind) {
-  n.Out(n.b.Op("Window", {ScalarValue(n.b, n.Get("window_length"), DType::kI64)},
-               {{"kind", kind}, {"periodic", n.Bool("periodic", true)}, {"dtype", n.Type("dtype", DType::kF32)}}));
+  n.Out(n.b.Op(
+      "Window", {ScalarValue(n.b, n.Get("window_length"), DType::kI64)},
+      {{"kind", kind}, {"periodic", n.Bool("periodic", true)}, {"dtype", n.Type("dtype", DType::kF32)}}));
   return {};
 }
 

@@ -4,9 +4,10 @@
 
 namespace tern::torch {
 
-Value* Trunc(Builder& b, Value* x);                    // floats, towards zero
-Value* FloorDivide(Builder& b, Value* x, Value* y);    // rounds towards minus infinity
-Status MultiplyComplex(AtenNode& n);                   // aten::mul with a complex operand
+Value* Trunc(Builder& b, Value* x);                  // floats, towards zero
+Value* FloorDivide(Builder& b, Value* x, Value* y);  // rounds towards minus infinity
+Status MultiplyComplex(AtenNode& n);                 // aten::mul with a complex operand
+Status AbsComplex(AtenNode& n);                      // aten::abs of a complex tensor
 // Reshapes x. A size of -1 is inferred; other sizes may be computed by the graph.
 Value* ReshapeTo(Builder& b, Value* x, const std::vector<Arg>& sizes);
 // The sizes of all dims of x. The rank must be known.

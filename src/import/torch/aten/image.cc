@@ -36,7 +36,10 @@ Status ConstantPad(AtenNode& n) {
 Status PadMode(AtenNode& n) {
   const std::string mode = n.Text("mode", "constant");
   if (mode == "constant") return ConstantPad(n);
-  const char* name = mode == "reflect" ? "reflect" : mode == "replicate" ? "edge" : mode == "circular" ? "wrap" : nullptr;
+  const char* name = mode == "reflect"     ? "reflect"
+                     : mode == "replicate" ? "edge"
+                     : mode == "circular"  ? "wrap"
+                                           : nullptr;
   if (!name) return n.Bad("mode '", mode, "'");
   return EmitPad(n, n.Get("pad").items, name, nullptr);
 }
@@ -50,7 +53,8 @@ struct Sampling {
   bool exact = false, antialias = false;
 };
 
-// Resamples the spatial axes. The size is given, or the factors, or both: then PyTorch samples by the factors.
+// Resamples the spatial axes. The size is given, or the factors, or both: then PyTorch samples by the
+// factors.
 Status Upsample(AtenNode& n, const Sampling& how) {
   const char* input = n.HasParameter("input") ? "input" : "self";
   Value* x = n.In(input);
@@ -65,16 +69,21 @@ Status Upsample(AtenNode& n, const Sampling& how) {
   const bool corners = n.HasParameter("align_corners") && n.Bool("align_corners");
   const bool nearest = std::string_view(how.mode) == "nearest";
   const char* coordinates = corners ? "align_corners" : nearest && !how.exact ? "asymmetric" : "half_pixel";
-  const AttrList attrs = {{"mode", how.mode},       {"coordinates", coordinates},   {"nearest", how.nearest},
-                          {"axes", axes},           {"cubic_a", how.antialias ? -0.5 : -0.75},
-                          {"antialias", how.antialias}, {"exclude_outside", how.antialias}};
+  const AttrList attrs = {{"mode", how.mode},
+                          {"coordinates", coordinates},
+                          {"nearest", how.nearest},
+                          {"axes", axes},
+                          {"cubic_a", how.antialias ? -0.5 : -0.75},
+                          {"antialias", how.antialias},
+                          {"exclude_outside", how.antialias}};
   const bool by_size = n.Get("output_size").list() && !n.Get("output_size").items.empty();
   bool by_factor = factors.size() == axes.size() && !corners;
   if (by_factor && by_size) {  // the factors must give the size
     for (size_t i = 0; i < axes.size(); ++i) {
       const Arg in = SizeOf(n.b, x, axes[i]), out = n.Get("output_size").items[i];
-      by_factor &= in.known() && out.known() &&
-                   static_cast<int64_t>(std::floor(static_cast<double>(in.integer) * factors[i])) == out.integer;
+      by_factor &=
+          in.known() && out.known() &&
+          static_cast<int64_t>(std::floor(static_cast<double>(in.integer) * factors[i])) == out.integer;
     }
   }
   if (!by_size && factors.size() != axes.size()) return n.Bad("neither a size nor factors");
@@ -107,13 +116,15 @@ Status GridSample(AtenNode& n) {
   static const char* const kPads[] = {"zeros", "border", "reflection"};
   const int64_t mode = n.Int("interpolation_mode"), pad = n.Int("padding_mode");
   if (mode < 0 || mode > 2 || pad < 0 || pad > 2) return n.Bad("interpolation ", mode, " with padding ", pad);
-  n.Out(n.b.Op("GridSample", {n.In("input"), n.In("grid")},
-               {{"mode", kModes[mode]}, {"padding", kPads[pad]}, {"align_corners", n.Bool("align_corners")}}));
+  n.Out(
+      n.b.Op("GridSample", {n.In("input"), n.In("grid")},
+             {{"mode", kModes[mode]}, {"padding", kPads[pad]}, {"align_corners", n.Bool("align_corners")}}));
   return {};
 }
 
 Status AffineGrid(AtenNode& n) {
-  n.Out(n.b.Op("AffineGrid", {n.In("theta"), IntVector(n.b, n.Get("size").items)}, {{"align_corners", n.Bool("align_corners")}}));
+  n.Out(n.b.Op("AffineGrid", {n.In("theta"), IntVector(n.b, n.Get("size").items)},
+               {{"align_corners", n.Bool("align_corners")}}));
   return {};
 }
 
@@ -128,10 +139,11 @@ Status Im2Col(AtenNode& n) {
   Value* x = n.In("self");
   const bool unbatched = x->type.shape.rank() == 3;
   if (unbatched) x = e.Unsqueeze(x, {0});
-  const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")), padding = Two(n.Ints("padding")),
-             stride = Two(n.Ints("stride"));
+  const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")),
+             padding = Two(n.Ints("padding")), stride = Two(n.Ints("stride"));
   if (padding[0] || padding[1])
-    x = n.b.Op("Pad", {x, n.b.Ints({padding[0], padding[1], padding[0], padding[1]}), nullptr, n.b.Ints({2, 3})});
+    x = n.b.Op("Pad",
+               {x, n.b.Ints({padding[0], padding[1], padding[0], padding[1]}), nullptr, n.b.Ints({2, 3})});
   const auto places = [&](int64_t axis, size_t i) {
     Value* size = ScalarValue(n.b, SizeOf(n.b, x, axis), DType::kI64);
     Value* span = e.Sub(size, e.Long(dilation[i] * (kernel[i] - 1) + 1));
@@ -143,7 +155,8 @@ Status Im2Col(AtenNode& n) {
   Value* blocks = n.b.Op("Gather", {rows, places(3, 1)}, {{"axis", int64_t{4}}});  // [N, C, kh, bh, kw, bw]
   Value* y = e.Transpose(blocks, {0, 1, 2, 4, 3, 5});
   const Arg channels = SizeOf(n.b, x, 1);
-  TERN_ASSIGN(Arg count, ScalarOp(n.context, "mul", {channels, Arg::Int(kernel[0] * kernel[1])}, {n.name, n.origin}));
+  TERN_ASSIGN(Arg count,
+              ScalarOp(n.context, "mul", {channels, Arg::Int(kernel[0] * kernel[1])}, {n.name, n.origin}));
   y = ReshapeTo(n.b, y, {SizeOf(n.b, x, 0), count, Arg::Int(-1)});
   n.Out(unbatched ? e.Squeeze(y, {0}) : y);
   return {};
@@ -154,10 +167,12 @@ Status Col2Im(AtenNode& n) {
   Value* x = n.In("self");
   const bool unbatched = x->type.shape.rank() == 2;
   if (unbatched) x = e.Unsqueeze(x, {0});
-  const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")), padding = Two(n.Ints("padding")),
-             stride = Two(n.Ints("stride"));
+  const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")),
+             padding = Two(n.Ints("padding")), stride = Two(n.Ints("stride"));
   Value* y = n.b.Op("Col2Im", {x, IntVector(n.b, n.Get("output_size").items), n.b.Ints(kernel)},
-                    {{"dilations", dilation}, {"pads", std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}}, {"strides", stride}});
+                    {{"dilations", dilation},
+                     {"pads", std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}},
+                     {"strides", stride}});
   n.Out(unbatched ? e.Squeeze(y, {0}) : y);
   return {};
 }
@@ -167,13 +182,17 @@ Status Col2Im(AtenNode& n) {
 TERN_CONVERTERS(image) {
   table.Add("aten::constant_pad_nd", ConstantPad);
   table.Add("aten::pad", PadMode);
-  for (const char* op : {"aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d"}) table.Add(op, Border("reflect"));
-  for (const char* op : {"aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d"}) table.Add(op, Border("edge"));
+  for (const char* op : {"aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d"})
+    table.Add(op, Border("reflect"));
+  for (const char* op : {"aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d"})
+    table.Add(op, Border("edge"));
   for (const char* op : {"aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d"})
     table.Add(op, Resampling({"nearest", "floor"}));
-  for (const char* op : {"aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d", "aten::_upsample_nearest_exact3d"})
+  for (const char* op : {"aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
+                         "aten::_upsample_nearest_exact3d"})
     table.Add(op, Resampling({"nearest", "round_prefer_ceil", true}));
-  for (const char* op : {"aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d"})
+  for (const char* op :
+       {"aten::upsample_linear1d", "aten::upsample_bilinear2d", "aten::upsample_trilinear3d"})
     table.Add(op, Resampling({"linear", "floor"}));
   table.Add("aten::upsample_bicubic2d", Resampling({"cubic", "floor"}));
   table.Add("aten::_upsample_bilinear2d_aa", Resampling({"linear", "floor", false, true}));

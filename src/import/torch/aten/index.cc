@@ -66,7 +66,8 @@ Value* Joined(Builder& b, const Indices& at) {
   if (at.tensors.size() == 1) return e.Unsqueeze(at.tensors[0], {-1});
   Value* zeros = nullptr;
   bool same = true;
-  for (size_t i = 1; i < at.tensors.size(); ++i) same &= at.tensors[i]->type.shape == at.tensors[0]->type.shape;
+  for (size_t i = 1; i < at.tensors.size(); ++i)
+    same &= at.tensors[i]->type.shape == at.tensors[0]->type.shape;
   if (!same) {
     for (Value* v : at.tensors) {
       Value* z = e.Mul(v, e.Long(0));
@@ -134,8 +135,10 @@ bool IsMaskFill(AtenNode& n, Value* x, Value* values) {
   const auto& items = n.Get("indices").items;
   if (items.size() != 1 || !items[0].is_tensor() || n.Bool("accumulate")) return false;
   const tern::Type& mask = items[0].tensor->type();
-  const bool one = values->type.shape.rank() == 0 || (values->type.shape.rank() == 1 && values->type.shape[0].Is(1));
-  return mask.dtype == DType::kBool && one && mask.shape.rank() <= x->type.shape.rank() && mask.shape.rank() >= 0;
+  const bool one =
+      values->type.shape.rank() == 0 || (values->type.shape.rank() == 1 && values->type.shape[0].Is(1));
+  return mask.dtype == DType::kBool && one && mask.shape.rank() <= x->type.shape.rank() &&
+         mask.shape.rank() >= 0;
 }
 
 Status IndexPut(AtenNode& n) {
@@ -167,7 +170,8 @@ Status IndexPut(AtenNode& n) {
   } else {
     values = e.Expand(values, shape);
   }
-  Value* y = n.b.Op("ScatterND", {base, joined, values}, {{"reduction", n.Bool("accumulate") ? "add" : "none"}});
+  Value* y =
+      n.b.Op("ScatterND", {base, joined, values}, {{"reduction", n.Bool("accumulate") ? "add" : "none"}});
   n.Out(Permuted(n.b, y, Inverse(front)));
   return {};
 }
@@ -206,7 +210,8 @@ Status TakeAlong(AtenNode& n) {
     x_dims.push_back(i == axis ? Arg::Int(1) : SizeOf(n.b, at, i));
     at_dims.push_back(i == axis ? Arg::Int(1) : SizeOf(n.b, x, i));
   }
-  n.Out(n.b.Op("GatherElements", {e.Expand(x, IntVector(n.b, x_dims)), e.Expand(at, IntVector(n.b, at_dims))}, {{"axis", axis}}));
+  n.Out(n.b.Op("GatherElements", {e.Expand(x, IntVector(n.b, x_dims)), e.Expand(at, IntVector(n.b, at_dims))},
+               {{"axis", axis}}));
   return {};
 }
 
@@ -266,7 +271,10 @@ Status ScatterReduce(AtenNode& n) {
   if (!keep) {
     const bool real = IsFloat(x->type.dtype);
     if (!real && (reduction == "max" || reduction == "min")) return n.NotYet("integers without include_self");
-    const double neutral = reduction == "mul" ? 1 : reduction == "max" ? -INFINITY : reduction == "min" ? INFINITY : 0;
+    const double neutral = reduction == "mul"   ? 1
+                           : reduction == "max" ? -INFINITY
+                           : reduction == "min" ? INFINITY
+                                                : 0;
     x = n.b.Op("ScatterElements", {x, at, e.Expand(e.Like(x, neutral), e.Shape(at))}, axis);
   }
   AttrList attrs = axis;
@@ -317,7 +325,8 @@ Status NonzeroNumpy(AtenNode& n) {
   if (rank < 1) return n.NotYet("a tensor of rank ", rank);
   Value* places = n.b.Op("NonZero", {x});
   std::vector<Value*> rows;
-  for (int64_t i = 0; i < rank; ++i) rows.push_back(n.b.Op("Gather", {places, e.Long(i)}, {{"axis", int64_t{0}}}));
+  for (int64_t i = 0; i < rank; ++i)
+    rows.push_back(n.b.Op("Gather", {places, e.Long(i)}, {{"axis", int64_t{0}}}));
   n.OutList(rows);
   return {};
 }
@@ -327,7 +336,8 @@ Status MaskedSelect(AtenNode& n) {
   Value *x = n.In("self"), *mask = n.In("mask");
   Value* zeros = e.Add(e.Fill(e.Shape(x), DType::kI32, 0), e.Fill(e.Shape(mask), DType::kI32, 0));
   Value* shape = e.Shape(zeros);
-  n.Out(n.b.Op("Compress", {e.Reshape(e.Expand(x, shape), {-1}), e.Reshape(e.Expand(mask, shape), {-1})}, {{"flatten", true}}));
+  n.Out(n.b.Op("Compress", {e.Reshape(e.Expand(x, shape), {-1}), e.Reshape(e.Expand(mask, shape), {-1})},
+               {{"flatten", true}}));
   return {};
 }
 
@@ -337,7 +347,8 @@ Status MaskedScatter(AtenNode& n) {
   Value *x = n.In("self"), *mask = n.In("mask");
   Value* flat = e.Reshape(e.Cast(n.In("source"), x->type.dtype), {-1});
   Value* wide = e.Expand(mask, e.Shape(x));
-  Value* order = n.b.Op("Cumulative", {e.Cast(e.Reshape(wide, {-1}), DType::kI64), e.Long(0)}, {{"kind", "sum"}});
+  Value* order =
+      n.b.Op("Cumulative", {e.Cast(e.Reshape(wide, {-1}), DType::kI64), e.Long(0)}, {{"kind", "sum"}});
   Value* at = e.Binary("max", e.Sub(order, e.Long(1)), e.Long(0));
   Value* last = e.Sub(n.b.Op("Size", {flat}), e.Long(1));
   Value* picked = n.b.Op("Gather", {flat, e.Binary("min", at, last)}, {{"axis", int64_t{0}}});
@@ -359,7 +370,24 @@ Status SelectScatter(AtenNode& n) {
 Status SliceScatter(AtenNode& n) {
   Emit e(n.b);
   Value *x = n.In("self"), *src = e.Cast(n.In("src"), x->type.dtype);
-  n.Out(PutSlice(n.b, x, src, Axis(n, n.Int("dim"), x->type.shape.rank()), n.Get("start"), n.Get("end"), n.Int("step", 1)));
+  n.Out(PutSlice(n.b, x, src, Axis(n, n.Int("dim"), x->type.shape.rank()), n.Get("start"), n.Get("end"),
+                 n.Int("step", 1)));
+  return {};
+}
+
+Status DiagonalScatter(AtenNode& n) {
+  Emit e(n.b);
+  Value* x = n.In("self");
+  const std::vector<Arg> where = {n.Get("offset"), n.Get("dim1"), n.Get("dim2")};
+  const auto diagonal = [&](Value* v) -> Result<Value*> {
+    const BoundCall call{FindSchema("aten::diagonal", ""),
+                         {Arg::Of(TorchContext::NewTensor(v)), where[0], where[1], where[2]},
+                         {n.name, n.origin}};
+    TERN_ASSIGN(const auto results, Convert(n.context, call));
+    return n.context.Read(*results[0].tensor, n.b);
+  };
+  TERN_ASSIGN(Value * y, ScatterView(n.b, x, e.Cast(n.In("src"), x->type.dtype), diagonal));
+  n.Out(y);
   return {};
 }
 
@@ -381,7 +409,8 @@ Status Search(AtenNode& n, const char* sorted, const char* values) {
     edges = e.Unsqueeze(edges, {-2});
   }
   Value* passed = e.Binary(right ? "less_equal" : "less", edges, e.Unsqueeze(x, {-1}));
-  n.Out(e.Cast(e.Reduce("sum", e.Cast(passed, DType::kI64), {-1}, false), n.Bool("out_int32") ? DType::kI32 : DType::kI64));
+  n.Out(e.Cast(e.Reduce("sum", e.Cast(passed, DType::kI64), {-1}, false),
+               n.Bool("out_int32") ? DType::kI32 : DType::kI64));
   return {};
 }
 
@@ -419,6 +448,7 @@ TERN_CONVERTERS(index) {
   table.Add("aten::masked_scatter", MaskedScatter);
   table.Add("aten::select_scatter", SelectScatter);
   table.Add("aten::slice_scatter", SliceScatter);
+  table.Add("aten::diagonal_scatter", DiagonalScatter);
   table.Add("aten::embedding", Embedding);
   table.Add("aten::bucketize", [](AtenNode& n) { return Search(n, "boundaries", "self"); });
   table.Add("aten::searchsorted", [](AtenNode& n) { return Search(n, "sorted_sequence", "self"); });

@@ -74,7 +74,8 @@ Status Repeat(AtenNode& n, const char* name) {
   return {};
 }
 
-// Element i of repeat_interleave is element j of x, where j is the number of cumulative repeats that are <= i.
+// Element i of repeat_interleave is element j of x, where j is the number of cumulative repeats that are <=
+// i.
 Value* Sources(AtenNode& n, Value* repeats) {
   Emit e(n.b);
   Value* ends = n.b.Op("Cumulative", {e.Cast(repeats, DType::kI64), e.Long(0)}, {{"kind", "sum"}});
@@ -157,7 +158,8 @@ Status Rot90(AtenNode& n) {
     std::vector<int64_t> perm(static_cast<size_t>(rank));
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
     std::swap(perm[static_cast<size_t>(a)], perm[static_cast<size_t>(c)]);
-    x = k == 1 ? Emit(n.b).Transpose(Reverse(n.b, x, c), perm) : Reverse(n.b, Emit(n.b).Transpose(x, perm), c);
+    x = k == 1 ? Emit(n.b).Transpose(Reverse(n.b, x, c), perm)
+               : Reverse(n.b, Emit(n.b).Transpose(x, perm), c);
   }
   n.Out(x);
   return {};
@@ -168,7 +170,8 @@ Status DiagEmbed(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");
   const int rank = x->type.shape.rank() + 1;
-  if (n.Int("offset") != 0 || Axis(n, n.Int("dim1", -2), rank) != rank - 2 || Axis(n, n.Int("dim2", -1), rank) != rank - 1)
+  if (n.Int("offset") != 0 || Axis(n, n.Int("dim1", -2), rank) != rank - 2 ||
+      Axis(n, n.Int("dim2", -1), rank) != rank - 1)
     return n.NotYet("other diagonals than the main one of the last two dims");
   Value* count = e.Iota(ScalarValue(n.b, SizeOf(n.b, x, -1), DType::kI64));
   Value* eye = e.Binary("equal", e.Unsqueeze(count, {1}), e.Unsqueeze(count, {0}));
@@ -203,9 +206,7 @@ Status Meshgrid(AtenNode& n) {
   for (size_t i = 0; i < parts.size(); ++i) {
     std::vector<int64_t> dims(parts.size(), 1);
     dims[i] = -1;
-    Value* y = e.Expand(e.Reshape(parts[i], dims), shape);
-    if (swap) y = e.Transpose(y, MovedPerm(static_cast<int>(parts.size()), 0, 1));
-    out.push_back(y);
+    out.push_back(e.Expand(e.Reshape(parts[i], dims), shape));
   }
   if (swap) std::swap(out[0], out[1]);
   n.OutList(out);

@@ -64,7 +64,8 @@ Status Einsum(AtenNode& n) {
 
 Status Bilinear(AtenNode& n) {
   Emit e(n.b);
-  Value* y = n.b.Op("Einsum", {n.In("input1"), n.In("weight"), n.In("input2")}, {{"equation", "...i,oij,...j->...o"}});
+  Value* y = n.b.Op("Einsum", {n.In("input1"), n.In("weight"), n.In("input2")},
+                    {{"equation", "...i,oij,...j->...o"}});
   n.Out(n.Has("bias") ? e.Add(y, n.In("bias")) : y);
   return {};
 }
@@ -82,7 +83,8 @@ Status Distance(AtenNode& n) {
   else if (std::isinf(p))
     n.Out(e.Reduce("max", gap, {-1}, false));
   else if (p > 0)
-    n.Out(e.Binary("pow", e.Reduce("sum", e.Binary("pow", gap, e.Like(gap, p)), {-1}, false), e.Like(gap, 1 / p)));
+    n.Out(e.Binary("pow", e.Reduce("sum", e.Binary("pow", gap, e.Like(gap, p)), {-1}, false),
+                   e.Like(gap, 1 / p)));
   else
     return n.NotYet("the distance of order ", p);
   return {};
@@ -131,7 +133,9 @@ Status CosineSimilarity(AtenNode& n) {
   Value *x = As(n, "x1", t), *y = As(n, "x2", t);
   const int64_t axis = n.Int("dim", 1);
   Value* least = e.Like(x, n.Float("eps", 1e-8));
-  const auto unit = [&](Value* v) { return e.Div(v, e.Binary("max", e.Reduce("l2", v, {axis}, true), least)); };
+  const auto unit = [&](Value* v) {
+    return e.Div(v, e.Binary("max", e.Reduce("l2", v, {axis}, true), least));
+  };
   n.Out(e.Reduce("sum", e.Mul(unit(x), unit(y)), {axis}, false));
   return {};
 }

@@ -6,9 +6,7 @@
 namespace tern::torch {
 namespace {
 
-Value* Vector(AtenNode& n, Value* channels, DType t, double v) {
-  return Emit(n.b).Fill(channels, t, v);
-}
+Value* Vector(AtenNode& n, Value* channels, DType t, double v) { return Emit(n.b).Fill(channels, t, v); }
 
 // The number of channels (axis 1) of x, as i64[1].
 Value* Channels(AtenNode& n, Value* x) {
@@ -23,7 +21,8 @@ Value* Normalise(AtenNode& n, Value* x, Value* mean, Value* var, double eps) {
   Value *scale = n.In("weight"), *bias = n.In("bias");
   if (!scale) scale = Vector(n, Channels(n, x), t, 1);
   if (!bias) bias = Vector(n, Channels(n, x), t, 0);
-  return n.b.Op("BatchNorm", {x, e.Cast(scale, t), e.Cast(bias, t), e.Cast(mean, t), e.Cast(var, t)}, {{"epsilon", eps}});
+  return n.b.Op("BatchNorm", {x, e.Cast(scale, t), e.Cast(bias, t), e.Cast(mean, t), e.Cast(var, t)},
+                {{"epsilon", eps}});
 }
 
 // Batch statistics: the mean and variance over all axes but axis 1.
@@ -48,7 +47,8 @@ Status BatchNorm(AtenNode& n) {
   Value* x = n.In("input");
   const double eps = n.Float("eps", 1e-5);
   if (n.Bool("training") || !n.Has("running_mean")) {
-    if (n.Has("running_mean")) return n.NotYet("batch normalisation in training mode; export the model in evaluation mode");
+    if (n.Has("running_mean"))
+      return n.NotYet("batch normalisation in training mode; export the model in evaluation mode");
     return NormaliseByBatch(n, x, eps, nullptr);
   }
   n.Out(Normalise(n, x, n.In("running_mean"), n.In("running_var"), eps));
@@ -64,7 +64,8 @@ Status NativeBatchNorm(AtenNode& n) {
     n.Out({empty, empty});
     return {};
   }
-  if (n.Has("running_mean")) return n.NotYet("batch normalisation in training mode; export the model in evaluation mode");
+  if (n.Has("running_mean"))
+    return n.NotYet("batch normalisation in training mode; export the model in evaluation mode");
   std::vector<Value*> saved;
   TERN_TRY(NormaliseByBatch(n, x, eps, &saved));
   n.Out(saved);
@@ -95,7 +96,8 @@ Status LayerNorm(AtenNode& n, bool native) {
   if (scale) scale = e.Cast(scale, t);
   if (bias) bias = e.Cast(bias, t);
   if (bias && !scale) scale = e.Fill(e.Shape(bias), t, 1);
-  n.Out(n.b.Ops("LayerNorm", {x, scale, bias}, {{"axis", FirstAxis(n)}, {"epsilon", n.Float("eps", 1e-5)}}, native ? 3 : 1));
+  n.Out(n.b.Ops("LayerNorm", {x, scale, bias}, {{"axis", FirstAxis(n)}, {"epsilon", n.Float("eps", 1e-5)}},
+                native ? 3 : 1));
   return {};
 }
 

@@ -6,7 +6,8 @@
 namespace tern::torch {
 namespace {
 
-std::vector<int64_t> Spread(std::vector<int64_t> values, size_t count, const std::vector<int64_t>& otherwise) {
+std::vector<int64_t> Spread(std::vector<int64_t> values, size_t count,
+                            const std::vector<int64_t>& otherwise) {
   if (values.empty()) values = otherwise;
   if (values.size() == 1) values.resize(count, values[0]);
   return values;
@@ -39,12 +40,8 @@ Window WindowOf(AtenNode& n, int axes) {
 }
 
 AttrList AttrsOf(AtenNode& n, const Window& w, const char* kind) {
-  return {{"kind", kind},
-          {"kernel", w.kernel},
-          {"strides", w.stride},
-          {"pads", w.pads},
-          {"dilations", w.dilation},
-          {"ceil_mode", n.Bool("ceil_mode")}};
+  return {{"kind", kind},   {"kernel", w.kernel},      {"strides", w.stride},
+          {"pads", w.pads}, {"dilations", w.dilation}, {"ceil_mode", n.Bool("ceil_mode")}};
 }
 
 // PyTorch counts positions in one channel; Tern counts them in the entire input.
@@ -106,7 +103,8 @@ Value* AverageAlong(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t c
   std::vector<double> weights(static_cast<size_t>(size * count), 0);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t a = Start(i, size, count), z = End(i, size, count);
-    for (int64_t k = a; k < z; ++k) weights[static_cast<size_t>(k * count + i)] = 1.0 / static_cast<double>(z - a);
+    for (int64_t k = a; k < z; ++k)
+      weights[static_cast<size_t>(k * count + i)] = 1.0 / static_cast<double>(z - a);
   }
   Value* matrix = n.b.Const(Tensor::Of(x->type.dtype, {size, count}, weights));
   const int rank = x->type.shape.rank();
@@ -119,7 +117,8 @@ Value* MaxAlong(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t count
   Emit e(n.b);
   std::vector<Value*> parts;
   for (int64_t i = 0; i < count; ++i)
-    parts.push_back(e.Reduce("max", e.Slice(x, axis, Start(i, size, count), End(i, size, count)), {axis}, true));
+    parts.push_back(
+        e.Reduce("max", e.Slice(x, axis, Start(i, size, count), End(i, size, count)), {axis}, true));
   return e.Concat(parts, axis);
 }
 
@@ -135,8 +134,7 @@ Result<Value*> AdaptivePool(AtenNode& n, Value* x, int axes, bool average) {
     counts.push_back(w.none() ? -1 : w.integer);
     all_one &= counts.back() == 1;
   }
-  if (all_one && rank == axes + 2)
-    return n.b.Op("GlobalPool", {x}, {{"kind", average ? "average" : "max"}});
+  if (all_one && rank == axes + 2) return n.b.Op("GlobalPool", {x}, {{"kind", average ? "average" : "max"}});
   std::vector<int64_t> sizes, kernel;
   bool even = rank == axes + 2;
   for (int i = 0; i < axes; ++i) {
@@ -144,15 +142,20 @@ Result<Value*> AdaptivePool(AtenNode& n, Value* x, int axes, bool average) {
     int64_t& count = counts[static_cast<size_t>(i)];
     if (!size.known()) return n.NotYet("adaptive pooling of a dim of unknown size: ", x->type.ToString());
     if (count == -1) count = size.integer;
-    if (count < 1 || size.integer < 1 || count > 100000) return n.Bad("adaptive pooling of ", size.integer, " to ", count);
+    if (count < 1 || size.integer < 1 || count > 100000)
+      return n.Bad("adaptive pooling of ", size.integer, " to ", count);
     sizes.push_back(size.integer);
     even &= size.integer % count == 0;
     kernel.push_back(size.integer / count);
   }
-  if (even) return n.b.Op("Pool", {x}, {{"kind", average ? "average" : "max"}, {"kernel", kernel}, {"strides", kernel}});
+  if (even)
+    return n.b.Op("Pool", {x},
+                  {{"kind", average ? "average" : "max"}, {"kernel", kernel}, {"strides", kernel}});
   for (int i = 0; i < axes; ++i) {
-    const int64_t axis = rank - axes + i, size = sizes[static_cast<size_t>(i)], count = counts[static_cast<size_t>(i)];
-    if (size != count) x = average ? AverageAlong(n, x, axis, size, count) : MaxAlong(n, x, axis, size, count);
+    const int64_t axis = rank - axes + i, size = sizes[static_cast<size_t>(i)],
+                  count = counts[static_cast<size_t>(i)];
+    if (size != count)
+      x = average ? AverageAlong(n, x, axis, size, count) : MaxAlong(n, x, axis, size, count);
   }
   return x;
 }

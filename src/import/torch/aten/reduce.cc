@@ -99,7 +99,9 @@ Status AMinMax(AtenNode& n) {
 Status Variance(AtenNode& n, bool root, bool with_mean) {
   Emit e(n.b);
   const Target t = TargetOf(n, n.In("self"));
-  double correction = n.HasParameter("correction") ? n.Float("correction", 1) : n.Bool("unbiased", true) ? 1 : 0;
+  double correction = n.HasParameter("correction") ? n.Float("correction", 1)
+                      : n.Bool("unbiased", true)   ? 1
+                                                   : 0;
   const Moments m = VarianceOf(n.b, t.x, t.axes, correction);
   const auto shaped = [&](Value* v) { return t.keep || t.axes.empty() ? v : e.Squeeze(v, t.axes); };
   n.Out(shaped(root ? e.Unary("sqrt", m.variance) : m.variance));
@@ -171,7 +173,8 @@ Status RunningExtreme(AtenNode& n, bool largest) {
   const char* kind = largest ? "max" : "min";
   const auto back = [&](Value* v) { return e.Transpose(v, MovedPerm(rank, rank - 1, axis)); };
   n.Out(back(e.Reduce(kind, table, {-1}, false)));
-  n.Out(back(n.b.Op("ArgReduce", {table}, {{"kind", kind}, {"axis", int64_t{-1}}, {"keep_dims", false}, {"last", true}})));
+  n.Out(back(n.b.Op("ArgReduce", {table},
+                    {{"kind", kind}, {"axis", int64_t{-1}}, {"keep_dims", false}, {"last", true}})));
   return {};
 }
 
@@ -206,7 +209,8 @@ Moments VarianceOf(Builder& b, Value* x, const std::vector<int64_t>& axes, doubl
   Value* variance = MeanOf(b, e.Mul(gap, gap), axes, true);
   if (correction != 0) {
     Value* count = CountOf(b, x, axes);
-    variance = e.Mul(variance, e.Div(count, e.Binary("max", e.Sub(count, e.Like(x, correction)), e.Like(x, 0))));
+    variance =
+        e.Mul(variance, e.Div(count, e.Binary("max", e.Sub(count, e.Like(x, correction)), e.Like(x, 0))));
   }
   return {variance, mean};
 }

@@ -10,8 +10,9 @@ namespace {
 Value* Reordered(Builder& b, Value* w, const std::vector<int64_t>& order) {
   Emit e(b);
   if (order.size() == 1) return w;
-  const auto parts = b.Ops("Split", {w}, {{"axis", int64_t{0}}, {"num_outputs", static_cast<int64_t>(order.size())}},
-                           static_cast<int>(order.size()));
+  const auto parts =
+      b.Ops("Split", {w}, {{"axis", int64_t{0}}, {"num_outputs", static_cast<int64_t>(order.size())}},
+            static_cast<int>(order.size()));
   std::vector<Value*> sorted;
   for (const int64_t i : order) sorted.push_back(parts[static_cast<size_t>(i)]);
   return e.Concat(sorted, 0);
@@ -22,7 +23,6 @@ struct Cell {
   std::vector<int64_t> order;
   const char* activation = nullptr;
 };
-
 
 struct Layer {
   std::vector<Value*> w, r, bias;  // one per direction
@@ -38,9 +38,11 @@ Value* Directions(Builder& b, const std::vector<Value*>& parts) {
 
 Status Recurrent(AtenNode& n, const Cell& cell) {
   Emit e(n.b);
-  const bool lstm = std::string_view(cell.kind) == "lstm", bias = n.Bool("has_biases"), both = n.Bool("bidirectional");
+  const bool lstm = std::string_view(cell.kind) == "lstm", bias = n.Bool("has_biases"),
+             both = n.Bool("bidirectional");
   if (!n.HasParameter("input")) return n.NotYet("a packed sequence");
-  if (n.Bool("train") && n.Float("dropout") > 0 && n.Int("num_layers") > 1) return n.NotYet("dropout in training mode");
+  if (n.Bool("train") && n.Float("dropout") > 0 && n.Int("num_layers") > 1)
+    return n.NotYet("dropout in training mode");
   const std::vector<Value*> params = n.Ins("params");
   const int64_t layers = n.Int("num_layers"), directions = both ? 2 : 1;
   const bool first = n.Bool("batch_first");
@@ -54,7 +56,8 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
     x = e.Transpose(x, {1, 0, 2});
   }
   const auto per = static_cast<int64_t>(params.size()) / std::max<int64_t>(1, layers * directions);
-  if (layers < 1 || layers > 1000 || per * layers * directions != static_cast<int64_t>(params.size()) || per != (bias ? 4 : 2))
+  if (layers < 1 || layers > 1000 || per * layers * directions != static_cast<int64_t>(params.size()) ||
+      per != (bias ? 4 : 2))
     return n.NotYet(params.size(), " parameters for ", layers, " layers");
   if (states.size() != (lstm ? 2u : 1u)) return n.Bad(states.size(), " states");
   std::vector<Value*> last_h, last_c;
@@ -65,22 +68,32 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
       p.w.push_back(Reordered(n.b, params[at], cell.order));
       p.r.push_back(Reordered(n.b, params[at + 1], cell.order));
       if (bias)
-        p.bias.push_back(e.Concat({Reordered(n.b, params[at + 2], cell.order), Reordered(n.b, params[at + 3], cell.order)}, 0));
+        p.bias.push_back(e.Concat(
+            {Reordered(n.b, params[at + 2], cell.order), Reordered(n.b, params[at + 3], cell.order)}, 0));
     }
-    const auto state = [&](Value* all) { return e.Slice(all, 0, layer * directions, (layer + 1) * directions); };
-    AttrList attrs = {{"kind", cell.kind}, {"direction", both ? "bidirectional" : "forward"}, {"linear_before_reset", true}};
+    const auto state = [&](Value* all) {
+      return e.Slice(all, 0, layer * directions, (layer + 1) * directions);
+    };
+    AttrList attrs = {{"kind", cell.kind},
+                      {"direction", both ? "bidirectional" : "forward"},
+                      {"linear_before_reset", true}};
     if (cell.activation)
-      attrs.emplace_back("activations", std::vector<std::string>(static_cast<size_t>(directions), cell.activation));
-    const auto out = n.b.Ops("Rnn",
-                             {x, Directions(n.b, p.w), Directions(n.b, p.r), bias ? Directions(n.b, p.bias) : nullptr, nullptr,
-                              state(states[0]), lstm ? state(states[1]) : nullptr},
-                             attrs, lstm ? 3 : 2);
+      attrs.emplace_back("activations",
+                         std::vector<std::string>(static_cast<size_t>(directions), cell.activation));
+    const auto out =
+        n.b.Ops("Rnn",
+                {x, Directions(n.b, p.w), Directions(n.b, p.r), bias ? Directions(n.b, p.bias) : nullptr,
+                 nullptr, state(states[0]), lstm ? state(states[1]) : nullptr},
+                attrs, lstm ? 3 : 2);
     // [length, directions, batch, hidden] → [length, batch, directions * hidden]
     x = both ? e.Reshape(e.Transpose(out[0], {0, 2, 1, 3}), {0, 0, -1}) : e.Squeeze(out[0], {1});
     last_h.push_back(out[1]);
     if (lstm) last_c.push_back(out[2]);
   }
-  std::vector<Value*> results = {unbatched ? e.Squeeze(x, {1}) : first ? e.Transpose(x, {1, 0, 2}) : x, e.Concat(last_h, 0)};
+  std::vector<Value*> results = {unbatched ? e.Squeeze(x, {1})
+                                 : first   ? e.Transpose(x, {1, 0, 2})
+                                           : x,
+                                 e.Concat(last_h, 0)};
   if (lstm) results.push_back(e.Concat(last_c, 0));
   for (size_t i = 1; unbatched && i < results.size(); ++i) results[i] = e.Squeeze(results[i], {1});
   n.Out(results);
@@ -98,7 +111,8 @@ Status LstmCell(AtenNode& n) {
   if (state.size() != 2) return n.Bad(state.size(), " states");
   Value* gates = e.Add(Affine(n, n.In("input"), "w_ih", "b_ih"), Affine(n, state[0], "w_hh", "b_hh"));
   const auto g = n.b.Ops("Split", {gates}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{4}}}, 4);
-  Value* c = e.Add(e.Mul(e.Unary("sigmoid", g[1]), state[1]), e.Mul(e.Unary("sigmoid", g[0]), e.Unary("tanh", g[2])));
+  Value* c = e.Add(e.Mul(e.Unary("sigmoid", g[1]), state[1]),
+                   e.Mul(e.Unary("sigmoid", g[0]), e.Unary("tanh", g[2])));
   n.Out({e.Mul(e.Unary("sigmoid", g[3]), e.Unary("tanh", c)), c});
   return {};
 }
@@ -117,7 +131,8 @@ Status GruCell(AtenNode& n) {
 
 Status RnnCell(AtenNode& n, const char* kind) {
   Emit e(n.b);
-  n.Out(e.Unary(kind, e.Add(Affine(n, n.In("input"), "w_ih", "b_ih"), Affine(n, n.In("hx"), "w_hh", "b_hh"))));
+  n.Out(
+      e.Unary(kind, e.Add(Affine(n, n.In("input"), "w_ih", "b_ih"), Affine(n, n.In("hx"), "w_hh", "b_hh"))));
   return {};
 }
 

@@ -39,9 +39,9 @@ template <class T> Arg Compare(std::string_view kind, T a, T b) {
 Result<Arg> KnownInts(std::string_view kind, int64_t a, int64_t b) {
   int64_t out = 0;
   if (IsComparison(kind)) return Compare(kind, a, b);
-  if (kind == "add" ? __builtin_add_overflow(a, b, &out)
-                    : kind == "sub" ? __builtin_sub_overflow(a, b, &out)
-                                    : kind == "mul" && __builtin_mul_overflow(a, b, &out))
+  if (kind == "add"   ? __builtin_add_overflow(a, b, &out)
+      : kind == "sub" ? __builtin_sub_overflow(a, b, &out)
+                      : kind == "mul" && __builtin_mul_overflow(a, b, &out))
     return InvalidModel("the result of ", a, " ", kind, " ", b, " needs more than 64 bits");
   if (kind == "add" || kind == "sub" || kind == "mul") return Arg::Int(out);
   if (kind == "min") return Arg::Int(std::min(a, b));
@@ -83,7 +83,10 @@ Result<Arg> KnownOne(std::string_view kind, const Arg& a) {
   if (kind == "to_float") return Arg::Float(a.AsDouble());
   if (kind == "sqrt") return Arg::Float(std::sqrt(a.AsDouble()));
   if (kind == "neg") return real ? Arg::Float(-a.real) : KnownInts("sub", 0, a.integer);
-  if (kind == "abs") return real ? Arg::Float(std::fabs(a.real)) : a.integer < 0 ? KnownInts("sub", 0, a.integer) : Arg::Int(a.integer);
+  if (kind == "abs")
+    return real            ? Arg::Float(std::fabs(a.real))
+           : a.integer < 0 ? KnownInts("sub", 0, a.integer)
+                           : Arg::Int(a.integer);
   if (!real) return Arg::Int(a.integer);
   const double r = kind == "floor"   ? std::floor(a.real)
                    : kind == "ceil"  ? std::ceil(a.real)
@@ -105,13 +108,14 @@ Value* FloorDivideValues(Emit& e, Value* x, Value* y) {
 
 Result<Value*> ComputedTwo(Emit& e, std::string_view kind, const Arg& a, const Arg& c) {
   const bool real = a.kind == Kind::kFloat || c.kind == Kind::kFloat || kind == "truediv";
-  const bool logical = (kind == "and" || kind == "or" || kind == "xor") && a.kind == Kind::kBool && c.kind == Kind::kBool;
+  const bool logical =
+      (kind == "and" || kind == "or" || kind == "xor") && a.kind == Kind::kBool && c.kind == Kind::kBool;
   const DType type = logical ? DType::kBool : real ? DType::kF32 : DType::kI64;
   Value *x = ScalarValue(e.b, a, type), *y = ScalarValue(e.b, c, type);
   static const std::pair<std::string_view, const char*> kNames[] = {
-      {"add", "add"},       {"sub", "sub"},  {"mul", "mul"},          {"truediv", "div"}, {"pow", "pow"},
-      {"min", "min"},       {"max", "max"},  {"eq", "equal"},         {"lt", "less"},     {"le", "less_equal"},
-      {"gt", "greater"},    {"ge", "greater_equal"}, {"mod", "mod"}};
+      {"add", "add"},    {"sub", "sub"},          {"mul", "mul"},  {"truediv", "div"}, {"pow", "pow"},
+      {"min", "min"},    {"max", "max"},          {"eq", "equal"}, {"lt", "less"},     {"le", "less_equal"},
+      {"gt", "greater"}, {"ge", "greater_equal"}, {"mod", "mod"}};
   if (kind == "ne") return e.Not(e.Binary("equal", x, y));
   if (kind == "floordiv") return real ? e.Unary("floor", e.Div(x, y)) : FloorDivideValues(e, x, y);
   if (kind == "and" || kind == "or" || kind == "xor")
@@ -139,13 +143,17 @@ Result<Arg> ScalarOp(TorchContext& context, std::string_view kind, const std::ve
                      const Place& place) {
   bool known = true;
   for (const Arg& a : args) {
-    if (!a.number()) return InvalidModel("node '", place.name, "' (", place.origin, "): expected a number, got ", a.Describe());
+    if (!a.number())
+      return InvalidModel("node '", place.name, "' (", place.origin, "): expected a number, got ",
+                          a.Describe());
     known &= a.known();
   }
-  if (args.empty() || args.size() > 2) return InvalidModel("node '", place.name, "' (", place.origin, "): ", args.size(), " arguments");
+  if (args.empty() || args.size() > 2)
+    return InvalidModel("node '", place.name, "' (", place.origin, "): ", args.size(), " arguments");
   if (known) {
     if (args.size() == 1) return KnownOne(kind, args[0]);
-    if (args[0].kind == Kind::kBool && args[1].kind == Kind::kBool && (kind == "and" || kind == "or" || kind == "xor")) {
+    if (args[0].kind == Kind::kBool && args[1].kind == Kind::kBool &&
+        (kind == "and" || kind == "or" || kind == "xor")) {
       TERN_ASSIGN(Arg bits, KnownInts(kind, args[0].integer, args[1].integer));
       return Arg::Bool(bits.integer != 0);
     }
@@ -163,7 +171,9 @@ Result<Arg> ScalarOp(TorchContext& context, std::string_view kind, const std::ve
 }
 
 Value* ScalarValue(Builder& b, const Arg& number, DType dtype) {
-  const DType own = number.kind == Kind::kBool ? DType::kBool : number.kind == Kind::kFloat ? DType::kF32 : DType::kI64;
+  const DType own = number.kind == Kind::kBool    ? DType::kBool
+                    : number.kind == Kind::kFloat ? DType::kF32
+                                                  : DType::kI64;
   const DType to = dtype == DType::kInvalid ? own : dtype;
   if (number.value) return Emit(b).Cast(number.value, to);
   if (number.kind == Kind::kFloat) return b.Scalar(to, number.real);

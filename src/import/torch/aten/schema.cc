@@ -33,7 +33,9 @@ class Reader {
     while (n < text_.size() && (isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_')) ++n;
     return Cut(n);
   }
-  std::string_view Until(std::string_view stops) { return Cut(std::min(text_.find_first_of(stops), text_.size())); }
+  std::string_view Until(std::string_view stops) {
+    return Cut(std::min(text_.find_first_of(stops), text_.size()));
+  }
   bool empty() {
     Space();
     return text_.empty();
@@ -52,11 +54,17 @@ class Reader {
 };
 
 Type TypeOfWord(std::string_view word) {
-  static const std::map<std::string_view, Type> kTypes = {
-      {"Tensor", Type::kTensor}, {"int", Type::kInt},         {"SymInt", Type::kInt},
-      {"float", Type::kFloat},   {"Scalar", Type::kScalar},   {"bool", Type::kBool},
-      {"str", Type::kString},    {"ScalarType", Type::kDType}, {"Layout", Type::kLayout},
-      {"Device", Type::kDevice}, {"MemoryFormat", Type::kMemoryFormat}};
+  static const std::map<std::string_view, Type> kTypes = {{"Tensor", Type::kTensor},
+                                                          {"int", Type::kInt},
+                                                          {"SymInt", Type::kInt},
+                                                          {"float", Type::kFloat},
+                                                          {"Scalar", Type::kScalar},
+                                                          {"bool", Type::kBool},
+                                                          {"str", Type::kString},
+                                                          {"ScalarType", Type::kDType},
+                                                          {"Layout", Type::kLayout},
+                                                          {"Device", Type::kDevice},
+                                                          {"MemoryFormat", Type::kMemoryFormat}};
   const auto it = kTypes.find(word);
   return it == kTypes.end() ? Type::kOther : it->second;
 }

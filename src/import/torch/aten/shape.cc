@@ -242,7 +242,8 @@ Status SplitWithSizes(AtenNode& n, const char* name) {
     n.OutList({x});
     return {};
   }
-  n.OutList(n.b.Ops("Split", {x, IntVector(n.b, sizes)}, {{"axis", n.Int("dim")}}, static_cast<int>(sizes.size())));
+  n.OutList(
+      n.b.Ops("Split", {x, IntVector(n.b, sizes)}, {{"axis", n.Int("dim")}}, static_cast<int>(sizes.size())));
   return {};
 }
 
@@ -302,7 +303,8 @@ Status Diagonal(AtenNode& n) {
   Value* x = n.In("self");
   Emit e(n.b);
   const int rank = x->type.shape.rank();
-  const int64_t first = Axis(n, n.Int("dim1", 0), rank), second = Axis(n, n.Int("dim2", 1), rank), offset = n.Int("offset");
+  const int64_t first = Axis(n, n.Int("dim1", 0), rank), second = Axis(n, n.Int("dim2", 1), rank),
+                offset = n.Int("offset");
   if (first == second || rank < 2) return n.Bad("the diagonal of one dim");
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i)
@@ -321,7 +323,8 @@ Status Diagonal(AtenNode& n) {
   // With the matrix axes first, each pair of indices selects one vector of the other axes.
   std::vector<int64_t> front = {rank - 2, rank - 1};
   for (int64_t k = 0; k < rank - 2; ++k) front.push_back(k);
-  Value* picked = n.b.Op("GatherND", {e.Transpose(x, front), e.Concat({e.Unsqueeze(r, {1}), e.Unsqueeze(c, {1})}, 1)});
+  Value* picked =
+      n.b.Op("GatherND", {e.Transpose(x, front), e.Concat({e.Unsqueeze(r, {1}), e.Unsqueeze(c, {1})}, 1)});
   n.Out(rank == 2 ? picked : e.Transpose(picked, MovedPerm(rank - 1, 0, rank - 2)));
   return {};
 }
@@ -409,12 +412,14 @@ Value* ReshapeTo(Builder& b, Value* x, const std::vector<Arg>& sizes) {
       continue;
     }
     const bool same = static_cast<int>(i) < shape.rank() && s.value && s.value->content &&
-                      s.value->content->size() == 1 && s.value->content->front() == shape[static_cast<int>(i)];
+                      s.value->content->size() == 1 &&
+                      s.value->content->front() == shape[static_cast<int>(i)];
     dims.push_back(same ? 0 : -1);
     inferred += !same;
   }
   const bool copies = std::any_of(sizes.begin(), sizes.end(), [](const Arg& s) { return !s.known(); });
-  if (inferred <= 1 && !(zero && (copies || inferred))) return b.Op("Reshape", {x, b.Ints(dims)}, {{"allow_zero", zero}});
+  if (inferred <= 1 && !(zero && (copies || inferred)))
+    return b.Op("Reshape", {x, b.Ints(dims)}, {{"allow_zero", zero}});
   return b.Op("Reshape", {x, IntVector(b, sizes)}, {{"allow_zero", true}});
 }
 

@@ -13,7 +13,8 @@ Sorted TopK(AtenNode& n, Value* x, const Arg& count, int64_t axis, bool largest)
   if (x->type.shape.rank() == 0) return {x, e.Long(0)};
   const DType t = x->type.dtype;
   Value* in = t == DType::kBool ? e.Cast(x, DType::kI32) : x;
-  auto out = n.b.Ops("TopK", {in, IntVector(n.b, {count})}, {{"axis", axis}, {"largest", largest}, {"sorted", true}}, 2);
+  auto out = n.b.Ops("TopK", {in, IntVector(n.b, {count})},
+                     {{"axis", axis}, {"largest", largest}, {"sorted", true}}, 2);
   return {e.Cast(out[0], t), out[1]};
 }
 

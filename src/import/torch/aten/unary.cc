@@ -18,6 +18,7 @@ Converter OfFloat(const char* kind) {
 // A function that keeps the type.
 Converter OfNumber(const char* kind) {
   return [kind](AtenNode& n) -> Status {
+    if (n.Var("self") && n.Var("self")->complex) return AbsComplex(n);
     n.Out(Emit(n.b).Unary(kind, n.In("self")));
     return {};
   };
@@ -63,8 +64,14 @@ Value* Expm1(Emit& e, Value* x) {
 }
 
 Status Sign(AtenNode& n) {
+  Emit e(n.b);
   Value* x = n.In("self");
-  n.Out(x->type.dtype == DType::kBool ? x : Emit(n.b).Unary("sign", x));
+  if (x->type.dtype == DType::kBool) {
+    n.Out(x);
+    return {};
+  }
+  Value* y = e.Unary("sign", x);
+  n.Out(IsFloat(x->type.dtype) ? e.Where(e.Unary("isnan", x), e.Like(x, 0), y) : y);  // the sign of NaN is 0
   return {};
 }
 
@@ -137,8 +144,10 @@ Status NanToNum(AtenNode& n) {
   Emit e(n.b);
   const double largest = LargestOf(x->type.dtype);
   Value* y = e.Where(e.Unary("isnan", x), e.Like(x, n.Float("nan")), x);
-  y = e.Where(n.b.Op("IsInf", {x}, {{"negative", false}, {"positive", true}}), e.Like(x, n.Float("posinf", largest)), y);
-  n.Out(e.Where(n.b.Op("IsInf", {x}, {{"negative", true}, {"positive", false}}), e.Like(x, n.Float("neginf", -largest)), y));
+  y = e.Where(n.b.Op("IsInf", {x}, {{"negative", false}, {"positive", true}}),
+              e.Like(x, n.Float("posinf", largest)), y);
+  n.Out(e.Where(n.b.Op("IsInf", {x}, {{"negative", true}, {"positive", false}}),
+                e.Like(x, n.Float("neginf", -largest)), y));
   return {};
 }
 
@@ -161,7 +170,10 @@ Status Logit(AtenNode& n) {
 Status SignBit(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");
-  n.Out(e.Binary("less", x, e.Like(x, 0)));
+  Value *zero = e.Like(x, 0), *negative = e.Binary("less", x, zero);
+  if (IsFloat(x->type.dtype))  // 1 / -0 is negative
+    negative = e.Binary("or", negative, e.Binary("less", e.Unary("reciprocal", x), zero));
+  n.Out(negative);
   return {};
 }
 
@@ -169,14 +181,18 @@ Status SignBit(AtenNode& n) {
 
 TERN_CONVERTERS(unary) {
   for (const auto& [op, kind] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"aten::sqrt", "sqrt"},       {"aten::reciprocal", "reciprocal"}, {"aten::exp", "exp"},
-           {"aten::log", "log"},         {"aten::sin", "sin"},               {"aten::cos", "cos"},
-           {"aten::tan", "tan"},         {"aten::asin", "asin"},             {"aten::acos", "acos"},
-           {"aten::atan", "atan"},       {"aten::sinh", "sinh"},             {"aten::cosh", "cosh"},
-           {"aten::tanh", "tanh"},       {"aten::asinh", "asinh"},           {"aten::acosh", "acosh"},
-           {"aten::atanh", "atanh"},     {"aten::erf", "erf"},               {"aten::sigmoid", "sigmoid"},
-           {"aten::arcsin", "asin"},     {"aten::arccos", "acos"},           {"aten::arctan", "atan"},
-           {"aten::arcsinh", "asinh"},   {"aten::arccosh", "acosh"},         {"aten::arctanh", "atanh"},
+           {"aten::sqrt", "sqrt"},       {"aten::reciprocal", "reciprocal"},
+           {"aten::exp", "exp"},         {"aten::log", "log"},
+           {"aten::sin", "sin"},         {"aten::cos", "cos"},
+           {"aten::tan", "tan"},         {"aten::asin", "asin"},
+           {"aten::acos", "acos"},       {"aten::atan", "atan"},
+           {"aten::sinh", "sinh"},       {"aten::cosh", "cosh"},
+           {"aten::tanh", "tanh"},       {"aten::asinh", "asinh"},
+           {"aten::acosh", "acosh"},     {"aten::atanh", "atanh"},
+           {"aten::erf", "erf"},         {"aten::sigmoid", "sigmoid"},
+           {"aten::arcsin", "asin"},     {"aten::arccos", "acos"},
+           {"aten::arctan", "atan"},     {"aten::arcsinh", "asinh"},
+           {"aten::arccosh", "acosh"},   {"aten::arctanh", "atanh"},
            {"aten::special_erf", "erf"}, {"aten::special_expit", "sigmoid"}})
     table.Add(op, OfFloat(kind));
   table.Add("aten::abs", OfNumber("abs"));
@@ -192,7 +208,8 @@ TERN_CONVERTERS(unary) {
   table.Add("aten::round", Rounding("round"));
   table.Add("aten::trunc", Rounding("trunc"));
   table.Add("aten::fix", Rounding("trunc"));
-  table.Add("aten::rsqrt", Composed([](Emit& e, Value* x) { return e.Unary("reciprocal", e.Unary("sqrt", x)); }));
+  table.Add("aten::rsqrt",
+            Composed([](Emit& e, Value* x) { return e.Unary("reciprocal", e.Unary("sqrt", x)); }));
   table.Add("aten::square", [](AtenNode& n) -> Status {
     Value* x = n.In("self");
     n.Out(Emit(n.b).Mul(x, x));
@@ -200,17 +217,20 @@ TERN_CONVERTERS(unary) {
   });
   table.Add("aten::log1p", Composed(Log1p));
   table.Add("aten::expm1", Composed(Expm1));
-  table.Add("aten::log2", Composed([](Emit& e, Value* x) { return e.Mul(e.Unary("log", x), e.Like(x, 1 / M_LN2)); }));
-  table.Add("aten::log10", Composed([](Emit& e, Value* x) { return e.Mul(e.Unary("log", x), e.Like(x, 1 / M_LN10)); }));
+  table.Add("aten::log2",
+            Composed([](Emit& e, Value* x) { return e.Mul(e.Unary("log", x), e.Like(x, 1 / M_LN2)); }));
+  table.Add("aten::log10",
+            Composed([](Emit& e, Value* x) { return e.Mul(e.Unary("log", x), e.Like(x, 1 / M_LN10)); }));
   table.Add("aten::exp2", Composed([](Emit& e, Value* x) { return e.Binary("pow", e.Like(x, 2), x); }));
   table.Add("aten::erfc", Composed([](Emit& e, Value* x) { return e.Sub(e.Like(x, 1), e.Unary("erf", x)); }));
   table.Add("aten::frac", Composed([](Emit& e, Value* x) { return e.Sub(x, Trunc(e.b, x)); }));
   table.Add("aten::deg2rad", Composed([](Emit& e, Value* x) { return e.Mul(x, e.Like(x, M_PI / 180)); }));
   table.Add("aten::rad2deg", Composed([](Emit& e, Value* x) { return e.Mul(x, e.Like(x, 180 / M_PI)); }));
   table.Add("aten::sinc", Composed([](Emit& e, Value* x) {
-    Value *pix = e.Mul(x, e.Like(x, M_PI)), *zero = e.Binary("equal", x, e.Like(x, 0)), *one = e.Like(x, 1);
-    return e.Where(zero, one, e.Div(e.Unary("sin", pix), e.Where(zero, one, pix)));
-  }));
+              Value *pix = e.Mul(x, e.Like(x, M_PI)), *zero = e.Binary("equal", x, e.Like(x, 0)),
+                    *one = e.Like(x, 1);
+              return e.Where(zero, one, e.Div(e.Unary("sin", pix), e.Where(zero, one, pix)));
+            }));
   table.Add("aten::logical_not", LogicalNot);
   table.Add("aten::bitwise_not", BitwiseNot);
   table.Add("aten::isnan", IsNan);

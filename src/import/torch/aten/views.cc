@@ -8,20 +8,20 @@
 namespace tern::torch {
 namespace {
 
-// These operators keep the elements in memory as they are: a write to the view is a write of the same elements
-// in other dims.
+// These operators keep the elements in memory as they are: a write to the view is a write of the same
+// elements in other dims.
 bool OnlyReshapes(const std::string& op) {
   static const std::set<std::string> kOps = {
-      "aten::view",      "aten::_unsafe_view", "aten::reshape",   "aten::unsqueeze", "aten::squeeze",
-      "aten::flatten",   "aten::unflatten",    "aten::view_as",   "aten::detach",    "aten::alias",
-      "aten::lift_fresh", "aten::contiguous",  "aten::to",        "aten::reshape_as", "aten::ravel"};
+      "aten::view",       "aten::_unsafe_view", "aten::reshape", "aten::unsqueeze",  "aten::squeeze",
+      "aten::flatten",    "aten::unflatten",    "aten::view_as", "aten::detach",     "aten::alias",
+      "aten::lift_fresh", "aten::contiguous",   "aten::to",      "aten::reshape_as", "aten::ravel"};
   return kOps.count(op) > 0;
 }
 
 // These operators return a view only if the elements of their input are in row-major order.
 bool ViewsIfDense(const std::string& op) {
-  return op == "aten::reshape" || op == "aten::contiguous" || op == "aten::flatten" || op == "aten::reshape_as" ||
-         op == "aten::ravel";
+  return op == "aten::reshape" || op == "aten::contiguous" || op == "aten::flatten" ||
+         op == "aten::reshape_as" || op == "aten::ravel";
 }
 
 const Arg& ArgOf(const BoundCall& call, std::string_view name) {
@@ -34,8 +34,9 @@ const Arg& ArgOf(const BoundCall& call, std::string_view name) {
 bool StaysDense(const BoundCall& call) {
   if (OnlyReshapes(call.schema->name)) return true;
   const std::string& op = call.schema->name;
-  const bool part = op == "aten::slice" || op == "aten::select" || op == "aten::narrow" || op == "aten::split" ||
-                    op == "aten::chunk" || op == "aten::unbind" || op == "aten::split_with_sizes";
+  const bool part = op == "aten::slice" || op == "aten::select" || op == "aten::narrow" ||
+                    op == "aten::split" || op == "aten::chunk" || op == "aten::unbind" ||
+                    op == "aten::split_with_sizes";
   const Arg &dim = ArgOf(call, "dim"), &step = ArgOf(call, "step");
   return part && dim.known() && dim.integer == 0 && (step.none() || (step.known() && step.integer == 1));
 }
@@ -83,7 +84,8 @@ Put PutFor(TorchContext& context, const BoundCall& call) {
       return y;
     };
   }
-  if (op == "aten::transpose" || op == "aten::t" || op == "aten::swapaxes" || op == "aten::mT" || op == "aten::numpy_T")
+  if (op == "aten::transpose" || op == "aten::t" || op == "aten::swapaxes" || op == "aten::mT" ||
+      op == "aten::numpy_T")
     return [&context, call](Value*, Value* view) -> Result<Value*> {  // these are their own inverses
       BoundCall back = call;
       back.args[0] = Arg::Of(TorchContext::NewTensor(view));
@@ -105,7 +107,8 @@ Result<Value*> Recompute(TorchContext& context, BoundCall call, size_t index, si
   return context.Read(*tensor, b);
 }
 
-Status LinkOne(TorchContext& context, const BoundCall& call, size_t index, size_t result, int64_t item, Arg& view) {
+Status LinkOne(TorchContext& context, const BoundCall& call, size_t index, size_t result, int64_t item,
+               Arg& view) {
   const TensorPtr& base = call.args[index].tensor;
   Builder b(context.graph());
   TERN_ASSIGN(Value * old, context.Read(*base, b));
@@ -155,7 +158,8 @@ Status LinkViews(TorchContext& context, const BoundCall& call, std::vector<Arg>&
   return {};
 }
 
-Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& start, const Arg& end, int64_t step) {
+Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& start, const Arg& end,
+                int64_t step) {
   Emit e(b);
   constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
   const bool from_start = start.none() || (start.known() && start.integer == 0);

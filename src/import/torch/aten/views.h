@@ -20,6 +20,7 @@ Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& call);
 
 // Returns `base` with the elements start, start + step, … before `end` along `dim` replaced by `part`.
 // `start` and `end` may be negative or None, as in a Python slice.
-Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& start, const Arg& end, int64_t step);
+Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& start, const Arg& end,
+                int64_t step);
 
 }  // namespace tern::torch

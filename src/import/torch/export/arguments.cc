@@ -127,11 +127,11 @@ Result<std::vector<Dim>> ReadSizes(Json json) {
 }  // namespace
 
 DType DTypeOfExport(int64_t number) {
-  static constexpr DType kFirst[] = {DType::kInvalid, DType::kU8,  DType::kI8,  DType::kI16,     DType::kI32,
-                                     DType::kI64,     DType::kF16, DType::kF32, DType::kF64,     DType::kInvalid,
-                                     DType::kC64,     DType::kC128, DType::kBool, DType::kBF16};
-  static constexpr DType kLater[] = {DType::kU16,        DType::kF8E4M3FN,   DType::kF8E5M2, DType::kF8E4M3FNUZ,
-                                     DType::kF8E5M2FNUZ, DType::kF8E8M0,     DType::kU32,    DType::kU64};
+  static constexpr DType kFirst[] = {
+      DType::kInvalid, DType::kU8,  DType::kI8,      DType::kI16, DType::kI32,  DType::kI64,  DType::kF16,
+      DType::kF32,     DType::kF64, DType::kInvalid, DType::kC64, DType::kC128, DType::kBool, DType::kBF16};
+  static constexpr DType kLater[] = {DType::kU16,        DType::kF8E4M3FN, DType::kF8E5M2, DType::kF8E4M3FNUZ,
+                                     DType::kF8E5M2FNUZ, DType::kF8E8M0,   DType::kU32,    DType::kU64};
   if (number >= 0 && number < 14) return kFirst[number];
   if (number >= 28 && number < 36) return kLater[number - 28];
   return DType::kInvalid;

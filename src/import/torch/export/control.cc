@@ -78,7 +78,8 @@ Result<Value*> Condition(const HigherOrder& h, const Arg& arg, Builder& b) {
 
 // cond(predicate, true graph, false graph, operands)
 Result<std::vector<Arg>> Cond(HigherOrder& h) {
-  if (!h.GraphAt(1) || !h.GraphAt(2) || !h.ListAt(3)) return h.Bad("cond needs a condition, two graphs and a list");
+  if (!h.GraphAt(1) || !h.GraphAt(2) || !h.ListAt(3))
+    return h.Bad("cond needs a condition, two graphs and a list");
   const std::vector<Arg>& args = h.operands[3].arg.items;
   const Arg& predicate = h.operands[0].arg;
   if (predicate.known()) return h.reader.Inline(*h.operands[predicate.integer ? 1 : 2].graph, args);
@@ -94,7 +95,8 @@ Result<std::vector<Arg>> Cond(HigherOrder& h) {
       shown = results;
       return results;
     }));
-    if (sub->outputs().size() != node->outputs().size()) return h.Bad("the branches differ in their number of results");
+    if (sub->outputs().size() != node->outputs().size())
+      return h.Bad("the branches differ in their number of results");
   }
   b.Finish(node);
   TERN_TRY(Status(b.status()));
@@ -119,7 +121,8 @@ Result<std::vector<Arg>> WhileLoop(HigherOrder& h) {
   sub->AddInput("iteration", Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})));
   sub->AddInput("condition", Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
   std::vector<Value*> inner;
-  for (size_t i = 0; i < states.size(); ++i) inner.push_back(sub->AddInput(StrCat("state_", i), states[i]->type));
+  for (size_t i = 0; i < states.size(); ++i)
+    inner.push_back(sub->AddInput(StrCat("state_", i), states[i]->type));
   TERN_TRY(h.reader.FillSubgraph(*sub, h.place, [&]() -> Result<std::vector<Arg>> {
     TERN_ASSIGN(const auto next, h.reader.Inline(step, Joined(Tensors(inner, &carried), more)));
     if (next.size() != states.size()) return h.Bad("the body does not return all carried values");
@@ -142,8 +145,8 @@ Type SliceType(const Value* x) {
 }
 
 // Emits a Scan of `body` over axis 0 of `xs`.
-Result<std::vector<Arg>> EmitScan(HigherOrder& h, Json body, const std::vector<Arg>& init, const std::vector<Arg>& xs,
-                                  const std::vector<Arg>& more) {
+Result<std::vector<Arg>> EmitScan(HigherOrder& h, Json body, const std::vector<Arg>& init,
+                                  const std::vector<Arg>& xs, const std::vector<Arg>& more) {
   Builder b = h.Start();
   TERN_ASSIGN(const std::vector<Value*> states, ValuesOf(h, init, b));
   TERN_ASSIGN(const std::vector<Value*> scanned, ValuesOf(h, xs, b));
@@ -154,11 +157,12 @@ Result<std::vector<Arg>> EmitScan(HigherOrder& h, Json body, const std::vector<A
                       static_cast<int>(outputs.size()));
   Graph* sub = b.graph().AddSubgraph(node, "body");
   std::vector<Value*> inner;
-  for (size_t i = 0; i < states.size(); ++i) inner.push_back(sub->AddInput(StrCat("state_", i), states[i]->type));
+  for (size_t i = 0; i < states.size(); ++i)
+    inner.push_back(sub->AddInput(StrCat("state_", i), states[i]->type));
   for (size_t i = 0; i < scanned.size(); ++i)
     inner.push_back(sub->AddInput(StrCat("slice_", i), SliceType(scanned[i])));
-  TERN_TRY(h.reader.FillSubgraph(
-      *sub, h.place, [&] { return h.reader.Inline(body, Joined(Tensors(inner), more)); }));
+  TERN_TRY(h.reader.FillSubgraph(*sub, h.place,
+                                 [&] { return h.reader.Inline(body, Joined(Tensors(inner), more)); }));
   b.Finish(node);
   TERN_TRY(Status(b.status()));
   return Tensors(node->outputs());
@@ -192,17 +196,16 @@ Result<std::vector<Arg>> Wrap(HigherOrder& h) {
 
 using Function = Result<std::vector<Arg>> (*)(HigherOrder&);
 const std::map<std::string, Function>& Functions() {
-  static const auto* table = new std::map<std::string, Function>{
-      {"cond", Cond},
-      {"while_loop", WhileLoop},
-      {"scan", Scan},
-      {"map", Map},
-      {"map_impl", Map},
-      {"wrap_with_set_grad_enabled", Wrap},
-      {"wrap_with_autocast", Wrap},
-      {"wrap", Wrap},
-      {"tag_activation_checkpoint", Wrap},
-      {"invoke_subgraph", Wrap}};
+  static const auto* table = new std::map<std::string, Function>{{"cond", Cond},
+                                                                 {"while_loop", WhileLoop},
+                                                                 {"scan", Scan},
+                                                                 {"map", Map},
+                                                                 {"map_impl", Map},
+                                                                 {"wrap_with_set_grad_enabled", Wrap},
+                                                                 {"wrap_with_autocast", Wrap},
+                                                                 {"wrap", Wrap},
+                                                                 {"tag_activation_checkpoint", Wrap},
+                                                                 {"invoke_subgraph", Wrap}};
   return *table;
 }
 
@@ -210,7 +213,8 @@ const std::map<std::string, Function>& Functions() {
 
 bool SupportsHigherOrder(const std::string& name) { return Functions().count(name) > 0; }
 
-Result<std::vector<Arg>> CallHigherOrder(GraphReader& reader, const std::string& name, Json node, const Place& place) {
+Result<std::vector<Arg>> CallHigherOrder(GraphReader& reader, const std::string& name, Json node,
+                                         const Place& place) {
   const auto it = Functions().find(name);
   if (it == Functions().end()) return Unsupported("operator ", name, " of node '", place.name, "'");
   TERN_ASSIGN(std::vector<Operand> operands, OperandsOf(reader, node));

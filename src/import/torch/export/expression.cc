@@ -122,6 +122,7 @@ class Parser {
     if (two && (name == "Mod" || name == "PythonMod")) return Mod(args[0], args[1]);
     if (two && name == "CeilDiv") return CeilDiv(args[0], args[1]);
     if (two && (name == "Pow" || name == "PowByNatural")) return Raise(args[0], args[1]);
+    if (name != "Add" && name != "Mul" && name != "Max" && name != "Min") return Fail();
     Dim d = args[0];
     for (size_t i = 1; i < args.size(); ++i) {
       if (name == "Add")
@@ -130,10 +131,8 @@ class Parser {
         d = d * args[i];
       else if (name == "Max")
         d = Max(d, args[i]);
-      else if (name == "Min")
-        d = Min(d, args[i]);
       else
-        return Fail();
+        d = Min(d, args[i]);
     }
     return d;
   }

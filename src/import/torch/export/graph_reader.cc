@@ -16,7 +16,8 @@ std::string ModuleOf(Json node) {
   std::string_view text;
   if (!stack || stack->get(text)) return {};
   text.remove_prefix(text.rfind(';') + 1);  // npos + 1 is 0
-  const size_t first = text.find(','), second = first == std::string_view::npos ? first : text.find(',', first + 1);
+  const size_t first = text.find(','),
+               second = first == std::string_view::npos ? first : text.find(',', first + 1);
   if (second == std::string_view::npos) return {};
   const std::string_view path = text.substr(first + 1, second - first - 1);
   return StartsWith(path, "_empty_nn_module") ? std::string() : std::string(path);
@@ -48,24 +49,40 @@ std::string OperatorOfTarget(const std::string& target) {
 }
 
 std::string ScalarKindOfTarget(const std::string& target) {
-  static const std::map<std::string, const char*> kKinds = {
-      {"_operator.add", "add"},           {"_operator.sub", "sub"},
-      {"_operator.mul", "mul"},           {"_operator.truediv", "truediv"},
-      {"_operator.floordiv", "floordiv"}, {"_operator.mod", "mod"},
-      {"_operator.pow", "pow"},           {"_operator.eq", "eq"},
-      {"_operator.ne", "ne"},             {"_operator.lt", "lt"},
-      {"_operator.le", "le"},             {"_operator.gt", "gt"},
-      {"_operator.ge", "ge"},             {"_operator.and_", "and"},
-      {"_operator.or_", "or"},            {"_operator.xor", "xor"},
-      {"_operator.neg", "neg"},           {"_operator.not_", "not"},
-      {"_operator.pos", "to_same"},       {"torch.sym_float", "to_float"},
-      {"torch.sym_int", "to_int"},        {"torch.sym_not", "not"},
-      {"torch.sym_max", "max"},           {"torch.sym_min", "min"},
-      {"math.trunc", "trunc"},            {"math.floor", "floor"},
-      {"math.ceil", "ceil"},              {"math.sqrt", "sqrt"},
-      {"torch._sym_sqrt", "sqrt"},        {"builtins.round", "round"},
-      {"builtins.abs", "abs"},            {"builtins.max", "max"},
-      {"builtins.min", "min"},            {"_operator.abs", "abs"}};
+  static const std::map<std::string, const char*> kKinds = {{"_operator.add", "add"},
+                                                            {"_operator.sub", "sub"},
+                                                            {"_operator.mul", "mul"},
+                                                            {"_operator.truediv", "truediv"},
+                                                            {"_operator.floordiv", "floordiv"},
+                                                            {"_operator.mod", "mod"},
+                                                            {"_operator.pow", "pow"},
+                                                            {"_operator.eq", "eq"},
+                                                            {"_operator.ne", "ne"},
+                                                            {"_operator.lt", "lt"},
+                                                            {"_operator.le", "le"},
+                                                            {"_operator.gt", "gt"},
+                                                            {"_operator.ge", "ge"},
+                                                            {"_operator.and_", "and"},
+                                                            {"_operator.or_", "or"},
+                                                            {"_operator.xor", "xor"},
+                                                            {"_operator.neg", "neg"},
+                                                            {"_operator.not_", "not"},
+                                                            {"_operator.pos", "to_same"},
+                                                            {"torch.sym_float", "to_float"},
+                                                            {"torch.sym_int", "to_int"},
+                                                            {"torch.sym_not", "not"},
+                                                            {"torch.sym_max", "max"},
+                                                            {"torch.sym_min", "min"},
+                                                            {"math.trunc", "trunc"},
+                                                            {"math.floor", "floor"},
+                                                            {"math.ceil", "ceil"},
+                                                            {"math.sqrt", "sqrt"},
+                                                            {"torch._sym_sqrt", "sqrt"},
+                                                            {"builtins.round", "round"},
+                                                            {"builtins.abs", "abs"},
+                                                            {"builtins.max", "max"},
+                                                            {"builtins.min", "min"},
+                                                            {"_operator.abs", "abs"}};
   const auto it = kKinds.find(target);
   return it == kKinds.end() ? std::string() : it->second;
 }
@@ -109,7 +126,8 @@ Result<std::vector<Arg>> GraphReader::CallAten(const std::string& op, Json node,
     TERN_ASSIGN(const Json json, Member(input, "arg"));
     auto arg = ReadArgument(json, names);
     if (!arg.ok())
-      return Status(arg.status().code(), StrCat("node '", place.name, "' (", place.origin, "): ", arg.status().message()));
+      return Status(arg.status().code(),
+                    StrCat("node '", place.name, "' (", place.origin, "): ", arg.status().message()));
     if (name.empty())
       positional.push_back(std::move(*arg));
     else
@@ -215,10 +233,11 @@ Result<std::vector<Arg>> GraphReader::Inline(Json graph, const std::vector<Arg>&
   return inner.Outputs(graph);
 }
 
-Status GraphReader::SetOutputs(Graph& subgraph, const std::vector<Arg>& results, const TorchContext::Scope& scope,
-                               const Place& place) const {
+Status GraphReader::SetOutputs(Graph& subgraph, const std::vector<Arg>& results,
+                               const TorchContext::Scope& scope, const Place& place) const {
   if (!scope.WrittenRoots().empty())
-    return Unsupported("node '", place.name, "' (", place.origin, "): a nested graph that writes to a tensor of the outer graph");
+    return Unsupported("node '", place.name, "' (", place.origin,
+                       "): a nested graph that writes to a tensor of the outer graph");
   Builder b(subgraph);
   b.At(place.name, place.origin);
   std::vector<Value*> values;

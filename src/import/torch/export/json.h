@@ -12,7 +12,9 @@ namespace tern::torch {
 
 using Json = simdjson::dom::element;
 
-inline Status WrongJson(std::string_view what) { return InvalidModel("the program's JSON is broken: expected ", what); }
+inline Status WrongJson(std::string_view what) {
+  return InvalidModel("the program's JSON is broken: expected ", what);
+}
 
 // Return the member of an object. Member fails if there is none; Find returns nullopt if there is none or if
 // it is null.

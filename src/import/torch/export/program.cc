@@ -1,8 +1,8 @@
 #include "import/torch/export/program.h"
 
+#include "import/torch/aten/emit.h"
 #include "import/torch/export/graph_reader.h"
 #include "import/torch/export/state.h"
-#include "import/torch/aten/emit.h"
 
 namespace tern::torch {
 namespace {
@@ -23,8 +23,9 @@ Result<Model> ModelOf(const Archive& archive, const std::string& wanted) {
   for (const std::string& name : names)
     if (name == wanted || (wanted.empty() && (names.size() == 1 || name == "model")))
       return Model{StrCat("models/", name, ".json"), name};
-  return InvalidArgument(wanted.empty() ? std::string("the archive has several programs; choose one as signature")
-                                        : StrCat("the archive has no program '", wanted, "'"),
+  return InvalidArgument(wanted.empty()
+                             ? std::string("the archive has several programs; choose one as signature")
+                             : StrCat("the archive has no program '", wanted, "'"),
                          ": ", Join(names, ", "));
 }
 
@@ -62,7 +63,8 @@ class ProgramReader {
     TERN_ASSIGN(const Json json, Member(*version, "major"));
     TERN_ASSIGN(const int64_t major, IntOf(json));
     if (major != 8 && major != 7)
-      return Unsupported("version ", major, " of the program's schema; Tern reads versions 7 and 8 (PyTorch 2.5 and later)");
+      return Unsupported("version ", major,
+                         " of the program's schema; Tern reads versions 7 and 8 (PyTorch 2.5 and later)");
     return {};
   }
 
@@ -100,14 +102,16 @@ class ProgramReader {
       return Unsupported("a program with inputs of the kind '", spec.kind, "'");
     TERN_ASSIGN(const Json arg, Member(spec.value, "arg"));
     TERN_ASSIGN(const std::string name, TextIn(arg, "name"));
-    TERN_ASSIGN(const std::string path,
-                TextIn(spec.value, parameter ? "parameter_name" : buffer ? "buffer_name" : "tensor_constant_name"));
+    TERN_ASSIGN(const std::string path, TextIn(spec.value, parameter ? "parameter_name"
+                                                           : buffer  ? "buffer_name"
+                                                                     : "tensor_constant_name"));
     return AddWeight(name, path, out, reader);
   }
 
   Status AddWeight(const std::string& name, const std::string& path, Graph& out, GraphReader& reader) {
     auto weight = weights_->Find(path);
-    if (!weight.ok()) return Status(weight.status().code(), StrCat("weight '", path, "': ", weight.status().message()));
+    if (!weight.ok())
+      return Status(weight.status().code(), StrCat("weight '", path, "': ", weight.status().message()));
     TensorPtr tensor = TorchContext::NewTensor(out.AddConstant(std::move(weight->tensor), path));
     tensor->complex = weight->complex;
     reader.names[name] = Arg::Of(tensor);
@@ -151,8 +155,9 @@ class ProgramReader {
   Status CheckKept() const {
     for (const auto& [path, tensor] : kept_)
       if (tensor->writes() > 0)
-        return Unsupported("the program changes the buffer '", path,
-                           "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
+        return Unsupported(
+            "the program changes the buffer '", path,
+            "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
     return {};
   }
 
@@ -168,13 +173,15 @@ class ProgramReader {
       const Json result = results.at(i++);
       TERN_ASSIGN(const Union spec, UnionOf(json));
       if (spec.kind == "user_input_mutation") {
-        options_.warnings.push_back("the program changes one of its inputs; the changed input is not an output");
+        options_.warnings.push_back(
+            "the program changes one of its inputs; the changed input is not an output");
         continue;
       }
       if (spec.kind == "buffer_mutation") {
         TERN_ASSIGN(const std::string path, TextIn(spec.value, "buffer_name"));
-        return Unsupported("the program changes the buffer '", path,
-                           "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
+        return Unsupported(
+            "the program changes the buffer '", path,
+            "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
       }
       if (spec.kind != "user_output" && spec.kind != "loss_output")
         return Unsupported("a program with outputs of the kind '", spec.kind, "'");

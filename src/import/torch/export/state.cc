@@ -72,7 +72,8 @@ class RawWeights : public Weights {
 Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::string& model) {
   if (archive.big_endian()) return Unsupported("an archive with big-endian weights");
   if (model.empty())
-    return Unsupported("an archive of PyTorch 2.7 or older; load it with torch.export.load and save it with a newer version");
+    return Unsupported(
+        "an archive of PyTorch 2.7 or older; load it with torch.export.load and save it with a newer version");
   auto weights = std::make_unique<RawWeights>(archive);
   TERN_TRY(weights->AddList("data/weights/", StrCat("data/weights/", model, "_weights_config.json")));
   TERN_TRY(weights->AddList("data/constants/", StrCat("data/constants/", model, "_constants_config.json")));
