@@ -115,15 +115,15 @@ void SayClosed(const std::string& names, int64_t size, const char* option) {
 
 namespace {
 
-// Parses the value of --shape: dims such as 1x3x224x224, or a type with known dims, such as f32[1,3,224,224].
+// Parses the value of --shape: dims such as 1x3x224x224, or a type such as f32[N,3,224,224].
 Result<Type> ParseShape(const std::string& text) {
   if (text.find('[') == std::string::npos) {
     TERN_ASSIGN(const Dims dims, ParseDims(text));
     return Type::TensorOf(DType::kInvalid, Shape::Of(dims));
   }
   TERN_ASSIGN(Type type, Type::Parse(text));
-  if (!type.tensor() || !type.shape.fully_known())
-    return InvalidArgument("'", text, "' is not the type of a tensor with known dims, such as f32[1,3,224,224]");
+  if (!type.tensor() || !type.shape.ranked)
+    return InvalidArgument("'", text, "' is not the type of a tensor, such as f32[1,3,224,224]");
   return type;
 }
 
@@ -193,9 +193,10 @@ Status ShapeOptions::Apply(Graph& graph) const {
     TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
     TERN_ASSIGN(Value * input, FindInput(graph, a.name));
     TERN_ASSIGN(const Type type, ParseShape(a.value));
-    if (type.dtype != DType::kInvalid && type.dtype != input->type.dtype)
+    const bool same = type.ToString() == input->type.ToString();
+    if (type.dtype != DType::kInvalid && (type.dtype != input->type.dtype || (!type.shape.fully_known() && !same)))
       return InvalidArgument("--shape ", text, ": input '", a.name, "' is ", input->type.ToString());
-    TERN_TRY(ApplyShape(*input, type.shape.Concrete(), "--shape", symbols));
+    if (!same) TERN_TRY(ApplyShape(*input, type.shape.Concrete(), "--shape", symbols));
   }
   Substitute(graph, symbols);
   return Chosen(InferGraph(graph), "--shape and --dim").While("inferring shapes from --shape and --dim");

@@ -14,8 +14,11 @@ TERN_FORMAT(TorchExport) {
 }
 
 TERN_FORMAT(TorchScript) {
-  return {
-      .name = "TorchScript", .title = "a TorchScript model", .recognise = IsTorchScript, .library = "torch"};
+  return {.name = "TorchScript",
+          .title = "a TorchScript model",
+          .recognise = IsTorchScript,
+          .library = "torch",
+          .uses_input_types = true};
 }
 
 }  // namespace tern::load

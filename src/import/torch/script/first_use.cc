@@ -1,0 +1,115 @@
+// What the first operator that reads an input tells about the input's rank and element type.
+#include <algorithm>
+#include <array>
+
+#include "import/torch/script/inputs.h"
+
+namespace tern::torch::script {
+namespace {
+
+struct Row {
+  std::string_view op;
+  size_t index;
+  DType dtype;
+  int rank;
+};
+
+constexpr std::array kRows = {
+    Row{"aten::embedding", 1, DType::kI64, 2},   Row{"aten::embedding_bag", 1, DType::kI64, 1},
+    Row{"aten::embedding_bag", 2, DType::kI64, 1}, Row{"aten::one_hot", 0, DType::kI64, 1},
+    Row{"aten::gather", 2, DType::kI64, 2},      Row{"aten::index_select", 2, DType::kI64, 1},
+    Row{"aten::masked_fill", 1, DType::kBool, 2}, Row{"aten::masked_select", 1, DType::kBool, 2},
+    Row{"aten::where", 0, DType::kBool, 2},      Row{"aten::logical_not", 0, DType::kBool, 2},
+    Row{"aten::__and__", 0, DType::kBool, 2},    Row{"aten::__or__", 0, DType::kBool, 2},
+    Row{"aten::bitwise_not", 0, DType::kBool, 2}, Row{"aten::lstm", 0, DType::kF32, 3},
+    Row{"aten::gru", 0, DType::kF32, 3},         Row{"aten::rnn_tanh", 0, DType::kF32, 3},
+    Row{"aten::rnn_relu", 0, DType::kF32, 3},    Row{"aten::layer_norm", 0, DType::kF32, 3},
+    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4}, Row{"aten::bmm", 0, DType::kF32, 3},
+    Row{"aten::dim", 0, DType::kF32, 3},         Row{"aten::prelu", 0, DType::kF32, 4},
+    Row{"aten::pixel_shuffle", 0, DType::kF32, 4}, Row{"aten::instance_norm", 0, DType::kF32, 4},
+    Row{"aten::group_norm", 0, DType::kF32, 4},  Row{"aten::batch_norm", 0, DType::kF32, 4},
+};
+
+bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+int RankOf(const Item& item) { return item.tensor() ? item.arg.tensor->type().shape.rank() : -1; }
+
+// The rank that an axis or a list of axes needs.
+int RankOfAxes(const CallSite& call) {
+  int rank = 0;
+  if (call.op == "aten::permute" && call.args.size() == 2 && call.args[1].Is(Item::Kind::kList))
+    return static_cast<int>(call.args[1].cell->items.size());
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    if (!call.args[i].known_int()) continue;
+    const int64_t axis = call.args[i].arg.integer;
+    if (axis > -16 && axis < 16) rank = std::max(rank, static_cast<int>(axis < 0 ? -axis : axis + 1));
+  }
+  return rank;
+}
+
+// The size of axis 1 of a tensor argument, or -1.
+int64_t SizeOf(const Item& item, int axis) {
+  if (RankOf(item) <= axis) return -1;
+  const Dim& d = item.arg.tensor->type().shape[axis];
+  return d.known() ? d.value() : -1;
+}
+
+// Weights tell the number of channels or features.
+FirstUse WithWeights(const CallSite& call, FirstUse use) {
+  const std::string& op = call.op;
+  if (Contains(op, "conv") && call.args.size() > 1) {
+    const bool transposed = Contains(op, "transpose") || (call.args.size() > 6 && call.args[6].number() && call.args[6].arg.kind == Arg::Kind::kBool && call.args[6].arg.integer);
+    int64_t groups = 1;
+    const size_t at = op == "aten::_convolution" || op == "aten::convolution" ? 8 : transposed ? 6 : 6;
+    if (call.args.size() > at && call.args[at].known_int()) groups = call.args[at].arg.integer;
+    use.axis = 1;
+    use.size = transposed ? SizeOf(call.args[1], 0) : SizeOf(call.args[1], 1) * groups;
+  } else if ((op == "aten::linear" || op == "aten::matmul" || op == "aten::addmm") && call.args.size() > 1) {
+    use.axis = -1;
+    use.size = SizeOf(call.args[1], op == "aten::linear" ? 1 : 0);
+  } else if (op == "aten::batch_norm" && call.args.size() > 3) {
+    use.axis = 1;
+    use.size = SizeOf(call.args[3], 0);
+  } else if (op == "aten::layer_norm" && call.args.size() > 1 && call.args[1].list_or_tuple() && !call.args[1].cell->items.empty()) {
+    use.axis = -1;
+    const Item& last = call.args[1].cell->items.back();
+    if (last.known_int()) use.size = last.arg.integer;
+  }
+  return use;
+}
+
+FirstUse UseOf(const CallSite& call, size_t index) {
+  for (const Row& row : kRows)
+    if (row.op == call.op && row.index == index) return {row.dtype, row.rank};
+  if (Contains(call.op, "conv") && index == 0 && call.args.size() > 1 && RankOf(call.args[1]) > 2)
+    return {DType::kF32, RankOf(call.args[1])};
+  if (StartsWith(call.op, "aten::adaptive") || Contains(call.op, "pool") || Contains(call.op, "upsample") ||
+      Contains(call.op, "pad")) {
+    for (const auto& [text, rank] : {std::pair("1d", 3), std::pair("2d", 4), std::pair("3d", 5)})
+      if (Contains(call.op, text)) return {DType::kF32, rank};
+    return {DType::kF32, 4};
+  }
+  for (const char* op : {"aten::size", "aten::transpose", "aten::permute", "aten::flatten", "aten::select",
+                         "aten::slice", "aten::unsqueeze", "aten::squeeze", "aten::softmax", "aten::unbind", "aten::chunk", "aten::split"})
+    if (call.op == op) {
+      const bool adds = call.op == "aten::unsqueeze" || call.op == "aten::slice" || call.op == "aten::chunk" || call.op == "aten::split";
+      const int axes = RankOfAxes(call);
+      return {DType::kF32, std::max(adds || call.op == "aten::flatten" ? 2 : axes, 2)};
+    }
+  // Comparing with an int is typical of tokens.
+  if ((call.op == "aten::eq" || call.op == "aten::ne") && call.args.size() == 2 && call.args[1 - index].known_int())
+    return {DType::kI64, 2};
+  // An elementwise operator with another tensor: the same rank.
+  if (call.args.size() > 1 && index < 2 && RankOf(call.args[1 - index]) > 0)
+    return {DType::kF32, RankOf(call.args[1 - index])};
+  return {};
+}
+
+}  // namespace
+
+FirstUse FirstUseOf(const CallSite& call, size_t index) {
+  const FirstUse use = UseOf(call, index);
+  return index == 0 ? WithWeights(call, use) : use;
+}
+
+}  // namespace tern::torch::script

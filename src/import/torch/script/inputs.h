@@ -1,0 +1,77 @@
+// The inputs of a TorchScript model: the parameters of its method forward. The file declares neither shapes nor
+// element types, so they come from the caller, from the example that the model was traced with, or from the
+// first operator that reads an input.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/torch/script/interpreter.h"
+#include "import/torch/script/pickle.h"
+
+namespace tern::torch::script {
+
+// The types of inputs that the caller gives, by name. An element type or a rank may be unknown. The name of the
+// only input may be empty.
+using GivenTypes = std::map<std::string, Type>;
+
+// What an attempt to import assumes about inputs that the caller does not describe.
+struct Assumptions {
+  bool traced_batch = false;  // whether the first dim of a traced example stays; the other dims always do
+  int rank = 0;                    // the rank of other inputs; 0 means that their first use decides
+};
+
+// Says what the first use of a tensor tells about it. `index` is its position among the arguments.
+struct FirstUse {
+  DType dtype = DType::kF32;
+  int rank = 2;
+  int axis = 0;       // an axis whose size is known; negative axes count from the end
+  int64_t size = -1;  // its size; -1 if no size is known
+};
+FirstUse FirstUseOf(const CallSite& call, size_t index);
+
+class Inputs : public InputSource {
+ public:
+  // `traced` are the example's arguments of forward, or null.
+  Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced, Assumptions assumptions)
+      : graph_(graph), given_(given), traced_(traced), assumptions_(assumptions) {}
+
+  // Makes the arguments of forward. A parameter with a default becomes an input only if the caller names it.
+  Result<KeywordItems> Arguments(Interpreter& in, const Function& forward);
+
+  Result<Item> DictInput(const std::string& parameter, const std::string& key) override;
+  bool HasDictInput(const std::string& parameter, const std::string& key) const override;
+  Status BeforeUse(const CallSite& call) override;
+
+  // Fails if the caller describes an input that the model does not have.
+  Status CheckNames() const;
+  bool used_traced() const { return used_traced_; }
+  bool guessed() const { return !guesses_.empty(); }
+  // "x f32[x_0,x_1]", for each input whose type is a guess.
+  std::vector<std::string> Guesses() const;
+
+ private:
+  Result<Item> Make(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example, int depth);
+  Result<Item> MakeMany(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example,
+                        int depth);
+  Item Number(const std::string& name, DType dtype);
+  Item NewInput(const std::string& name, const Pickled* example);
+  bool Given(const std::string& name) const;  // the caller describes this input or one whose name starts so
+  Type FromExample(const std::string& name, const Pickled& example) const;
+  void Decide(Value* input, const FirstUse& use);
+
+  Graph& graph_;
+  const GivenTypes& given_;
+  const Pickled* traced_;
+  Assumptions assumptions_;
+  struct Open {
+    Value* value;
+    bool dtype, rank;  // what is not decided
+  };
+  std::map<const TensorVar*, Open> open_;
+  std::vector<Value*> guesses_;
+  bool used_traced_ = false;
+};
+
+}  // namespace tern::torch::script

@@ -1,0 +1,10 @@
+// torch.tensor(…) of numbers and nested lists.
+#pragma once
+#include "import/torch/script/interpreter.h"
+
+namespace tern::torch::script {
+
+// `dtype` is the number of a ScalarType, or None: then the numbers decide.
+Result<Item> LiteralTensor(Interpreter& in, const Item& data, const Item& dtype);
+
+}  // namespace tern::torch::script

@@ -1,0 +1,59 @@
+// Reads Python pickles without running anything. Only the classes and functions of a fixed list are accepted,
+// and they only build data.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace tern::torch::script {
+
+// A piece of unpickled data. Pieces may refer to the same piece, and to themselves.
+struct Pickled {
+  enum class Kind {
+    kNone,
+    kBool,     // number
+    kInt,      // number
+    kFloat,    // real
+    kText,     // text
+    kBytes,    // text
+    kList,     // items
+    kTuple,    // items
+    kDict,     // items are key, value, key, value, …
+    kGlobal,   // text is "module.name"
+    kStorage,  // text is the key of the storage, dtype its element type
+    kTensor,   // text, dtype, dims, strides, number (the offset in elements)
+    kDevice,   // text
+    kDType,    // dtype
+    kObject,   // text is the class "__torch__.a.B"; items[0], if any, is its state
+    kEnum,     // text is the class, items[0] the value
+  };
+  Kind kind = Kind::kNone;
+  int64_t number = 0;
+  double real = 0;
+  std::string text;
+  DType dtype = DType::kInvalid;
+  Dims dims, strides;
+  std::vector<const Pickled*> items;
+
+  bool Is(Kind k) const { return kind == k; }
+  const Pickled* Find(std::string_view key) const;  // an item of a dict; null if there is none
+};
+
+class Pickle {
+ public:
+  // `bytes` is untrusted. Errors name the offset and what is not allowed.
+  static Result<Pickle> Parse(std::string_view bytes);
+  const Pickled& root() const { return *root_; }
+
+ private:
+  friend class Unpickler;
+  std::deque<Pickled> pieces_;
+  const Pickled* root_ = nullptr;
+};
+
+}  // namespace tern::torch::script

@@ -1,0 +1,66 @@
+#include "import/torch/script/pickle.h"
+
+#include <gtest/gtest.h>
+
+namespace tern::torch::script {
+namespace {
+
+using namespace std::string_literals;
+using Kind = Pickled::Kind;
+
+Result<Pickle> Parse(const std::string& body) { return Pickle::Parse("\x80\x02"s + body + "."); }
+
+TEST(Pickle, ReadsNumbersAndTexts) {
+  const auto p = Parse("(K\x05J\xff\xff\xff\xff\x8a\x02\x00\x80G\x3f\xf8\x00\x00\x00\x00\x00\x00\x88NX\x02\x00\x00\x00hit"s);
+  ASSERT_TRUE(p.ok()) << p.status().ToString();
+  const auto& items = p->root().items;
+  ASSERT_EQ(items.size(), 7u);
+  EXPECT_EQ(items[0]->number, 5);
+  EXPECT_EQ(items[1]->number, -1);
+  EXPECT_EQ(items[2]->number, -32768);
+  EXPECT_EQ(items[3]->real, 1.5);
+  EXPECT_EQ(items[4]->kind, Kind::kBool);
+  EXPECT_EQ(items[6]->text, "hi");
+}
+
+TEST(Pickle, ReadsObjects) {
+  const auto p = Parse("c__torch__.a\nB\n)\x81}X\x01\x00\x00\x00wK\x03sb"s);
+  ASSERT_TRUE(p.ok()) << p.status().ToString();
+  EXPECT_EQ(p->root().kind, Kind::kObject);
+  EXPECT_EQ(p->root().text, "__torch__.a.B");
+  ASSERT_EQ(p->root().items.size(), 1u);
+  EXPECT_EQ(p->root().items[0]->Find("w")->number, 3);
+}
+
+TEST(Pickle, SharesMemoizedPieces) {
+  const auto p = Parse("(]q\x07h\x07t"s);
+  ASSERT_TRUE(p.ok()) << p.status().ToString();
+  EXPECT_EQ(p->root().items[0], p->root().items[1]);
+}
+
+TEST(Pickle, RefusesFunctionsByName) {
+  const auto p = Parse("cposix\nsystem\nX\x02\x00\x00\x00ls\x85R"s);
+  ASSERT_FALSE(p.ok());
+  EXPECT_EQ(p.status().message(), "pickle, byte 16: the file asks for \"posix.system\", which is not allowed in a model");
+}
+
+TEST(Pickle, RefusesOpcodes) {
+  EXPECT_EQ(Parse("P1\n").status().message(), "pickle, byte 3: the opcode 80 is not allowed");
+  EXPECT_FALSE(Parse("(iposix\nsystem\n").ok());
+}
+
+TEST(Pickle, RefusesBrokenStacks) {
+  for (const std::string& body : {"a"s, "s"s, "R"s, "t"s, "e"s, "b"s, "Q"s, "h\x01"s, "\x85"s, "NN"s, ""s, "(NNu"s, "]Na]s"s})
+    EXPECT_FALSE(Parse(body).ok()) << body;
+  EXPECT_FALSE(Pickle::Parse("").ok());
+  EXPECT_FALSE(Pickle::Parse("\x80\x02"s).ok());
+  EXPECT_FALSE(Pickle::Parse("abc").ok());
+}
+
+TEST(Pickle, ChecksLengths) {
+  EXPECT_EQ(Parse("X\xff\xff\xff\xff"s).status().message(), "pickle, byte 7: 4294967295 bytes are needed, but 1 are left");
+  EXPECT_FALSE(Parse("\x8a\x09" + std::string(9, 'a')).ok());
+}
+
+}  // namespace
+}  // namespace tern::torch::script
