@@ -182,8 +182,8 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
-  const Destination ins{save_inputs_, g.inputs()}, outs{piped ? "" : output_dir_, g.outputs()};
-  TERN_TRY(CheckFileNames({ins, outs}));
+  Destination ins{save_inputs_, g.inputs()}, outs{piped ? "" : output_dir_, g.outputs()};
+  NameFiles({&ins, &outs});
   const Stopwatch watch;
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
