@@ -87,7 +87,9 @@ Status BenchTool::FirstRun(Engine& engine, const DatumList& inputs, Measured& m)
   for (const auto& [node, kernel] : engine.Kernels()) m.reference_nodes += kernel == "reference";
   if (output_dir_.empty()) return {};
   TERN_ASSIGN(const DatumList results, engine.Run(inputs));
-  return WriteData({output_dir_, engine.graph().outputs()}, results, "npy").status();
+  Destination outs{output_dir_, engine.graph().outputs()};
+  NameFiles({&outs});
+  return WriteData(outs, results, "npy").status();
 }
 
 Status BenchTool::Measure(Engine& engine, Measured& m) const {

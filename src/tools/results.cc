@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <map>
 
 #include "data/file.h"
 #include "data/json_writer.h"
@@ -13,8 +11,6 @@
 #include "data/text.h"
 #include "export/onnx/test_datum.h"
 #include "tools/units.h"
-
-namespace fs = std::filesystem;
 
 namespace tern::tools {
 namespace {
@@ -80,36 +76,13 @@ std::string ElementText(const Tensor& t, int64_t i) {
 
 }  // namespace
 
-std::string FileName(const std::string& value_name) {
-  std::string name = value_name;
-  for (char& c : name)
-    if (c == '/' || c == ':' || c == '\0') c = '_';
-  if (name.empty() || name == "." || name == "..") name.insert(0, "_");
-  return name;
-}
-
-Status CheckFileNames(const std::vector<Destination>& destinations) {
-  std::map<std::string, const Value*> taken;
-  for (const Destination& to : destinations) {
-    if (to.folder.empty()) continue;
-    const fs::path folder = fs::absolute(to.folder).lexically_normal() / "";
-    for (const Value* v : to.values) {
-      const auto [it, fresh] = taken.emplace((folder / FileName(v->name)).string(), v);
-      if (!fresh)
-        return InvalidArgument("'", it->second->name, "' and '", v->name, "' would both be written to '",
-                               to.folder, "/", FileName(v->name), "'; nothing was run");
-    }
-  }
-  return {};
-}
-
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format) {
   TERN_TRY(data::MakeFolders(to.folder));
   std::vector<std::string> paths;
   for (size_t i = 0; i < data.size(); ++i) {
     const std::string kind = KindFor(data[i], format);
-    paths.push_back(StrCat(to.folder, "/", FileName(to.values[i]->name), ".", kind));
+    paths.push_back(StrCat(to.folder, "/", to.names[i], ".", kind));
     TERN_ASSIGN(const std::string bytes, Format(data[i], kind));
     TERN_TRY(data::WriteFile(paths.back(), bytes));
   }

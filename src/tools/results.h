@@ -3,25 +3,14 @@
 #include <string>
 
 #include "core/datum.h"
-#include "ir/graph.h"
+#include "tools/file_names.h"
 
 namespace tern::tools {
 
-// Converts a value's name to a file name. Replaces / and : by _. Puts _ before the names "", "." and "..".
-std::string FileName(const std::string& value_name);
-
-// A folder, and the values to be written to it.
-struct Destination {
-  std::string folder;
-  const std::vector<Value*>& values;
-};
-// Fails if two values would be written to the same file.
-Status CheckFileNames(const std::vector<Destination>& destinations);
-
 // Writes one file per value to the folder and returns the paths. Creates the folder if it does not exist. A
-// tensor is written as <FileName>.<format>. Other values are also written in this format if it can store
-// them. If it cannot, a sequence of tensors is written as .npz with the arrays arr_0, arr_1, …, and any other
-// value is written as .json.
+// tensor is written as <name>.<format>, where Destination::names has the names. Other values are also written
+// in this format if it can store them. If it cannot, a sequence of tensors is written as .npz with the arrays
+// arr_0, arr_1, …, and any other value is written as .json.
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 

@@ -193,8 +193,8 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
   const std::vector<Value*> fed = WithoutStates(g, g.inputs()), results = WithoutStates(g, g.outputs());
-  const Destination ins{save_inputs_, fed}, outs{piped ? "" : output_dir_, results};
-  TERN_TRY(CheckFileNames({ins, outs}));
+  Destination ins{save_inputs_, fed}, outs{piped ? "" : output_dir_, results};
+  NameFiles({&ins, &outs});
   const Stopwatch watch;
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));

@@ -63,6 +63,11 @@ class Convolution(LayerTest):
                 with self.subTest(params=params, bias=bias):
                     self.conv(x, outputs, kernel, params, group, bias=bias)
 
+    def test_hole_is_a_dilation(self):
+        x, w = numbers(1, 2, 9, 9), numbers(3, 2, 3, 3, seed=1)
+        params = "convolution_param { num_output: 3 kernel_size: 3 bias_term: false %s: 2 }"
+        np.testing.assert_array_equal(self.run_layer("Convolution", [x], params % "hole", [w])[0], self.run_layer("Convolution", [x], params % "dilation", [w])[0])
+
     def test_depthwise_types(self):
         x, w = numbers(1, 6, 7, 7), numbers(6, 1, 3, 3, seed=1)
         plain = self.run_layer("Convolution", [x], "convolution_param { num_output: 6 kernel_size: 3 group: 6 bias_term: false }", [w])[0]

@@ -97,13 +97,18 @@ Status Deconvolution(Layer& n) {
               WeightDims(shape.channels, shape.outputs / shape.groups, shape.window.kernel));
 }
 
+constexpr int64_t kMaxWeights = 1 << 26;  // of Im2col
+
 // Emits a convolution whose weights select the elements of the window: [N, C * kernel, height, width].
 Status Im2col(Layer& n) {
   TERN_ASSIGN(const Dims dims, n.DimsOf(0));
   if (dims.size() < 3) return n.Bad("the bottom has ", dims.size(), " axes, but must have spatial axes");
   TERN_ASSIGN(const WindowParams window, ConvWindow(n, static_cast<int>(dims.size()) - 2));
-  const int64_t taps = CountOf(window.kernel);
-  if (taps > 4096) return n.NotYet("a window of ", taps, " elements");
+  int64_t taps = 1;
+  for (const int64_t size : window.kernel) {
+    taps *= size;
+    if (taps > 4096 || dims[1] > kMaxWeights / (taps * taps)) return n.NotYet("a window of this size");
+  }
   Tensor select(DType::kF32, WeightDims(dims[1] * taps, 1, window.kernel));
   for (int64_t i = 0; i < dims[1] * taps; ++i) select.data<float>()[i * taps + i % taps] = 1;
   n.Out(0, n.b.Op("Conv", {n.In(0), n.b.Const(std::move(select))},
@@ -126,7 +131,8 @@ Result<WindowParams> ConvWindow(const Layer& n, int axes) {
                                  p.stride_w(), 1, axes));
   TERN_ASSIGN(w.pads,
               PerAxis(n, "pad", p.pad(), p.has_pad_h() || p.has_pad_w(), p.pad_h(), p.pad_w(), 0, axes));
-  TERN_ASSIGN(w.dilations, PerAxis(n, "dilation", p.dilation(), false, 0, 0, 1, axes));
+  TERN_ASSIGN(w.dilations,
+              PerAxis(n, "dilation", p.hole_size() > 0 ? p.hole() : p.dilation(), false, 0, 0, 1, axes));
   TERN_TRY(CheckPositive(n, "kernel_size", w.kernel));
   TERN_TRY(CheckPositive(n, "stride", w.strides));
   TERN_TRY(CheckPositive(n, "dilation", w.dilations));

@@ -122,9 +122,10 @@ Status SigmoidCrossEntropyLoss(Layer& n) {
 
 Status HingeLoss(Layer& n) {
   TERN_ASSIGN(const Labelled l, LabelledOf(n, 1, false, 0));
-  std::vector<int64_t> numbers(static_cast<size_t>(l.classes));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
-  Value* classes = n.b.Const(Tensor::Ints(numbers).Reshaped({1, l.classes, 1}));
+  Value* numbers =
+      n.b.Op("Range", {n.b.Scalar(DType::kI64, 0), n.b.Scalar(DType::kI64, static_cast<double>(l.classes)),
+                       n.b.Scalar(DType::kI64, 1)});
+  Value* classes = Reshaped(n, numbers, {1, l.classes, 1});
   Value* is_label = Binary(n, "equal", classes, l.labels);
   Value* margin = n.b.Op("Where", {is_label, Unary(n, "neg", l.scores), l.scores});
   margin = Unary(n, "relu", Affine(n, margin, 1, 1));

@@ -7,7 +7,7 @@
 namespace tern::caffe {
 namespace {
 
-constexpr int64_t kMaxPriors = 1 << 26;
+constexpr int64_t kMaxPriors = 1 << 22;  // the constant then has 128 MiB
 
 struct PriorSizes {
   std::vector<std::pair<float, float>> boxes;  // width and height of each prior at a position
