@@ -45,13 +45,12 @@ class AlexNet(nn.Cell):
         self.conv1 = nn.Conv2d(3, 16, 11, stride=4, pad_mode="same", has_bias=True)
         self.conv2 = nn.Conv2d(16, 24, 5, pad_mode="pad", padding=2, has_bias=True)
         self.conv3 = nn.Conv2d(24, 24, 3, pad_mode="pad", padding=1, has_bias=True)
-        self.lrn = ops.LRN(depth_radius=2, bias=1.0, alpha=1e-4, beta=0.75)
         self.pool = nn.MaxPool2d(3, 2, pad_mode="valid")
         self.relu = ops.ReLU()
         self.fc = nn.SequentialCell(nn.Dense(24 * 3 * 3, 32), nn.ReLU(), nn.Dropout(p=0.5), nn.Dense(32, 10))
 
     def construct(self, x):
-        x = self.pool(self.lrn(self.relu(self.conv1(x))))
+        x = self.pool(self.relu(self.conv1(x)))
         x = self.pool(self.relu(self.conv2(x)))
         x = self.relu(self.conv3(x))
         return self.fc(x.reshape((x.shape[0], -1)))
@@ -485,7 +484,7 @@ class Branches(nn.Cell):
             y = x * 2
         else:
             y = ops.exp(x) - 1
-        if ops.max(x)[0] > 1.5:
+        if ops.ReduceMax()(x, ()) > 1.5:
             y = y + 7
         return y * y
 
