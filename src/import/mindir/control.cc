@@ -5,7 +5,8 @@ namespace tern::mindir {
 namespace {
 
 bool HoldsItems(const Item& item) {
-  return item.is(Item::Kind::kTuple) || item.is(Item::Kind::kCallAgain) || item.is(Item::Kind::kFunction);
+  return item.is(Item::Kind::kTuple) || item.is(Item::Kind::kCallAgain) || item.is(Item::Kind::kLeave) ||
+         item.is(Item::Kind::kFunction);
 }
 
 }  // namespace
@@ -50,15 +51,69 @@ Value* ConditionOf(Builder& b, const Item& condition, bool negate) {
   return negate ? b.Op("Unary", {v}, {{"kind", "not"}}) : v;
 }
 
-Result<Item> GraphImporter::ImportBranch(Graph& branch, const Item& function, const std::vector<Item>& arguments,
-                                         const pb::NodeProto& call, int index) {
-  GraphImporter inner(context_, branch, this);
-  TERN_ASSIGN(Item result, inner.CallItem(function, arguments, call, index));
-  Builder b(branch);
+namespace {
+
+Value* ZeroOf(Builder& b, const Type& type) {
+  std::vector<int64_t> dims;
+  for (const Dim& dim : type.shape.dims) dims.push_back(dim.known() ? dim.value() : 1);
+  return b.Op("Fill", {b.Ints(dims)}, {{"value", Tensor(type.dtype, {1})}});
+}
+
+Status FinishBranch(Graph& graph, const Item& result) {
+  Builder b(graph);
   std::vector<Value*> outputs;
   TERN_TRY(Flatten(result, b, outputs));
-  branch.SetOutputs(std::move(outputs));
-  return result;
+  graph.SetOutputs(std::move(outputs));
+  return {};
+}
+
+}  // namespace
+
+Item Placeholder(Builder& b, const Item& item) {
+  if (item.is(Item::Kind::kValue)) return Item::Of(ZeroOf(b, item.value->type));
+  if (item.is(Item::Kind::kConstant))
+    return Item::Of(ZeroOf(b, Type::TensorOf(item.constant.dtype(), Shape::Of(item.constant.dims()))));
+  if (!HoldsItems(item)) return item;
+  std::vector<Item> items;
+  for (size_t i = 0; i < item.size(); ++i) items.push_back(Placeholder(b, item[i]));
+  Item out = item;
+  out.items = std::make_shared<const std::vector<Item>>(std::move(items));
+  return out;
+}
+
+Status GraphImporter::Reconcile(Graph& first, Item& yes, Graph& second, Item& no) const {
+  const pb::GraphProto* loop = context_.loops.empty() ? nullptr : context_.loops.back();
+  const auto again = [&](const Item& item) { return item.is(Item::Kind::kCallAgain) && item.graph == loop; };
+  const auto leave = [&](const Item& item) { return item.is(Item::Kind::kLeave) && item.graph == loop; };
+  std::optional<Item> next, result;
+  for (const Item* item : {&yes, &no}) {
+    if (again(*item)) {
+      next = Item::Tuple(*item->items);
+    } else if (leave(*item)) {
+      next = (*item)[1];
+      result = (*item)[2];
+    } else {
+      result = *item;
+    }
+  }
+  if (!loop || !next || !result)
+    return Unsupported("the branches of a condition return ", yes.Describe(), " and ", no.Describe());
+  const auto convert = [&](Graph& graph, Item& item) -> Status {
+    if (leave(item)) return {};
+    Builder b(graph);
+    const bool goes_on = again(item);
+    Item flag = Item::Of(b.Const(Tensor::Scalar(DType::kBool, goes_on)));
+    Item out = Item::Tuple({std::move(flag), goes_on ? Item::Tuple(*item.items) : Placeholder(b, *next),
+                            goes_on ? Placeholder(b, *result) : item},
+                           Item::Kind::kLeave);
+    out.graph = loop;
+    item = std::move(out);
+    return b.status();
+  };
+  TERN_TRY(convert(first, yes));
+  TERN_TRY(convert(second, no));
+  if (SameStructure(yes, no)) return {};
+  return Unsupported("the branches of a condition in a loop return different structures");
 }
 
 Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& arguments,
@@ -69,12 +124,13 @@ Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& 
   TERN_TRY(Status(b.status()));
   Node* node = b.Open("If", {condition}, {}, outputs);
   Graph* then_graph = graph_.AddSubgraph(node, "then");
-  TERN_ASSIGN(result, ImportBranch(*then_graph, callee[1], arguments, call, index));
+  TERN_ASSIGN(result, GraphImporter(context_, *then_graph, this).CallItem(callee[1], arguments, call, index));
   Graph* else_graph = graph_.AddSubgraph(node, "else");
-  TERN_ASSIGN(const Item other, ImportBranch(*else_graph, callee[2], arguments, call, index));
+  TERN_ASSIGN(Item other, GraphImporter(context_, *else_graph, this).CallItem(callee[2], arguments, call, index));
   if (!SameStructure(result, other))
-    return Unsupported("the branches of node '", ShortName(call.name()), "' (Switch) return ", result.Describe(),
-                       " and ", other.Describe());
+    TERN_TRY(Reconcile(*then_graph, result, *else_graph, other).While(StrCat("importing node '", ShortName(call.name()), "'")));
+  TERN_TRY(FinishBranch(*then_graph, result));
+  TERN_TRY(FinishBranch(*else_graph, other));
   count = static_cast<int>(then_graph->outputs().size());
   if (outputs != count) return node;
   b.Finish(node);

@@ -20,6 +20,33 @@ void NameValues(const Item& item, const std::string& name, const Graph& graph) {
   for (size_t i = 0; i < item.size(); ++i) NameValues(item[i], StrCat(name, ".", i), graph);
 }
 
+// Casts a result to the element type that MindSpore declares for it, such as the type of indices, which differs
+// between versions. Sizes that inference does not find are taken from the declaration.
+Status ApplyDeclared(Builder& b, const pb::AttributeProto& declared, Item& item) {
+  if (item.is(Item::Kind::kTuple) && declared.values_size() == static_cast<int>(item.size())) {
+    std::vector<Item> items = *item.items;
+    for (size_t i = 0; i < items.size(); ++i)
+      TERN_TRY(ApplyDeclared(b, declared.values(static_cast<int>(i)), items[i]));
+    item.items = std::make_shared<const std::vector<Item>>(std::move(items));
+    return {};
+  }
+  if (!item.is(Item::Kind::kValue) || item.number || declared.type() != pb::AttributeProto::TENSORS ||
+      declared.tensors_size() != 1)
+    return {};
+  const auto type = TypeFromMindir(declared.tensors(0), "");
+  const DType found = item.value->type.dtype;
+  if (!type.ok() || found == DType::kInvalid || type->dtype == DType::kString || IsComplex(type->dtype)) return {};
+  if (found != type->dtype && !item.value->is_constant()) item.value = b.Op("Cast", {item.value}, {{"to", type->dtype}});
+  if (item.value->producer) RefineType(item.value->type, *type);
+  return b.status();
+}
+
+const pb::AttributeProto* DeclaredType(const pb::NodeProto& node) {
+  for (const auto& attribute : node.attribute())
+    if (attribute.name() == "shape" && !attribute.has_ref_attr_name()) return &attribute;
+  return nullptr;
+}
+
 }  // namespace
 
 std::string ShortName(const std::string& name) {
@@ -96,6 +123,7 @@ Result<Item> GraphImporter::RunPrimitive(const std::string& op, const Attributes
   // An argument of the wrong kind is reported first, because it may cause other errors.
   TERN_TRY(Status(builder.status()));
   TERN_TRY(std::move(converted));
+  if (const auto* declared = DeclaredType(node)) TERN_TRY(ApplyDeclared(builder, *declared, view.result()));
   return view.result();
 }
 

@@ -72,9 +72,9 @@ class GraphImporter {
   Result<Item> Find(const std::string& name);
   Result<Item> FindConstant(const std::string& name);
 
-  // Imports one branch of an If into a graph of its own. Returns the result.
-  Result<Item> ImportBranch(Graph& branch, const Item& function, const std::vector<Item>& arguments,
-                            const pb::NodeProto& call, int index);
+  // Gives the results of two branches the same structure, if one of them calls the loop that is being built again
+  // and the other one leaves it.
+  Status Reconcile(Graph& first, Item& yes, Graph& second, Item& no) const;
   // Adds an If with this number of outputs, or with none if the number is not known yet. `result` receives the
   // structure of the result, `count` the number of its tensors.
   Result<Node*> AddIf(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call, int index,
@@ -93,6 +93,8 @@ class GraphImporter {
   struct Loop;
   Result<Node*> AddLoop(Loop& loop);
   Status FillLoopBody(Loop& loop, Graph& body);
+  Result<std::vector<Value*>> AddStates(Loop& loop, Graph& body) const;
+  Result<Item> CallRest(const Loop& loop, const Node& node, const pb::NodeProto& call, int index);
   Result<Item> BindSwitch(const Item& callee, const std::vector<Item>& arguments) const;
 
   ModelContext& context_;
@@ -105,6 +107,9 @@ class GraphImporter {
 
 // Returns the condition as a value of type bool[].
 Value* ConditionOf(Builder& b, const Item& condition, bool negate);
+
+// Returns the item with its tensors replaced by zeros. Unknown sizes become 1.
+Item Placeholder(Builder& b, const Item& item);
 
 // Appends the tensors of an item, also those in tuples, to `values`. Adds constants to the graph.
 Status Flatten(const Item& item, Builder& b, std::vector<Value*>& values);

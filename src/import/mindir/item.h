@@ -22,7 +22,8 @@ struct Item {
     kFunction,   // a graph or a primitive, with its first arguments
     kSwitch,     // items: a condition, and the functions that a call then calls
     kCallAgain,  // the result of a loop's body: the next call of `graph`, with the arguments `items`
-    kLeave,      // the result of a loop's body that may end the loop; see loop.cc
+    kLeave,      // the result of a body that may leave the loop of `graph`. items: whether the loop goes on, a
+                 // tuple with the arguments of its next call, and the result if it does not go on
   };
   Kind kind = Kind::kNone;
   bool number = false;  // kConstant: a Python number; kValue: a number that is known at run time only

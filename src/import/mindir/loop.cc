@@ -12,6 +12,9 @@ struct GraphImporter::Loop {
   std::vector<Value*> initial;   // the tensors of the arguments
   std::vector<bool> constant;    // per tensor: every iteration passes it on unchanged
   Value* condition = nullptr;    // whether the first iteration runs
+  // For a loop with `break` or `return`: zeros with the structure of the result of leaving it. Further states of the
+  // loop are this result, and whether the loop was left.
+  std::optional<Item> leaving;
 };
 
 namespace {
@@ -87,13 +90,14 @@ Result<Item> GraphImporter::CallUntilSwitch(const pb::GraphProto& function, cons
   return result;
 }
 
-Status GraphImporter::FillLoopBody(Loop& loop, Graph& body) {
+// Adds the inputs of the body. Returns the tensors of the arguments in the body.
+Result<std::vector<Value*>> GraphImporter::AddStates(Loop& loop, Graph& body) const {
   body.AddInput("iteration", Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})));
   body.AddInput("condition", Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
-  std::vector<Value*> states = loop.initial, outputs;
+  std::vector<Value*> states = loop.initial, leaving;
+  Builder unused(graph_);
   size_t index = 0;
   for (size_t i = 0; i < loop.arguments.size(); ++i) {
-    Builder unused(graph_);
     std::vector<Value*> tensors;
     TERN_TRY(Flatten(loop.arguments[i], unused, tensors));
     for (size_t k = 0; k < tensors.size(); ++k, ++index) {
@@ -102,24 +106,46 @@ Status GraphImporter::FillLoopBody(Loop& loop, Graph& body) {
       states[index] = body.AddInput(StrCat("state", index), type);
     }
   }
-  size_t next = 0;
-  const Item arguments = Unflatten(Item::Tuple(loop.arguments), states, next);
+  if (loop.leaving) {
+    TERN_TRY(Flatten(*loop.leaving, unused, leaving));
+    for (const Value* v : leaving) body.AddInput(StrCat("result", body.inputs().size()), v->type);
+    body.AddInput("left", Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
+  }
+  return states;
+}
+
+Status GraphImporter::FillLoopBody(Loop& loop, Graph& body) {
+  TERN_ASSIGN(const std::vector<Value*> states, AddStates(loop, body));
+  size_t used = 0;
+  const Item arguments = Unflatten(Item::Tuple(loop.arguments), states, used);
   GraphImporter inner(context_, body, this);
   TERN_ASSIGN(Item choice, inner.CallUntilSwitch(loop.function, *arguments.items));
   TERN_ASSIGN(Item again, inner.CallItem(choice[loop.body_branch], {}, pb::NodeProto(), 0));
-  if (!again.is(Item::Kind::kCallAgain) || again.graph != &loop.function ||
-      !SameStructure(Item::Tuple(*again.items), Item::Tuple(loop.arguments)))
+  const bool leaves = again.is(Item::Kind::kLeave);
+  if ((!leaves && !again.is(Item::Kind::kCallAgain)) || again.graph != &loop.function)
     return Unsupported("the loop '", loop.name, "' has a body that does not end with its next iteration");
-  TERN_ASSIGN(Item following, inner.CallUntilSwitch(loop.function, *again.items));
-  Builder b(body);
-  TERN_TRY(Flatten(again, b, outputs));
+  const Item next = leaves ? again[1] : Item::Tuple(*again.items);
+  if (!SameStructure(next, Item::Tuple(loop.arguments)))
+    return Unsupported("the structure of the states of the loop '", loop.name, "' changes");
+  TERN_ASSIGN(Item following, inner.CallUntilSwitch(loop.function, *next.items));
+  Builder b(body), outside(graph_);
+  std::vector<Value*> outputs, leaving;
+  TERN_TRY(Flatten(next, b, outputs));
   std::vector<Value*> results = {ConditionOf(b, following[0], loop.body_branch == 2)};
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (loop.constant[i]) continue;
     loop.constant[i] = outputs[i] == states[i];
     results.push_back(outputs[i]);
   }
+  if (leaves) {
+    TERN_TRY(Flatten(again[2], b, leaving));
+    results[0] = b.Op("Binary", {results[0], again[0].value}, {{"kind", "and"}});
+    results.insert(results.end(), leaving.begin(), leaving.end());
+    results.push_back(b.Op("Unary", {again[0].value}, {{"kind", "not"}}));
+    if (!loop.leaving) loop.leaving = Placeholder(outside, again[2]);
+  }
   TERN_TRY(Status(b.status()));
+  TERN_TRY(Status(outside.status()));
   body.SetOutputs(std::move(results));
   return {};
 }
@@ -130,6 +156,10 @@ Result<Node*> GraphImporter::AddLoop(Loop& loop) {
   std::vector<Value*> inputs = {nullptr, loop.condition};
   for (size_t i = 0; i < loop.initial.size(); ++i)
     if (!loop.constant[i]) inputs.push_back(loop.initial[i]);
+  if (loop.leaving) {
+    TERN_TRY(Flatten(*loop.leaving, b, inputs));
+    inputs.push_back(b.Const(Tensor::Scalar(DType::kBool, false)));
+  }
   Node* node = b.Open("Loop", inputs, {}, static_cast<int>(inputs.size()) - 2);
   Graph* body = graph_.AddSubgraph(node, "body");
   context_.loops.push_back(&loop.function);
@@ -139,8 +169,42 @@ Result<Node*> GraphImporter::AddLoop(Loop& loop) {
   return node;
 }
 
+// Calls what follows a loop: the function that the loop's Switch calls at last. If the loop was left, the result of
+// leaving it is the result.
+Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const pb::NodeProto& call, int index) {
+  std::vector<Value*> final = loop.initial;
+  size_t state = 0, used = 0;
+  for (size_t i = 0; i < final.size(); ++i)
+    if (!loop.constant[i]) final[i] = node.output(static_cast<int>(state++));
+  const Item last = Unflatten(Item::Tuple(loop.arguments), final, used);
+  const auto rest = [&](GraphImporter& into) -> Result<Item> {
+    TERN_ASSIGN(Item choice, into.CallUntilSwitch(loop.function, *last.items));
+    return into.CallItem(choice[3 - loop.body_branch], {}, call, index);
+  };
+  if (!loop.leaving) return rest(*this);
+  const std::vector<Value*> leaving(node.outputs().begin() + static_cast<ptrdiff_t>(state), node.outputs().end() - 1);
+  Builder b(graph_);
+  b.At(loop.name, "while loop");
+  Node* choice = b.Open("If", {node.outputs().back()}, {}, static_cast<int>(leaving.size()));
+  graph_.AddSubgraph(choice, "then")->SetOutputs(leaving);
+  Graph* other = graph_.AddSubgraph(choice, "else");
+  GraphImporter inner(context_, *other, this);
+  TERN_ASSIGN(const Item result, rest(inner));
+  if (!SameStructure(result, *loop.leaving))
+    return Unsupported("the loop '", loop.name, "' returns ", result.Describe(), " at its end, but ",
+                       loop.leaving->Describe(), " where it is left");
+  Builder inside(*other);
+  std::vector<Value*> outputs;
+  TERN_TRY(Flatten(result, inside, outputs));
+  other->SetOutputs(std::move(outputs));
+  b.Finish(choice);
+  TERN_TRY(Status(b.status()));
+  used = 0;
+  return Unflatten(*loop.leaving, choice->outputs(), used);
+}
+
 // The loop is built twice. The first one finds the states that never change, such as weights. They are no states
-// of the second loop.
+// of the second loop. It also finds out whether the loop may be left.
 Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
                                      const pb::NodeProto& call, int index) {
   TERN_ASSIGN(Item choice, CallUntilSwitch(function, arguments));
@@ -162,13 +226,7 @@ Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::
   TERN_ASSIGN(Node * node, AddLoop(loop));
   b.Finish(node);
   TERN_TRY(Status(b.status()));
-  std::vector<Value*> final = loop.initial;
-  for (size_t i = 0, state = 0; i < final.size(); ++i)
-    if (!loop.constant[i]) final[i] = node->output(static_cast<int>(state++));
-  size_t next = 0;
-  const Item last = Unflatten(Item::Tuple(arguments), final, next);
-  TERN_ASSIGN(Item rest, CallUntilSwitch(function, *last.items));
-  return CallItem(rest[first ? 2 : 1], {}, call, index);
+  return CallRest(loop, *node, call, index);
 }
 
 }  // namespace tern::mindir

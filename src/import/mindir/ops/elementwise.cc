@@ -47,7 +47,6 @@ Value* Expm1(Emit& e, Value* x) { return e.Sub(e.Unary("exp", x), e.Like(x, 1));
 Value* Exp2(Emit& e, Value* x) { return e.Unary("exp", e.Mul(x, e.Like(x, std::log(2.0)))); }
 Value* Rsqrt(Emit& e, Value* x) { return e.Unary("reciprocal", e.Unary("sqrt", x)); }
 Value* Erfc(Emit& e, Value* x) { return e.Sub(e.Like(x, 1), e.Unary("erf", x)); }
-Value* LogSigmoid(Emit& e, Value* x) { return e.Unary("neg", e.Unary("softplus", e.Unary("neg", x))); }
 
 Value* Truncated(Emit& e, Value* x) {
   if (IsInt(x->type.dtype)) return x;
@@ -58,6 +57,15 @@ Value* Sinc(Emit& e, Value* x) {
   Value* scaled = e.Mul(x, e.Like(x, std::acos(-1.0)));
   Value* zero = e.Binary("equal", x, e.Like(x, 0));
   return e.Where(zero, e.Like(x, 1), e.Div(e.Unary("sin", scaled), e.Where(zero, e.Like(x, 1), scaled)));
+}
+
+// Also returns a buffer that only the gradient needs.
+Status LogSigmoid(MindNode& n) {
+  TERN_TRY(Require(n, 0, kFloats));
+  Emit e(n);
+  Value* y = e.Unary("neg", e.Unary("softplus", e.Unary("neg", n.In(0))));
+  n.OutItem(Item::Tuple({Item::Of(y), Item::Text("the buffer of LogSigmoid")}));
+  return {};
 }
 
 Status Trunc(MindNode& n) {
@@ -195,7 +203,7 @@ TERN_CONVERTERS(elementwise) {
   table.Add("Exp2", Composed(Exp2));
   table.Add("Rsqrt", Composed(Rsqrt));
   table.Add("Erfc", Composed(Erfc));
-  table.Add("LogSigmoid", Composed(LogSigmoid));
+  table.Add("LogSigmoid", LogSigmoid);
   table.Add("Sinc", Composed(Sinc));
   table.Add("Trunc", Trunc);
   table.Add("Frac", Frac);

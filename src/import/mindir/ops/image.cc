@@ -4,12 +4,15 @@
 namespace tern::mindir {
 namespace {
 
-// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial].
-Value* ResizeTo(MindNode& n, Value* size, const char* mode, const char* coordinates, const char* nearest = "floor") {
+// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial]. With `keys`, cubic interpolation has the
+// coefficient -0.5 and leaves out what is outside the image.
+Value* ResizeTo(MindNode& n, Value* size, const char* mode, const char* coordinates, const char* nearest = "floor",
+                bool keys = false) {
   std::vector<int64_t> axes;
   for (int i = 2; i < n.RankOf(0); ++i) axes.push_back(i);
   return n.b.Op("Resize", {n.In(0), nullptr, nullptr, size},
-                {{"mode", mode}, {"coordinates", coordinates}, {"nearest", nearest}, {"axes", axes}});
+                {{"mode", mode}, {"coordinates", coordinates}, {"nearest", nearest}, {"axes", axes}, {"cubic_a", keys ? -0.5 : -0.75},
+                 {"exclude_outside", keys}});
 }
 
 // Returns the argument `size`: input 1, or an attribute.
@@ -30,7 +33,7 @@ Converter Resize(const char* mode) {
     const bool align = n.Bool(2, {"align_corners"}), half = n.Bool(3, {"half_pixel_centers"});
     const bool nearest = std::string_view(mode) == "nearest";
     const char* coordinates = align ? "align_corners" : half ? (nearest ? "tf_half_pixel_for_nn" : "half_pixel") : "asymmetric";
-    n.Out(ResizeTo(n, size, mode, coordinates, align ? "round_prefer_ceil" : "floor"));
+    n.Out(ResizeTo(n, size, mode, coordinates, align ? "round_prefer_ceil" : "floor", half && std::string_view(mode) == "cubic"));
     return {};
   };
 }

@@ -185,9 +185,29 @@ Status Roll(MindNode& n) {
   return {};
 }
 
+// TensorCopySlices: x, value, begin, end, strides. Replaces a slice of x by a value.
+Status CopySlices(MindNode& n) {
+  TERN_TRY(Require(n, 0, kNumbers | kBools));
+  if (n.InputCount() < 5) return n.Bad("needs 5 inputs, but has ", n.InputCount());
+  TERN_ASSIGN(const int64_t count, CountIn(n, 2));
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < count; ++i) axes.push_back(i);
+  Emit e(n);
+  Value* x = n.In(0);
+  // The positions of the slice in the flat tensor.
+  Value* all = n.b.Op("Range", {e.Long(0), n.b.Op("Size", {x}), e.Long(1)});
+  Value* positions = n.b.Op("Slice", {e.ReshapeTo(all, e.ShapeOf(x)), ShapeValue(n, 2), ShapeValue(n, 3), n.b.Ints(axes),
+                                      ShapeValue(n, 4)});
+  Value* value = e.Expand(e.Cast(n.In(1), x->type.dtype), e.ShapeOf(positions));
+  Value* flat = n.b.Op("ScatterElements", {e.Reshape(x, {-1}), e.Reshape(positions, {-1}), e.Reshape(value, {-1})});
+  n.Out(e.ReshapeTo(flat, e.ShapeOf(x)));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(slice) {
+  table.Add("TensorCopySlices", CopySlices);
   table.Add("StridedSlice", StridedSlice);
   table.Add("Slice", Slice);
   for (const char* name : {"SliceExt", "SliceExtView"}) table.Add(name, SliceExt);
