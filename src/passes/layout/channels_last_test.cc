@@ -11,7 +11,8 @@ namespace {
 // Returns whether the only QConv of the graph has channels last after optimization.
 bool ConvertsConv(const std::string& parameters, const std::string& weight, const std::string& rest) {
   InitOps();
-  auto graph = ParseGraph(StrCat("graph @g(%x: u8[1,64,3,3]", parameters, ") -> (%y) {\n  #d: i64[4] = (1, 64, 1, 1)  %w = Fill(#d) {value=", weight,
+  auto graph = ParseGraph(StrCat("graph @g(%x: u8[1,64,3,3]", parameters,
+                                 ") -> (%y) {\n  #d: i64[4] = (1, 64, 1, 1)  %w = Fill(#d) {value=", weight,
                                  "}  #s: f32[] = (0.02)  #t: f32[] = (0.0231)  #z: u8[] = (120)\n"
                                  "  %y = QConv(%x, #s, _, %w, #s, ",
                                  rest, ")\n}"));
