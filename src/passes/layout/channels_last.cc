@@ -50,6 +50,30 @@ int64_t CrossingCost(const Value& v, int channel_axes) {
   return RoundUp(2 * Bytes(v));
 }
 
+// Returns whether the weights of a QConv minus their zero points fit into 8 bits.
+bool FitsI8(const Tensor& w, const Value* zero) {
+  if (!zero && w.dtype() == DType::kI8) return true;
+  const auto weights = ToLongs(w), zeros = zero ? ToLongs(zero->constant) : std::vector<int64_t>{0};
+  const size_t each = weights.size() / static_cast<size_t>(std::max<int64_t>(1, w.dim(0)));
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const int64_t v = weights[i] - zeros[zeros.size() == 1 ? 0 : i / each];
+    if (v < -128 || v > 127) return false;
+  }
+  return true;
+}
+
+// Returns whether integer kernels support the QConv with channels last. Otherwise it is computed in f32, and
+// its layout matters as much as that of a Conv.
+bool HasIntegerKernel(const Node& conv) {
+  constexpr int kWeightZero = 5, kBias = 8;
+  const Value *zero = conv.input(kWeightZero), *bias = conv.input(kBias);
+  const DType result = conv.output(0)->type.dtype;
+  if (result != DType::kU8 && result != DType::kI8 && result != DType::kF32) return false;
+  if (zero && !zero->is_constant()) return false;
+  if (bias && bias->type.dtype == DType::kI32 && !bias->is_constant()) return false;
+  return FitsI8(conv.input(conv.op->WeightInput())->constant, zero);
+}
+
 constexpr double kQuantizedBytesPerFlop = 0.3, kConversionBytes = 5;
 
 // Returns the extra cost of a convolution with channels first, in bytes.
@@ -60,7 +84,7 @@ double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const Value& counted = transposed ? *node.input(0) : *node.output(0);
   const double flops =
       2 * Elements(counted.type.shape) * static_cast<double>(w.size()) / static_cast<double>(w.dim(0));
-  if (IsOp(node, "QConv"))
+  if (IsOp(node, "QConv") && HasIntegerKernel(node))
     return kQuantizedBytesPerFlop * flops +
            kConversionBytes * (Elements(node.input(0)->type.shape) + Elements(node.output(0)->type.shape));
   const auto group = static_cast<double>(node.attrs.Int("group"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/cpu/simd/vnni.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern {
@@ -52,8 +51,6 @@ cpu::ByteWeights WeightsOf(const Tensor& w, const Tensor* zero) {
 }
 
 }  // namespace
-
-double ByteBound::ProductFactor() { return cpu::ActiveVnni() ? 1 : 2.5; }
 
 std::string ByteBound::WhyNot(const QuantizedForm& form, const KernelQuery& q, int64_t row, int64_t column,
                               int64_t depth, int64_t columns) {

@@ -12,9 +12,6 @@ namespace tern {
 // known, otherwise in every run.
 class ByteBound {
  public:
-  // Returns the time of a dot product of four bytes, relative to a multiply-add of f32.
-  static double ProductFactor();
-
   explicit ByteBound(const char* op) : form_(QuantizedFormOf(op)) {}
 
   // Returns why the kernels do not support the types, the weights or the residual, or an empty string. The

@@ -1,12 +1,14 @@
 // Binds quantized ops to the f32 kernels of the corresponding real ops, such as QConv to Conv. Operands are
 // dequantized into scratch memory, and the result is quantized. Weights are dequantized once, in Prepare. For
 // 8-bit convolutions and matrix products, the integers are converted to f32 without their scales, because f32
-// represents sums of integers exactly up to 2^24. The scales are applied to the sums.
+// represents sums of integers exactly up to 2^24. If sums may be larger, the second operand is split into
+// digits (digits.h), and each digit is multiplied. The scales are applied to the sums.
 #include "ops/quant/quantized.h"
 
 #include "kernels/cpu/quant/quant.h"
 #include "kernels/cpu/support/blocking.h"
 #include "ops/quant/evaluate_part.h"
+#include "runtime/bind/digits.h"
 #include "runtime/bind/rescaler.h"
 
 namespace tern {
@@ -40,17 +42,21 @@ class Quantized : public Kernel {
       : form_(other.form_),
         real_(other.real_),
         packed_(other.packed_),
+        packed_digits_(other.packed_digits_),
         attrs_(other.attrs_),
-        inner_(other.inner_ ? other.inner_->Clone() : nullptr),
+        digits_(other.digits_),
         operands_(other.operands_),
         result_(other.result_),
         scales_(other.scales_),
         integers_(other.integers_),
         ones_(other.ones_),
-        rescaler_(other.rescaler_) {}
+        sums_(other.sums_),
+        rescaler_(other.rescaler_) {
+    for (const auto& kernel : other.inner_) inner_.push_back(kernel->Clone());
+  }
 
   static bool Legal(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
-    if (RunsOnIntegers(form, q) && !Rescaler::Fits(form, q)) return false;
+    if (RunsOnIntegers(form, q) && (!Rescaler::Fits(form, q) || DigitsFor(form, q).count == 0)) return false;
     const Attrs attrs = AttrsFor(form, q);
     return table.Select(RealQuery(form, q, attrs, {})) != nullptr;
   }
@@ -68,11 +74,13 @@ class Quantized : public Kernel {
     for (int i = 0; i < form.operands; ++i)
       if (!q.IsWeight(3 * i)) add(q.InType(3 * i), q.InDims(3 * i));
     add(q.OutType(0), q.OutDims(0));
-    return EstimatedMicroseconds(*entry, real) + table.rates().Microseconds(work);
+    const int products = RunsOnIntegers(form, q) ? DigitsFor(form, q).count : 1;
+    return products * EstimatedMicroseconds(*entry, real) + table.rates().Microseconds(work);
   }
 
   Status Prepare(PrepareContext& c) override {
     const bool integers = form_.has_epilogue && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
+    packed_digits_.clear();
     packed_.assign(static_cast<size_t>(form_.operands + form_.has_epilogue), Tensor());
     for (int i = 0; i < form_.operands; ++i) {
       const int at = 3 * i;
@@ -84,6 +92,8 @@ class Quantized : public Kernel {
       cpu::DequantizeF32(ScalesOf(x->dims(), scale->dims(), ScaleAxis(form_, c.attrs(), i)), x->dtype(),
                          x->raw(), integers ? ones.data() : scale->data<const float>(),
                          zero ? zero->raw() : nullptr, real.data<float>(), c.workers());
+      if (integers && i == kSplit)
+        SplitWeights(c, DigitsOf(form_, c.attrs(), x->dims(), c.InType(at), zero != nullptr));
     }
     if (integers || !form_.has_epilogue || c.InType(form_.bias()) != DType::kI32) return {};
     if (!c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
@@ -95,13 +105,10 @@ class Quantized : public Kernel {
   Status Resize(ResizeContext& c) override {
     integers_ = RunsOnIntegers(form_, c.query());
     attrs_ = AttrsFor(form_, c.query());
+    digits_ = integers_ ? DigitsFor(form_, c.query()) : Digits();
     const KernelQuery real = RealQuery(form_, c.query(), attrs_, packed_);
-    const KernelEntry* entry = real_.Select(real);
-    if (!entry) return Unsupported("no f32 kernel for ", form_.real);
-    inner_ = entry->make();
-    ResizeContext inner(real, c.threads());
-    TERN_TRY(inner_->Resize(inner));
-    size_t bytes = cpu::Aligned(inner.scratch());
+    size_t bytes = 0;
+    TERN_TRY(ResizeInner(c, bytes));
     operands_.clear();
     for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(MakeReal(real.inputs[i], i, bytes));
     result_ = MakeReal(real.outputs[0], kResult, bytes);
@@ -112,6 +119,9 @@ class Quantized : public Kernel {
       if (integers_ && ones_.size() < count) ones_.assign(count, 1.0f);
     }
     if (integers_) bytes = rescaler_.Resize(form_, c.query(), bytes);
+    sums_ = bytes;
+    if (digits_.count > 1)
+      bytes += cpu::Aligned(static_cast<size_t>(CountOf(c->OutDims(0))) * sizeof(int32_t));
     c.SetScratch(bytes);
     return {};
   }
@@ -126,9 +136,10 @@ class Quantized : public Kernel {
     context_.outputs[0] = &result_.datum;
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
-    TERN_TRY(inner_->Run(context_));
+    if (digits_.count > 1) return RunDigits(c);
+    TERN_TRY(inner_[0]->Run(context_));
     if (integers_) {
-      rescaler_.Run(form_, c, result_.datum.tensor.data<const float>());
+      rescaler_.Run(form_, c, {result_.datum.tensor.data<const float>()});
       return {};
     }
     if (c.Out(0).dtype() == DType::kF32) {
@@ -154,6 +165,62 @@ class Quantized : public Kernel {
     Datum datum;
   };
   static constexpr size_t kResult = SIZE_MAX;  // the index that stands for the result
+
+  static constexpr int kSplit = 1;  // the operand that is split into digits
+
+  static Digits DigitsFor(const QuantizedForm& form, const KernelQuery& q) {
+    return DigitsOf(form, q.attrs(), q.InDims(3 * kSplit), q.InType(3 * kSplit), q.Has(3 * kSplit + 2));
+  }
+
+  // Replaces the packed weights by their first digit, and packs the other digits.
+  void SplitWeights(PrepareContext& c, const Digits& digits) {
+    Tensor& first = packed_[kSplit];
+    for (int d = 1; d < digits.count; ++d) {
+      packed_digits_.push_back(c.AllocateWeights(DType::kF32, first.dims()));
+      std::copy_n(first.data<const float>(), first.size(), packed_digits_.back().data<float>());
+      digits.Keep(d, packed_digits_.back().data<float>(), first.size(), c.workers());
+    }
+    digits.Keep(0, first.data<float>(), first.size(), c.workers());
+  }
+
+  // Makes one kernel per digit, because a kernel may depend on the values of its weights. They use the same
+  // scratch memory.
+  Status ResizeInner(ResizeContext& c, size_t& bytes) {
+    inner_.clear();
+    for (int d = 0; d < digits_.count; ++d) {
+      std::vector<Tensor> packed = packed_;
+      if (d > 0 && Packed(kSplit)) packed[kSplit] = packed_digits_[static_cast<size_t>(d - 1)];
+      const KernelQuery real = RealQuery(form_, c.query(), attrs_, packed);
+      const KernelEntry* entry = real_.Select(real);
+      if (!entry) return Unsupported("no f32 kernel for ", form_.real);
+      inner_.push_back(entry->make());
+      ResizeContext inner(real, c.threads());
+      TERN_TRY(inner_.back()->Resize(inner));
+      bytes = std::max(bytes, cpu::Aligned(inner.scratch()));
+    }
+    return {};
+  }
+
+  // Multiplies the first operand with each digit of the second one, and adds the products as integers.
+  Status RunDigits(RunContext& c) {
+    auto* sums = reinterpret_cast<int32_t*>(c.scratch<std::byte>() + sums_);
+    const int64_t count = c.Out(0).size();
+    std::fill_n(sums, count, 0);
+    RealTensor& split = operands_[kSplit];
+    Datum digit = split.datum;
+    context_.inputs[kSplit] = &digit;
+    for (int d = digits_.count - 1; d >= 0; --d) {
+      if (!split.packed) {
+        Fill(c, kSplit);
+        digits_.Keep(d, split.datum.tensor.data<float>(), split.datum.tensor.size(), c.workers());
+      }
+      digit = split.packed && d > 0 ? Datum(packed_digits_[static_cast<size_t>(d - 1)]) : split.datum;
+      TERN_TRY(inner_[static_cast<size_t>(d)]->Run(context_));
+      digits_.Add(result_.datum.tensor.data<const float>(), count, sums, c.workers());
+    }
+    rescaler_.Run(form_, c, {nullptr, sums});
+    return {};
+  }
 
   bool Packed(size_t i) const { return i < packed_.size() && packed_[i].defined(); }
 
@@ -238,14 +305,17 @@ class Quantized : public Kernel {
 
   const QuantizedForm& form_;
   const KernelTable& real_;
-  std::vector<Tensor> packed_;  // one per input of the real op; undefined if the input is not a weight
+  std::vector<Tensor> packed_;         // one per input of the real op; undefined if the input is not a weight
+  std::vector<Tensor> packed_digits_;  // digits 1 and following of packed_[kSplit]
   Attrs attrs_;
-  std::unique_ptr<Kernel> inner_;
+  Digits digits_;
+  std::vector<std::unique_ptr<Kernel>> inner_;  // one per digit
   std::vector<RealTensor> operands_;
   RealTensor result_;
   std::vector<cpu::QuantShape> scales_;
   bool integers_ = false;
   std::vector<float> ones_;
+  size_t sums_ = 0;  // offset of the sums of all digits in scratch memory
   Rescaler rescaler_;
   RunContext context_;
 };

@@ -1,6 +1,8 @@
 #include "runtime/bind/rescaler.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "kernels/cpu/support/blocking.h"
 
@@ -8,6 +10,7 @@ namespace tern {
 namespace {
 
 constexpr int64_t kGrain = 16384;
+constexpr int64_t kExact = 1 << 24;  // f32 represents all integers up to this one
 
 int32_t ZeroAt(const RunContext& c, int i) {
   return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0;
@@ -34,7 +37,7 @@ size_t Rescaler::Resize(const QuantizedForm& form, const KernelQuery& q, size_t 
   return bytes + cpu::Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
 }
 
-void Rescaler::Run(const QuantizedForm& form, const RunContext& c, const float* sums) const {
+void Rescaler::Run(const QuantizedForm& form, const RunContext& c, const IntegerSums& sums) const {
   const auto channels = static_cast<size_t>(shape_.channels);
   auto* multipliers = reinterpret_cast<float*>(c.scratch<std::byte>() + at_);
   auto* bias = reinterpret_cast<int32_t*>(multipliers + channels);
@@ -49,7 +52,22 @@ void Rescaler::Run(const QuantizedForm& form, const RunContext& c, const float* 
   if (real) return ToReal(form, c, {sums, multipliers, bias});
   if (c.Has(form.inner())) return AddAfterRounding(form, c, {sums, multipliers, bias});
   if (c.Has(form.residual())) return AddResidual(form, c, {sums, multipliers, bias});
-  cpu::RescaleChannels(shape_, RangeOf(form, c), sums, bias, multipliers, c.Out(0).raw(), c.workers());
+  // This kernel adds in f32.
+  if (sums.f32 &&
+      std::all_of(bias, bias + channels, [](int32_t b) { return std::abs(int64_t{b}) <= kExact; }))
+    return cpu::RescaleChannels(shape_, RangeOf(form, c), sums.f32, bias, multipliers, c.Out(0).raw(),
+                                c.workers());
+  Round(form, c, {sums, multipliers, bias});
+}
+
+void Rescaler::Round(const QuantizedForm& form, const RunContext& c, const Args& a) const {
+  const cpu::ByteRange to = RangeOf(form, c);
+  Tensor y = c.Out(0);
+  Each(c, [&](int64_t i, int64_t channel) {
+    const float v = a.Scaled(i, channel);
+    const float bounded = std::isnan(v) ? 0 : std::nearbyint(std::min(std::max(v, to.low), to.high));
+    StoreLong(y, i, static_cast<int64_t>(bounded + to.zero));
+  });
 }
 
 cpu::ByteRange Rescaler::RangeOf(const QuantizedForm& form, const RunContext& c) const {
@@ -75,7 +93,7 @@ void Rescaler::AddResidual(const QuantizedForm& form, const RunContext& c, const
   Tensor y = c.Out(0);
   Each(c, [&](int64_t i, int64_t channel) {
     const float r = static_cast<float>(LoadLong(residual, i) - zero) * ratio;
-    const float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel] + r;
+    const float v = a.Scaled(i, channel) + r;
     const float bounded = std::isnan(v) ? 0 : std::nearbyint(std::min(std::max(v, to.low), to.high));
     StoreLong(y, i, static_cast<int64_t>(bounded + to.zero));
   });
@@ -94,7 +112,7 @@ void Rescaler::AddAfterRounding(const QuantizedForm& form, const RunContext& c, 
   const Tensor& residual = c.In(at);
   Tensor y = c.Out(0);
   Each(c, [&](int64_t i, int64_t channel) {
-    const float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel];
+    const float v = a.Scaled(i, channel);
     const float q = (std::isnan(v) ? 0 : std::nearbyint(std::min(std::max(v, own.low), own.high))) +
                     static_cast<float>(inner_zero);
     const auto other = static_cast<float>(LoadLong(residual, i));
@@ -113,7 +131,7 @@ void Rescaler::ToReal(const QuantizedForm& form, const RunContext& c, const Args
   const float* residual = c.Has(form.residual()) ? c.In<float>(form.residual()) : nullptr;
   float* y = c.Out<float>(0);
   Each(c, [&](int64_t i, int64_t channel) {
-    float v = (a.sums[i] + static_cast<float>(a.bias[channel])) * a.multipliers[channel];
+    float v = a.Scaled(i, channel);
     if (bias) v += bias[channel];
     if (residual) v += residual[i];
     y[i] = real_bounds_(v);

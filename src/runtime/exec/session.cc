@@ -9,6 +9,7 @@
 #include "ir/eval_context.h"
 #include "ir/state.h"
 #include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/vnni.h"
 #include "ops/ops.h"
 #include "runtime/bind/cpu_target.h"
 #include "runtime/exec/input_check.h"
@@ -182,7 +183,7 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     const ActiveScope active_scope;
     InitOps();
-    for (const char* problem : {cpu::SimdProblem(), CoresProblem()})
+    for (const char* problem : {cpu::SimdProblem(), cpu::VnniProblem(), CoresProblem()})
       if (*problem) return InvalidArgument(problem);
     TERN_TRY(options.Validate());
     const SessionOptions resolved = options.Resolved();

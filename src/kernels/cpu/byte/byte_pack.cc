@@ -8,15 +8,14 @@ namespace {
 template <class T>
 void Pack(const ByteTileTable& table, const ByteWeights& w, int64_t row, int64_t column, int64_t k,
           int64_t n0, int64_t n, int8_t* to, int32_t* sums) {
-  const int64_t step = 4 * table.columns;
-  std::memset(to, 0, static_cast<size_t>(ByteDwords(k) * step));
+  std::memset(to, 0, static_cast<size_t>(table.PanelBytes(table.Dwords(k))));
   for (int64_t j = 0; j < n; ++j) {
     const T* from = static_cast<const T*>(w.data) + (n0 + j) * column;
     const int zero = w.zero ? static_cast<const T*>(w.zero)[w.zero_per_column ? n0 + j : 0] : 0;
     int32_t sum = 0;
     for (int64_t i = 0; i < k; ++i) {
       const int v = from[i * row] - zero;
-      to[i / 4 * step + 4 * j + i % 4] = static_cast<int8_t>(v);
+      table.StoreWeight(to, i, j, v);
       sum += v;
     }
     sums[j] += sum;

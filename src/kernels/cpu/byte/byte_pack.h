@@ -4,10 +4,8 @@
 
 namespace tern::cpu {
 
-inline int64_t ByteDwords(int64_t k) { return (k + 3) / 4; }
-
-// Packs columns [n0, n0 + n) of w[k, …], with strides in elements, as [dwords of k][table.columns][4],
-// zero-padded. n must be at most table.columns. Adds the sum of each column to sums[0 … n).
+// Packs columns [n0, n0 + n) of w[k, …], with strides in elements, as a panel, zero-padded. n must be at most
+// table.columns. Adds the sum of each column to sums[0 … n).
 void PackBytePanel(const ByteTileTable& table, const ByteWeights& w, int64_t row, int64_t column, int64_t k,
                    int64_t n0, int64_t n, int8_t* to, int32_t* sums);
 

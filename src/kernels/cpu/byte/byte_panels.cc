@@ -14,24 +14,26 @@ namespace {
 // If b has fewer columns, rows of a that collide in the cache are not copied.
 constexpr int64_t kWorthCopying = 64;
 
-bool Copies(const ByteGemm& p) {
-  if (p.a_type == DType::kI8 || p.k % 4 != 0) return true;
+bool Copies(const ByteGemm& p, const ByteTileTable& table) {
+  if (p.a_type == DType::kI8 || p.k % 4 != 0 || table.element_bytes != 1) return true;
   return p.a_row % 2048 == 0 && p.n >= kWorthCopying && p.m > 2;
 }
 
 // Long sums take one pass as well, because the result has no room for partial sums.
 PanelBlocking BlockingFor(const ByteGemm& p, const ByteTileTable& table, int threads) {
-  const int64_t dwords = ByteDwords(p.k);
+  const int64_t dwords = table.Dwords(p.k);
   return BlockingOf({p.m, p.n, dwords, dwords, std::max<int64_t>(1, dwords), table.rows, table.columns,
-                     table.granule, Copies(p)},
+                     table.granule, Copies(p, table)},
                     threads);
 }
 
 // The stride of copied rows, in bytes.
-int64_t CopiedRow(const ByteGemm& p) { return 4 * (ByteDwords(p.k) + kCopyPad); }
+int64_t CopiedRow(const ByteGemm& p, const ByteTileTable& table) {
+  return 4 * (table.Dwords(p.k) + kCopyPad);
+}
 
-size_t ScratchPerThread(const ByteGemm& p, const PanelBlocking& blocking) {
-  return Copies(p) ? Aligned(static_cast<size_t>(blocking.rows * CopiedRow(p))) : 0;
+size_t ScratchPerThread(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& blocking) {
+  return Copies(p, table) ? Aligned(static_cast<size_t>(blocking.rows * CopiedRow(p, table))) : 0;
 }
 
 const char* At(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
@@ -45,8 +47,8 @@ struct Part {
 };
 
 void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part, bool rounds) {
-  const int64_t dwords = ByteDwords(p.k), width = OutputWidth(p.epilogue),
-                panel_bytes = 4 * dwords * table.columns;
+  const int64_t dwords = table.Dwords(p.k), width = OutputWidth(p.epilogue),
+                panel_bytes = table.PanelBytes(dwords);
   const void* residual = ResidualOf(p.epilogue);
   const EvenSplit tiles(part.rows, table.rows);
   ByteTile t;
@@ -68,7 +70,7 @@ void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part, bo
     return;
   }
   // Otherwise c is computed panel by panel. Each tile prefetches its share of the next panel.
-  t.prefetch_step = CeilDiv(4 * table.columns, tiles.parts());
+  t.prefetch_step = CeilDiv(table.PanelBytes(1), tiles.parts());
   for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
     for (int64_t i = 0; i < tiles.parts(); ++i) {
       t.prefetch = panel + 1 < part.panel1
@@ -87,10 +89,10 @@ void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& 
   part.panel1 = std::min(part.panel0 + blocking.panels, CeilDiv(p.n, table.columns));
   const auto* rows = static_cast<const uint8_t*>(p.a) + part.m0 * p.a_row;
   part.a = rows, part.a_row = p.a_row;
-  if (Copies(p)) {
-    part.a = scratch, part.a_row = CopiedRow(p);
-    for (int64_t i = 0; i < part.rows; ++i)
-      CopyBytes(rows + i * p.a_row, p.k, FlipOf(p.a_type), scratch + i * part.a_row);
+  if (Copies(p, table)) {
+    part.a = scratch, part.a_row = CopiedRow(p, table);
+    const ByteCopier copier{FlipOf(p.a_type), table.element_bytes};
+    for (int64_t i = 0; i < part.rows; ++i) copier.Copy(rows + i * p.a_row, p.k, scratch + i * part.a_row);
   }
   RunPart(p, table, part, rounds);
 }
@@ -98,9 +100,9 @@ void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& 
 }  // namespace
 
 int64_t BytePackedSize(int64_t k, int64_t n) {
-  const int64_t columns = ByteTileSimd().columns;
+  const ByteTileTable& table = ByteTileSimd();
   return static_cast<int64_t>(Aligned(static_cast<size_t>(n) * sizeof(int32_t))) +
-         RoundUp(n, columns) * 4 * ByteDwords(k);
+         CeilDiv(n, table.columns) * table.PanelBytes(table.Dwords(k));
 }
 
 void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int64_t n, int8_t* packed,
@@ -114,20 +116,21 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
   workers.ParallelFor(CeilDiv(n, width), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       PackBytePanel(table, b, row, column, k, i * width, std::min(width, n - i * width),
-                    panels + i * 4 * width * ByteDwords(k), sums + i * width);
+                    panels + i * table.PanelBytes(table.Dwords(k)), sums + i * width);
   });
 }
 
 size_t ByteGemmScratch(const ByteGemm& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return ScratchPerThread(p, BlockingFor(p, ByteTileSimd(), threads)) * static_cast<size_t>(threads);
+  const ByteTileTable& table = ByteTileSimd();
+  return ScratchPerThread(p, table, BlockingFor(p, table, threads)) * static_cast<size_t>(threads);
 }
 
 void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0) return;
   const ByteTileTable& table = ByteTileSimd();
   const PanelBlocking blocking = BlockingFor(p, table, workers.threads());
-  const size_t per_thread = ScratchPerThread(p, blocking);
+  const size_t per_thread = ScratchPerThread(p, table, blocking);
   const bool rounds = RoundsInRegisters(p.epilogue, p.n, p.k);
   workers.ParallelFor(
       blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {

@@ -1,5 +1,6 @@
-// The micro-kernel of 8-bit products and convolutions. It multiplies a few rows of u8, which are read in
-// place, by a packed panel of i8. Sums are i32 and exact.
+// The micro-kernel of 8-bit products and convolutions. It multiplies a few rows of u8 by a packed panel of
+// i8. With VNNI, the rows are read in place. Without it, rows and weights are widened to 16 bits before.
+// Sums are i32 and exact.
 #pragma once
 #include "kernels/cpu/byte/byte_epilogue.h"
 #include "kernels/cpu/simd/vnni.h"
@@ -8,12 +9,12 @@ namespace tern::cpu {
 
 constexpr int kMaxByteRows = 14;  // maximum rows of a tile in any instruction set
 
-// Describes c[rows, columns] = epilogue(a·b). A dword is four bytes that are neighbours along k. It may start
-// at any address.
+// Describes c[rows, columns] = epilogue(a·b). A dword is four bytes that are neighbours along k: four u8 or
+// two u16. It may start at any address.
 struct ByteTile {
   const uint8_t* a = nullptr;
   int64_t a_row = 0;          // row stride in bytes
-  const int8_t* b = nullptr;  // a panel: [segments * k][table.columns][4]
+  const int8_t* b = nullptr;  // a panel: segments * k dwords of every column
   int64_t k = 0;              // dwords per segment
   // Data to prefetch into the L2 cache, or null. The loop prefetches `prefetch_step` bytes per dword of k.
   const int8_t* prefetch = nullptr;
@@ -40,8 +41,23 @@ struct ByteTile {
 struct ByteTileTable {
   int rows, columns;  // size of the largest tile
   int granule;        // a tile computes Tile::columns rounded up to a multiple of this
+  // Bytes of an element of a. If it is 2, the rows of a are copied as u16, and weights are packed as i16.
+  int element_bytes;
+  double dot_cost;  // the time of a dot product of one dword, relative to a multiply-add of f32
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxByteRows + 1])(const ByteTile& tile);
+
+  int64_t Dwords(int64_t elements) const { return (elements * element_bytes + 3) / 4; }
+  // A panel is [dwords][columns][4 bytes].
+  int64_t PanelBytes(int64_t dwords) const { return 4 * dwords * columns; }
+  // Stores the weight of element `k` of a row of a.
+  void StoreWeight(int8_t* panel, int64_t k, int64_t column, int weight) const {
+    if (element_bytes == 1)
+      panel[(k / 4 * columns + column) * 4 + k % 4] = static_cast<int8_t>(weight);
+    else
+      reinterpret_cast<int16_t*>(panel)[(k / 2 * columns + column) * 2 + k % 2] =
+          static_cast<int16_t>(weight);
+  }
 
   // Computes `count` rows, split into tiles of about the same height.
   void RunRows(ByteTile tile, int64_t count) const;

@@ -13,13 +13,20 @@ namespace {
 #if defined(__AVX512VNNI__)
 constexpr int kRows = 14;
 #elif defined(__AVX512F__)
-constexpr int kRows = 12;
-#elif defined(__AVXVNNI__)
-constexpr int kRows = 6;
-#elif defined(__aarch64__)
+constexpr int kRows = 13;  // products need a register too
+#elif defined(__AVX2__) || defined(__aarch64__)
 constexpr int kRows = 6;
 #else
 constexpr int kRows = 4;
+#endif
+// Without VNNI, a dword has two numbers of 16 bits, and takes a product and an addition. These run in more
+// execution units than a multiply-add of f32.
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+constexpr double kDotCost = 1;
+#elif defined(__SSE2__)
+constexpr double kDotCost = 1.2;
+#else
+constexpr double kDotCost = 5;
 #endif
 constexpr int kVectors = 2, kLane = kLanes<float>, kWidth = kVectors * kLane;
 constexpr int kStep = 4 * kWidth;                         // bytes of a panel per dword of k
@@ -222,7 +229,7 @@ template <int R = kRows> constexpr void Fill(ByteTileTable& table) {
 }
 
 constexpr ByteTileTable TableOf() {
-  ByteTileTable table{kRows, kWidth, kLane, {}};
+  ByteTileTable table{kRows, kWidth, kLane, kElementBytes, kDotCost, {}};
   Fill(table);
   return table;
 }

@@ -1,4 +1,4 @@
-// Exact dot products of four u8 and four i8 per 32-bit lane, for *_simd.cc files.
+// Exact dot products of u8 and i8 in 32-bit lanes, for *_simd.cc files.
 #pragma once
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -11,10 +11,12 @@ namespace {
 
 using Ints = Vector<int32_t>;
 
-// Weights is a vector with four i8 per lane. Pixels contains four u8, which are multiplied with every lane.
-// AddDot adds to every lane the dot product of its four weights and the four pixels.
+// Weights is a vector with a dword of weights per lane: four i8, or two i16 if kElementBytes is 2. Pixels
+// contains one dword, four u8 or two u16, which is multiplied with every lane. AddDot adds to every lane the
+// dot product of its weights and the pixels.
 #if defined(__AVX512VNNI__)
 
+constexpr int kElementBytes = 1;
 using Weights = __m512i;
 using Pixels = __m512i;
 inline Weights LoadWeights(const int8_t* p) { return _mm512_loadu_si512(p); }
@@ -23,6 +25,7 @@ inline void AddDot(Ints& sum, Pixels x, Weights w) { sum = Ints(_mm512_dpbusd_ep
 
 #elif defined(__AVXVNNI__)
 
+constexpr int kElementBytes = 1;
 using Weights = __m256i;
 using Pixels = __m256i;
 inline Weights LoadWeights(const int8_t* p) {
@@ -35,15 +38,11 @@ inline void AddDot(Ints& sum, Pixels x, Weights w) {
 
 #elif defined(__SSE2__)
 
-// Bytes 0 and 2 of a lane become two 16-bit numbers, and so do bytes 1 and 3. Products of 16-bit numbers are
-// added in pairs, which cannot overflow.
-typedef int16_t Shorts __attribute__((vector_size(kVectorBytes)));
-struct Weights {
-  Shorts even, odd;
-};
-using Pixels = Weights;
-
-inline Ints MultiplyPairs(Shorts a, Shorts b) {
+// Elements have 16 bits. Products of 16-bit numbers are added in pairs, which cannot overflow.
+constexpr int kElementBytes = 2;
+using Weights = Ints;
+using Pixels = Ints;
+inline Ints MultiplyPairs(Ints a, Ints b) {
 #if defined(__AVX512BW__)
   return Ints(_mm512_madd_epi16(__m512i(a), __m512i(b)));
 #elif defined(__AVX2__)
@@ -53,22 +52,16 @@ inline Ints MultiplyPairs(Shorts a, Shorts b) {
 #endif
 }
 inline Weights LoadWeights(const int8_t* p) {
-  Shorts v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return {(v << 8) >> 8, v >> 8};
+  Ints w;
+  __builtin_memcpy(&w, p, sizeof w);
+  return w;
 }
-inline Pixels SpreadPixels(uint32_t x) {
-  const auto v = Shorts(Ints{} + static_cast<int32_t>(x));
-  typedef uint16_t Unsigned __attribute__((vector_size(kVectorBytes)));
-  return {v & static_cast<int16_t>(255), Shorts(Unsigned(v) >> 8)};
-}
-inline void AddDot(Ints& sum, const Pixels& x, const Weights& w) {
-  sum += MultiplyPairs(x.even, w.even);
-  sum += MultiplyPairs(x.odd, w.odd);
-}
+inline Pixels SpreadPixels(uint32_t x) { return Ints{} + static_cast<int32_t>(x); }
+inline void AddDot(Ints& sum, Pixels x, Weights w) { sum += MultiplyPairs(x, w); }
 
 #else
 
+constexpr int kElementBytes = 1;
 struct Weights {
   Ints byte[4];
 };

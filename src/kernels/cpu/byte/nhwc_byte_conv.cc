@@ -20,26 +20,27 @@ constexpr int64_t kOverread = 4;       // bytes behind a copy that the last dwor
 
 bool Colliding(int64_t bytes) { return bytes % 2048 == 0; }
 
-// The time of a dot product of four numbers, relative to a multiply-add of f32. Without VNNI it takes two
-// products and two additions, which run in more execution units than multiply-adds of f32.
-double DotCost() { return ActiveVnni() ? 1 : 2.5; }
-
 }  // namespace
 
 NhwcByteConv::NhwcByteConv(const ConvShape& shape, DType x) : shape_(NonEmptyShape(shape)), flip_(FlipOf(x)) {
   const NhwcUnits units(shape_);
-  by_rows_ = units.by_rows, units_ = units.count, unit_ = units.bytes, dwords_ = units.dwords;
+  by_rows_ = units.by_rows, units_ = units.count, unit_ = units.elements, dwords_ = units.dwords;
   shape_.group /= units.joined;
   SetSource();
 }
 
 bool NhwcByteConv::IsEmpty() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
 
+// Returns whether tiles can read windows without padding from the image.
+bool NhwcByteConv::ReadsInPlace() const {
+  return ByteTileSimd().element_bytes == 1 && !flip_ && unit_ % 4 == 0;
+}
+
 // Returns whether im2col is expected to be faster: if rows are too short for full tiles, if groups have few
 // channels, or if the kernel has one tap and pixels must be copied anyway.
 bool NhwcByteConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
-  const bool copied = NeedsPadding(s) || flip_ || unit_ % 4 != 0;
+  const bool copied = NeedsPadding(s) || !ReadsInPlace();
   return LowTiles(s.output[2], ByteTileSimd().rows) || (s.taps() == 1 && copied) ||
          (s.group > 1 && s.group_channels() < 16);
 }
@@ -56,7 +57,8 @@ bool NhwcByteConv::Scattered() const {
 void NhwcByteConv::SetSource() {
   const ConvShape& s = shape_;
   const bool padded = NeedsPadding(s);
-  step_ = s.stride[2] * s.channels;
+  const int64_t width = ByteTileSimd().element_bytes;
+  step_ = s.stride[2] * s.channels * width;
   const int64_t rows = ByteTileSimd().rows,
                 max_columns = 4 * kNhwcBlockDwords / std::max<int64_t>(1, std::max(step_, s.maps));
   columns_ = s.output[2] <= max_columns ? s.output[2] : std::max<int64_t>(rows, max_columns / rows * rows);
@@ -66,25 +68,26 @@ void NhwcByteConv::SetSource() {
     source_ = Source::kIm2col;
     step_ = 4 * k() + (Colliding(4 * k()) ? kPad : 0);
     starts_ = {0};
-  } else if (!padded && !flip_ && unit_ % 4 == 0) {
+  } else if (!padded && ReadsInPlace()) {
     source_ = Source::kWindows;
     const int64_t row = s.input[2] * s.channels;
     SetStarts(s.dilation[0] * s.input[1] * row, row);
   } else {
     source_ = Source::kPadded;
-    const int64_t row = s.span(2, columns_) * s.channels;
+    const int64_t row = s.span(2, columns_) * s.channels * width;
     SetStarts(row, s.kernel[0] * row);
   }
 }
 
 void NhwcByteConv::SetStarts(int64_t plane, int64_t row) {
   const ConvShape& s = shape_;
+  const int64_t pixel = s.channels * ByteTileSimd().element_bytes;
   plane_ = plane, row_ = row;
   starts_.clear();
   for (int64_t z = 0; z < s.kernel[0]; ++z)
     for (int64_t line = 0; line < s.kernel[1]; ++line)
       for (int64_t i = 0; i < (by_rows_ ? 1 : s.kernel[2]); ++i)
-        starts_.push_back(z * plane + line * s.dilation[1] * row + i * s.dilation[2] * s.channels);
+        starts_.push_back(z * plane + line * s.dilation[1] * row + i * s.dilation[2] * pixel);
 }
 
 // Returns the scratch memory of a job, in bytes.
@@ -128,7 +131,7 @@ NhwcCounts NhwcByteConv::Counts() const {
              lines = total / static_cast<double>(width);
   NhwcCounts counts;
   counts.products =
-      DotCost() * groups * lines * TileProducts(table.rows, table.granule, width, s.group_maps(), k());
+      table.dot_cost * groups * lines * TileProducts(table.rows, table.granule, width, s.group_maps(), k());
   if (source_ == Source::kIm2col)
     counts.copied = groups * total * static_cast<double>(k() + kCopyOverhead * units_);
   if (source_ == Source::kPadded) {

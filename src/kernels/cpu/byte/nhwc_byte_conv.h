@@ -1,6 +1,7 @@
 // Convolutions of 8-bit images [N, spatial…, C] with 8-bit weights and sums in i32.
 #pragma once
 #include "kernels/cpu/byte/byte_panels.h"
+#include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 
 namespace tern::cpu {
@@ -39,12 +40,14 @@ class NhwcByteConv {
   void SetSource();
   void SetStarts(int64_t plane, int64_t row);
   bool IsEmpty() const;
+  bool ReadsInPlace() const;
   bool PrefersIm2col() const;
   bool Scattered() const;
   int64_t k() const { return units_ * dwords_; }  // dwords of a window
   int64_t MapOf(int64_t panel) const;
   NhwcJobShape Jobs() const;
   int64_t BlockBytes(int64_t rows) const;
+  ByteCopier Copier() const;
   ByteGemm Pointwise(int64_t group, const NhwcByteArgs& args) const;
   void CopyPadded(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* to) const;
   void CopyUnit(const uint8_t* row, int64_t left, uint8_t zero, uint8_t* to) const;
@@ -58,7 +61,7 @@ class NhwcByteConv {
   Source source_ = Source::kImage;
   bool by_rows_ = false;         // a unit is a row of the kernel with all its channels; otherwise a tap
   int64_t units_ = 0;            // units of a window
-  int64_t unit_ = 0;             // bytes of a unit
+  int64_t unit_ = 0;             // elements of a unit
   int64_t dwords_ = 0;           // dwords of a unit in the packed weights
   int64_t row_ = 0, plane_ = 0;  // strides of the source of windows, in bytes
   int64_t step_ = 0;             // stride between windows

@@ -10,10 +10,6 @@
 namespace tern::cpu {
 namespace {
 
-void Fill(uint8_t* to, int64_t count, uint8_t value) {
-  if (count > 0) std::memset(to, value, static_cast<size_t>(count));
-}
-
 int64_t PixelStride(const NhwcByteArgs& args, int64_t maps) {
   return args.pixel_stride ? args.pixel_stride : maps;
 }
@@ -35,6 +31,8 @@ int64_t NhwcByteConv::MapOf(int64_t panel) const {
   return panel / panels * shape_.group_maps() + panel % panels * width;
 }
 
+ByteCopier NhwcByteConv::Copier() const { return {flip_, ByteTileSimd().element_bytes}; }
+
 ByteGemm NhwcByteConv::Pointwise(int64_t group, const NhwcByteArgs& args) const {
   const ConvShape& s = shape_;
   const int64_t n0 = group * s.group_maps();
@@ -43,8 +41,9 @@ ByteGemm NhwcByteConv::Pointwise(int64_t group, const NhwcByteArgs& args) const 
   p.a = At(args.x, group * p.k), p.a_row = s.channels;
   p.a_type = flip_ ? DType::kI8 : DType::kU8;
   if (!args.w) return p;
+  const ByteTileTable& table = ByteTileSimd();
   p.panels =
-      BytePanels(args.w, s.maps) + group * 4 * dwords_ * RoundUp(s.group_maps(), ByteTileSimd().columns);
+      BytePanels(args.w, s.maps) + group * CeilDiv(s.group_maps(), table.columns) * table.PanelBytes(dwords_);
   p.epilogue = EpilogueOf(args, s.maps);
   ByteEpilogue& e = p.epilogue;
   const int64_t width = OutputWidth(e);
@@ -61,6 +60,8 @@ ByteGemm NhwcByteConv::Pointwise(int64_t group, const NhwcByteArgs& args) const 
 void NhwcByteConv::CopyPadded(const NhwcByteArgs& args, const NhwcJob& job, uint8_t* to) const {
   const ConvShape& s = shape_;
   const auto zero = static_cast<uint8_t>(args.x_zero ^ flip_);
+  const ByteCopier copier = Copier();
+  const int64_t bytes = s.channels * copier.width;  // of a copied pixel
   const int64_t width = s.span(2, job.right - job.left), rows = s.span(1, job.last - job.first);
   const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels of padding in front of the image
   const int64_t left = std::clamp<int64_t>(begin, 0, width),
@@ -70,15 +71,15 @@ void NhwcByteConv::CopyPadded(const NhwcByteArgs& args, const NhwcJob& job, uint
       const int64_t plane = job.plane * s.stride[0] + z * s.dilation[0] - s.begin[0],
                     line = job.first * s.stride[1] + i - s.begin[1];
       if (plane < 0 || plane >= s.input[0] || line < 0 || line >= s.input[1]) {
-        Fill(to, width * s.channels, zero);
+        copier.Fill(to, width * s.channels, zero);
         continue;
       }
       const int64_t pixel =
           ((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin;
-      Fill(to, left * s.channels, zero);
-      CopyBytes(static_cast<const uint8_t*>(args.x) + pixel * s.channels, (right - left) * s.channels, flip_,
-                to + left * s.channels);
-      Fill(to + right * s.channels, (width - right) * s.channels, zero);
+      copier.Fill(to, left * s.channels, zero);
+      copier.Copy(static_cast<const uint8_t*>(args.x) + pixel * s.channels, (right - left) * s.channels,
+                  to + left * bytes);
+      copier.Fill(to + right * bytes, (width - right) * s.channels, zero);
     }
 }
 
@@ -86,21 +87,22 @@ void NhwcByteConv::CopyPadded(const NhwcByteArgs& args, const NhwcJob& job, uint
 // the image row is padding.
 void NhwcByteConv::CopyUnit(const uint8_t* row, int64_t left, uint8_t zero, uint8_t* to) const {
   const ConvShape& s = shape_;
-  if (!row) return Fill(to, (by_rows_ ? 1 : s.kernel[2]) * 4 * dwords_, zero);
+  const ByteCopier copier = Copier();
+  const int64_t bytes = s.channels * copier.width;  // of a copied pixel
+  if (!row) return copier.Fill(to, (by_rows_ ? 1 : s.kernel[2]) * 4 * dwords_ / copier.width, zero);
   if (by_rows_) {
     const int64_t before = std::clamp<int64_t>(-left, 0, s.kernel[2]),
                   end = std::clamp<int64_t>(s.input[2] - left, before, s.kernel[2]);
-    Fill(to, before * s.channels, zero);
-    CopyBytes(row + (left + before) * s.channels, (end - before) * s.channels, flip_,
-              to + before * s.channels);
-    return Fill(to + end * s.channels, (s.kernel[2] - end) * s.channels, zero);
+    copier.Fill(to, before * s.channels, zero);
+    copier.Copy(row + (left + before) * s.channels, (end - before) * s.channels, to + before * bytes);
+    return copier.Fill(to + end * bytes, (s.kernel[2] - end) * s.channels, zero);
   }
   for (int64_t i = 0; i < s.kernel[2]; ++i, to += 4 * dwords_) {
     const int64_t at = left + i * s.dilation[2];
     if (at < 0 || at >= s.input[2])
-      Fill(to, unit_, zero);
+      copier.Fill(to, unit_, zero);
     else
-      CopyBytes(row + at * s.channels, unit_, flip_, to);
+      copier.Copy(row + at * s.channels, unit_, to);
   }
 }
 
@@ -160,10 +162,10 @@ void NhwcByteConv::RunJob(const NhwcByteArgs& args, const ByteEpilogue& e, bool 
     last = group;
     t.column = map;
     t.columns = std::min<int64_t>(table.columns, (group + 1) * s.group_maps() - map);
-    t.b = BytePanels(args.w, s.maps) + panel * table.columns * 4 * k();
+    t.b = BytePanels(args.w, s.maps) + panel * table.PanelBytes(k());
     for (int64_t i = 0; i < strips; ++i) {
       const int64_t pixel = at + i * s.output[2];
-      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * s.group_channels());
+      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * s.group_channels() * table.element_bytes);
       t.c = At(args.y, (pixel * t.c_row + map) * width);
       if (residual) t.residual = At(residual, (pixel * e.residual_row + map) * width);
       table.RunRows(t, count);

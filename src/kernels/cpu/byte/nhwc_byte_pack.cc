@@ -17,16 +17,17 @@ int64_t SumsBytes(const ConvShape& s) {
 // Writes the weights of one output channel into column `column` of a panel, and returns their sum. `first`
 // is the index of the channel's first input channel in the merged group.
 template <class T>
-int32_t PackMap(const ConvShape& s, const NhwcUnits& units, const T* w, int zero, int64_t first,
-                int64_t columns, int64_t column, int8_t* panel) {
+int32_t PackMap(const ByteTileTable& table, const ConvShape& s, const NhwcUnits& units, const T* w, int zero,
+                int64_t first, int64_t column, int8_t* panel) {
   const int64_t channels = s.group_channels(), taps = s.taps(), pixels = taps / units.count;
+  const int64_t per_dword = 4 / table.element_bytes;
   int32_t sum = 0;
   for (int64_t unit = 0; unit < units.count; ++unit)
     for (int64_t i = 0; i < pixels; ++i)
       for (int64_t c = 0; c < channels; ++c) {
         const int v = w[c * taps + unit * pixels + i] - zero;
         const int64_t at = i * units.channels + first + c;
-        panel[((unit * units.dwords + at / 4) * columns + column) * 4 + at % 4] = static_cast<int8_t>(v);
+        table.StoreWeight(panel, unit * units.dwords * per_dword + at, column, v);
         sum += v;
       }
   return sum;
@@ -34,10 +35,11 @@ int32_t PackMap(const ConvShape& s, const NhwcUnits& units, const T* w, int zero
 
 template <class T>
 void PackAll(const ConvShape& s, const ByteWeights& w, int8_t* to, const Workers& workers) {
-  const int64_t columns = ByteTileSimd().columns;
+  const ByteTileTable& table = ByteTileSimd();
+  const int64_t columns = table.columns;
   const NhwcUnits units(s);
   const int64_t maps = s.group_maps() * units.joined, panels = CeilDiv(maps, columns),
-                size = units.count * units.dwords * columns * 4, weights = s.group_channels() * s.taps();
+                size = table.PanelBytes(units.count * units.dwords), weights = s.group_channels() * s.taps();
   auto* sums = reinterpret_cast<int32_t*>(to);
   const auto* zeros = static_cast<const T*>(w.zero);
   const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, size));
@@ -51,7 +53,7 @@ void PackAll(const ConvShape& s, const ByteWeights& w, int8_t* to, const Workers
                       first = (n0 + j) / s.group_maps() * s.group_channels();
         const int zero = zeros ? zeros[w.zero_per_column ? map : 0] : 0;
         sums[map] =
-            PackMap(s, units, static_cast<const T*>(w.data) + map * weights, zero, first, columns, j, panel);
+            PackMap(table, s, units, static_cast<const T*>(w.data) + map * weights, zero, first, j, panel);
       }
     }
   });
@@ -64,15 +66,16 @@ NhwcUnits::NhwcUnits(const ConvShape& s) {
   by_rows = s.group == joined && s.dilation[2] == 1;
   channels = s.group_channels() * joined;
   count = by_rows ? s.kernel[0] * s.kernel[1] : s.taps();
-  bytes = by_rows ? s.kernel[2] * channels : channels;
-  dwords = ByteDwords(bytes);
+  elements = by_rows ? s.kernel[2] * channels : channels;
+  dwords = ByteTileSimd().Dwords(elements);
 }
 
 int64_t NhwcByteConv::PackedSize(const ConvShape& s) {
   if (s.channels == 0 || s.maps == 0) return SumsBytes(s);
   const NhwcUnits units(s);
-  const int64_t maps = RoundUp(s.group_maps() * units.joined, ByteTileSimd().columns);
-  return SumsBytes(s) + s.group / units.joined * units.count * units.dwords * maps * 4;
+  const ByteTileTable& table = ByteTileSimd();
+  const int64_t panels = CeilDiv(s.group_maps() * units.joined, table.columns);
+  return SumsBytes(s) + s.group / units.joined * panels * table.PanelBytes(units.count * units.dwords);
 }
 
 void NhwcByteConv::Pack(const ConvShape& s, const ByteWeights& w, int8_t* to, const Workers& workers) {

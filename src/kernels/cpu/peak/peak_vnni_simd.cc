@@ -24,6 +24,6 @@ int32_t Chains(int64_t rounds, uint32_t pixels, int32_t weights) {
 
 }  // namespace
 
-const BytePeakTable kBytePeakPlain = {Chains, 2 * 4 * kLanes<int32_t>* kChains};
+const BytePeakTable kBytePeakPlain = {Chains, 2 * (4 / kElementBytes) * kLanes<int32_t>* kChains};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -13,8 +13,8 @@
 namespace tern::cpu {
 
 // Test levels are numbers. 0 to 3 are SimdLevels, with AVX512-BF16 and VNNI off. kBf16Products is BestSimd()
-// with AVX512-BF16 on. kVnniProducts is BestSimd() with VNNI on.
-constexpr int kBf16Products = 4, kVnniProducts = 5;
+// with AVX512-BF16 on. kVnniProducts is BestSimd() with VNNI on. kAvxVnniProducts is AVX2 with AVX-VNNI.
+constexpr int kBf16Products = 4, kVnniProducts = 5, kAvxVnniProducts = 6;
 
 // Restores the active level and the switches of AVX512-BF16 and VNNI in its destructor.
 class LevelKeeper {
@@ -35,9 +35,10 @@ class LevelKeeper {
 // Activates a level of LevelsHere, LevelsAndBf16Here or LevelsAndVnniHere. The caller must have a
 // LevelKeeper, which restores the level afterwards.
 inline void UseLevel(int level) {
-  LimitSimd(static_cast<SimdLevel>(std::min(level, static_cast<int>(BestSimd()))));
+  const int simd = level == kAvxVnniProducts ? static_cast<int>(SimdLevel::kAvx2) : level;
+  LimitSimd(static_cast<SimdLevel>(std::min(simd, static_cast<int>(BestSimd()))));
   LimitBf16Products(level == kBf16Products);
-  LimitVnni(level == kVnniProducts);
+  LimitVnni(level == kVnniProducts || level == kAvxVnniProducts);
 }
 
 // Base class of tests whose parameter is the level. Usage:
@@ -65,10 +66,13 @@ inline std::vector<int> LevelsAndBf16Here() {
   if (ActiveBf16Products()) levels.push_back(kBf16Products);
   return levels;
 }
-// Returns LevelsHere(), followed by kVnniProducts if VNNI is in use. For tests of kernels of 8-bit numbers.
+// Returns LevelsHere(), followed by kVnniProducts if VNNI is in use, and by kAvxVnniProducts if AVX-VNNI is
+// available below the active level. For tests of kernels of 8-bit numbers.
 inline std::vector<int> LevelsAndVnniHere() {
   std::vector<int> levels = LevelsHere();
   if (ActiveVnni()) levels.push_back(kVnniProducts);
+  if (VnniLimit() && ActiveSimd() > SimdLevel::kAvx2 && HasVnni(SimdLevel::kAvx2))
+    levels.push_back(kAvxVnniProducts);
   return levels;
 }
 

@@ -1,6 +1,9 @@
 #include "kernels/cpu/simd/vnni.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 
 #if TERN_VNNI_PRODUCTS
 #include <cpuid.h>
@@ -9,8 +12,13 @@
 namespace tern::cpu {
 namespace {
 
+std::string_view Environment() {
+  const char* value = std::getenv("TERN_VNNI");
+  return value ? value : "";
+}
+
 std::atomic<bool>& Limit() {
-  static std::atomic<bool> limit{true};
+  static std::atomic<bool> limit{Environment() != "0"};
   return limit;
 }
 
@@ -37,6 +45,15 @@ bool HasVnni([[maybe_unused]] SimdLevel level) {
 bool ActiveVnni() { return VnniLimit() && HasVnni(ActiveSimd()); }
 
 void LimitVnni(bool on) { Limit() = on; }
+
+const char* VnniProblem() {
+  static const std::string problem = [] {
+    const std::string_view value = Environment();
+    if (value.empty() || value == "0" || value == "1") return std::string();
+    return "TERN_VNNI='" + std::string(value) + "' is neither 0 nor 1";
+  }();
+  return problem.c_str();
+}
 
 bool VnniLimit() { return Limit().load(std::memory_order_relaxed); }
 

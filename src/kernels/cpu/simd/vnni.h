@@ -16,9 +16,12 @@ namespace tern::cpu {
 bool HasVnni(SimdLevel level);
 // Returns whether kernels use VNNI: HasVnni(ActiveSimd()) and VnniLimit() are true.
 bool ActiveVnni();
-// Switches VNNI on or off, for tests. It is on initially. Must not be called while kernels run.
+// Switches VNNI on or off, for tests. Initially it is off if the environment variable TERN_VNNI is 0, and on
+// otherwise. Must not be called while kernels run.
 void LimitVnni(bool on);
 bool VnniLimit();  // returns what LimitVnni set
+// Returns an error message if TERN_VNNI is neither 0 nor 1. Otherwise returns an empty string.
+const char* VnniProblem();
 
 }  // namespace tern::cpu
 
