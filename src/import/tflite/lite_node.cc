@@ -42,7 +42,8 @@ Value* LiteNode::RealPermuted(int i, const std::vector<int64_t>& perm) {
     v = Transposed(b, stored, perm);
   if (!info.quantized) return v;
   int axis = 0;
-  while (static_cast<size_t>(axis) < perm.size() && perm[static_cast<size_t>(axis)] != info.quant.axis) ++axis;
+  while (static_cast<size_t>(axis) < perm.size() && perm[static_cast<size_t>(axis)] != info.quant.axis)
+    ++axis;
   return importer_.Dequantize(v, info, axis, b);
 }
 
@@ -79,7 +80,8 @@ const void* LiteNode::Options2OfType(int type) const {
 
 // A flatbuffer with a table that has no fields. Read as any table, it has the default of each field.
 const void* LiteNode::EmptyTable() {
-  alignas(8) static const uint8_t kBytes[] = {4, 0, 4, 0, 4, 0, 0, 0};  // a vtable of size 4, then a table at distance 4
+  alignas(8) static const uint8_t kBytes[] = {4, 0, 4, 0,
+                                              4, 0, 0, 0};  // a vtable of size 4, then a table at distance 4
   return kBytes + 4;
 }
 
