@@ -59,7 +59,10 @@ class LiteNode {
   DType TypeOf(int i) { return In(i)->type.dtype; }
   int RankOf(int i) { return In(i)->type.shape.rank(); }
   const Tensor* Constant(int i);                     // null if input i is absent or not constant
-  std::optional<std::vector<int64_t>> Longs(int i);  // nullopt if input i is not a constant of integers
+  // Returns the integers of input i. nullopt if they are not known during import.
+  std::optional<std::vector<int64_t>> Longs(int i);
+  // Returns the integers of input i, of which some may be unknown or depend on open dims, as in a shape.
+  std::optional<std::vector<Dim>> Dims(int i);
 
   // Returns the options of the operator. If they are absent or of another type, returns defaults.
   template <class T> const T& Options() const {

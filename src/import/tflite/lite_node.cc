@@ -65,9 +65,23 @@ const Tensor* LiteNode::Constant(int i) {
 }
 
 std::optional<std::vector<int64_t>> LiteNode::Longs(int i) {
+  const auto dims = Dims(i);
+  if (!dims) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const Dim& d : *dims) {
+    if (!d.known()) return std::nullopt;
+    out.push_back(d.value());
+  }
+  return out;
+}
+
+std::optional<std::vector<Dim>> LiteNode::Dims(int i) {
   const Tensor* t = Constant(i);
-  if (!t || !IsInt(t->dtype())) return std::nullopt;
-  return ToLongs(*t);
+  if (!t) return Has(i) ? In(i)->content : std::nullopt;
+  if (!IsInt(t->dtype())) return std::nullopt;
+  std::vector<Dim> out;
+  for (int64_t v : ToLongs(*t)) out.emplace_back(v);
+  return out;
 }
 
 const void* LiteNode::OptionsOfType(int type) const {

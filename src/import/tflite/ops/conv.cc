@@ -99,22 +99,24 @@ Status DepthwiseConv2D(LiteNode& n) {
 // The pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the start are
 // those of the convolution that maps the result to the input.
 Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter,
-                                const std::vector<int64_t>& out, int first_kernel,
+                                const std::vector<Dim>& out, int first_kernel,
                                 const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations,
                                 bool same) {
   const size_t spatial = strides.size();
   std::vector<int64_t> begin(spatial), end(spatial), extra(spatial);
   for (size_t i = 0; i < spatial; ++i) {
     const Dim &in = x[static_cast<int>(i) + 2], &k = filter[static_cast<int>(i) + first_kernel];
-    if (!in.known() || !k.known() || out[i] < 1) return n.NotYet("an input or result of unknown size");
-    const int64_t kernel = (k.value() - 1) * dilations[i] + 1, full = (in.value() - 1) * strides[i] + kernel;
-    const int64_t steps = (out[i] + strides[i] - 1) / strides[i];
-    const int64_t total = same ? std::max<int64_t>((steps - 1) * strides[i] + kernel - out[i], 0) : 0;
-    begin[i] = total / 2;
-    end[i] = full - out[i] - begin[i];
+    if (!k.known()) return n.NotYet("a filter of unknown size");
+    // The sizes may be symbols, as long as their difference is known.
+    const Dim stride(strides[i]), kernel((k.value() - 1) * dilations[i] + 1);
+    const Dim surplus = (in - 1) * stride + kernel - out[i];
+    const Dim total = same ? (CeilDiv(out[i], stride) - 1) * stride + kernel - out[i] : Dim(0);
+    if (!surplus.known() || !total.known()) return n.NotYet("an input or result of unknown size");
+    begin[i] = std::max<int64_t>(total.value(), 0) / 2;
+    end[i] = surplus.value() - begin[i];
     if (end[i] < 0) extra[i] = -end[i], end[i] = 0;
     if (extra[i] >= std::max(strides[i], dilations[i]))
-      return n.Bad("a result of ", out[i], " elements is too large for an input of ", in.value(),
+      return n.Bad("a result of ", out[i].ToString(), " elements is too large for an input of ", in.ToString(),
                    " and the stride ", strides[i]);
   }
   begin.insert(begin.end(), end.begin(), end.end());
@@ -126,7 +128,7 @@ Status TransposeConv(LiteNode& n) {
   const auto& o = n.Options<fb::TransposeConvOptions>();
   const std::vector<int64_t> strides = {o.stride_h(), o.stride_w()};
   TERN_TRY(CheckStrides(n, strides));
-  const auto shape = n.Longs(0);
+  const auto shape = n.Dims(0);
   Value* x = n.In(2, Layout::kFirst);
   if (!shape || shape->size() != 4) return n.NotYet("a shape of the result that is not constant");
   const Shape filter = n.In(1)->type.shape;
@@ -163,7 +165,7 @@ Status Conv3DTranspose(LiteNode& n) {
   const std::vector<int64_t> dilations = {o.dilation_d(), o.dilation_h(), o.dilation_w()};
   TERN_TRY(CheckStrides(n, strides));
   TERN_TRY(CheckStrides(n, dilations));
-  const auto shape = n.Longs(0);
+  const auto shape = n.Dims(0);
   if (!shape || shape->size() != 5) return n.NotYet("a shape of the result that is not constant");
   const Shape filter = n.In(1)->type.shape;
   Value* x = Transposed(n.b, n.Real(2), {0, 4, 1, 2, 3});
