@@ -137,8 +137,9 @@ Status TransposeConv(LiteNode& n) {
   TERN_ASSIGN(const AttrList attrs, TransposedPads(n, x->type.shape, filter, {(*shape)[1], (*shape)[2]}, 1,
                                                    strides, {1, 1}, o.padding() == 0));
   TERN_ASSIGN(Value * bias, QuantizedBias(n, 2, 1, 3));
-  Value* y =
-      n.b.Op("ConvTranspose", {n.Real(2, Layout::kFirst), n.RealPermuted(1, {3, 0, 1, 2}), bias}, attrs);
+  Value* image = n.Real(2, Layout::kFirst);
+  if (IsHybrid(n, 2, 1)) image = RoundedRows(n.b, image, true);
+  Value* y = n.b.Op("ConvTranspose", {image, n.RealPermuted(1, {3, 0, 1, 2}), bias}, attrs);
   n.OutReal(0, n.Activate(y, o.activation()), Layout::kFirst);
   return {};
 }
