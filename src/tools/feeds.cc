@@ -1,7 +1,7 @@
 #include "tools/feeds.h"
 
-#include <set>
 #include <algorithm>
+#include <set>
 
 #include "data/json_tensor.h"
 #include "data/npy.h"
@@ -222,8 +222,7 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
     return AddNamedFromJson(graph, file, feeds);
   if (!input && file.kind == ".csv") return AddCsvColumns(graph, file, feeds);
   if (!input)
-    return InvalidArgument("--input ", argument, ": the model has ", inputs.size(),
-                           " inputs; use NAME=FILE");
+    return InvalidArgument("--input ", argument, ": the model has ", inputs.size(), " inputs; use NAME=FILE");
   TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures, sample_rate));
   return PutFeed(input->name, std::move(datum), feeds);
 }

@@ -38,11 +38,13 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
 // Returns the values that are neither the past nor the present of a state (GraphState).
 std::vector<Value*> WithoutStates(const Graph& graph, const std::vector<Value*>& values);
 
-// Adds a random tensor for each input that is neither a state nor in `feeds`. The dims of these inputs must be known.
+// Adds a random tensor for each input that is neither a state nor in `feeds`. The dims of these inputs must
+// be known.
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds);
 
-// Returns the feeds in the order of the graph's inputs. The datum of a state is empty. An overridable constant that is in `feeds`
-// becomes an input of the graph. Fails if a name is missing or unknown, or if a type or a dim is wrong.
+// Returns the feeds in the order of the graph's inputs. The datum of a state is empty. An overridable
+// constant that is in `feeds` becomes an input of the graph. Fails if a name is missing or unknown, or if a
+// type or a dim is wrong.
 Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds);
 
 }  // namespace tern::tools

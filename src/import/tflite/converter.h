@@ -1,4 +1,5 @@
-// A converter is a small function that converts one TensorFlow Lite operator to Tern ops. ConverterTable contains all of them.
+// A converter is a small function that converts one TensorFlow Lite operator to Tern ops. ConverterTable
+// contains all of them.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,12 +13,13 @@ namespace tern::tflite {
 
 class GraphImporter;
 
-// Images are stored as [N, H, W, C] (kLast). Convolutions and what follows them are imported as [N, C, H, W] (kFirst). The
-// importer keeps up to two values of a tensor with 4 dims, one per layout, and adds a Transpose where a layout is needed that
-// does not exist yet.
+// Images are stored as [N, H, W, C] (kLast). Convolutions and what follows them are imported as [N, C, H, W]
+// (kFirst). The importer keeps up to two values of a tensor with 4 dims, one per layout, and adds a Transpose
+// where a layout is needed that does not exist yet.
 enum class Layout { kLast, kFirst };
 
-// An operator during import. A converter reads its inputs and options, emits Tern ops through `b`, and sets its outputs.
+// An operator during import. A converter reads its inputs and options, emits Tern ops through `b`, and sets
+// its outputs.
 class LiteNode {
  public:
   LiteNode(GraphImporter& importer, const fb::Operator& op, std::string name, Builder& builder);
@@ -41,7 +43,8 @@ class LiteNode {
   Value* Real(int i, Layout layout = Layout::kLast);
   // Returns Real(i), or null if the input is absent.
   Value* OptionalReal(int i) { return Has(i) ? Real(i) : nullptr; }
-  // kFirst if the input exists only as [N, C, H, W], so that an op on each element should compute in this layout.
+  // kFirst if the input exists only as [N, C, H, W], so that an op on each element should compute in this
+  // layout.
   Layout LayoutOf(int i) const;
   // Returns real numbers with permuted dims. If the input is constant, the stored elements are permuted now.
   Value* RealPermuted(int i, const std::vector<int64_t>& perm);
@@ -56,7 +59,10 @@ class LiteNode {
   DType TypeOf(int i) { return In(i)->type.dtype; }
   int RankOf(int i) { return In(i)->type.shape.rank(); }
   const Tensor* Constant(int i);                     // null if input i is absent or not constant
-  std::optional<std::vector<int64_t>> Longs(int i);  // nullopt if input i is not a constant of integers
+  // Returns the integers of input i. nullopt if they are not known during import.
+  std::optional<std::vector<int64_t>> Longs(int i);
+  // Returns the integers of input i, of which some may be unknown or depend on open dims, as in a shape.
+  std::optional<std::vector<Dim>> Dims(int i);
 
   // Returns the options of the operator. If they are absent or of another type, returns defaults.
   template <class T> const T& Options() const {
@@ -73,8 +79,12 @@ class LiteNode {
   Value* Activate(Value* v, int activation);
 
   // Bad returns kInvalidModel and NotYet returns kUnsupported, with a message that names this operator.
-  template <class... A> Status Bad(const A&... a) const { return Status(Code::kInvalidModel, Describe() + ": " + StrCat(a...)); }
-  template <class... A> Status NotYet(const A&... a) const { return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...)); }
+  template <class... A> Status Bad(const A&... a) const {
+    return Status(Code::kInvalidModel, Describe() + ": " + StrCat(a...));
+  }
+  template <class... A> Status NotYet(const A&... a) const {
+    return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
+  }
   std::string Describe() const;
 
  private:

@@ -7,8 +7,8 @@
 namespace tern::load {
 namespace {
 
-// A flatbuffer starts with the offset of its root table. The identifier follows. The offset excludes ONNX models that
-// contain the identifier at the same place by chance.
+// A flatbuffer starts with the offset of its root table. The identifier follows. The offset excludes ONNX
+// models that contain the identifier at the same place by chance.
 bool IsTensorFlowLite(std::string_view bytes) {
   uint32_t root = 0;
   if (bytes.size() < 8 || bytes.substr(4, 4) != "TFL3") return false;

@@ -7,7 +7,9 @@ bool IsComplexType(DType t) { return t == DType::kC64 || t == DType::kC128; }
 
 }  // namespace
 
-Value* Transposed(Builder& b, Value* v, const std::vector<int64_t>& perm) { return b.Op("Transpose", {v}, {{"perm", perm}}); }
+Value* Transposed(Builder& b, Value* v, const std::vector<int64_t>& perm) {
+  return b.Op("Transpose", {v}, {{"perm", perm}});
+}
 
 GraphImporter::GraphImporter(ModelContext& context, Graph& graph, int subgraph, GraphImporter* outer)
     : context_(context),
@@ -29,11 +31,14 @@ Status GraphImporter::ReadTensors() {
 
 Status GraphImporter::CheckCall(int subgraph, size_t inputs) const {
   if (subgraph < 0 || subgraph >= context_.model.subgraph_count())
-    return InvalidModel("subgraph ", subgraph, " does not exist; the model has ", context_.model.subgraph_count());
-  if (depth_ + 1 > kMaxDepth) return Unsupported("subgraphs are nested deeper than ", kMaxDepth, ", or call themselves");
+    return InvalidModel("subgraph ", subgraph, " does not exist; the model has ",
+                        context_.model.subgraph_count());
+  if (depth_ + 1 > kMaxDepth)
+    return Unsupported("subgraphs are nested deeper than ", kMaxDepth, ", or call themselves");
   const auto* wanted = context_.model.subgraph(subgraph).inputs();
   if ((wanted ? wanted->size() : 0) != inputs)
-    return InvalidModel("subgraph ", subgraph, " has ", wanted ? wanted->size() : 0, " inputs, but is called with ", inputs);
+    return InvalidModel("subgraph ", subgraph, " has ", wanted ? wanted->size() : 0,
+                        " inputs, but is called with ", inputs);
   return {};
 }
 
@@ -80,17 +85,20 @@ Status GraphImporter::CheckOutputsAreNew(const LiteNode& node) const {
     const int t = node.proto().outputs()->Get(static_cast<uint32_t>(i));
     if (t < 0) continue;
     const Slot& s = slots_[static_cast<size_t>(t)];
-    if (s.last || s.first) return node.Bad("output ", i, " is ", info(t).Describe(), ", which already has a value");
+    if (s.last || s.first)
+      return node.Bad("output ", i, " is ", info(t).Describe(), ", which already has a value");
   }
   return {};
 }
 
 Status GraphImporter::ConvertNode(const fb::Operator& op, int index) {
-  if (--context_.nodes_left < 0) return Unsupported("the model has more than ", kMaxNodes, " operators once its subgraphs are inlined");
+  if (--context_.nodes_left < 0)
+    return Unsupported("the model has more than ", kMaxNodes, " operators once its subgraphs are inlined");
   Builder builder(graph_);
   const std::string name = context_.model.OperatorName(op);
   LiteNode node(*this, op, name, builder);
-  builder.At(node.OutputCount() && op.outputs()->Get(0) >= 0 ? node.InfoOut(0).name : "", StrCat(name, ", tflite operator #", index));
+  builder.At(node.OutputCount() && op.outputs()->Get(0) >= 0 ? node.InfoOut(0).name : "",
+             StrCat(name, ", tflite operator #", index));
   const Converter* converter = Converters().Find(name);
   if (!converter) return Unsupported("operator ", name);
   for (int i = 0; i < node.InputCount(); ++i) {
@@ -116,7 +124,8 @@ Status GraphImporter::Require(int tensor) {
   Slot& s = slot(tensor);
   if (s.last || s.first || s.variable || info(tensor).resource || info(tensor).variable) return {};
   TERN_ASSIGN(Tensor constant, ConstantOf(context_.model, info(tensor)));
-  if (!constant.defined()) return InvalidModel(info(tensor).Describe(), " is neither constant nor computed before it is used");
+  if (!constant.defined())
+    return InvalidModel(info(tensor).Describe(), " is neither constant nor computed before it is used");
   if (IsComplexType(info(tensor).dtype)) return Unsupported(info(tensor).Describe(), ": complex constants");
   s.last = graph_.AddConstant(std::move(constant), info(tensor).name);
   return {};
@@ -130,9 +139,10 @@ Value* GraphImporter::Stored(int tensor, Layout layout, Builder& b) {
   }
   Value*& wanted = layout == Layout::kLast ? s.last : s.first;
   if (!wanted && layout == Layout::kLast) wanted = Transposed(b, s.first, kToLast);
-  if (!wanted) wanted = s.last->is_constant() && s.last->type.shape.rank() == 4 && BitWidth(s.last->type.dtype) >= 8
-                            ? graph_.AddConstant(Permuted(s.last->constant, kToFirst), s.last->name)
-                            : Transposed(b, s.last, kToFirst);
+  if (!wanted)
+    wanted = s.last->is_constant() && s.last->type.shape.rank() == 4 && BitWidth(s.last->type.dtype) >= 8
+                 ? graph_.AddConstant(Permuted(s.last->constant, kToFirst), s.last->name)
+                 : Transposed(b, s.last, kToFirst);
   return wanted;
 }
 
@@ -156,7 +166,8 @@ Value* GraphImporter::Dequantize(Value* v, const TensorInfo& info, int axis, Bui
   if (q.block_size > 0) return BlockScaled(v, info, b);
   const Dims dims = q.one_scale() ? Dims{} : Dims{static_cast<int64_t>(q.scales.size())};
   Value* scale = b.Const(Tensor::Of(DType::kF32, dims, {q.scales.begin(), q.scales.end()}));
-  Value* zero = q.zeros.empty() ? nullptr : b.Const(Tensor::Of(v->type.dtype, dims, {q.zeros.begin(), q.zeros.end()}));
+  Value* zero =
+      q.zeros.empty() ? nullptr : b.Const(Tensor::Of(v->type.dtype, dims, {q.zeros.begin(), q.zeros.end()}));
   return b.Op("Dequantize", {v, scale, zero}, {{"axis", static_cast<int64_t>(axis)}});
 }
 
@@ -175,7 +186,8 @@ Value* GraphImporter::BlockScaled(Value* v, const TensorInfo& info, Builder& b) 
   Dims dims = info.dims;
   dims.back() /= q.block_size;
   if (CountOf(dims) != scale->constant.size())
-    return fail(InvalidModel(info.Describe(), " has ", CountOf(dims), " blocks, but ", scale->constant.size(), " scales"));
+    return fail(InvalidModel(info.Describe(), " has ", CountOf(dims), " blocks, but ", scale->constant.size(),
+                             " scales"));
   Value* scales = b.Const(Tensor::Of(DType::kF32, dims, ToDoubles(scale->constant)));
   // A zero point tensor that is absent or 0 (the first tensor) means that there are none.
   if (q.block_zeros > 0) return fail(Unsupported(info.Describe(), ": zero points of blocks"));
@@ -192,7 +204,8 @@ void GraphImporter::SetStored(int tensor, Value* value, Layout layout, Builder& 
   const TensorInfo& t = info(tensor);
   // The parts of a complex number are a last axis of size 2.
   const DType wanted = t.dtype == DType::kC64 ? DType::kF32 : t.dtype;
-  if (value->type.tensor() && value->type.dtype != wanted && !t.resource) value = b.Op("Cast", {value}, {{"to", wanted}});
+  if (value->type.tensor() && value->type.dtype != wanted && !t.resource)
+    value = b.Op("Cast", {value}, {{"to", wanted}});
   (layout == Layout::kLast ? slot(tensor).last : slot(tensor).first) = value;
   if (value->name.empty() && layout == Layout::kLast) value->name = t.name;
 }

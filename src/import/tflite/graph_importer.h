@@ -11,8 +11,8 @@
 
 namespace tern::tflite {
 
-// The maximum number of operators after inlining. Without a limit, a small file could need any amount of memory, because
-// each of 40 subgraphs may call the next one twice.
+// The maximum number of operators after inlining. Without a limit, a small file could need any amount of
+// memory, because each of 40 subgraphs may call the next one twice.
 inline constexpr int64_t kMaxNodes = 1000000;
 inline constexpr int kMaxDepth = 32;  // the deepest nesting of subgraphs
 

@@ -47,7 +47,8 @@ class Names {
   std::set<std::string> taken_;
 };
 
-std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int tensor, bool output, int index) {
+std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int tensor, bool output,
+                   int index) {
   if (!info.name.empty()) return info.name;
   const std::string name = model.SignatureName(subgraph, tensor, output);
   return name.empty() ? StrCat(output ? "output_" : "input_", index) : name;
@@ -68,7 +69,10 @@ Type InputType(const TensorInfo& info, const std::string& name) {
 class MainImporter {
  public:
   MainImporter(const Model& model, Graph& graph, int subgraph)
-      : model_(model), graph_(graph), context_{model, graph, {}, kMaxNodes}, importer_(context_, graph, subgraph, nullptr) {}
+      : model_(model),
+        graph_(graph),
+        context_{model, graph, {}, kMaxNodes},
+        importer_(context_, graph, subgraph, nullptr) {}
 
   Status Import() {
     TERN_TRY(importer_.ReadTensors());
@@ -88,9 +92,10 @@ class MainImporter {
     for (int tensor : *importer_.proto().inputs()) {
       const TensorInfo& info = importer_.info(tensor);
       if (info.resource) return Unsupported(info.Describe(), ": a resource as an input of the model");
-      if (info.dtype == DType::kC64 || info.dtype == DType::kC128) return Unsupported(info.Describe(), ": complex inputs");
-      const std::string name =
-          names_.Unique(NameOf(model_, importer_.subgraph(), info, tensor, false, static_cast<int>(inputs.size())));
+      if (info.dtype == DType::kC64 || info.dtype == DType::kC128)
+        return Unsupported(info.Describe(), ": complex inputs");
+      const std::string name = names_.Unique(
+          NameOf(model_, importer_.subgraph(), info, tensor, false, static_cast<int>(inputs.size())));
       inputs.push_back({graph_.AddInput(name, InputType(info, name)), -1});
     }
     return inputs;
@@ -126,14 +131,20 @@ class MainImporter {
 }  // namespace
 
 std::vector<int> CalledSubgraphs(const fb::Operator& op) {
-  if (const auto* o = op.builtin_options_as_IfOptions()) return {o->then_subgraph_index(), o->else_subgraph_index()};
-  if (const auto* o = op.builtin_options_as_WhileOptions()) return {o->cond_subgraph_index(), o->body_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_IfOptions())
+    return {o->then_subgraph_index(), o->else_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_WhileOptions())
+    return {o->cond_subgraph_index(), o->body_subgraph_index()};
   if (const auto* o = op.builtin_options_as_CallOnceOptions()) return {o->init_subgraph_index()};
-  if (const auto* o = op.builtin_options_as_CallOptions()) return {static_cast<int>(std::min<uint32_t>(o->subgraph(), INT32_MAX))};
-  if (const auto* o = op.builtin_options_2_as_StablehloWhileOptions()) return {o->cond_subgraph_index(), o->body_subgraph_index()};
-  if (const auto* o = op.builtin_options_2_as_StableHLOCompositeOptions()) return {o->decomposition_subgraph_index()};
+  if (const auto* o = op.builtin_options_as_CallOptions())
+    return {static_cast<int>(std::min<uint32_t>(o->subgraph(), INT32_MAX))};
+  if (const auto* o = op.builtin_options_2_as_StablehloWhileOptions())
+    return {o->cond_subgraph_index(), o->body_subgraph_index()};
+  if (const auto* o = op.builtin_options_2_as_StableHLOCompositeOptions())
+    return {o->decomposition_subgraph_index()};
   if (const auto* o = op.builtin_options_2_as_StablehloCaseOptions())
-    if (o->branch_subgraph_indices()) return {o->branch_subgraph_indices()->begin(), o->branch_subgraph_indices()->end()};
+    if (o->branch_subgraph_indices())
+      return {o->branch_subgraph_indices()->begin(), o->branch_subgraph_indices()->end()};
   return {};
 }
 
@@ -145,7 +156,8 @@ Result<std::unique_ptr<Graph>> ImportModel(const Model& model, const std::string
   TERN_TRY(finder.missing.status());
   std::string name = TextOf(model.subgraph(subgraph).name());
   auto graph = std::make_unique<Graph>(name.empty() ? "main" : name);
-  if (const std::string text = TextOf(model.root().description()); !text.empty()) graph->metadata.emplace_back("description", text);
+  if (const std::string text = TextOf(model.root().description()); !text.empty())
+    graph->metadata.emplace_back("description", text);
   TERN_TRY(MainImporter(model, *graph, subgraph).Import());
   graph->RemoveDeadNodes();
   graph->RemoveUnusedConstants();

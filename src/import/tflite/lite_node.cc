@@ -42,7 +42,8 @@ Value* LiteNode::RealPermuted(int i, const std::vector<int64_t>& perm) {
     v = Transposed(b, stored, perm);
   if (!info.quantized) return v;
   int axis = 0;
-  while (static_cast<size_t>(axis) < perm.size() && perm[static_cast<size_t>(axis)] != info.quant.axis) ++axis;
+  while (static_cast<size_t>(axis) < perm.size() && perm[static_cast<size_t>(axis)] != info.quant.axis)
+    ++axis;
   return importer_.Dequantize(v, info, axis, b);
 }
 
@@ -64,9 +65,23 @@ const Tensor* LiteNode::Constant(int i) {
 }
 
 std::optional<std::vector<int64_t>> LiteNode::Longs(int i) {
+  const auto dims = Dims(i);
+  if (!dims) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const Dim& d : *dims) {
+    if (!d.known()) return std::nullopt;
+    out.push_back(d.value());
+  }
+  return out;
+}
+
+std::optional<std::vector<Dim>> LiteNode::Dims(int i) {
   const Tensor* t = Constant(i);
-  if (!t || !IsInt(t->dtype())) return std::nullopt;
-  return ToLongs(*t);
+  if (!t) return Has(i) ? In(i)->content : std::nullopt;
+  if (!IsInt(t->dtype())) return std::nullopt;
+  std::vector<Dim> out;
+  for (int64_t v : ToLongs(*t)) out.emplace_back(v);
+  return out;
 }
 
 const void* LiteNode::OptionsOfType(int type) const {
@@ -79,7 +94,8 @@ const void* LiteNode::Options2OfType(int type) const {
 
 // A flatbuffer with a table that has no fields. Read as any table, it has the default of each field.
 const void* LiteNode::EmptyTable() {
-  alignas(8) static const uint8_t kBytes[] = {4, 0, 4, 0, 4, 0, 0, 0};  // a vtable of size 4, then a table at distance 4
+  alignas(8) static const uint8_t kBytes[] = {4, 0, 4, 0,
+                                              4, 0, 0, 0};  // a vtable of size 4, then a table at distance 4
   return kBytes + 4;
 }
 

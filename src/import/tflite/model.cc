@@ -33,11 +33,14 @@ Status CheckIndices(const flatbuffers::Vector<int32_t>* indices, int64_t least, 
                     const std::string& what) {
   for (uint32_t i = 0; indices && i < indices->size(); ++i)
     if (indices->Get(i) < least || indices->Get(i) >= static_cast<int64_t>(count))
-      return InvalidModel(what, " ", i, " is tensor ", indices->Get(i), ", but the subgraph has ", count, " tensors");
+      return InvalidModel(what, " ", i, " is tensor ", indices->Get(i), ", but the subgraph has ", count,
+                          " tensors");
   return {};
 }
 
-template <class T> uint32_t SizeOf(const flatbuffers::Vector<T>* values) { return values ? values->size() : 0; }
+template <class T> uint32_t SizeOf(const flatbuffers::Vector<T>* values) {
+  return values ? values->size() : 0;
+}
 
 }  // namespace
 
@@ -69,8 +72,8 @@ Status Model::Check() const {
   for (uint32_t i = 0; i < SizeOf(root_->signature_defs()); ++i) {
     const fb::SignatureDef& def = *root_->signature_defs()->Get(i);
     if (def.subgraph_index() >= static_cast<uint32_t>(subgraph_count()))
-      return InvalidModel("signature '", TextOf(def.signature_key()), "' is of subgraph ", def.subgraph_index(), ", but the model has ",
-                          subgraph_count());
+      return InvalidModel("signature '", TextOf(def.signature_key()), "' is of subgraph ",
+                          def.subgraph_index(), ", but the model has ", subgraph_count());
     if (AnyNull(def.inputs()) || AnyNull(def.outputs()))
       return InvalidModel("signature '", TextOf(def.signature_key()), "' is broken");
   }
@@ -88,15 +91,17 @@ Status Model::CheckSubgraph(int index) const {
     const fb::Operator& op = *graph.operators()->Get(i);
     const std::string place = StrCat("subgraph ", index, ", operator ", i, ": ");
     if (op.opcode_index() >= codes)
-      return InvalidModel(place, "operator code ", op.opcode_index(), " does not exist; the model has ", codes);
+      return InvalidModel(place, "operator code ", op.opcode_index(), " does not exist; the model has ",
+                          codes);
     TERN_TRY(CheckIndices(op.inputs(), -1, tensors, place + "input"));
     TERN_TRY(CheckIndices(op.outputs(), -1, tensors, place + "output"));
     TERN_TRY(CheckIndices(op.intermediates(), -1, tensors, place + "intermediate"));
   }
   for (uint32_t i = 0; i < tensors; ++i)
     if (graph.tensors()->Get(i)->buffer() >= std::max<uint32_t>(1, SizeOf(root_->buffers())))
-      return InvalidModel("subgraph ", index, ": tensor ", i, " '", TextOf(graph.tensors()->Get(i)->name()), "' has buffer ",
-                          graph.tensors()->Get(i)->buffer(), ", but the model has ", SizeOf(root_->buffers()), " buffers");
+      return InvalidModel("subgraph ", index, ": tensor ", i, " '", TextOf(graph.tensors()->Get(i)->name()),
+                          "' has buffer ", graph.tensors()->Get(i)->buffer(), ", but the model has ",
+                          SizeOf(root_->buffers()), " buffers");
   return {};
 }
 
@@ -123,7 +128,8 @@ std::string Model::SignatureName(int subgraph, int tensor, bool output) const {
   return {};
 }
 
-// Old files have only the deprecated field, which has 8 bits. New files have both, and the deprecated one is at most 127.
+// Old files have only the deprecated field, which has 8 bits. New files have both, and the deprecated one is
+// at most 127.
 std::string Model::OperatorName(const fb::Operator& op) const {
   const fb::OperatorCode& code = *root_->operator_codes()->Get(op.opcode_index());
   const int number = std::max<int>(code.deprecated_builtin_code(), code.builtin_code());
@@ -136,28 +142,33 @@ std::string Model::OperatorName(const fb::Operator& op) const {
 Result<Buffer> Model::Range(uint64_t offset, uint64_t size, const std::string& what) const {
   const uint64_t all = source_->bytes.size();
   if (offset > all || size > all - offset)
-    return InvalidModel(what, ": ", size, " bytes at ", offset, " are beyond the end of the file, which has ", all, " bytes");
+    return InvalidModel(what, ": ", size, " bytes at ", offset, " are beyond the end of the file, which has ",
+                        all, " bytes");
   return source_->bytes.Slice(offset, size);
 }
 
-// In a file of more than 2 GB, the bytes of a buffer are behind the flatbuffer, at `offset`. The values 0 and 1 mean that
-// the bytes are not there.
+// In a file of more than 2 GB, the bytes of a buffer are behind the flatbuffer, at `offset`. The values 0 and
+// 1 mean that the bytes are not there.
 Result<Buffer> Model::DataOf(const fb::Tensor& tensor) const {
   if (tensor.external_buffer() != 0) return ExternalData(tensor);
   if (!SizeOf(root_->buffers())) return Buffer();
   const fb::Buffer& buffer = *root_->buffers()->Get(tensor.buffer());
   if (buffer.offset() > 1)
-    return Range(buffer.offset(), buffer.size(), StrCat("buffer ", tensor.buffer(), " of tensor '", TextOf(tensor.name()), "'"));
+    return Range(buffer.offset(), buffer.size(),
+                 StrCat("buffer ", tensor.buffer(), " of tensor '", TextOf(tensor.name()), "'"));
   if (!SizeOf(buffer.data())) return Buffer();
-  const auto at = static_cast<uint64_t>(buffer.data()->data() - reinterpret_cast<const uint8_t*>(source_->bytes.data()));
+  const auto at =
+      static_cast<uint64_t>(buffer.data()->data() - reinterpret_cast<const uint8_t*>(source_->bytes.data()));
   return Range(at, buffer.data()->size(), "a buffer");
 }
 
 Result<Buffer> Model::CustomOptions(const fb::Operator& op) const {
   if (op.large_custom_options_offset() > 1)
-    return Range(op.large_custom_options_offset(), op.large_custom_options_size(), "options of a custom operator");
+    return Range(op.large_custom_options_offset(), op.large_custom_options_size(),
+                 "options of a custom operator");
   if (!SizeOf(op.custom_options())) return Buffer();
-  const auto at = static_cast<uint64_t>(op.custom_options()->data() - reinterpret_cast<const uint8_t*>(source_->bytes.data()));
+  const auto at = static_cast<uint64_t>(op.custom_options()->data() -
+                                        reinterpret_cast<const uint8_t*>(source_->bytes.data()));
   return Range(at, op.custom_options()->size(), "options of a custom operator");
 }
 
@@ -166,7 +177,8 @@ Result<Buffer> Model::ExternalData(const fb::Tensor& tensor) const {
   for (uint32_t i = 0; i < SizeOf(root_->external_buffers()); ++i) {
     const fb::ExternalBuffer* data = root_->external_buffers()->Get(i);
     if (!data || data->id() != tensor.external_buffer()) continue;
-    if (data->group() >= SizeOf(root_->external_buffer_groups()) || !root_->external_buffer_groups()->Get(data->group()))
+    if (data->group() >= SizeOf(root_->external_buffer_groups()) ||
+        !root_->external_buffer_groups()->Get(data->group()))
       return InvalidModel(what, ": the group ", data->group(), " of its external buffer does not exist");
     if (const std::string packing = TextOf(data->packing()); !packing.empty() && packing != "unpacked")
       return Unsupported(what, ": its external buffer has the packing '", packing, "'");
@@ -174,7 +186,8 @@ Result<Buffer> Model::ExternalData(const fb::Tensor& tensor) const {
     auto file = ExternalFile(name);
     if (!file.ok()) return file.TakeStatus().While(StrCat("reading ", what));
     if (data->offset() > file->size() || data->length() > file->size() - data->offset())
-      return InvalidModel(what, " needs ", data->length(), " bytes at ", data->offset(), " of '", name, "', which has ", file->size());
+      return InvalidModel(what, " needs ", data->length(), " bytes at ", data->offset(), " of '", name,
+                          "', which has ", file->size());
     return file->Slice(data->offset(), data->length());
   }
   return InvalidModel(what, ": external buffer ", tensor.external_buffer(), " does not exist");
@@ -182,9 +195,12 @@ Result<Buffer> Model::ExternalData(const fb::Tensor& tensor) const {
 
 // The file must be in the folder of the model or below it.
 Result<Buffer> Model::ExternalFile(const std::string& name) const {
-  if (source_->path.empty()) return InvalidModel("the weights are in the file '", name, "', but a model in memory cannot have such files");
+  if (source_->path.empty())
+    return InvalidModel("the weights are in the file '", name,
+                        "', but a model in memory cannot have such files");
   const fs::path relative(name);
-  if (name.empty() || relative.is_absolute() || std::find(relative.begin(), relative.end(), "..") != relative.end())
+  if (name.empty() || relative.is_absolute() ||
+      std::find(relative.begin(), relative.end(), "..") != relative.end())
     return InvalidModel("the external file '", name, "' must be a path inside the model's folder");
   if (const auto found = files_.find(name); found != files_.end()) return found->second;
   std::error_code error;
@@ -194,7 +210,8 @@ Result<Buffer> Model::ExternalFile(const std::string& name) const {
   if (error) return IoError("cannot open the external file '", name, "': ", error.message());
   if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end())
     return InvalidModel("the external file '", name, "' leaves the model's folder");
-  if (!fs::is_regular_file(real, error)) return IoError("the external file '", name, "' is not a regular file");
+  if (!fs::is_regular_file(real, error))
+    return IoError("the external file '", name, "' is not a regular file");
   TERN_ASSIGN(Buffer mapped, Buffer::MapFile(real.string()));
   files_[name] = mapped;
   return mapped;

@@ -14,8 +14,8 @@ inline constexpr int kCustom = 32;
 
 class Model {
  public:
-  // Verifies the flatbuffer, and that the indices of all subgraphs, tensors and operator codes exist. `source` must outlive
-  // the model.
+  // Verifies the flatbuffer, and that the indices of all subgraphs, tensors and operator codes exist.
+  // `source` must outlive the model.
   static Result<Model> Open(const load::Source& source);
 
   const fb::Model& root() const { return *root_; }
@@ -23,7 +23,8 @@ class Model {
   const fb::SubGraph& subgraph(int i) const { return *root_->subgraphs()->Get(static_cast<uint32_t>(i)); }
   // Returns the subgraph of a signature, or of the first subgraph if `signature` is empty.
   Result<int> Find(const std::string& signature) const;
-  // Returns the name that a signature gives to an input or output tensor of a subgraph. Empty if there is none.
+  // Returns the name that a signature gives to an input or output tensor of a subgraph. Empty if there is
+  // none.
   std::string SignatureName(int subgraph, int tensor, bool output) const;
 
   // Returns "CONV_2D", or "CUSTOM:name" for a custom operator, or "operator #300" for an unknown number.

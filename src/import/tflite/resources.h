@@ -16,8 +16,8 @@ struct Resource {
   // Of a table: constants, once the table is filled.
   DType key_type = DType::kInvalid, value_type = DType::kInvalid;
   Tensor keys, values;
-  // Of a variable: the type of its value, if an operator states it. `changes` says whether a run may assign it, except in an
-  // initialization (CALL_ONCE).
+  // Of a variable: the type of its value, if an operator states it. `changes` says whether a run may assign
+  // it, except in an initialization (CALL_ONCE).
   Type type;
   bool changes = false;
   Value* past = nullptr;  // the state's input
@@ -34,7 +34,8 @@ class Resources {
   std::vector<Resource> all_;
 };
 
-// The current values of variables in one graph. A graph of control flow starts with those of the graph around it.
+// The current values of variables in one graph. A graph of control flow starts with those of the graph around
+// it.
 class Variables {
  public:
   explicit Variables(const Variables* outer = nullptr) : outer_(outer) {}

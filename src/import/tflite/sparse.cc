@@ -1,5 +1,5 @@
-// Sparse tensors. The dims of a tensor are split into blocks and visited in the traversal order. Each level of the traversal is
-// dense, or compressed: it lists the indices that occur, as in the format CSR.
+// Sparse tensors. The dims of a tensor are split into blocks and visited in the traversal order. Each level
+// of the traversal is dense, or compressed: it lists the indices that occur, as in the format CSR.
 #include <algorithm>
 #include <cstring>
 
@@ -10,9 +10,12 @@ namespace {
 
 std::vector<int64_t> IndicesOf(fb::SparseIndexVector type, const void* table) {
   if (!table) return {};
-  if (type == fb::SparseIndexVector::Int32Vector) return LongsOf(static_cast<const fb::Int32Vector*>(table)->values());
-  if (type == fb::SparseIndexVector::Uint16Vector) return LongsOf(static_cast<const fb::Uint16Vector*>(table)->values());
-  if (type == fb::SparseIndexVector::Uint8Vector) return LongsOf(static_cast<const fb::Uint8Vector*>(table)->values());
+  if (type == fb::SparseIndexVector::Int32Vector)
+    return LongsOf(static_cast<const fb::Int32Vector*>(table)->values());
+  if (type == fb::SparseIndexVector::Uint16Vector)
+    return LongsOf(static_cast<const fb::Uint16Vector*>(table)->values());
+  if (type == fb::SparseIndexVector::Uint8Vector)
+    return LongsOf(static_cast<const fb::Uint8Vector*>(table)->values());
   return {};
 }
 
@@ -25,14 +28,16 @@ class Filler {
   bool Prepare(const fb::SparsityParameters& p) {
     const std::vector<int64_t> order = LongsOf(p.traversal_order()), blocks = LongsOf(p.block_map());
     const auto rank = static_cast<size_t>(to_.rank());
-    if (order.size() != rank + blocks.size() || !p.dim_metadata() || p.dim_metadata()->size() != order.size()) return false;
+    if (order.size() != rank + blocks.size() || !p.dim_metadata() || p.dim_metadata()->size() != order.size())
+      return false;
     std::vector<int64_t> extents = to_.dims(), step(ContiguousStrides(to_.dims()));
     extents.resize(order.size(), 0), step.resize(order.size(), 0);
     if (!SplitBlocks(p, order, blocks, extents, step)) return false;
     std::vector<bool> seen(order.size());
     for (size_t level = 0; level < order.size(); ++level) {
       const int64_t axis = order[level];
-      if (axis < 0 || axis >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(axis)]) return false;
+      if (axis < 0 || axis >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(axis)])
+        return false;
       seen[static_cast<size_t>(axis)] = true;
       if (!AddLevel(*p.dim_metadata()->Get(static_cast<uint32_t>(level)), extents[static_cast<size_t>(axis)],
                     step[static_cast<size_t>(axis)]))
@@ -41,12 +46,14 @@ class Filler {
     return true;
   }
 
-  // Visits the elements below `position`, which is an index of the levels before `level`. `offset` is the place in the result.
+  // Visits the elements below `position`, which is an index of the levels before `level`. `offset` is the
+  // place in the result.
   bool Visit(size_t level, int64_t position, int64_t offset) {
     if (level == levels_.size()) {
       if (position >= count_) return false;
       std::memcpy(static_cast<char*>(to_.raw()) + static_cast<size_t>(offset) * width_,
-                  reinterpret_cast<const char*>(stored_.data()) + static_cast<size_t>(position) * width_, width_);
+                  reinterpret_cast<const char*>(stored_.data()) + static_cast<size_t>(position) * width_,
+                  width_);
       return true;
     }
     const Level& l = levels_[level];
@@ -69,16 +76,20 @@ class Filler {
     std::vector<int64_t> segments, indices;
   };
 
-  // A block of axis a has as many elements as the level of the block says. Divides the extent of the axis by it.
+  // A block of axis a has as many elements as the level of the block says. Divides the extent of the axis by
+  // it.
   static bool SplitBlocks(const fb::SparsityParameters& p, const std::vector<int64_t>& order,
-                          const std::vector<int64_t>& blocks, std::vector<int64_t>& extents, std::vector<int64_t>& step) {
+                          const std::vector<int64_t>& blocks, std::vector<int64_t>& extents,
+                          std::vector<int64_t>& step) {
     const size_t rank = order.size() - blocks.size();
     for (size_t i = 0; i < order.size(); ++i) {
       if (!p.dim_metadata()->Get(static_cast<uint32_t>(i))) return false;
       if (order[i] < static_cast<int64_t>(rank) || order[i] >= static_cast<int64_t>(order.size())) continue;
       const int64_t axis = blocks[static_cast<size_t>(order[i]) - rank];
       const int64_t size = p.dim_metadata()->Get(static_cast<uint32_t>(i))->dense_size();
-      if (axis < 0 || axis >= static_cast<int64_t>(rank) || size < 1 || extents[static_cast<size_t>(axis)] % size) return false;
+      if (axis < 0 || axis >= static_cast<int64_t>(rank) || size < 1 ||
+          extents[static_cast<size_t>(axis)] % size)
+        return false;
       extents[static_cast<size_t>(order[i])] = size;
       step[static_cast<size_t>(order[i])] = step[static_cast<size_t>(axis)];
       extents[static_cast<size_t>(axis)] /= size;
@@ -97,7 +108,8 @@ class Filler {
       if (s < last || s > static_cast<int64_t>(l.indices.size())) return false;
       last = s;
     }
-    if (std::any_of(l.indices.begin(), l.indices.end(), [&](int64_t i) { return i < 0 || i >= extent; })) return false;
+    if (std::any_of(l.indices.begin(), l.indices.end(), [&](int64_t i) { return i < 0 || i >= extent; }))
+      return false;
     levels_.push_back(std::move(l));
     return true;
   }

@@ -6,10 +6,11 @@
 namespace tern::tflite {
 namespace {
 
-constexpr DType kTypes[] = {DType::kF32,     DType::kF16,  DType::kI32,      DType::kU8,      DType::kI64, DType::kString,
-                            DType::kBool,    DType::kI16,  DType::kC64,      DType::kI8,      DType::kF64, DType::kC128,
-                            DType::kU64,     DType::kInvalid, DType::kInvalid, DType::kU32,   DType::kU16, DType::kI4,
-                            DType::kBF16,    DType::kI2,   DType::kU4,       DType::kF8E4M3FN, DType::kF8E5M2};
+constexpr DType kTypes[] = {DType::kF32,    DType::kF16,      DType::kI32,   DType::kU8,      DType::kI64,
+                            DType::kString, DType::kBool,     DType::kI16,   DType::kC64,     DType::kI8,
+                            DType::kF64,    DType::kC128,     DType::kU64,   DType::kInvalid, DType::kInvalid,
+                            DType::kU32,    DType::kU16,      DType::kI4,    DType::kBF16,    DType::kI2,
+                            DType::kU4,     DType::kF8E4M3FN, DType::kF8E5M2};
 constexpr int kResource = 13, kVariant = 14;
 constexpr size_t kMaxRank = 32;
 
@@ -19,10 +20,12 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   q.zeros = LongsOf(p.zero_point());
   q.axis = p.quantized_dimension();
   for (float s : q.scales)
-    if (!(s >= 0) || !std::isfinite(s)) return InvalidModel(info.Describe(), ": the scale ", s, " is not a positive number");
+    if (!(s >= 0) || !std::isfinite(s))
+      return InvalidModel(info.Describe(), ": the scale ", s, " is not a positive number");
   if (q.zeros.size() == 1 && q.scales.size() > 1) q.zeros.resize(q.scales.size(), q.zeros[0]);
   if (!q.zeros.empty() && !q.scales.empty() && q.zeros.size() != q.scales.size())
-    return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales, but ", q.zeros.size(), " zero points");
+    return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales, but ", q.zeros.size(),
+                        " zero points");
   bool zero = true;
   for (int64_t z : q.zeros) zero = zero && z == 0;
   if (zero || q.scales.empty()) q.zeros.clear();
@@ -30,7 +33,8 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   // Some converters copy the axis of a filter to its bias, which has only one axis.
   if (rank == 1) q.axis = 0;
   if (q.scales.size() > 1) {
-    if (q.axis < 0 || q.axis >= rank || info.dims[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scales.size()))
+    if (q.axis < 0 || q.axis >= rank ||
+        info.dims[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scales.size()))
       return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales along axis ", q.axis);
   } else {
     q.axis = 0;
@@ -42,7 +46,8 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   q.block_scales = blocks->scales();
   q.block_zeros = blocks->zero_points();
   if (q.block_size < 1 || rank < 1 || info.dims.back() % q.block_size != 0)
-    return InvalidModel(info.Describe(), ": blocks of ", q.block_size, " elements do not divide its last dim");
+    return InvalidModel(info.Describe(), ": blocks of ", q.block_size,
+                        " elements do not divide its last dim");
   return {};
 }
 
@@ -105,7 +110,8 @@ Result<TensorInfo> InfoOf(const fb::Tensor& tensor) {
   info.dtype = kTypes[type];
   info.resource = type == kResource || type == kVariant;
   if (info.signature.size() != info.dims.size()) info.signature = info.dims;
-  if (info.dims.size() > kMaxRank) return Unsupported("tensor '", info.name, "' has ", info.dims.size(), " dims");
+  if (info.dims.size() > kMaxRank)
+    return Unsupported("tensor '", info.name, "' has ", info.dims.size(), " dims");
   for (size_t i = 0; i < info.dims.size(); ++i) {
     // Some converters write -1 for a dynamic dim into the shape, too.
     if (info.dims[i] == -1) info.dims[i] = 1, info.signature[i] = -1;

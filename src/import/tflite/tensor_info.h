@@ -8,8 +8,8 @@
 
 namespace tern::tflite {
 
-// real = (stored - zero) * scale. With one scale per index of `axis`, or per block of `block_size` elements along the last
-// axis.
+// real = (stored - zero) * scale. With one scale per index of `axis`, or per block of `block_size` elements
+// along the last axis.
 struct Quantization {
   std::vector<float> scales;
   std::vector<int64_t> zeros;  // as many as scales, or empty if all are 0
@@ -20,7 +20,8 @@ struct Quantization {
 
   bool one_scale() const { return scales.size() == 1; }
   bool operator==(const Quantization& other) const {
-    return scales == other.scales && zeros == other.zeros && axis == other.axis && block_size == other.block_size;
+    return scales == other.scales && zeros == other.zeros && axis == other.axis &&
+           block_size == other.block_size;
   }
 };
 
@@ -40,8 +41,8 @@ struct TensorInfo {
 };
 
 Result<TensorInfo> InfoOf(const fb::Tensor& tensor);
-// Returns the elements of a constant. The tensor is not defined if the file has no data for it. Sparse tensors become dense.
-// If possible, the result refers to the bytes of the file.
+// Returns the elements of a constant. The tensor is not defined if the file has no data for it. Sparse
+// tensors become dense. If possible, the result refers to the bytes of the file.
 Result<Tensor> ConstantOf(const Model& model, const TensorInfo& info);
 
 // Reads a sparse tensor. `stored` has the elements that the file lists.

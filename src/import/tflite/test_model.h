@@ -22,8 +22,9 @@ struct TestModel {
   std::vector<int32_t> inputs, outputs, op_inputs, op_outputs;
   int deprecated_code = 0, code = 0;
   std::string custom;
-  flatbuffers::Offset<fb::SparsityParameters> (*sparsity)(flatbuffers::FlatBufferBuilder&) = nullptr;  // of tensor 1
-  uint64_t offset = 0, size = 0;                                                                        // of buffer 1
+  flatbuffers::Offset<fb::SparsityParameters> (*sparsity)(flatbuffers::FlatBufferBuilder&) =
+      nullptr;                    // of tensor 1
+  uint64_t offset = 0, size = 0;  // of buffer 1
 
   std::string Bytes() const {
     flatbuffers::FlatBufferBuilder b;
@@ -40,7 +41,8 @@ struct TestModel {
     }
     std::vector<flatbuffers::Offset<fb::Buffer>> data;
     for (size_t i = 0; i < buffers.size(); ++i) {
-      const auto bytes = b.CreateVector(reinterpret_cast<const uint8_t*>(buffers[i].data()), buffers[i].size());
+      const auto bytes =
+          b.CreateVector(reinterpret_cast<const uint8_t*>(buffers[i].data()), buffers[i].size());
       fb::BufferBuilder buffer(b);
       buffer.add_data(bytes);
       if (i == 1) buffer.add_offset(offset), buffer.add_size(size);

@@ -36,7 +36,8 @@ TEST(TensorFlowLite, ReadsAModel) {
 }
 
 TEST(TensorFlowLite, RefusesOtherFiles) {
-  EXPECT_EQ(ErrorOf(std::string("\x1c\0\0\0TFLX", 8)), "not a TensorFlow Lite model: bytes 4 to 7 are not 'TFL3'");
+  EXPECT_EQ(ErrorOf(std::string("\x1c\0\0\0TFLX", 8)),
+            "not a TensorFlow Lite model: bytes 4 to 7 are not 'TFL3'");
   TestModel m = AddModel();
   m.version = 4;
   ExpectError(m, "version 4 of the format");
@@ -124,9 +125,9 @@ TEST(TensorFlowLite, ReadsBuffersBehindTheFlatbuffer) {
 flatbuffers::Offset<fb::SparsityParameters> SparseRows(flatbuffers::FlatBufferBuilder& b) {
   const std::vector<int32_t> order = {0, 1}, segments = {0, 1, 1, 2}, indices = {1, 0};
   const auto dense = fb::CreateDimensionMetadata(b, 0, 3);
-  const auto compressed =
-      fb::CreateDimensionMetadata(b, 1, 0, fb::SparseIndexVector::Int32Vector, fb::CreateInt32VectorDirect(b, &segments).Union(),
-                                  fb::SparseIndexVector::Int32Vector, fb::CreateInt32VectorDirect(b, &indices).Union());
+  const auto compressed = fb::CreateDimensionMetadata(
+      b, 1, 0, fb::SparseIndexVector::Int32Vector, fb::CreateInt32VectorDirect(b, &segments).Union(),
+      fb::SparseIndexVector::Int32Vector, fb::CreateInt32VectorDirect(b, &indices).Union());
   const std::vector<flatbuffers::Offset<fb::DimensionMetadata>> levels = {dense, compressed};
   return fb::CreateSparsityParametersDirect(b, &order, nullptr, &levels);
 }

@@ -10,7 +10,8 @@ constexpr const char* kStarted = "variables_are_initialized";
 // The type of a value that a subgraph reads from a variable or assigns to it.
 Result<Type> TypeOf(const fb::Tensor& tensor) {
   TERN_ASSIGN(const TensorInfo info, InfoOf(tensor));
-  const bool fixed = std::none_of(info.signature.begin(), info.signature.end(), [](int64_t d) { return d < 0; });
+  const bool fixed =
+      std::none_of(info.signature.begin(), info.signature.end(), [](int64_t d) { return d < 0; });
   return Type::TensorOf(info.dtype, fixed ? Shape::Of(info.dims) : Shape());
 }
 
@@ -21,17 +22,21 @@ Status VisitSubgraph(ModelContext& context, int index, bool initialization) {
   if (!graph.operators()) return {};
   for (const fb::Operator* op : *graph.operators()) {
     const std::string name = context.model.OperatorName(*op);
-    const auto input = [&](uint32_t i) { return op->inputs() && i < op->inputs()->size() ? op->inputs()->Get(i) : -1; };
+    const auto input = [&](uint32_t i) {
+      return op->inputs() && i < op->inputs()->size() ? op->inputs()->Get(i) : -1;
+    };
     if (name == "VAR_HANDLE" && op->outputs() && op->outputs()->size() == 1) {
       const auto* o = op->builtin_options_as_VarHandleOptions();
-      handles[op->outputs()->Get(0)] = context.resources.Number(StrCat("variable ", o ? TextOf(o->shared_name()) : ""));
+      handles[op->outputs()->Get(0)] =
+          context.resources.Number(StrCat("variable ", o ? TextOf(o->shared_name()) : ""));
     }
     const auto handle = handles.find(input(0));
     if (handle == handles.end()) continue;
     Resource& variable = context.resources.at(handle->second);
     int tensor = -1;
     if (name == "ASSIGN_VARIABLE") tensor = input(1);
-    if (name == "READ_VARIABLE" && op->outputs() && op->outputs()->size() == 1) tensor = op->outputs()->Get(0);
+    if (name == "READ_VARIABLE" && op->outputs() && op->outputs()->size() == 1)
+      tensor = op->outputs()->Get(0);
     if (tensor < 0) continue;
     TERN_ASSIGN(const Type type, TypeOf(*graph.tensors()->Get(static_cast<uint32_t>(tensor))));
     if (!variable.type.shape.ranked) variable.type = type;

@@ -1,5 +1,5 @@
-// BitCast: reinterprets the bits as another element type. If the widths differ, the last axis has the parts of the wider
-// elements, the lowest bits first.
+// BitCast: reinterprets the bits as another element type. If the widths differ, the last axis has the parts
+// of the wider elements, the lowest bits first.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -24,13 +24,14 @@ Status Infer(const BitCast& op, InferContext& c) {
     return {};
   }
   if (have < 8 || want < 8)
-    return InvalidModel("widths differ: ", DTypeName(from), " has ", have, " bits, but ", DTypeName(op.to), " has ", want);
+    return InvalidModel("widths differ: ", DTypeName(from), " has ", have, " bits, but ", DTypeName(op.to),
+                        " has ", want);
   if (have > want) {
     if (shape.ranked) shape.dims.emplace_back(have / want);
   } else if (shape.ranked) {
     if (shape.rank() == 0 || (shape[-1].known() && shape[-1].value() != want / have))
-      return InvalidModel("the last dim must be ", want / have, ", the number of ", DTypeName(from), " in one ", DTypeName(op.to),
-                          ", got ", shape.ToString());
+      return InvalidModel("the last dim must be ", want / have, ", the number of ", DTypeName(from),
+                          " in one ", DTypeName(op.to), ", got ", shape.ToString());
     shape.dims.pop_back();
   }
   c.Out("y", op.to, shape);
@@ -58,7 +59,8 @@ Status Reference(const BitCast& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(BitCast) {
-  return OpDef::Of<BitCast>("y = the bits of x as element type `to`; if the widths differ, the last axis has the parts of the wider elements")
+  return OpDef::Of<BitCast>(
+             "y = the bits of x as element type `to`; if the widths differ, the last axis has the parts of the wider elements")
       .In("x", kAnyType & ~kStrings)
       .Out("y", kAnyType & ~kStrings)
       .Traits(kPure)

@@ -76,6 +76,8 @@ class Convolutions(OpCase):
             self.check("CONV_2D", [T([batch, 9, 8, 5]), ints([4, 3, 3, 5], "int8", (0.02, 0)), weights([4])], [T([1])], options("Conv2DOptions", strideW=1, strideH=1), rtol=1e-2, atol=2e-2)
             self.check("DEPTHWISE_CONV_2D", [T([batch, 9, 8, 4]), ints([1, 3, 3, 4], "int8", scales[:2] + (3,)), weights([4])], [T([1])],
                        options("DepthwiseConv2DOptions", strideW=1, strideH=1, depthMultiplier=1), rtol=1e-2, atol=2e-2)
+            self.check("TRANSPOSE_CONV", [const([batch, 8, 8, 4]), ints([4, 3, 3, 5], "int8", scales), T([batch, 4, 4, 5])], [T([batch, 8, 8, 4])],
+                       options("TransposeConvOptions", strideW=2, strideH=2), rtol=1e-2, atol=2e-3)
         for rows in (1, 3):
             for asymmetric in (False, True):
                 opts = options("FullyConnectedOptions", asymmetricQuantizeInputs=asymmetric)

@@ -33,7 +33,8 @@ Status CallSubgraph(LiteNode& n, int subgraph) {
 }
 
 Status Call(LiteNode& n) {
-  return CallSubgraph(n, static_cast<int>(std::min<uint32_t>(n.Options<fb::CallOptions>().subgraph(), INT32_MAX)));
+  return CallSubgraph(
+      n, static_cast<int>(std::min<uint32_t>(n.Options<fb::CallOptions>().subgraph(), INT32_MAX)));
 }
 
 Status CallOnce(LiteNode& n) {
@@ -47,7 +48,8 @@ Status CallOnce(LiteNode& n) {
   return {};
 }
 
-// Returns the values that the graphs give to variables, in the order of `assigned`. A graph that does not assign a variable gives its present value.
+// Returns the values that the graphs give to variables, in the order of `assigned`. A graph that does not
+// assign a variable gives its present value.
 void AddVariableOutputs(GraphImporter& body, const std::set<int>& assigned, std::vector<Value*>& outputs) {
   for (int resource : assigned) outputs.push_back(body.variables().Find(resource));
 }
@@ -77,7 +79,8 @@ Status If(LiteNode& n) {
     std::unique_ptr<GraphImporter> importer;
     std::vector<Value*> outputs;
   };
-  // The number of outputs is known only when both branches have been converted, so that they are converted into a trial node first.
+  // The number of outputs is known only when both branches have been converted, so that they are converted
+  // into a trial node first.
   std::set<int> assigned;
   for (int trial : {0, 1}) {
     const int count = n.OutputCount() + static_cast<int>(assigned.size());
@@ -91,7 +94,8 @@ Status If(LiteNode& n) {
       TERN_ASSIGN(const std::vector<Operand> outputs, branch.importer->Outputs());
       TERN_TRY(ValuesOf(n, outputs, branch.outputs));
       if (static_cast<int>(branch.outputs.size()) != n.OutputCount())
-        return n.Bad("has ", n.OutputCount(), " outputs, but subgraph ", subgraph, " has ", branch.outputs.size());
+        return n.Bad("has ", n.OutputCount(), " outputs, but subgraph ", subgraph, " has ",
+                     branch.outputs.size());
       for (const auto& [resource, value] : branch.importer->variables().own()) assigned.insert(resource);
       branches.push_back(std::move(branch));
     }
@@ -125,7 +129,9 @@ Type AnySize(Type type) {
 
 // Whether a subgraph, or one that it calls, assigns variables.
 bool Assigns(const Model& model, int subgraph, int depth = 0) {
-  if (subgraph < 0 || subgraph >= model.subgraph_count() || depth > kMaxDepth || !model.subgraph(subgraph).operators()) return false;
+  if (subgraph < 0 || subgraph >= model.subgraph_count() || depth > kMaxDepth ||
+      !model.subgraph(subgraph).operators())
+    return false;
   for (const fb::Operator* op : *model.subgraph(subgraph).operators()) {
     if (model.OperatorName(*op) == "ASSIGN_VARIABLE") return true;
     for (int called : CalledSubgraphs(*op))
@@ -169,7 +175,8 @@ Status WhileLoop(LiteNode& n, int condition, int body_index) {
   }
   TERN_TRY(outer.Import(states));
   TERN_ASSIGN(std::vector<Operand> results, outer.Outputs());
-  if (results.size() != inputs.size()) return n.Bad("the body has ", results.size(), " results, but ", inputs.size(), " inputs");
+  if (results.size() != inputs.size())
+    return n.Bad("the body has ", results.size(), " results, but ", inputs.size(), " inputs");
   TERN_ASSIGN(const std::vector<Operand> again, outer.Inline(condition, results));
   if (again.size() != 1 || !again[0].value) return n.Bad("the condition must have one result");
   Builder inside(*graph);
@@ -218,7 +225,8 @@ Result<int> HandleOf(LiteNode& n) {
 Status ReadVariable(LiteNode& n) {
   TERN_ASSIGN(const int resource, HandleOf(n));
   Value* value = n.importer().variables().Find(resource);
-  if (!value) return n.NotYet("reads a variable that no operator has assigned before, and whose size is not known");
+  if (!value)
+    return n.NotYet("reads a variable that no operator has assigned before, and whose size is not known");
   n.Out(0, n.b.Op("Identity", {value}));
   return {};
 }
@@ -231,7 +239,8 @@ Status AssignVariable(LiteNode& n) {
 
 // A table belongs to the model, not to the operator: operators with one number share it.
 Status Hashtable(LiteNode& n) {
-  const int id = n.importer().context().resources.Number(StrCat("table ", n.Options<fb::HashtableOptions>().table_id()));
+  const int id =
+      n.importer().context().resources.Number(StrCat("table ", n.Options<fb::HashtableOptions>().table_id()));
   n.importer().context().resources.at(id).table = true;
   n.OutResource(0, id);
   return {};
@@ -241,7 +250,8 @@ Status HashtableImport(LiteNode& n) {
   TERN_ASSIGN(const int id, HandleOf(n));
   const Tensor *keys = n.Constant(1), *values = n.Constant(2);
   if (!keys || !values) return n.NotYet("keys or values that are not constant");
-  if (keys->size() != values->size()) return n.Bad("has ", keys->size(), " keys, but ", values->size(), " values");
+  if (keys->size() != values->size())
+    return n.Bad("has ", keys->size(), " keys, but ", values->size(), " values");
   Resource& table = n.importer().context().resources.at(id);
   if (table.keys.defined()) return {};  // a table is filled once
   table.keys = keys->Reshaped({keys->size()});
@@ -255,7 +265,8 @@ Status HashtableFind(LiteNode& n) {
   const Tensor* otherwise = n.Constant(2);
   if (!table.keys.defined()) return n.NotYet("a table that is not filled by constants before");
   if (!otherwise || otherwise->size() != 1) return n.NotYet("a default that is not one constant");
-  n.Out(0, n.b.Op("LabelEncoder", {n.In(1)}, {{"keys", table.keys}, {"values", table.values}, {"otherwise", otherwise->Reshaped({1})}}));
+  n.Out(0, n.b.Op("LabelEncoder", {n.In(1)},
+                  {{"keys", table.keys}, {"values", table.values}, {"otherwise", otherwise->Reshaped({1})}}));
   return {};
 }
 
@@ -275,8 +286,9 @@ TERN_CONVERTERS(control) {
   table.Add("IF", 1, If);
   table.Add("WHILE", 0, While);
   table.Add("STABLEHLO_WHILE", 0, StablehloWhile);
-  table.Add("STABLEHLO_COMPOSITE", 0,
-            [](LiteNode& n) { return CallSubgraph(n, n.Options2<fb::StableHLOCompositeOptions>().decomposition_subgraph_index()); });
+  table.Add("STABLEHLO_COMPOSITE", 0, [](LiteNode& n) {
+    return CallSubgraph(n, n.Options2<fb::StableHLOCompositeOptions>().decomposition_subgraph_index());
+  });
   table.Add("VAR_HANDLE", 0, VarHandle);
   table.Add("READ_VARIABLE", 1, ReadVariable);
   table.Add("ASSIGN_VARIABLE", 2, AssignVariable);

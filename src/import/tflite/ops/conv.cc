@@ -7,7 +7,6 @@ namespace {
 
 const char* AutoPad(int padding) { return padding == 0 ? "same_upper" : "valid"; }
 
-
 Status CheckStrides(const LiteNode& n, const std::vector<int64_t>& values) {
   for (int64_t v : values)
     if (v < 1) return n.Bad("the stride or dilation ", v, " is not positive");
@@ -23,7 +22,8 @@ template <class Options> Window WindowOf(const Options& o) {
   return {{o.stride_h(), o.stride_w()}, {o.dilation_h(), o.dilation_w()}, o.padding(), o.activation()};
 }
 
-// Returns the pads of the padding SAME, at the start of each axis, then at the end. Empty if a size is not known.
+// Returns the pads of the padding SAME, at the start of each axis, then at the end. Empty if a size is not
+// known.
 std::vector<int64_t> SamePads(const Window& w, const Shape& x, const std::vector<Dim>& kernel) {
   std::vector<int64_t> pads(4);
   for (size_t i = 0; i < 2; ++i) {
@@ -54,9 +54,12 @@ Status Conv2D(LiteNode& n) {
   TERN_TRY(CheckStrides(n, window.dilations));
   const Shape& filter = n.In(1)->type.shape;
   Value* x = n.In(0, Layout::kFirst);
-  if (filter.rank() != 4 || x->type.shape.rank() != 4) return n.Bad("the input and the filter must have 4 dims");
-  if (!filter[3].known() || !x->type.shape[1].known() || filter[3].value() < 1 || x->type.shape[1].value() % filter[3].value() != 0)
-    return n.Bad("the filter has ", filter[3].ToString(), " input channels, the input has ", x->type.shape[1].ToString());
+  if (filter.rank() != 4 || x->type.shape.rank() != 4)
+    return n.Bad("the input and the filter must have 4 dims");
+  if (!filter[3].known() || !x->type.shape[1].known() || filter[3].value() < 1 ||
+      x->type.shape[1].value() % filter[3].value() != 0)
+    return n.Bad("the filter has ", filter[3].ToString(), " input channels, the input has ",
+                 x->type.shape[1].ToString());
   const int64_t group = x->type.shape[1].value() / filter[3].value();
   const AttrList attrs = AttrsOf(window, x->type.shape, {filter[1], filter[2]}, group);
   Value* w = n.RealPermuted(1, {0, 3, 1, 2});
@@ -93,23 +96,28 @@ Status DepthwiseConv2D(LiteNode& n) {
   return {};
 }
 
-// The pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the start are those of the convolution
-// that maps the result to the input.
-Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter, const std::vector<int64_t>& out, int first_kernel,
-                                const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations, bool same) {
+// The pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the start are
+// those of the convolution that maps the result to the input.
+Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter,
+                                const std::vector<Dim>& out, int first_kernel,
+                                const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations,
+                                bool same) {
   const size_t spatial = strides.size();
   std::vector<int64_t> begin(spatial), end(spatial), extra(spatial);
   for (size_t i = 0; i < spatial; ++i) {
     const Dim &in = x[static_cast<int>(i) + 2], &k = filter[static_cast<int>(i) + first_kernel];
-    if (!in.known() || !k.known() || out[i] < 1) return n.NotYet("an input or result of unknown size");
-    const int64_t kernel = (k.value() - 1) * dilations[i] + 1, full = (in.value() - 1) * strides[i] + kernel;
-    const int64_t steps = (out[i] + strides[i] - 1) / strides[i];
-    const int64_t total = same ? std::max<int64_t>((steps - 1) * strides[i] + kernel - out[i], 0) : 0;
-    begin[i] = total / 2;
-    end[i] = full - out[i] - begin[i];
+    if (!k.known()) return n.NotYet("a filter of unknown size");
+    // The sizes may be symbols, as long as their difference is known.
+    const Dim stride(strides[i]), kernel((k.value() - 1) * dilations[i] + 1);
+    const Dim surplus = (in - 1) * stride + kernel - out[i];
+    const Dim total = same ? (CeilDiv(out[i], stride) - 1) * stride + kernel - out[i] : Dim(0);
+    if (!surplus.known() || !total.known()) return n.NotYet("an input or result of unknown size");
+    begin[i] = std::max<int64_t>(total.value(), 0) / 2;
+    end[i] = surplus.value() - begin[i];
     if (end[i] < 0) extra[i] = -end[i], end[i] = 0;
     if (extra[i] >= std::max(strides[i], dilations[i]))
-      return n.Bad("a result of ", out[i], " elements is too large for an input of ", in.value(), " and the stride ", strides[i]);
+      return n.Bad("a result of ", out[i].ToString(), " elements is too large for an input of ", in.ToString(),
+                   " and the stride ", strides[i]);
   }
   begin.insert(begin.end(), end.begin(), end.end());
   return AttrList{{"strides", strides}, {"dilations", dilations}, {"pads", begin}, {"output_padding", extra}};
@@ -120,14 +128,18 @@ Status TransposeConv(LiteNode& n) {
   const auto& o = n.Options<fb::TransposeConvOptions>();
   const std::vector<int64_t> strides = {o.stride_h(), o.stride_w()};
   TERN_TRY(CheckStrides(n, strides));
-  const auto shape = n.Longs(0);
+  const auto shape = n.Dims(0);
   Value* x = n.In(2, Layout::kFirst);
   if (!shape || shape->size() != 4) return n.NotYet("a shape of the result that is not constant");
   const Shape filter = n.In(1)->type.shape;
-  if (filter.rank() != 4 || x->type.shape.rank() != 4) return n.Bad("the input and the filter must have 4 dims");
-  TERN_ASSIGN(const AttrList attrs, TransposedPads(n, x->type.shape, filter, {(*shape)[1], (*shape)[2]}, 1, strides, {1, 1}, o.padding() == 0));
+  if (filter.rank() != 4 || x->type.shape.rank() != 4)
+    return n.Bad("the input and the filter must have 4 dims");
+  TERN_ASSIGN(const AttrList attrs, TransposedPads(n, x->type.shape, filter, {(*shape)[1], (*shape)[2]}, 1,
+                                                   strides, {1, 1}, o.padding() == 0));
   TERN_ASSIGN(Value * bias, QuantizedBias(n, 2, 1, 3));
-  Value* y = n.b.Op("ConvTranspose", {n.Real(2, Layout::kFirst), n.RealPermuted(1, {3, 0, 1, 2}), bias}, attrs);
+  Value* image = n.Real(2, Layout::kFirst);
+  if (IsHybrid(n, 2, 1)) image = RoundedRows(n.b, image, true);
+  Value* y = n.b.Op("ConvTranspose", {image, n.RealPermuted(1, {3, 0, 1, 2}), bias}, attrs);
   n.OutReal(0, n.Activate(y, o.activation()), Layout::kFirst);
   return {};
 }
@@ -154,13 +166,15 @@ Status Conv3DTranspose(LiteNode& n) {
   const std::vector<int64_t> dilations = {o.dilation_d(), o.dilation_h(), o.dilation_w()};
   TERN_TRY(CheckStrides(n, strides));
   TERN_TRY(CheckStrides(n, dilations));
-  const auto shape = n.Longs(0);
+  const auto shape = n.Dims(0);
   if (!shape || shape->size() != 5) return n.NotYet("a shape of the result that is not constant");
   const Shape filter = n.In(1)->type.shape;
   Value* x = Transposed(n.b, n.Real(2), {0, 4, 1, 2, 3});
-  if (filter.rank() != 5 || x->type.shape.rank() != 5) return n.Bad("the input and the filter must have 5 dims");
-  TERN_ASSIGN(const AttrList attrs, TransposedPads(n, x->type.shape, filter, {(*shape)[1], (*shape)[2], (*shape)[3]}, 0, strides, dilations,
-                                                   o.padding() == 0));
+  if (filter.rank() != 5 || x->type.shape.rank() != 5)
+    return n.Bad("the input and the filter must have 5 dims");
+  TERN_ASSIGN(const AttrList attrs,
+              TransposedPads(n, x->type.shape, filter, {(*shape)[1], (*shape)[2], (*shape)[3]}, 0, strides,
+                             dilations, o.padding() == 0));
   Value* y = n.b.Op("ConvTranspose", {x, n.RealPermuted(1, {4, 3, 0, 1, 2}), n.OptionalReal(3)}, attrs);
   n.OutReal(0, Transposed(n.b, n.Activate(y, o.activation()), {0, 2, 3, 4, 1}));
   return {};

@@ -1,4 +1,5 @@
-// Converts the selection of boxes: non-maximum suppression, and the custom operator TFLite_Detection_PostProcess.
+// Converts the selection of boxes: non-maximum suppression, and the custom operator
+// TFLite_Detection_PostProcess.
 #include <cmath>
 #include <cstring>
 
@@ -18,11 +19,13 @@ Value* PaddedTo(Builder& b, Value* v, Value* size) {
 
 // The numbers of the boxes that remain, [k]. `boxes` is [n, 4], `scores` is [n].
 Value* Suppressed(Builder& b, Value* boxes, Value* scores, Value* most, Value* iou, Value* least) {
-  Value* chosen = b.Op("NonMaxSuppression", {Unsqueezed(b, boxes, {0}), Unsqueezed(b, scores, {0, 1}), most, iou, least});
+  Value* chosen =
+      b.Op("NonMaxSuppression", {Unsqueezed(b, boxes, {0}), Unsqueezed(b, scores, {0, 1}), most, iou, least});
   return Flat(b, Sliced(b, chosen, 1, 2, 3));
 }
 
-// Inputs: boxes, scores, the number of results, the threshold of overlaps, the threshold of scores, and in V5 the deviation of soft suppression.
+// Inputs: boxes, scores, the number of results, the threshold of overlaps, the threshold of scores, and in V5
+// the deviation of soft suppression.
 Status NonMaxSuppression(LiteNode& n) {
   Builder& b = n.b;
   const bool v5 = n.op() == "NON_MAX_SUPPRESSION_V5";
@@ -49,7 +52,8 @@ Result<PostProcess> ReadOptions(LiteNode& n) {
   TERN_ASSIGN(const Buffer bytes, n.importer().context().model.CustomOptions(n.proto()));
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   std::vector<uint8_t> tracker;
-  if (!bytes.defined() || !flexbuffers::VerifyBuffer(data, bytes.size(), &tracker)) return n.Bad("its options are broken");
+  if (!bytes.defined() || !flexbuffers::VerifyBuffer(data, bytes.size(), &tracker))
+    return n.Bad("its options are broken");
   const flexbuffers::Reference root = flexbuffers::GetRoot(data, bytes.size());
   if (!root.IsMap()) return n.Bad("its options are not a map");
   const flexbuffers::Map map = root.AsMap();
@@ -60,7 +64,8 @@ Result<PostProcess> ReadOptions(LiteNode& n) {
   p.regular = !map["use_regular_nms"].IsNull() && map["use_regular_nms"].AsBool();
   p.classes = map["num_classes"].AsInt64();
   p.score = map["nms_score_threshold"].AsDouble(), p.iou = map["nms_iou_threshold"].AsDouble();
-  p.y = map["y_scale"].AsDouble(), p.x = map["x_scale"].AsDouble(), p.h = map["h_scale"].AsDouble(), p.w = map["w_scale"].AsDouble();
+  p.y = map["y_scale"].AsDouble(), p.x = map["x_scale"].AsDouble(), p.h = map["h_scale"].AsDouble(),
+  p.w = map["w_scale"].AsDouble();
   for (int64_t v : {p.max_detections, p.max_classes, p.per_class, p.classes})
     if (v < 1 || v > INT32_MAX) return n.Bad("an option is ", v, ", but must be positive");
   for (double v : {p.y, p.x, p.h, p.w})
@@ -72,11 +77,18 @@ Result<PostProcess> ReadOptions(LiteNode& n) {
 Value* Decoded(LiteNode& n, const PostProcess& p) {
   Builder& b = n.b;
   Value* scales = b.Const(Tensor::Of(DType::kF32, {4}, {p.y, p.x, p.h, p.w}));
-  Value* encoded = Binary(b, "div", Sliced(b, Reshaped(b, n.Real(0), {-1, n.In(0)->type.shape[-1].known() ? n.In(0)->type.shape[-1].value() : 4}), 1, 0, 4), scales);
+  Value* encoded = Binary(
+      b, "div",
+      Sliced(
+          b,
+          Reshaped(b, n.Real(0), {-1, n.In(0)->type.shape[-1].known() ? n.In(0)->type.shape[-1].value() : 4}),
+          1, 0, 4),
+      scales);
   Value* anchors = n.Real(2);
   const auto part = [&](Value* v, int64_t from) { return Sliced(b, v, 1, from, from + 2); };
   Value* centre = Binary(b, "add", Binary(b, "mul", part(encoded, 0), part(anchors, 2)), part(anchors, 0));
-  Value* half = Binary(b, "mul", Binary(b, "mul", Unary(b, "exp", part(encoded, 2)), part(anchors, 2)), b.Scalar(DType::kF32, 0.5));
+  Value* half = Binary(b, "mul", Binary(b, "mul", Unary(b, "exp", part(encoded, 2)), part(anchors, 2)),
+                       b.Scalar(DType::kF32, 0.5));
   return Joined(b, {Binary(b, "sub", centre, half), Binary(b, "add", centre, half)}, 1);
 }
 
@@ -86,10 +98,12 @@ struct Detections {
 };
 
 // The best classes of each box are found first. One suppression is computed for all classes.
-Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores, const std::vector<Value*>& thresholds) {
+Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores,
+                const std::vector<Value*>& thresholds) {
   const int64_t best = std::min(p.max_classes, p.classes);
   const auto top = b.Ops("TopK", {scores, b.Ints({best})}, {{"axis", int64_t{-1}}}, 2);
-  Value* chosen = Suppressed(b, boxes, Flat(b, Sliced(b, top[0], 1, 0, 1)), b.Ints({p.max_detections}), thresholds[0], thresholds[1]);
+  Value* chosen = Suppressed(b, boxes, Flat(b, Sliced(b, top[0], 1, 0, 1)), b.Ints({p.max_detections}),
+                             thresholds[0], thresholds[1]);
   const auto rows = [&](Value* v) { return b.Op("Gather", {v, chosen}, {{"axis", int64_t{0}}}); };
   Value* repeated = Unsqueezed(b, rows(boxes), {1});
   repeated = Reshaped(b, b.Op("Tile", {repeated, b.Ints({1, best, 1})}), {-1, 4});
@@ -97,21 +111,25 @@ Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores, c
 }
 
 // A suppression per class. The results of all classes are sorted.
-Detections Regular(Builder& b, const PostProcess& p, Value* boxes, Value* scores, const std::vector<Value*>& thresholds) {
-  Value* chosen = b.Op("NonMaxSuppression", {Unsqueezed(b, boxes, {0}), Unsqueezed(b, Transposed(b, scores, {1, 0}), {0}), b.Ints({p.per_class}),
-                                             thresholds[0], thresholds[1]});
+Detections Regular(Builder& b, const PostProcess& p, Value* boxes, Value* scores,
+                   const std::vector<Value*>& thresholds) {
+  Value* chosen =
+      b.Op("NonMaxSuppression", {Unsqueezed(b, boxes, {0}), Unsqueezed(b, Transposed(b, scores, {1, 0}), {0}),
+                                 b.Ints({p.per_class}), thresholds[0], thresholds[1]});
   Value *cls = Sliced(b, chosen, 1, 1, 2), *box = Sliced(b, chosen, 1, 2, 3);
   Value* score = b.Op("GatherND", {scores, Joined(b, {box, cls}, 1)});
   Value* count = Binary(b, "min", DimOf(b, chosen, 0), b.Ints({p.max_detections}));
   const auto top = b.Ops("TopK", {score, count}, {{"axis", int64_t{0}}}, 2);
   const auto rows = [&](Value* v) { return b.Op("Gather", {v, top[1]}, {{"axis", int64_t{0}}}); };
-  return {b.Op("Gather", {boxes, rows(Flat(b, box))}, {{"axis", int64_t{0}}}), rows(Flat(b, cls)), top[0], count};
+  return {b.Op("Gather", {boxes, rows(Flat(b, box))}, {{"axis", int64_t{0}}}), rows(Flat(b, cls)), top[0],
+          count};
 }
 
 Status DetectionPostProcess(LiteNode& n) {
   Builder& b = n.b;
   TERN_ASSIGN(const PostProcess p, ReadOptions(n));
-  if (n.RankOf(0) != 3 || n.RankOf(1) != 3 || n.RankOf(2) != 2) return n.Bad("the inputs must have 3, 3 and 2 dims");
+  if (n.RankOf(0) != 3 || n.RankOf(1) != 3 || n.RankOf(2) != 2)
+    return n.Bad("the inputs must have 3, 3 and 2 dims");
   const Dim& columns = n.In(1)->type.shape[2];
   if (!columns.known() || columns.value() < p.classes || columns.value() > p.classes + 1)
     return n.Bad("the scores are of ", columns.ToString(), " classes, the options say ", p.classes);
@@ -123,7 +141,8 @@ Status DetectionPostProcess(LiteNode& n) {
   // Scores equal to the threshold remain.
   const float least = std::nextafter(static_cast<float>(p.score), -INFINITY);
   const std::vector<Value*> thresholds = {number(p.iou), number(static_cast<double>(least))};
-  const Detections d = p.regular ? Regular(b, p, boxes, scores, thresholds) : Fast(b, p, boxes, scores, thresholds);
+  const Detections d =
+      p.regular ? Regular(b, p, boxes, scores, thresholds) : Fast(b, p, boxes, scores, thresholds);
   const int64_t rows = p.regular ? p.max_detections : p.max_detections * p.max_classes;
   Value* size = b.Ints({rows});
   n.Out(0, Unsqueezed(b, PaddedTo(b, d.boxes, size), {0}));

@@ -42,7 +42,8 @@ std::function<Status(LiteNode&)> Composed(Value* (*emit)(LiteNode&, Value*)) {
 template <class Options> int ActivationOf(const LiteNode& n) { return n.Options<Options>().activation(); }
 int NoActivation(const LiteNode&) { return 0; }
 
-std::function<Status(LiteNode&)> BinaryOf(const char* kind, int (*activation)(const LiteNode&) = NoActivation) {
+std::function<Status(LiteNode&)> BinaryOf(const char* kind,
+                                          int (*activation)(const LiteNode&) = NoActivation) {
   return [=](LiteNode& n) -> Status {
     Layout layout;
     const auto in = Operands(n, 2, true, layout);
@@ -69,7 +70,8 @@ std::function<Status(LiteNode&)> Bitwise(const char* kind) {
   };
 }
 
-// floor(a / b). Integer division truncates, so that the quotient is one too large if the signs differ and there is a rest.
+// floor(a / b). Integer division truncates, so that the quotient is one too large if the signs differ and
+// there is a rest.
 Status FloorDiv(LiteNode& n) {
   Layout layout;
   const auto in = Operands(n, 2, true, layout);
@@ -250,7 +252,8 @@ TERN_CONVERTERS(elementwise) {
   table.Add("LOGICAL_AND", 2, Bitwise("and"));
   table.Add("LOGICAL_OR", 2, Bitwise("or"));
   table.Add("LOGICAL_NOT", 1, LogicalNot);
-  table.Add("BITWISE_XOR", 2, [](LiteNode& n) { return Bitwise(n.TypeOf(0) == DType::kBool ? "xor" : "bit_xor")(n); });
+  table.Add("BITWISE_XOR", 2,
+            [](LiteNode& n) { return Bitwise(n.TypeOf(0) == DType::kBool ? "xor" : "bit_xor")(n); });
   table.Add("RIGHT_SHIFT", 2, Bitwise("shift_right"));
   table.Add("SELECT", 3, Select);
   table.Add("SELECT_V2", 3, Select);

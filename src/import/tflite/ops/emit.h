@@ -6,17 +6,28 @@
 
 namespace tern::tflite {
 
-inline Value* Binary(Builder& b, const char* kind, Value* x, Value* y) { return b.Op("Binary", {x, y}, {{"kind", kind}}); }
+inline Value* Binary(Builder& b, const char* kind, Value* x, Value* y) {
+  return b.Op("Binary", {x, y}, {{"kind", kind}});
+}
 inline Value* Unary(Builder& b, const char* kind, Value* x) { return b.Op("Unary", {x}, {{"kind", kind}}); }
-inline Value* CastTo(Builder& b, Value* x, DType to) { return x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}}); }
+inline Value* CastTo(Builder& b, Value* x, DType to) {
+  return x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}});
+}
 inline Value* ScalarLike(Builder& b, const Value* x, double v) { return b.Scalar(x->type.dtype, v); }
-inline Value* Reshaped(Builder& b, Value* x, const std::vector<int64_t>& dims) { return b.Op("Reshape", {x, b.Ints(dims)}); }
-inline Value* Unsqueezed(Builder& b, Value* x, const std::vector<int64_t>& axes) { return b.Op("Unsqueeze", {x, b.Ints(axes)}); }
-inline Value* Squeezed(Builder& b, Value* x, const std::vector<int64_t>& axes) { return b.Op("Squeeze", {x, b.Ints(axes)}); }
+inline Value* Reshaped(Builder& b, Value* x, const std::vector<int64_t>& dims) {
+  return b.Op("Reshape", {x, b.Ints(dims)});
+}
+inline Value* Unsqueezed(Builder& b, Value* x, const std::vector<int64_t>& axes) {
+  return b.Op("Unsqueeze", {x, b.Ints(axes)});
+}
+inline Value* Squeezed(Builder& b, Value* x, const std::vector<int64_t>& axes) {
+  return b.Op("Squeeze", {x, b.Ints(axes)});
+}
 inline Value* Joined(Builder& b, const std::vector<Value*>& parts, int64_t axis) {
   return parts.size() == 1 ? parts[0] : b.Op("Concat", parts, {{"axis", axis}});
 }
-inline Value* Reduced(Builder& b, const char* kind, Value* x, const std::vector<int64_t>& axes, bool keep_dims) {
+inline Value* Reduced(Builder& b, const char* kind, Value* x, const std::vector<int64_t>& axes,
+                      bool keep_dims) {
   return b.Op("Reduce", {x, b.Ints(axes)}, {{"kind", kind}, {"keep_dims", keep_dims}});
 }
 // x[begin:end:step] along one axis.
@@ -27,7 +38,9 @@ inline Value* Sliced(Builder& b, Value* x, int64_t axis, int64_t begin, int64_t 
 inline Value* Longs64(Builder& b, Value* x) { return CastTo(b, x, DType::kI64); }
 // The dims of x as i64.
 inline Value* ShapeOf(Builder& b, Value* x) { return b.Op("Shape", {x}); }
-inline Value* DimOf(Builder& b, Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
+inline Value* DimOf(Builder& b, Value* x, int64_t axis) {
+  return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
+}
 inline Value* Flat(Builder& b, Value* x) { return Reshaped(b, x, {-1}); }
 
 // Returns x with leading dims of size 1 so that it has `rank` dims.

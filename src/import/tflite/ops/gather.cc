@@ -4,7 +4,8 @@
 namespace tern::tflite {
 namespace {
 
-// The result has the dims of x before `axis`, those of the indices after the batch dims, and those of x after `axis`.
+// The result has the dims of x before `axis`, those of the indices after the batch dims, and those of x after
+// `axis`.
 Status Gather(LiteNode& n) {
   const auto& o = n.Options<fb::GatherOptions>();
   Builder& b = n.b;
@@ -16,14 +17,17 @@ Status Gather(LiteNode& n) {
     n.Out(0, b.Op("Gather", {x, indices}, {{"axis", axis}}));
     return {};
   }
-  if (batch < 0 || batch > axis || batch > index_rank) return n.Bad("has ", o.batch_dims(), " batch dims and the axis ", axis);
-  // Moves the axis behind the batch dims, gathers tuples of one index, and moves the dims of the indices back.
+  if (batch < 0 || batch > axis || batch > index_rank)
+    return n.Bad("has ", o.batch_dims(), " batch dims and the axis ", axis);
+  // Moves the axis behind the batch dims, gathers tuples of one index, and moves the dims of the indices
+  // back.
   std::vector<int64_t> perm, back;
   for (int64_t i = 0; i < batch; ++i) perm.push_back(i);
   perm.push_back(axis);
   for (int64_t i = batch; i < rank; ++i)
     if (i != axis) perm.push_back(i);
-  Value* y = b.Op("GatherND", {Transposed(b, x, perm), Unsqueezed(b, indices, {-1})}, {{"batch_dims", batch}});
+  Value* y =
+      b.Op("GatherND", {Transposed(b, x, perm), Unsqueezed(b, indices, {-1})}, {{"batch_dims", batch}});
   const int64_t chosen = index_rank - batch, between = axis - batch;
   for (int64_t i = 0; i < batch; ++i) back.push_back(i);
   for (int64_t i = 0; i < between; ++i) back.push_back(batch + chosen + i);
@@ -43,11 +47,13 @@ Status ScatterNd(LiteNode& n) {
   Value* updates = n.In(1);
   Value* zeros = n.b.Op("Fill", {Longs64(n.b, n.In(2))}, {{"value", Tensor(updates->type.dtype, {1})}});
   const bool adds = updates->type.dtype != DType::kBool;
-  n.Out(0, n.b.Op("ScatterND", {zeros, Longs64(n.b, n.In(0)), updates}, {{"reduction", adds ? "add" : "none"}}));
+  n.Out(0,
+        n.b.Op("ScatterND", {zeros, Longs64(n.b, n.In(0)), updates}, {{"reduction", adds ? "add" : "none"}}));
   return {};
 }
 
-// The inputs are indices, the result's shape, values and the default. Indices are a number, a vector, or one row per element.
+// The inputs are indices, the result's shape, values and the default. Indices are a number, a vector, or one
+// row per element.
 Status SparseToDense(LiteNode& n) {
   Builder& b = n.b;
   Value *indices = Longs64(b, n.In(0)), *values = n.In(2);
@@ -67,7 +73,8 @@ Status OneHot(LiteNode& n) {
   // Tern's indices count from the end if they are negative, but TensorFlow's select nothing.
   Value* indices = Longs64(b, n.In(0));
   indices = b.Op("Where", {Binary(b, "less", indices, b.Scalar(DType::kI64, 0)), depth, indices});
-  n.Out(0, b.Op("OneHot", {indices, depth, Joined(b, {off, on}, 0)}, {{"axis", int64_t{n.Options<fb::OneHotOptions>().axis()}}}));
+  n.Out(0, b.Op("OneHot", {indices, depth, Joined(b, {off, on}, 0)},
+                {{"axis", int64_t{n.Options<fb::OneHotOptions>().axis()}}}));
   return {};
 }
 
@@ -131,7 +138,8 @@ Status MatrixDiag(LiteNode& n) {
   Value* x = n.In(0);
   const Dim& size = x->type.shape[-1];
   if (!size.known()) return n.NotYet("an input of unknown size");
-  Value* eye = CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {size.value(), size.value()}))}), DType::kBool);
+  Value* eye =
+      CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {size.value(), size.value()}))}), DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, x, {-2}), b.Const(Tensor(x->type.dtype, {}))}));
   return {};
 }
@@ -147,7 +155,8 @@ Status MatrixSetDiag(LiteNode& n) {
     pads.back() = missing;
     diagonal = b.Op("Pad", {diagonal, b.Ints(pads)});
   }
-  Value* eye = CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {rows.value(), columns.value()}))}), DType::kBool);
+  Value* eye = CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {rows.value(), columns.value()}))}),
+                      DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, diagonal, {-2}), x}));
   return {};
 }

@@ -43,14 +43,16 @@ Result<Value*> QuantizedBias(LiteNode& n, int x, int w, int bias) {
   Value* stored = n.In(bias);
   if (!left.quantized || !right.quantized) return n.Real(bias);
   if (IsFloat(stored->type.dtype)) return stored;
-  if (!left.quant.one_scale() || right.quant.scales.empty()) return n.NotYet("a bias for operands with these scales");
+  if (!left.quant.one_scale() || right.quant.scales.empty())
+    return n.NotYet("a bias for operands with these scales");
   std::vector<double> scales;
   for (float s : right.quant.scales) scales.push_back(static_cast<double>(left.quant.scales[0] * s));
   const bool one = scales.size() == 1;
   const auto rank = stored->type.shape.rank();
   if (rank != 1) return n.Bad("the bias must be a vector, got ", stored->type.ToString());
   if (!one && !stored->type.shape[0].Is(static_cast<int64_t>(scales.size())))
-    return n.Bad("the bias is ", stored->type.ToString(), ", but the weights have ", scales.size(), " scales");
+    return n.Bad("the bias is ", stored->type.ToString(), ", but the weights have ", scales.size(),
+                 " scales");
   const Dims dims = one ? Dims{} : Dims{static_cast<int64_t>(scales.size())};
   Value* scale = n.b.Const(Tensor::Of(DType::kF32, dims, scales));
   if (stored->type.dtype == DType::kI32) return n.b.Op("Dequantize", {stored, scale}, {{"axis", int64_t{0}}});
@@ -84,7 +86,8 @@ Result<Value*> HybridProduct(LiteNode& n, Value* x, int w_index, Value* bias, bo
     return n.b.Op("MatMul", {rounded, n.RealPermuted(w_index, {0, 1}), bias}, {{"transpose_b", true}});
   }
   const Dims dims = info.quant.one_scale() ? Dims{} : Dims{static_cast<int64_t>(info.quant.scales.size())};
-  Value* scale = n.b.Const(Tensor::Of(DType::kF32, dims, {info.quant.scales.begin(), info.quant.scales.end()}));
+  Value* scale =
+      n.b.Const(Tensor::Of(DType::kF32, dims, {info.quant.scales.begin(), info.quant.scales.end()}));
   return n.b.Op("MatMulNBits", {x, w, bias, nullptr, scale}, {{"transpose_b", true}, {"dynamic", true}});
 }
 

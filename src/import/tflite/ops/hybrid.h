@@ -4,15 +4,16 @@
 
 namespace tern::tflite {
 
-// Returns the bias as real numbers, or null if it is absent. The bias of a quantized product is i32 or i64, in units of the product of the
-// operands' scales, whatever scale the file states for it.
+// Returns the bias as real numbers, or null if it is absent. The bias of a quantized product is i32 or i64,
+// in units of the product of the operands' scales, whatever scale the file states for it.
 Result<Value*> QuantizedBias(LiteNode& n, int x, int w, int bias);
 
 // Whether x is float and w is quantized. TensorFlow Lite then rounds x to 8 bits during the run, per sample.
 bool IsHybrid(LiteNode& n, int x, int w);
 
-// Rounds real numbers to 8 bits and back, with one scale for each index of the first axis. Asymmetric: between the smallest and the largest
-// number, with a zero point. Otherwise between -max(|x|) and max(|x|), with 127 steps on each side.
+// Rounds real numbers to 8 bits and back, with one scale for each index of the first axis. Asymmetric:
+// between the smallest and the largest number, with a zero point. Otherwise between -max(|x|) and max(|x|),
+// with 127 steps on each side.
 Value* RoundedRows(Builder& b, Value* x, bool asymmetric);
 
 // Emits a convolution of input 0 (float) with the dequantized filter `w` and the bias (input 2).

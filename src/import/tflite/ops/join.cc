@@ -42,7 +42,8 @@ Status Pack(LiteNode& n) {
 
 Status Unpack(LiteNode& n) {
   TERN_ASSIGN(const int64_t axis, AxisOf(n, n.Options<fb::UnpackOptions>().axis(), n.RankOf(0)));
-  const auto parts = n.b.Ops("Split", {n.In(0)}, {{"axis", axis}, {"num_outputs", n.OutputCount()}}, n.OutputCount());
+  const auto parts =
+      n.b.Ops("Split", {n.In(0)}, {{"axis", axis}, {"num_outputs", n.OutputCount()}}, n.OutputCount());
   for (int i = 0; i < n.OutputCount(); ++i) n.Out(i, Squeezed(n.b, parts[static_cast<size_t>(i)], {axis}));
   return {};
 }
@@ -119,9 +120,11 @@ Status MirrorPad(LiteNode& n) {
     return {};
   }
   const auto pads = n.Longs(1);
-  if (!pads || pads->size() != 2 * static_cast<size_t>(n.RankOf(0))) return n.NotYet("symmetric pads that are not constant");
+  if (!pads || pads->size() != 2 * static_cast<size_t>(n.RankOf(0)))
+    return n.NotYet("symmetric pads that are not constant");
   for (int axis = 0; axis < n.RankOf(0); ++axis) {
-    const int64_t before = (*pads)[2 * static_cast<size_t>(axis)], after = (*pads)[2 * static_cast<size_t>(axis) + 1];
+    const int64_t before = (*pads)[2 * static_cast<size_t>(axis)],
+                  after = (*pads)[2 * static_cast<size_t>(axis) + 1];
     if (before == 0 && after == 0) continue;
     const Dim& size = x->type.shape[axis];
     if (!size.known()) return n.NotYet("symmetric pads of an axis of unknown size");

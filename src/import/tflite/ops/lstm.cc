@@ -11,7 +11,8 @@ constexpr int kInput = 0, kForget = 1, kCell = 2, kOutput = 3;
 // The inputs of the operator, by number. -1 means that the operator has no such input.
 struct LstmInputs {
   int x = 0, aux = -1;
-  std::array<int, 4> w{1, 2, 3, 4}, r{5, 6, 7, 8}, bias{12, 13, 14, 15}, norm{20, 21, 22, 23}, aux_w{-1, -1, -1, -1};
+  std::array<int, 4> w{1, 2, 3, 4}, r{5, 6, 7, 8}, bias{12, 13, 14, 15}, norm{20, 21, 22, 23},
+      aux_w{-1, -1, -1, -1};
   std::array<int, 3> peephole{9, 10, 11};  // of the gates input, forget, output
   int projection = 16, projection_bias = 17, h = 18, c = 19;
 };
@@ -26,12 +27,16 @@ struct LstmOptions {
 class Lstm {
  public:
   Lstm(LiteNode& n, const LstmInputs& in, const LstmOptions& o)
-      : n_(n), in_(in), o_(o), products_{n, IsFloat(n.InfoIn(in.x).dtype) && n.InfoIn(in.w[kForget]).quantized, o.asymmetric} {}
+      : n_(n),
+        in_(in),
+        o_(o),
+        products_{n, IsFloat(n.InfoIn(in.x).dtype) && n.InfoIn(in.w[kForget]).quantized, o.asymmetric} {}
 
   // Returns the results of all steps, [time, batch, units]. Writes the states.
   Result<Value*> Emit() {
     for (int gate : {kForget, kCell, kOutput})
-      if (!n_.Has(in_.w[At(gate)]) || !n_.Has(in_.r[At(gate)]) || !n_.Has(in_.bias[At(gate)])) return n_.Bad("weights are missing");
+      if (!n_.Has(in_.w[At(gate)]) || !n_.Has(in_.r[At(gate)]) || !n_.Has(in_.bias[At(gate)]))
+        return n_.Bad("weights are missing");
     if (!n_.Has(in_.h) || !n_.Has(in_.c)) return n_.Bad("a state is missing");
     if (o_.diagonal) return n_.NotYet("diagonal recurrent weights");
     cifg_ = !n_.Has(in_.w[kInput]);
@@ -47,8 +52,8 @@ class Lstm {
   bool Present(int input) const { return input >= 0 && n_.Has(input); }
 
   bool Simple() const {
-    bool plain = !cifg_ && !products_.hybrid && o_.activation == 4 && o_.cell_clip == 0 && !Present(in_.projection) && !Present(in_.aux) &&
-                 !n_.InfoIn(in_.x).quantized;
+    bool plain = !cifg_ && !products_.hybrid && o_.activation == 4 && o_.cell_clip == 0 &&
+                 !Present(in_.projection) && !Present(in_.aux) && !n_.InfoIn(in_.x).quantized;
     for (int i : in_.norm) plain = plain && !Present(i);
     for (int i : in_.peephole) plain = plain && !Present(i);
     return plain;
@@ -66,8 +71,10 @@ class Lstm {
     Value* zeros = b.Op("Fill", {ShapeOf(b, Joined(b, bias, 0))}, {{"value", Tensor(DType::kF32, {1})}});
     bias.push_back(zeros);
     const auto one = [&](Value* v) { return Unsqueezed(b, v, {0}); };
-    const auto out = b.Ops("Rnn", {x, one(Joined(b, w, 0)), one(Joined(b, r, 0)), one(Joined(b, bias, 0)), nullptr, one(h_), one(c_)},
-                           {{"kind", "lstm"}, {"direction", o_.sequence.reverse ? "reverse" : "forward"}}, 3);
+    const auto out = b.Ops(
+        "Rnn",
+        {x, one(Joined(b, w, 0)), one(Joined(b, r, 0)), one(Joined(b, bias, 0)), nullptr, one(h_), one(c_)},
+        {{"kind", "lstm"}, {"direction", o_.sequence.reverse ? "reverse" : "forward"}}, 3);
     n_.importer().WriteVariable(n_.TensorOf(in_.h), Squeezed(b, out[1], {0}));
     n_.importer().WriteVariable(n_.TensorOf(in_.c), Squeezed(b, out[2], {0}));
     return Squeezed(b, out[0], {1});
@@ -133,12 +140,14 @@ class Lstm {
     Value* sum = Binary(b, "add", part, products_.Times(b, h, recurrent_[At(gate)]));
     if (Value* p = peephole_[At(gate)]) sum = Binary(b, "add", sum, Binary(b, "mul", c, p));
     if (!norm_[At(gate)]) return sum;
-    return b.Op("LayerNorm", {sum, norm_[At(gate)], norm_bias_[At(gate)]}, {{"axis", int64_t{-1}}, {"epsilon", 1e-8}});
+    return b.Op("LayerNorm", {sum, norm_[At(gate)], norm_bias_[At(gate)]},
+                {{"axis", int64_t{-1}}, {"epsilon", 1e-8}});
   }
 
   static Value* Clipped(Builder& b, Value* v, float limit) {
     if (!(limit > 0)) return v;
-    return b.Op("Clip", {v, b.Scalar(DType::kF32, -static_cast<double>(limit)), b.Scalar(DType::kF32, static_cast<double>(limit))});
+    return b.Op("Clip", {v, b.Scalar(DType::kF32, -static_cast<double>(limit)),
+                         b.Scalar(DType::kF32, static_cast<double>(limit))});
   }
 
   Value* Act(Builder& b, Value* v) {
@@ -182,7 +191,11 @@ class Lstm {
 
 Status UnidirectionalLstm(LiteNode& n) {
   const auto& o = n.Options<fb::UnidirectionalSequenceLSTMOptions>();
-  const LstmOptions options{o.activation(), o.cell_clip(), o.proj_clip(), o.asymmetric_quantize_inputs(), o.diagonal_recurrent_tensors(),
+  const LstmOptions options{o.activation(),
+                            o.cell_clip(),
+                            o.proj_clip(),
+                            o.asymmetric_quantize_inputs(),
+                            o.diagonal_recurrent_tensors(),
                             {o.time_major()}};
   const LstmInputs inputs;
   TERN_ASSIGN(Value * y, Lstm(n, inputs, options).Emit());
@@ -190,16 +203,20 @@ Status UnidirectionalLstm(LiteNode& n) {
   return {};
 }
 
-// One step. The gates are in the order input, cell, forget, output, and the weights are one matrix for the input and the state.
+// One step. The gates are in the order input, cell, forget, output, and the weights are one matrix for the
+// input and the state.
 Status BasicLstm(LiteNode& n) {
   Builder& b = n.b;
   Value* joined = Joined(b, {n.Real(0), n.Real(1)}, -1);
   const TensorInfo& bias = n.InfoIn(3);
-  Value* offsets = bias.dtype == DType::kI32 && !bias.quant.scales.empty() ? n.importer().Dequantize(n.In(3), bias, 0, b) : n.Real(3);
+  Value* offsets = bias.dtype == DType::kI32 && !bias.quant.scales.empty()
+                       ? n.importer().Dequantize(n.In(3), bias, 0, b)
+                       : n.Real(3);
   Value* sums = b.Op("MatMul", {joined, n.Real(2), offsets}, {{"transpose_b", true}});
   const auto gates = b.Ops("Split", {sums}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{4}}}, 4);
   Value* kept = Binary(b, "mul", Unary(b, "sigmoid", gates[2]), n.Real(4));
-  Value* cell = Binary(b, "add", kept, Binary(b, "mul", Unary(b, "sigmoid", gates[0]), Unary(b, "tanh", gates[1])));
+  Value* cell =
+      Binary(b, "add", kept, Binary(b, "mul", Unary(b, "sigmoid", gates[0]), Unary(b, "tanh", gates[1])));
   n.OutReal(1, cell);
   n.OutReal(0, Binary(b, "mul", Unary(b, "sigmoid", gates[3]), Unary(b, "tanh", cell)));
   n.OutReal(2, joined);
@@ -213,22 +230,27 @@ Status LstmStep(LiteNode& n) {
     if (n.InputCount() != 5) return n.Bad("has ", n.InputCount(), " inputs, not 5");
     return BasicLstm(n);
   }
-  const LstmOptions options{o.activation(), o.cell_clip(), o.proj_clip(), o.asymmetric_quantize_inputs(), false, {false, true}};
+  const LstmOptions options{o.activation(), o.cell_clip(), o.proj_clip(), o.asymmetric_quantize_inputs(),
+                            false,          {false, true}};
   const LstmInputs inputs;
   TERN_ASSIGN(Value * y, Lstm(n, inputs, options).Emit());
   n.OutReal(0, FromSteps(n.b, y, options.sequence));
   return {};
 }
 
-// The auxiliary input is an additional input if it has weights. Without them, it is the input of the backward layer.
+// The auxiliary input is an additional input if it has weights. Without them, it is the input of the backward
+// layer.
 Status BidirectionalLstm(LiteNode& n) {
   const auto& o = n.Options<fb::BidirectionalSequenceLSTMOptions>();
-  LstmOptions options{o.activation(), o.cell_clip(), o.proj_clip(), o.asymmetric_quantize_inputs(), false, {o.time_major()}};
+  LstmOptions options{o.activation(), o.cell_clip(),   o.proj_clip(), o.asymmetric_quantize_inputs(),
+                      false,          {o.time_major()}};
   LstmInputs forward, backward;
   const bool has_aux = n.Has(39), aux_weights = n.Has(41);
   forward.h = 35, forward.c = 36, forward.norm = {-1, -1, -1, -1};
-  backward.norm = forward.norm, backward.h = 37, backward.c = 38, backward.projection = 33, backward.projection_bias = 34;
-  backward.w = {18, 19, 20, 21}, backward.r = {22, 23, 24, 25}, backward.peephole = {26, 27, 28}, backward.bias = {29, 30, 31, 32};
+  backward.norm = forward.norm, backward.h = 37, backward.c = 38, backward.projection = 33,
+  backward.projection_bias = 34;
+  backward.w = {18, 19, 20, 21}, backward.r = {22, 23, 24, 25}, backward.peephole = {26, 27, 28},
+  backward.bias = {29, 30, 31, 32};
   if (has_aux && aux_weights) {
     forward.aux = backward.aux = 39;
     forward.aux_w = {40, 41, 42, 43}, backward.aux_w = {44, 45, 46, 47};

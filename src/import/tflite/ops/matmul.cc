@@ -53,11 +53,13 @@ Status BatchMatMul(LiteNode& n) {
     const Dim& columns = left->type.shape[-1];
     if (!columns.known()) return n.NotYet("an operand of unknown size");
     Value* shape = ShapeOf(n.b, left);
-    Value* rounded = RoundedRows(n.b, Reshaped(n.b, left, {-1, columns.value()}), o.asymmetric_quantize_inputs());
+    Value* rounded =
+        RoundedRows(n.b, Reshaped(n.b, left, {-1, columns.value()}), o.asymmetric_quantize_inputs());
     left = n.b.Op("Reshape", {rounded, shape});
   }
   const bool transpose_a = o.adj_x() && !IsHybrid(n, 0, 1);
-  n.OutReal(0, n.b.Op("MatMul", {left, n.Real(1)}, {{"transpose_a", transpose_a}, {"transpose_b", o.adj_y()}}));
+  n.OutReal(0,
+            n.b.Op("MatMul", {left, n.Real(1)}, {{"transpose_a", transpose_a}, {"transpose_b", o.adj_y()}}));
   return {};
 }
 

@@ -23,7 +23,8 @@ bool CoversAll(const LiteNode& n, const Shape& x) {
 Status AveragePool(LiteNode& n) {
   TERN_ASSIGN(const AttrList attrs, WindowOf(n, "average"));
   Value* x = n.Real(0, Layout::kFirst);
-  Value* y = CoversAll(n, x->type.shape) ? n.b.Op("GlobalPool", {x}, {{"kind", "average"}}) : n.b.Op("Pool", {x}, attrs);
+  Value* y = CoversAll(n, x->type.shape) ? n.b.Op("GlobalPool", {x}, {{"kind", "average"}})
+                                         : n.b.Op("Pool", {x}, attrs);
   n.OutReal(0, n.Activate(y, n.Options<fb::Pool2DOptions>().activation()), Layout::kFirst);
   return {};
 }

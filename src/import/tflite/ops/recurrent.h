@@ -17,12 +17,14 @@ Value* StepsOf(LiteNode& n, int i, const Sequence& s);
 // The reverse of StepsOf for a result.
 Value* FromSteps(Builder& b, Value* steps, const Sequence& s);
 
-// Emits x · wᵀ, where w is input w_index [units, features], and x is [..., features] of real numbers. If x is an operand of a float
-// operator and w is quantized, the rows of x are rounded to 8 bits.
+// Emits x · wᵀ, where w is input w_index [units, features], and x is [..., features] of real numbers. If x is
+// an operand of a float operator and w is quantized, the rows of x are rounded to 8 bits.
 struct Products {
   LiteNode& n;
   bool hybrid, asymmetric;
-  Value* Weights(int w_index) { return n.InfoIn(w_index).quantized ? n.RealPermuted(w_index, {0, 1}) : n.In(w_index); }
+  Value* Weights(int w_index) {
+    return n.InfoIn(w_index).quantized ? n.RealPermuted(w_index, {0, 1}) : n.In(w_index);
+  }
   // `b` may be the builder of a graph inside the one of the operator. `weights` is a result of Weights.
   Value* Times(Builder& b, Value* x, Value* weights) const;
 };

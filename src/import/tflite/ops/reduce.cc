@@ -10,7 +10,8 @@ Value* ReduceAlong(Builder& b, const char* kind, Value* x, Value* axes, bool kee
   return b.Op("Reduce", {x, axes}, {{"kind", kind}, {"keep_dims", keep_dims}, {"noop_if_empty", true}});
 }
 
-// The mean over the spatial axes of [N, C, H, W]. Quantizes before these dims are dropped, so that the mean is computed with integers.
+// The mean over the spatial axes of [N, C, H, W]. Quantizes before these dims are dropped, so that the mean
+// is computed with integers.
 void SpatialMean(LiteNode& n, bool keep_dims) {
   Value* y = n.b.Op("GlobalPool", {n.Real(0, Layout::kFirst)}, {{"kind", "average"}});
   if (keep_dims) return n.OutReal(0, y, Layout::kFirst);
@@ -92,7 +93,8 @@ Status LocalResponseNormalization(LiteNode& n) {
 Status Cumsum(LiteNode& n) {
   const auto& o = n.Options<fb::CumsumOptions>();
   Value* axis = Reshaped(n.b, Longs64(n.b, n.In(1)), {});
-  n.OutReal(0, n.b.Op("Cumulative", {n.Real(0), axis}, {{"kind", "sum"}, {"exclusive", o.exclusive()}, {"reverse", o.reverse()}}));
+  n.OutReal(0, n.b.Op("Cumulative", {n.Real(0), axis},
+                      {{"kind", "sum"}, {"exclusive", o.exclusive()}, {"reverse", o.reverse()}}));
   return {};
 }
 

@@ -17,11 +17,14 @@ Result<Value*> EmitRnn(LiteNode& n, const RnnInputs& in, const Sequence& s, int 
   Products products{n, IsFloat(n.InfoIn(in.x).dtype) && n.InfoIn(in.w).quantized, asymmetric};
   TERN_ASSIGN(Value * h, n.importer().ReadVariable(n.TensorOf(in.h), b));
   Value* sums = products.Times(b, StepsOf(n, in.x, s), products.Weights(in.w));
-  if (in.aux >= 0) sums = Binary(b, "add", sums, products.Times(b, StepsOf(n, in.aux, s), products.Weights(in.aux_w)));
+  if (in.aux >= 0)
+    sums = Binary(b, "add", sums, products.Times(b, StepsOf(n, in.aux, s), products.Weights(in.aux_w)));
   sums = Binary(b, "add", sums, n.Real(in.bias));
   Value* recurrent = products.Weights(in.r);
   const std::vector<int64_t> reverse = {s.reverse ? 1 : 0};
-  Node* scan = b.Open("Scan", {h, sums}, {{"scan_inputs", int64_t{1}}, {"input_reverse", reverse}, {"output_reverse", reverse}}, 2);
+  Node* scan =
+      b.Open("Scan", {h, sums},
+             {{"scan_inputs", int64_t{1}}, {"input_reverse", reverse}, {"output_reverse", reverse}}, 2);
   Graph* body = b.graph().AddSubgraph(scan, "step");
   Type slice = sums->type;
   if (slice.shape.rank() > 0) slice.shape.dims.erase(slice.shape.dims.begin());
@@ -73,8 +76,8 @@ Status BidirectionalRnn(LiteNode& n) {
   return {};
 }
 
-// A layer whose weights are a sum of products of a filter over the features and one over the last `memory` steps. The state has the results of the
-// first filters of these steps.
+// A layer whose weights are a sum of products of a filter over the features and one over the last `memory`
+// steps. The state has the results of the first filters of these steps.
 Status Svdf(LiteNode& n) {
   const auto& o = n.Options<fb::SVDFOptions>();
   Builder& b = n.b;

@@ -6,7 +6,8 @@
 namespace tern::tflite {
 namespace {
 
-// Combines the rows of x that belong to the same segment. `count` is the number of segments, as a vector with one element.
+// Combines the rows of x that belong to the same segment. `count` is the number of segments, as a vector with
+// one element.
 Value* Segments(Builder& b, Value* x, Value* ids, Value* count, const char* reduction, double first) {
   Value* dims = Joined(b, {count, b.Op("Shape", {x}, {{"start", int64_t{ids->type.shape.rank()}}})}, 0);
   Value* start = b.Op("Expand", {ScalarLike(b, x, first), dims});
@@ -23,10 +24,12 @@ Status SegmentSum(LiteNode& n) {
 }
 
 double LowestOf(DType t) {
-  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::lowest()) : static_cast<double>(INT32_MIN);
+  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::lowest())
+                          : static_cast<double>(INT32_MIN);
 }
 double HighestOf(DType t) {
-  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::max()) : static_cast<double>(INT32_MAX);
+  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::max())
+                          : static_cast<double>(INT32_MAX);
 }
 
 Status UnsortedSegment(LiteNode& n, const char* reduction) {
@@ -53,17 +56,20 @@ Status EmbeddingLookup(LiteNode& n) {
   return {};
 }
 
-// The sums of rows of a table, weighted. `indices` has a row per id: the place of its sum, then the position in the sum.
+// The sums of rows of a table, weighted. `indices` has a row per id: the place of its sum, then the position
+// in the sum.
 Status EmbeddingLookupSparse(LiteNode& n) {
   Builder& b = n.b;
-  Value *ids = Longs64(b, n.In(0)), *indices = Longs64(b, n.In(1)), *dims = Longs64(b, n.In(2)), *weights = n.Real(3), *params = n.Real(4);
+  Value *ids = Longs64(b, n.In(0)), *indices = Longs64(b, n.In(1)), *dims = Longs64(b, n.In(2)),
+        *weights = n.Real(3), *params = n.Real(4);
   const int rank = params->type.shape.rank();
   if (rank < 2 || indices->type.shape.rank() != 2) return n.Bad("the table or the indices have too few dims");
   Value* lead = Sliced(b, dims, 0, 0, -1);
   Value* places = Sliced(b, indices, 1, 0, -1);
   std::vector<int64_t> axes;
   for (int i = 1; i < rank; ++i) axes.push_back(i);
-  Value* rows = Binary(b, "mul", b.Op("Gather", {params, ids}, {{"axis", int64_t{0}}}), Unsqueezed(b, weights, axes));
+  Value* rows =
+      Binary(b, "mul", b.Op("Gather", {params, ids}, {{"axis", int64_t{0}}}), Unsqueezed(b, weights, axes));
   const auto sums = [&](Value* updates, Value* shape) {
     Value* zeros = b.Op("Fill", {shape}, {{"value", Tensor(DType::kF32, {1})}});
     return b.Op("ScatterND", {zeros, places, updates}, {{"reduction", "add"}});
@@ -74,7 +80,8 @@ Status EmbeddingLookupSparse(LiteNode& n) {
   if (combiner > 0) {
     Value* norm = sums(combiner == 1 ? weights : Binary(b, "mul", weights, weights), lead);
     if (combiner == 2) norm = Unary(b, "sqrt", norm);
-    norm = b.Op("Where", {Binary(b, "equal", norm, b.Scalar(DType::kF32, 0)), b.Scalar(DType::kF32, 1), norm});
+    norm =
+        b.Op("Where", {Binary(b, "equal", norm, b.Scalar(DType::kF32, 0)), b.Scalar(DType::kF32, 1), norm});
     for (int i = 1; i < rank; ++i) norm = Unsqueezed(b, norm, {-1});
     total = Binary(b, "div", total, norm);
   }

@@ -4,8 +4,8 @@
 namespace tern::tflite {
 namespace {
 
-// The new dims are input 1. Old files have them only in the options. A 0 is a dim of size 0 in LiteRT, which matters only for
-// tensors without elements.
+// The new dims are input 1. Old files have them only in the options. A 0 is a dim of size 0 in LiteRT, which
+// matters only for tensors without elements.
 Status Reshape(LiteNode& n) {
   Value* shape = nullptr;
   const auto* dims = n.Options<fb::ReshapeOptions>().new_shape();
@@ -80,7 +80,8 @@ Status BroadcastArgs(LiteNode& n) {
   Builder& b = n.b;
   Value *s = Longs64(b, n.In(0)), *t = Longs64(b, n.In(1));
   const Shape &left = s->type.shape, &right = t->type.shape;
-  if (left.rank() != 1 || right.rank() != 1 || !left[0].known() || !right[0].known()) return n.NotYet("shapes of unknown rank");
+  if (left.rank() != 1 || right.rank() != 1 || !left[0].known() || !right[0].known())
+    return n.NotYet("shapes of unknown rank");
   const int64_t rank = std::max(left[0].value(), right[0].value());
   const auto padded = [&](Value* v) {
     const int64_t missing = rank - v->type.shape[0].value();

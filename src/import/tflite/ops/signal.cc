@@ -10,7 +10,9 @@ Status Rfft2d(LiteNode& n) {
   if (!length || length->size() != 2) return n.NotYet("lengths that are not constant");
   if (n.RankOf(0) < 2) return n.Bad("the input must have at least 2 dims");
   const auto transform = [&](Value* x, int64_t size, int64_t axis, bool onesided) {
-    return b.Op("DFT", {x, b.Scalar(DType::kI64, static_cast<double>(size)), b.Scalar(DType::kI64, static_cast<double>(axis))},
+    return b.Op("DFT",
+                {x, b.Scalar(DType::kI64, static_cast<double>(size)),
+                 b.Scalar(DType::kI64, static_cast<double>(axis))},
                 {{"onesided", onesided}});
   };
   const int64_t rank = n.RankOf(0);

@@ -11,7 +11,8 @@ Status Slice(LiteNode& n) {
   const auto sizes = n.Longs(2), starts = n.Longs(1);
   if (sizes && starts && sizes->size() == starts->size()) {
     std::vector<int64_t> ends;
-    for (size_t i = 0; i < sizes->size(); ++i) ends.push_back((*sizes)[i] < 0 ? INT32_MAX : (*starts)[i] + (*sizes)[i]);
+    for (size_t i = 0; i < sizes->size(); ++i)
+      ends.push_back((*sizes)[i] < 0 ? INT32_MAX : (*starts)[i] + (*sizes)[i]);
     n.Out(0, b.Op("Slice", {n.In(0), b.Ints(*starts), b.Ints(ends)}));
     return {};
   }
@@ -75,7 +76,8 @@ Status StridedSlice(LiteNode& n) {
   std::vector<Value*> starts, stops;
   std::vector<int64_t> strides, axes;
   const auto part = [&](int input, const std::optional<std::vector<int64_t>>& known, int i) {
-    return known ? b.Ints({(*known)[static_cast<size_t>(i)]}) : Sliced(b, Longs64(b, n.In(input)), 0, i, i + 1);
+    return known ? b.Ints({(*known)[static_cast<size_t>(i)]})
+                 : Sliced(b, Longs64(b, n.In(input)), 0, i, i + 1);
   };
   for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
     const int i = plan.axes[axis].spec;
@@ -83,7 +85,8 @@ Status StridedSlice(LiteNode& n) {
     const int64_t step = (*steps)[static_cast<size_t>(i)];
     if (step == 0) return n.Bad("a stride is 0");
     const bool shrink = plan.axes[axis].shrink;
-    const bool open_begin = (o.begin_mask() >> i & 1) && !shrink, open_end = (o.end_mask() >> i & 1) && !shrink;
+    const bool open_begin = (o.begin_mask() >> i & 1) && !shrink,
+               open_end = (o.end_mask() >> i & 1) && !shrink;
     axes.push_back(static_cast<int64_t>(axis));
     strides.push_back(shrink ? 1 : step);
     Value* begin = open_begin ? b.Ints({step > 0 ? 0 : INT32_MAX}) : part(1, begins, i);
@@ -92,8 +95,10 @@ Status StridedSlice(LiteNode& n) {
       // The element -1 is the last one, so that the slice that contains it ends at the end.
       Value* next = Binary(b, "add", begin, b.Ints({1}));
       Value* last = Binary(b, "equal", begin, b.Ints({-1}));
-      stops.push_back(begins ? b.Ints({(*begins)[static_cast<size_t>(i)] == -1 ? INT32_MAX : (*begins)[static_cast<size_t>(i)] + 1})
-                             : b.Op("Where", {last, b.Ints({INT32_MAX}), next}));
+      stops.push_back(
+          begins ? b.Ints({(*begins)[static_cast<size_t>(i)] == -1 ? INT32_MAX
+                                                                   : (*begins)[static_cast<size_t>(i)] + 1})
+                 : b.Op("Where", {last, b.Ints({INT32_MAX}), next}));
     } else if (open_end) {
       stops.push_back(b.Ints({step > 0 ? int64_t{INT32_MAX} : -int64_t{INT32_MAX}}));
     } else {
@@ -102,7 +107,8 @@ Status StridedSlice(LiteNode& n) {
     }
   }
   Value* y = n.In(0);
-  if (!axes.empty()) y = b.Op("Slice", {y, Joined(b, starts, 0), Joined(b, stops, 0), b.Ints(axes), b.Ints(strides)});
+  if (!axes.empty())
+    y = b.Op("Slice", {y, Joined(b, starts, 0), Joined(b, stops, 0), b.Ints(axes), b.Ints(strides)});
   if (!plan.squeeze.empty()) y = Squeezed(b, y, plan.squeeze);
   if (!plan.unsqueeze.empty()) y = Unsqueezed(b, y, plan.unsqueeze);
   n.Out(0, y);
@@ -115,7 +121,8 @@ Status DepthToSpace(LiteNode& n, const char* op, int64_t block) {
   return {};
 }
 
-// Returns the constants of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: the blocks [spatial] and pads [spatial, 2].
+// Returns the constants of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: the blocks [spatial] and pads [spatial,
+// 2].
 Status BlockArguments(LiteNode& n, std::vector<int64_t>& blocks, std::vector<int64_t>& pads) {
   const auto block = n.Longs(1), pad = n.Longs(2);
   if (!block || !pad) return n.NotYet("blocks or pads that are not constant");
@@ -141,7 +148,9 @@ Status SpaceToBatch(LiteNode& n) {
   std::vector<int64_t> all(2 * rank);
   for (size_t i = 0; i < spatial; ++i) all[1 + i] = pads[2 * i], all[rank + 1 + i] = pads[2 * i + 1];
   const TensorInfo& info = n.InfoIn(0);
-  Value* zero = info.quantized && !info.quant.zeros.empty() ? b.Scalar(info.dtype, static_cast<double>(info.quant.zeros[0])) : nullptr;
+  Value* zero = info.quantized && !info.quant.zeros.empty()
+                    ? b.Scalar(info.dtype, static_cast<double>(info.quant.zeros[0]))
+                    : nullptr;
   Value* x = b.Op("Pad", {n.In(0), b.Ints(all), zero});
   std::vector<Value*> split = {DimOf(b, x, 0)};
   Value* batch = DimOf(b, x, 0);
@@ -192,7 +201,8 @@ Status BatchToSpace(LiteNode& n) {
   y = b.Op("Reshape", {y, Joined(b, merged, 0)});
   for (size_t i = 0; i < spatial; ++i)
     if (crops[2 * i] || crops[2 * i + 1])
-      y = Sliced(b, y, static_cast<int64_t>(i) + 1, crops[2 * i], crops[2 * i + 1] ? -crops[2 * i + 1] : INT32_MAX);
+      y = Sliced(b, y, static_cast<int64_t>(i) + 1, crops[2 * i],
+                 crops[2 * i + 1] ? -crops[2 * i + 1] : INT32_MAX);
   n.Out(0, y);
   return {};
 }
@@ -231,10 +241,12 @@ Status ReverseSequence(LiteNode& n) {
 TERN_CONVERTERS(slice) {
   table.Add("SLICE", 3, Slice);
   table.Add("STRIDED_SLICE", 4, StridedSlice);
-  table.Add("DEPTH_TO_SPACE", 1,
-            [](LiteNode& n) { return DepthToSpace(n, "DepthToSpace", n.Options<fb::DepthToSpaceOptions>().block_size()); });
-  table.Add("SPACE_TO_DEPTH", 1,
-            [](LiteNode& n) { return DepthToSpace(n, "SpaceToDepth", n.Options<fb::SpaceToDepthOptions>().block_size()); });
+  table.Add("DEPTH_TO_SPACE", 1, [](LiteNode& n) {
+    return DepthToSpace(n, "DepthToSpace", n.Options<fb::DepthToSpaceOptions>().block_size());
+  });
+  table.Add("SPACE_TO_DEPTH", 1, [](LiteNode& n) {
+    return DepthToSpace(n, "SpaceToDepth", n.Options<fb::SpaceToDepthOptions>().block_size());
+  });
   table.Add("SPACE_TO_BATCH_ND", 3, SpaceToBatch);
   table.Add("BATCH_TO_SPACE_ND", 3, BatchToSpace);
   table.Add("REVERSE_V2", 2, Reverse);

@@ -1,5 +1,5 @@
-// Converts operators of StableHLO, which occur in files of converters for JAX and torch. Shapes of results that an operator does not state are those of
-// the file.
+// Converts operators of StableHLO, which occur in files of converters for JAX and torch. Shapes of results
+// that an operator does not state are those of the file.
 #include "import/tflite/ops/emit.h"
 
 namespace tern::tflite {
@@ -78,10 +78,12 @@ Status BroadcastInDim(LiteNode& n) {
   TERN_ASSIGN(const std::vector<int64_t> dims, ResultDims(n));
   const auto axes = LongsOf(n.Options2<fb::StablehloBroadcastInDimOptions>().broadcast_dimensions());
   const Shape& x = n.In(0)->type.shape;
-  if (static_cast<int>(axes.size()) != x.rank()) return n.Bad("has ", axes.size(), " axes for ", x.rank(), " dims");
+  if (static_cast<int>(axes.size()) != x.rank())
+    return n.Bad("has ", axes.size(), " axes for ", x.rank(), " dims");
   std::vector<int64_t> shape(dims.size(), 1);
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] < 0 || axes[i] >= static_cast<int64_t>(dims.size()) || (i > 0 && axes[i] <= axes[i - 1])) return n.NotYet("the axis ", axes[i]);
+    if (axes[i] < 0 || axes[i] >= static_cast<int64_t>(dims.size()) || (i > 0 && axes[i] <= axes[i - 1]))
+      return n.NotYet("the axis ", axes[i]);
     if (!x[static_cast<int>(i)].known()) return n.NotYet("an input of unknown size");
     shape[static_cast<size_t>(axes[i])] = x[static_cast<int>(i)].value();
   }
@@ -91,20 +93,24 @@ Status BroadcastInDim(LiteNode& n) {
 
 Status SliceOp(LiteNode& n) {
   const auto& o = n.Options2<fb::StablehloSliceOptions>();
-  const auto starts = LongsOf(o.start_indices()), limits = LongsOf(o.limit_indices()), strides = LongsOf(o.strides());
+  const auto starts = LongsOf(o.start_indices()), limits = LongsOf(o.limit_indices()),
+             strides = LongsOf(o.strides());
   const size_t rank = static_cast<size_t>(n.RankOf(0));
-  if (starts.size() != rank || limits.size() != rank || strides.size() != rank) return n.Bad("its options do not have ", rank, " numbers");
+  if (starts.size() != rank || limits.size() != rank || strides.size() != rank)
+    return n.Bad("its options do not have ", rank, " numbers");
   std::vector<int64_t> axes;
   for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   if (rank == 0)
     n.Out(0, n.In(0));
   else
-    n.Out(0, n.b.Op("Slice", {n.In(0), n.b.Ints(starts), n.b.Ints(limits), n.b.Ints(axes), n.b.Ints(strides)}));
+    n.Out(0,
+          n.b.Op("Slice", {n.In(0), n.b.Ints(starts), n.b.Ints(limits), n.b.Ints(axes), n.b.Ints(strides)}));
   return {};
 }
 
 Status Compare(LiteNode& n) {
-  static constexpr const char* kKinds[] = {"equal", "equal", "greater_equal", "greater", "less_equal", "less"};
+  static constexpr const char* kKinds[] = {"equal",   "equal",      "greater_equal",
+                                           "greater", "less_equal", "less"};
   const uint32_t direction = n.Options2<fb::StablehloCompareOptions>().comparison_direction();
   if (direction > 5) return n.Bad("the comparison #", direction);
   Value* y = Binary(n.b, kKinds[direction], n.Real(0), n.Real(1));
@@ -121,7 +127,8 @@ Status Iota(LiteNode& n) {
   TERN_ASSIGN(const std::vector<int64_t> dims, ResultDims(n));
   Builder& b = n.b;
   const int64_t axis = n.Options2<fb::StablehloIotaOptions>().iota_dimension();
-  if (axis < 0 || axis >= static_cast<int64_t>(dims.size())) return n.Bad("the axis ", axis, " of ", dims.size());
+  if (axis < 0 || axis >= static_cast<int64_t>(dims.size()))
+    return n.Bad("the axis ", axis, " of ", dims.size());
   std::vector<int64_t> shape(dims.size(), 1);
   shape[static_cast<size_t>(axis)] = dims[static_cast<size_t>(axis)];
   const auto i64 = [&](int64_t v) { return b.Scalar(DType::kI64, static_cast<double>(v)); };
@@ -138,14 +145,16 @@ Result<Value*> StartOf(LiteNode& n, int first, Value* size) {
     if (!n.Has(i)) return n.Bad("has no input ", i);
     starts.push_back(Reshaped(b, Longs64(b, n.In(i)), {1}));
   }
-  if (static_cast<int>(starts.size()) != n.RankOf(0) || starts.empty()) return n.Bad("has ", starts.size(), " starts");
+  if (static_cast<int>(starts.size()) != n.RankOf(0) || starts.empty())
+    return n.Bad("has ", starts.size(), " starts");
   Value* room = Binary(b, "sub", ShapeOf(b, n.In(0)), size);
   return Binary(b, "max", Binary(b, "min", Joined(b, starts, 0), room), b.Ints({0}));
 }
 
 Status DynamicSlice(LiteNode& n) {
   Value* size = n.b.Ints(LongsOf(n.Options2<fb::StablehloDynamicSliceOptions>().slice_sizes()));
-  if (size->type.shape[0] != Dim(n.RankOf(0))) return n.Bad("its options do not have ", n.RankOf(0), " numbers");
+  if (size->type.shape[0] != Dim(n.RankOf(0)))
+    return n.Bad("its options do not have ", n.RankOf(0), " numbers");
   TERN_ASSIGN(Value * start, StartOf(n, 1, size));
   Value* y = n.b.Op("Slice", {n.In(0), start, Binary(n.b, "add", start, size)});
   // The size is known although the start is not.
@@ -159,7 +168,8 @@ Status PadOp(LiteNode& n) {
   const auto high = LongsOf(o.edge_padding_high());
   for (int64_t v : LongsOf(o.interior_padding()))
     if (v != 0) return n.NotYet("padding between elements");
-  if (static_cast<int>(pads.size()) != n.RankOf(0) || high.size() != pads.size()) return n.Bad("its options do not have ", n.RankOf(0), " numbers");
+  if (static_cast<int>(pads.size()) != n.RankOf(0) || high.size() != pads.size())
+    return n.Bad("its options do not have ", n.RankOf(0), " numbers");
   pads.insert(pads.end(), high.begin(), high.end());
   n.Out(0, n.b.Op("Pad", {n.In(0), n.b.Ints(pads), Reshaped(n.b, n.In(1), {})}));
   return {};
@@ -168,9 +178,12 @@ Status PadOp(LiteNode& n) {
 // A product as an equation: letters for the batch axes, the axes that are summed, and the others.
 Status DotGeneral(LiteNode& n) {
   const auto& o = n.Options2<fb::StablehloDotGeneralOptions>();
-  const std::vector<int64_t> batch[] = {LongsOf(o.lhs_batching_dimensions()), LongsOf(o.rhs_batching_dimensions())};
-  const std::vector<int64_t> sums[] = {LongsOf(o.lhs_contracting_dimensions()), LongsOf(o.rhs_contracting_dimensions())};
-  if (batch[0].size() != batch[1].size() || sums[0].size() != sums[1].size()) return n.Bad("its axes do not match");
+  const std::vector<int64_t> batch[] = {LongsOf(o.lhs_batching_dimensions()),
+                                        LongsOf(o.rhs_batching_dimensions())};
+  const std::vector<int64_t> sums[] = {LongsOf(o.lhs_contracting_dimensions()),
+                                       LongsOf(o.rhs_contracting_dimensions())};
+  if (batch[0].size() != batch[1].size() || sums[0].size() != sums[1].size())
+    return n.Bad("its axes do not match");
   std::string text[2], rest;
   char next = 'a';
   for (int side : {0, 1}) text[side].assign(static_cast<size_t>(n.RankOf(side)), ' ');
@@ -180,7 +193,8 @@ Status DotGeneral(LiteNode& n) {
     for (size_t i = 0; i < (*list)[0].size(); ++i) {
       for (int side : {0, 1}) {
         const int64_t axis = (*list)[side][i];
-        if (axis < 0 || axis >= n.RankOf(side) || text[side][static_cast<size_t>(axis)] != ' ') return n.Bad("the axis ", axis);
+        if (axis < 0 || axis >= n.RankOf(side) || text[side][static_cast<size_t>(axis)] != ' ')
+          return n.Bad("the axis ", axis);
         text[side][static_cast<size_t>(axis)] = next;
       }
       if (list == &batch) result += next;
@@ -189,24 +203,35 @@ Status DotGeneral(LiteNode& n) {
   for (int side : {0, 1})
     for (char& c : text[side])
       if (c == ' ') result += c = next++;
-  n.OutReal(0, n.b.Op("Einsum", {n.Real(0), n.Real(1)}, {{"equation", text[0] + "," + text[1] + "->" + result}}));
+  n.OutReal(
+      0, n.b.Op("Einsum", {n.Real(0), n.Real(1)}, {{"equation", text[0] + "," + text[1] + "->" + result}}));
   return {};
 }
 
-// The body has one operator, which combines two numbers. The inputs are x and the first value, which must be neutral.
+// The body has one operator, which combines two numbers. The inputs are x and the first value, which must be
+// neutral.
 Status ReduceOp(LiteNode& n) {
   const auto& o = n.Options2<fb::StablehloReduceOptions>();
   const Model& model = n.importer().context().model;
   if (n.InputCount() != 2) return n.NotYet("a reduction of several tensors");
-  if (o.body_subgraph_index() < 0 || o.body_subgraph_index() >= model.subgraph_count()) return n.Bad("its body does not exist");
+  if (o.body_subgraph_index() < 0 || o.body_subgraph_index() >= model.subgraph_count())
+    return n.Bad("its body does not exist");
   const auto* body = model.subgraph(o.body_subgraph_index()).operators();
   if (!body || body->size() != 1) return n.NotYet("a body of several operators");
   const std::string op = model.OperatorName(*body->Get(0));
   static const std::map<std::string, std::pair<const char*, const char*>> kKinds = {
-      {"STABLEHLO_ADD", {"sum", "add"}},     {"STABLEHLO_MAXIMUM", {"max", "max"}}, {"STABLEHLO_MINIMUM", {"min", "min"}},
-      {"STABLEHLO_MULTIPLY", {"prod", "mul"}}, {"STABLEHLO_OR", {"max", "or"}},      {"STABLEHLO_AND", {"min", "and"}},
-      {"ADD", {"sum", "add"}},               {"MAXIMUM", {"max", "max"}},           {"MINIMUM", {"min", "min"}},
-      {"MUL", {"prod", "mul"}},              {"LOGICAL_OR", {"max", "or"}},         {"LOGICAL_AND", {"min", "and"}}};
+      {"STABLEHLO_ADD", {"sum", "add"}},
+      {"STABLEHLO_MAXIMUM", {"max", "max"}},
+      {"STABLEHLO_MINIMUM", {"min", "min"}},
+      {"STABLEHLO_MULTIPLY", {"prod", "mul"}},
+      {"STABLEHLO_OR", {"max", "or"}},
+      {"STABLEHLO_AND", {"min", "and"}},
+      {"ADD", {"sum", "add"}},
+      {"MAXIMUM", {"max", "max"}},
+      {"MINIMUM", {"min", "min"}},
+      {"MUL", {"prod", "mul"}},
+      {"LOGICAL_OR", {"max", "or"}},
+      {"LOGICAL_AND", {"min", "and"}}};
   const auto kind = kKinds.find(op);
   if (kind == kKinds.end()) return n.NotYet("the body ", op);
   Value* y = Reduced(n.b, kind->second.first, n.In(0), LongsOf(o.dimensions()), false);
@@ -214,12 +239,14 @@ Status ReduceOp(LiteNode& n) {
   return {};
 }
 
-// Adds dilations[i] - 1 elements between two elements along axis i. Inputs: x, dilations, the value of the new elements.
+// Adds dilations[i] - 1 elements between two elements along axis i. Inputs: x, dilations, the value of the
+// new elements.
 Status Dilate(LiteNode& n) {
   Builder& b = n.b;
   const auto dilations = n.Longs(1);
   Value* x = n.In(0);
-  if (!dilations || static_cast<int>(dilations->size()) != n.RankOf(0)) return n.NotYet("dilations that are not constant, or not one per axis");
+  if (!dilations || static_cast<int>(dilations->size()) != n.RankOf(0))
+    return n.NotYet("dilations that are not constant, or not one per axis");
   Value* fill = Reshaped(b, n.In(2), {});
   for (int axis = 0; axis < n.RankOf(0); ++axis) {
     const int64_t d = (*dilations)[static_cast<size_t>(axis)];
