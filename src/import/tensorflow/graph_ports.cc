@@ -103,6 +103,16 @@ std::set<std::string> FedNodes(const pb::GraphDef& graph) {
   return fed;
 }
 
+// Final values of loops that nothing reads are results only if there are no others.
+void DropExits(const Body& body, std::vector<NamedTensor>& outputs) {
+  const auto is_exit = [&](const NamedTensor& output) {
+    const pb::NodeDef* node = body.Find(output.tensor);
+    return node && (node->op() == "Exit" || node->op() == "RefExit");
+  };
+  if (!std::all_of(outputs.begin(), outputs.end(), is_exit))
+    outputs.erase(std::remove_if(outputs.begin(), outputs.end(), is_exit), outputs.end());
+}
+
 bool IsPlaceholder(const pb::NodeDef& node) {
   return node.op() == "Placeholder" || node.op() == "PlaceholderV2";
 }
@@ -144,6 +154,7 @@ Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const
       outputs.push_back({tensor, tensor, {}, false});
     }
   }
+  DropExits(model.main, outputs);
   if (outputs.empty()) return InvalidModel("the graph has no outputs: every node is read by another one");
   return outputs;
 }

@@ -187,3 +187,34 @@ class Control(OpTest):
             return a + b, a * b
         self.check_graph(lambda x: plus(x, x * 2), f(3), outputs=("a", "b"))
         self.check_graph(lambda k: tf.one_hot(k, 4)[..., None], i(3, low=0, high=4))
+
+    def test_snappy_index(self):
+        from snappy_index import rewrite
+
+        module = tf.Module()
+        module.v = [tf.Variable(f(3, k + 1), name=f"v{k}") for k in range(40)]
+        function = tf.function(lambda x: {"y": tf.add_n([tf.reduce_sum(v) for v in module.v]) + x}, input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+        with tempfile.TemporaryDirectory() as folder:
+            tf.saved_model.save(module, folder, signatures=function.get_concrete_function())
+            wanted = function(tf.constant(1.0))["y"].numpy()
+            index = pathlib.Path(folder, "variables/variables.index")
+            before = index.read_bytes()
+            rewrite(index)
+            self.assertNotEqual(index.read_bytes(), before)
+            np.testing.assert_allclose(run_model(folder, {"x": np.float32(1)})["y"], wanted, rtol=1e-5)
+
+    def test_broken_variables_are_refused(self):
+        module = tf.Module()
+        module.v = tf.Variable(f(300))
+        function = tf.function(lambda x: {"y": module.v + x}, input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+        with tempfile.TemporaryDirectory() as folder:
+            tf.saved_model.save(module, folder, signatures=function.get_concrete_function())
+            shard = pathlib.Path(folder, "variables/variables.data-00000-of-00001")
+            good = shard.read_bytes()
+            # The largest part of the shard is the variable or the object graph; every byte of the variable counts.
+            shard.write_bytes(bytes(b ^ 1 for b in good))
+            with self.assertRaisesRegex(Exception, "checksum"):
+                run_model(folder, {"x": np.float32(1)})
+            shard.write_bytes(good[:100])
+            with self.assertRaisesRegex(Exception, "but its file has 100 bytes"):
+                run_model(folder, {"x": np.float32(1)})
