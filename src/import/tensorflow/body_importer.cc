@@ -199,12 +199,17 @@ Status BodyImporter::Restore() {
   return main.Run(model_.restore_node).While("restoring the variables");
 }
 
+// A graph file does not name the nodes that initialise its tables, so all of them run.
 Status BodyImporter::Initialise() {
-  if (model_.initialised || model_.init_node.empty()) return {};
+  if (model_.initialised) return {};
   model_.initialised = true;
   BodyImporter main(model_, model_.main, *model_.graph, "", depth_ + 1);
   TERN_TRY(BindAssets(model_, main));
-  return main.Run(model_.init_node).While("initialising the tables");
+  if (!model_.init_node.empty()) return main.Run(model_.init_node).While("initialising the tables");
+  for (const auto& [name, node] : model_.main.nodes)
+    if (node->op().rfind("InitializeTable", 0) == 0 || node->op().rfind("LookupTableImport", 0) == 0)
+      TERN_TRY(main.Run(name).While("initialising the tables"));
+  return {};
 }
 
 Result<Value*> BodyImporter::ReadVariable(Resource& variable) {

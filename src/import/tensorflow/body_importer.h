@@ -41,6 +41,11 @@ class BodyImporter {
   BodyImporter* outer() { return outer_; }
   // An attribute of the call that is being inlined, or null. Nodes of a function refer to it.
   const pb::AttrValue* CallAttribute(const std::string& name) const;
+  // In a branch of a condition of TF1, a Switch with this predicate passes its input on.
+  void Assume(std::string predicate) { assumed_.insert(std::move(predicate)); }
+  bool Assumes(const std::string& predicate) const {
+    return assumed_.count(predicate) > 0 || (outer_ && outer_->Assumes(predicate));
+  }
   bool follows_control() const { return control_; }
   // Returns whether the node has been converted in this scope or an outer one.
   bool Done(const std::string& node) const;
@@ -65,6 +70,7 @@ class BodyImporter {
   BodyImporter* caller_ = nullptr;
   bool control_ = false;  // follow control edges
   std::map<std::string, std::vector<Edge>, std::less<>> edges_;
+  std::set<std::string> assumed_;
   std::deque<Edge> copies_;  // of edges of outer scopes
 };
 

@@ -36,7 +36,8 @@ Status SetOutputs(Graph& graph, const std::vector<Value*>& values) {
 }
 
 // Converts one branch into a subgraph. Handles stay outside.
-Result<std::vector<Edge>> Fill(TfNode& n, Graph& graph, const BranchMaker& make, std::vector<Value*>& values) {
+Result<std::vector<Edge>> Fill(TfNode& n, Graph& graph, const BranchMaker& make,
+                               std::vector<Value*>& values) {
   TERN_ASSIGN(auto edges, make(graph));
   Builder b(graph);
   b.At(n.name(), n.op());
@@ -55,7 +56,8 @@ Result<std::vector<Edge>> Fill(TfNode& n, Graph& graph, const BranchMaker& make,
 
 }  // namespace
 
-Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, const BranchMaker& yes, const BranchMaker& no, int outputs) {
+Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, const BranchMaker& yes,
+                                   const BranchMaker& no, int outputs) {
   std::vector<Value*> yes_values, no_values;
   Node* node = b.Open("If", {condition}, {}, outputs);
   Graph* then = node->graph->AddSubgraph(node, "then");
@@ -84,7 +86,8 @@ Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, cons
   return results;
 }
 
-Result<std::vector<Edge>> Branch(TfNode& n, Value* condition, const BranchMaker& yes, const BranchMaker& no, int outputs) {
+Result<std::vector<Edge>> Branch(TfNode& n, Value* condition, const BranchMaker& yes, const BranchMaker& no,
+                                 int outputs) {
   return BranchIn(n, n.b, condition, yes, no, outputs);
 }
 
@@ -98,8 +101,9 @@ struct Attempt {
   std::vector<Edge> results;  // of the body
 };
 
-Result<Attempt> TryLoop(TfNode& n, const LoopParts& parts, const std::vector<size_t>& states, const std::vector<Value*>& initial,
-                        Value* condition, const std::vector<Type>& types) {
+Result<Attempt> TryLoop(TfNode& n, const LoopParts& parts, const std::vector<size_t>& states,
+                        const std::vector<Value*>& initial, Value* condition,
+                        const std::vector<Type>& types) {
   std::vector<Value*> inputs = {nullptr, condition};
   inputs.insert(inputs.end(), initial.begin(), initial.end());
   Attempt attempt;
@@ -116,7 +120,8 @@ Result<Attempt> TryLoop(TfNode& n, const LoopParts& parts, const std::vector<siz
   }
   TERN_ASSIGN(attempt.results, parts.body(args, body));
   if (attempt.results.size() != parts.inputs.size())
-    return n.Bad("the body of the loop has ", attempt.results.size(), " results, but ", parts.inputs.size(), " arguments");
+    return n.Bad("the body of the loop has ", attempt.results.size(), " results, but ", parts.inputs.size(),
+                 " arguments");
   for (size_t i = 0; i < parts.invariant.size(); ++i)
     if (parts.invariant[i]) attempt.results[i] = args[i];
   TERN_ASSIGN(Edge next, parts.condition(attempt.results, body));
@@ -149,8 +154,8 @@ void GiveRank(TfNode& n, const Edge& input, const Type& result, Value*& initial,
 
 }  // namespace
 
-// The types of states may change between iterations. The body is first converted with the types of the initial
-// values. While its results have other types, it is converted again with types that cover both.
+// The types of states may change between iterations. The body is first converted with the types of the
+// initial values. While its results have other types, it is converted again with types that cover both.
 Result<std::vector<Edge>> RunLoop(TfNode& n, const LoopParts& given) {
   LoopParts parts = given;
   std::vector<size_t> states;

@@ -34,9 +34,9 @@ struct Edge {
   bool complex = false;  // the last axis holds real and imaginary parts
   std::shared_ptr<Resource> resource;
   bool reference = false;  // a variable of TF1, which readers use like a tensor
-  // A list of tensors is a sequence. If `stacked` is true, `value` is a tensor instead, whose first axis counts
-  // the elements. `reserved` is the length (i64[1]) of a list whose elements have an unknown rank and are not
-  // set yet.
+  // A list of tensors is a sequence. If `stacked` is true, `value` is a tensor instead, whose first axis
+  // counts the elements. `reserved` is the length (i64[1]) of a list whose elements have an unknown rank and
+  // are not set yet.
   bool stacked = false;
   Value* reserved = nullptr;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "import/tensorflow/body_importer.h"
@@ -79,6 +80,39 @@ int UsefulOutputs(const pb::NodeDef& node) {
   return node.op().rfind("FusedBatchNorm", 0) == 0 ? 1 : OutputCount(node);
 }
 
+// The nodes that depend on a placeholder, also through control edges. Others are leftovers, such as weights
+// that an optimisation replaced.
+std::set<std::string> FedNodes(const pb::GraphDef& graph) {
+  std::map<std::string, std::vector<std::string>> readers;
+  std::vector<std::string> open;
+  for (const auto& node : graph.node()) {
+    if (node.op().rfind("Placeholder", 0) == 0) open.push_back(node.name());
+    for (const std::string& input : node.input()) {
+      const auto name = ParseTensorName(input);
+      if (name.ok()) readers[name->node].push_back(node.name());
+    }
+  }
+  std::set<std::string> fed;
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    if (!fed.insert(name).second) continue;
+    const auto found = readers.find(name);
+    if (found != readers.end()) open.insert(open.end(), found->second.begin(), found->second.end());
+  }
+  return fed;
+}
+
+// Final values of loops that nothing reads are results only if there are no others.
+void DropExits(const Body& body, std::vector<NamedTensor>& outputs) {
+  const auto is_exit = [&](const NamedTensor& output) {
+    const pb::NodeDef* node = body.Find(output.tensor);
+    return node && (node->op() == "Exit" || node->op() == "RefExit");
+  };
+  if (!std::all_of(outputs.begin(), outputs.end(), is_exit))
+    outputs.erase(std::remove_if(outputs.begin(), outputs.end(), is_exit), outputs.end());
+}
+
 bool IsPlaceholder(const pb::NodeDef& node) {
   return node.op() == "Placeholder" || node.op() == "PlaceholderV2";
 }
@@ -101,24 +135,26 @@ Result<NamedTensor> InputOf(const std::string& name, const std::string& tensor, 
   return NamedTensor{name, tensor, Type::TensorOf(*dtype, shape), complex};
 }
 
-Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const ModelContext&) {
-  std::set<std::pair<std::string, int>> read;
+Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const ModelContext& model) {
+  TERN_ASSIGN(const Frames frames, Frames::Of(model.main));
   std::set<std::string> nodes_read;
   for (const auto& node : graph.node())
     for (const std::string& input : node.input()) {
       if (IsControl(input)) continue;
       TERN_ASSIGN(const TensorName name, ParseTensorName(input));
-      read.emplace(name.node, name.index);
       nodes_read.insert(name.node);
     }
+  const std::set<std::string> fed = FedNodes(graph);
   std::vector<NamedTensor> outputs;
   for (const auto& node : graph.node()) {
-    if (nodes_read.count(node.name()) || !IsResult(node)) continue;
+    if (!fed.empty() && !fed.count(node.name())) continue;
+    if (nodes_read.count(node.name()) || !IsResult(node) || frames.IsInside(node.name())) continue;
     for (int i = 0; i < UsefulOutputs(node); ++i) {
       const std::string tensor = i == 0 ? node.name() : StrCat(node.name(), ":", i);
       outputs.push_back({tensor, tensor, {}, false});
     }
   }
+  DropExits(model.main, outputs);
   if (outputs.empty()) return InvalidModel("the graph has no outputs: every node is read by another one");
   return outputs;
 }

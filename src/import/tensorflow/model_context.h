@@ -7,6 +7,7 @@
 #include "import/tensorflow/body.h"
 #include "import/tensorflow/bundle.h"
 #include "import/tensorflow/edge.h"
+#include "import/tensorflow/frames.h"
 #include "load/format.h"
 
 namespace tern::tensorflow {
@@ -22,6 +23,7 @@ struct ModelContext {
   std::unique_ptr<Bundle> bundle;             // null if the model has no variables
   std::map<std::string, std::string> assets;  // "node:0" → path of the asset file
   std::map<std::string, std::shared_ptr<Resource>> resources;
+  std::map<const Body*, std::shared_ptr<const Frames>> frames;  // control flow of TF1, found when needed
   Graph* graph = nullptr;               // the model's graph, which holds the constants of variables
   std::string restore_node, init_node;  // nodes that fill variables and tables; empty if there are none
   bool restored = false, initialised = false;

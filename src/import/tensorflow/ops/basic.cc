@@ -138,9 +138,9 @@ Status Unreadable(TfNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(basic) {
-  for (const char* op : {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics",
-                         "CheckNumericsV2", "EnsureShape", "PlaceholderWithDefault", "DeepCopy",
-                         "RefIdentity", "DebugGradientIdentity"})
+  for (const char* op :
+       {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "CheckNumericsV2",
+        "EnsureShape", "PlaceholderWithDefault", "DeepCopy", "RefIdentity", "DebugGradientIdentity"})
     table.Add(op, Pass);
   table.Add("Print", Pass);
   table.Add("IdentityN", PassAll);

@@ -7,14 +7,17 @@
 namespace tern::tensorflow {
 namespace {
 
-Value* Part(TfNode& n, Value* x, double i) { return n.Op("Gather", {x, n.b.Scalar(DType::kI64, i)}, {{"axis", -1}}); }
+Value* Part(TfNode& n, Value* x, double i) {
+  return n.Op("Gather", {x, n.b.Scalar(DType::kI64, i)}, {{"axis", -1}});
+}
 
 Status Join(TfNode& n) {
   Value *re = n.In(0), *im = n.In(1);
   // The parts may have different shapes.
   if (!(re->type.shape == im->type.shape)) {
     Value* zero = n.Like(re, 0);
-    Value *full_re = n.Binary("add", re, n.Binary("mul", im, zero)), *full_im = n.Binary("add", im, n.Binary("mul", re, zero));
+    Value *full_re = n.Binary("add", re, n.Binary("mul", im, zero)),
+          *full_im = n.Binary("add", im, n.Binary("mul", re, zero));
     re = full_re;
     im = full_im;
   }
@@ -56,7 +59,8 @@ Status Angle(TfNode& n) {
   Value *x = Part(n, n.In(0), 0), *y = Part(n, n.In(0), 1), *zero = n.Like(x, 0);
   const auto where = [&](Value* c, Value* a, Value* z) { return n.Op("Where", {c, a, z}); };
   Value* negative = n.Binary("less", y, zero);
-  Value* on_axis = where(n.Binary("equal", y, zero), zero, where(negative, n.Like(x, -M_PI / 2), n.Like(x, M_PI / 2)));
+  Value* on_axis =
+      where(n.Binary("equal", y, zero), zero, where(negative, n.Like(x, -M_PI / 2), n.Like(x, M_PI / 2)));
   Value* turn = where(n.Binary("less", x, zero), where(negative, n.Like(x, -M_PI), n.Like(x, M_PI)), zero);
   Value* angle = n.Binary("add", n.Unary("atan", n.Binary("div", y, x)), turn);
   n.Out(0, where(n.Binary("equal", x, zero), on_axis, angle));
@@ -70,7 +74,8 @@ Status Fft(TfNode& n, int axes, bool inverse) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   if (rank < axes + 1) return n.Bad("the input has too few axes");
   for (int64_t i = 0; i < axes; ++i)
-    x = n.Op("DFT", {x, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(rank - 2 - i))}, {{"inverse", inverse}});
+    x = n.Op("DFT", {x, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(rank - 2 - i))},
+             {{"inverse", inverse}});
   n.Out(0, Edge::Complex(x));
   return {};
 }
@@ -81,8 +86,11 @@ Status Rfft(TfNode& n, int axes) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   if (rank < axes) return n.Bad("the input has too few axes");
   Value* length = n.Cast(n.In(1), DType::kI64);
-  const auto size = [&](int64_t i) { return n.Op("Gather", {length, n.b.Scalar(DType::kI64, static_cast<double>(i))}, {{"axis", 0}}); };
-  x = n.Op("DFT", {n.Unsqueeze(x, {-1}), size(axes - 1), n.b.Scalar(DType::kI64, rank - 1)}, {{"onesided", true}});
+  const auto size = [&](int64_t i) {
+    return n.Op("Gather", {length, n.b.Scalar(DType::kI64, static_cast<double>(i))}, {{"axis", 0}});
+  };
+  x = n.Op("DFT", {n.Unsqueeze(x, {-1}), size(axes - 1), n.b.Scalar(DType::kI64, rank - 1)},
+           {{"onesided", true}});
   for (int64_t i = 1; i < axes; ++i)
     x = n.Op("DFT", {x, size(axes - 1 - i), n.b.Scalar(DType::kI64, static_cast<double>(rank - 1 - i))});
   n.Out(0, Edge::Complex(x));
@@ -114,7 +122,10 @@ Status Irfft(TfNode& n, int axes) {
     parts.push_back(n.Binary("mul", back, n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}))));
   }
   Value* full = parts.size() == 1 ? x : n.Concat(parts, last);
-  n.Out(0, Part(n, n.Op("DFT", {full, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(last))}, {{"inverse", true}}), 0));
+  n.Out(0, Part(n,
+                n.Op("DFT", {full, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(last))},
+                     {{"inverse", true}}),
+                0));
   return {};
 }
 

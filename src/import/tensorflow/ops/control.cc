@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "import/tensorflow/body_importer.h"
+#include "import/tensorflow/layout.h"
 #include "import/tensorflow/ops/control.h"
 #include "import/tensorflow/ops/list.h"
-#include "import/tensorflow/layout.h"
 
 namespace tern::tensorflow {
 namespace {
@@ -26,31 +26,39 @@ int TensorResults(TfNode& n, const std::string& function) {
   const auto found = n.model().functions.find(function);
   if (found == n.model().functions.end()) return 0;
   const auto& args = found->second.function->signature().output_arg();
-  return static_cast<int>(std::count_if(args.begin(), args.end(), [](const auto& arg) { return arg.type() != pb::DT_RESOURCE; }));
+  return static_cast<int>(
+      std::count_if(args.begin(), args.end(), [](const auto& arg) { return arg.type() != pb::DT_RESOURCE; }));
 }
 
 BranchMaker FunctionBranch(TfNode& n, std::string function, int first) {
-  return [&n, function, first](Graph& graph) { return n.importer().Call(function, ArgsFrom(n, first), graph, n.name()); };
+  return [&n, function, first](Graph& graph) {
+    return n.importer().Call(function, ArgsFrom(n, first), graph, n.name());
+  };
 }
 
 Status If(TfNode& n) {
   const std::string yes = n.Function("then_branch"), no = n.Function("else_branch");
   Value* condition = Truth(n, n.In(0));
   if (condition->is_constant()) return InlineBranch(n, LoadLong(condition->constant, 0) ? yes : no, 1);
-  TERN_ASSIGN(auto results, Branch(n, condition, FunctionBranch(n, yes, 1), FunctionBranch(n, no, 1), TensorResults(n, yes)));
+  TERN_ASSIGN(auto results, Branch(n, condition, FunctionBranch(n, yes, 1), FunctionBranch(n, no, 1),
+                                   TensorResults(n, yes)));
   for (size_t i = 0; i < results.size(); ++i) n.Out(static_cast<int>(i), results[i]);
   return {};
 }
 
 // Nested conditions: index 0, else index 1, …, else the last branch.
-Result<std::vector<Edge>> CaseFrom(TfNode& n, Value* index, const std::vector<std::string>& branches, size_t at, Graph& graph) {
+Result<std::vector<Edge>> CaseFrom(TfNode& n, Value* index, const std::vector<std::string>& branches,
+                                   size_t at, Graph& graph) {
   if (at + 1 == branches.size()) return n.importer().Call(branches[at], ArgsFrom(n, 1), graph, n.name());
   Builder b(graph);
   b.At(n.name(), n.op());
-  Value* here = b.Op("Binary", {index, b.Scalar(index->type.dtype, static_cast<double>(at))}, {{"kind", "equal"}});
+  Value* here =
+      b.Op("Binary", {index, b.Scalar(index->type.dtype, static_cast<double>(at))}, {{"kind", "equal"}});
   TERN_TRY(Status(b.status()));
-  return BranchIn(n, b, here, FunctionBranch(n, branches[at], 1),
-                  [&, at](Graph& inner) { return CaseFrom(n, index, branches, at + 1, inner); }, TensorResults(n, branches[at]));
+  return BranchIn(
+      n, b, here, FunctionBranch(n, branches[at], 1),
+      [&, at](Graph& inner) { return CaseFrom(n, index, branches, at + 1, inner); },
+      TensorResults(n, branches[at]));
 }
 
 Status Case(TfNode& n) {
@@ -102,7 +110,9 @@ Status While(TfNode& n) {
     if (results.size() != 1) return n.Bad("the condition has ", results.size(), " results");
     return results[0];
   };
-  parts.body = [&](const std::vector<Edge>& args, Graph& graph) { return n.importer().Call(body, args, graph, n.name()); };
+  parts.body = [&](const std::vector<Edge>& args, Graph& graph) {
+    return n.importer().Call(body, args, graph, n.name());
+  };
   TERN_ASSIGN(auto results, RunLoop(n, parts));
   for (size_t i = 0; i < results.size(); ++i) n.Out(static_cast<int>(i), results[i]);
   return {};

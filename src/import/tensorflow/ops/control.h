@@ -10,11 +10,14 @@ namespace tern::tensorflow {
 // A scalar as a truth value.
 Value* Truth(TfNode& n, Value* x);
 
-// Converts a branch into `graph` and returns its results. `outputs` is the number of results that are tensors.
+// Converts a branch into `graph` and returns its results. `outputs` is the number of results that are
+// tensors.
 using BranchMaker = std::function<Result<std::vector<Edge>>(Graph& graph)>;
-Result<std::vector<Edge>> Branch(TfNode& n, Value* condition, const BranchMaker& yes, const BranchMaker& no, int outputs);
+Result<std::vector<Edge>> Branch(TfNode& n, Value* condition, const BranchMaker& yes, const BranchMaker& no,
+                                 int outputs);
 // The same, with a builder of another graph.
-Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, const BranchMaker& yes, const BranchMaker& no, int outputs);
+Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, const BranchMaker& yes,
+                                   const BranchMaker& no, int outputs);
 
 struct LoopParts {
   std::vector<Edge> inputs;
@@ -22,11 +25,12 @@ struct LoopParts {
   std::function<Result<Edge>(const std::vector<Edge>& args, Graph& graph)> condition;
   std::function<Result<std::vector<Edge>>(const std::vector<Edge>& args, Graph& graph)> body;
 };
-// Emits a loop and returns the final values of all inputs. The condition is tested before the first iteration.
+// Emits a loop and returns the final values of all inputs. The condition is tested before the first
+// iteration.
 Result<std::vector<Edge>> RunLoop(TfNode& n, const LoopParts& parts);
 
-// The value of an edge in this graph, in TensorFlow's layout. A list becomes a sequence. Null if the edge is a
-// handle.
+// The value of an edge in this graph, in TensorFlow's layout. A list becomes a sequence. Null if the edge is
+// a handle.
 Value* Materialise(Builder& b, Edge& edge);
 
 }  // namespace tern::tensorflow

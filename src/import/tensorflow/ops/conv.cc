@@ -106,7 +106,8 @@ Result<Value*> CropLater(TfNode& n, Value* y, Value* large, const std::string& p
   Value* full = n.Op("Shape", {y}, {{"start", 2}});
   Value* zero = n.b.Ints({0});
   Value* begin = n.Binary("mul", full, zero);
-  if (padding == "SAME") begin = n.Binary("div", n.Binary("max", n.Binary("sub", full, large), zero), n.b.Ints({2}));
+  if (padding == "SAME")
+    begin = n.Binary("div", n.Binary("max", n.Binary("sub", full, large), zero), n.b.Ints({2}));
   Value* end = n.Binary("sub", n.Binary("add", large, begin), full);
   std::vector<int64_t> axes;
   for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
@@ -136,9 +137,10 @@ Status ConvTranspose(TfNode& n, int rank) {
         return n.Bad("explicit_paddings has ", explicit_pads.size(), " entries");
       pads = {explicit_pads[2 * axis], explicit_pads[2 * axis + 1]};
     }
-    TERN_ASSIGN(const Crop crop,
-                CropOf(n, x->type.shape[static_cast<int>(i) + 2], ElementOf(sizes, spatial_only ? i : axis),
-                       kernel, strides[i], n.Text("padding"), pads));
+    const Dim &small = x->type.shape[static_cast<int>(i) + 2],
+              large = ElementOf(sizes, spatial_only ? i : axis);
+    open = open || !Surplus(small, large, kernel, strides[i]);
+    TERN_ASSIGN(const Crop crop, CropOf(n, small, large, kernel, strides[i], n.Text("padding"), pads));
     begins.push_back(crop.begin);
     ends.push_back(crop.end);
     added.push_back(crop.added);
@@ -154,7 +156,13 @@ Status ConvTranspose(TfNode& n, int rank) {
     return n.Bad("the input has ", channels.value(), " channels, but the filter has ", inputs);
   const AttrList attrs = {
       {"strides", strides}, {"dilations", dilations}, {"pads", begins}, {"output_padding", added}};
-  WindowOutput(n, 0, n.Op("ConvTranspose", {x, FilterFirst(n, n.In(1), rank)}, attrs), first);
+  Value* y = n.Op("ConvTranspose", {x, FilterFirst(n, n.In(1), rank)}, attrs);
+  if (open) {
+    Value* large = n.Cast(n.In(0), DType::kI64);
+    if (!spatial_only) large = n.Slice(large, 0, first ? 2 : 1, first ? rank : rank - 1);
+    TERN_ASSIGN(y, CropLater(n, y, large, n.Text("padding")));
+  }
+  WindowOutput(n, 0, y, first);
   return {};
 }
 
@@ -169,7 +177,8 @@ Status DepthwiseTranspose(TfNode& n) {
   if (x->type.shape.rank() != 4) return n.Bad("the input has rank ", x->type.shape.rank());
   std::vector<int64_t> begins, ends, added;
   for (size_t i = 0; i < 2; ++i) {
-    if (!Surplus(x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)), (filter[i] - 1) * dilations[i] + 1, strides[i]))
+    if (!Surplus(x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)),
+                 (filter[i] - 1) * dilations[i] + 1, strides[i]))
       return n.NotYet("a size that is known only at run time");
     TERN_ASSIGN(const Crop crop,
                 CropOf(n, x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)),

@@ -69,9 +69,11 @@ Result<Detections> DetectionsOf(TfNode& n) {
   d.n = n.DimOf(scores, 1);
   d.classes = n.DimOf(scores, 2);
   Value* rows = n.Binary("mul", d.batch, d.classes);
-  Value* each = n.Op("Expand", {n.Transpose(boxes, {0, 2, 1, 3}), n.Concat({d.batch, d.classes, d.n, n.b.Ints({4})}, 0)});
+  Value* each = n.Op(
+      "Expand", {n.Transpose(boxes, {0, 2, 1, 3}), n.Concat({d.batch, d.classes, d.n, n.b.Ints({4})}, 0)});
   d.boxes = n.Op("Reshape", {each, n.Concat({rows, d.n, n.b.Ints({4})}, 0)}, {{"allow_zero", true}});
-  d.scores = n.Op("Reshape", {n.Transpose(scores, {0, 2, 1}), n.Concat({rows, n.b.Ints({1}), d.n}, 0)}, {{"allow_zero", true}});
+  d.scores = n.Op("Reshape", {n.Transpose(scores, {0, 2, 1}), n.Concat({rows, n.b.Ints({1}), d.n}, 0)},
+                  {{"allow_zero", true}});
   return d;
 }
 
@@ -80,7 +82,8 @@ Result<Detections> DetectionsOf(TfNode& n) {
 Status CombinedNms(TfNode& n) {
   TERN_ASSIGN(const Detections d, DetectionsOf(n));
   constexpr double kNone = -3.0e38;
-  Value* selected = n.Op("NonMaxSuppression", {d.boxes, d.scores, I64(n, n.In(2)), F32(n, n.In(4)), F32(n, n.In(5))});
+  Value* selected =
+      n.Op("NonMaxSuppression", {d.boxes, d.scores, I64(n, n.In(2)), F32(n, n.In(4)), F32(n, n.In(5))});
   Value* none = n.Op("Fill", {n.ShapeOf(d.scores)}, {{"value", Tensor::Of(DType::kF32, {1}, {kNone})}});
   Value* table = n.Op("ScatterND", {none, selected, n.Op("GatherND", {d.scores, selected})});
   Value* total = I64(n, n.In(3));
@@ -89,14 +92,16 @@ Status CombinedNms(TfNode& n) {
   table = n.Op("Reshape", {table, n.Concat({d.batch, columns}, 0)}, {{"allow_zero", true}});
   // TopK needs at least `total` columns.
   Value* missing = n.Binary("max", n.Binary("sub", total, columns), n.b.Ints({0}));
-  table = n.Op("Pad", {table, n.Concat({n.b.Ints({0}), missing}, 0), n.b.Scalar(DType::kF32, kNone), n.b.Ints({1})});
+  table = n.Op("Pad",
+               {table, n.Concat({n.b.Ints({0}), missing}, 0), n.b.Scalar(DType::kF32, kNone), n.b.Ints({1})});
   const auto best = n.Ops("TopK", {table, total}, {{"axis", -1}, {"sorted", true}}, 2);
   Value* valid = n.Binary("greater", best[0], n.b.Scalar(DType::kF32, kNone / 2));
   Value* at = n.Op("Where", {valid, best[1], n.b.Scalar(DType::kI64, 0)});
   Value* size = n.Binary("max", d.n, n.b.Ints({1}));
   Value* zero = n.b.Scalar(DType::kF32, 0);
   // The box of class c and number i is row batch * classes + c of the boxes of all samples.
-  Value* sample = n.Unsqueeze(n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(d.batch), n.b.Scalar(DType::kI64, 1)}), {1});
+  Value* sample = n.Unsqueeze(
+      n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(d.batch), n.b.Scalar(DType::kI64, 1)}), {1});
   Value* row = n.Binary("add", n.Binary("mul", sample, columns), at);
   Value* boxes = n.Op("Gather", {n.Reshape(d.boxes, {-1, 4}), row}, {{"axis", 0}});
   if (n.Bool("clip_boxes")) boxes = n.Op("Clip", {boxes, zero, n.b.Scalar(DType::kF32, 1)});
@@ -110,7 +115,8 @@ Status CombinedNms(TfNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(detection) {
-  for (const char* op : {"NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"}) table.Add(op, Nms);
+  for (const char* op : {"NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"})
+    table.Add(op, Nms);
   table.Add("NonMaxSuppressionV4", NmsV4);
   table.Add("NonMaxSuppressionV5", NmsV5);
   table.Add("CombinedNonMaxSuppression", CombinedNms);

@@ -18,7 +18,8 @@ Result<Value*> BatchGather(TfNode& n, Value* x, Value* indices, int64_t axis, in
   TERN_ASSIGN(const int own, n.RankOf(indices));
   if (batch < 0) batch += own;
   if (axis < 0) axis += rank;
-  if (batch < 0 || batch > own || axis < batch || axis >= rank) return n.Bad("axis ", axis, " and batch_dims ", batch, " do not fit");
+  if (batch < 0 || batch > own || axis < batch || axis >= rank)
+    return n.Bad("axis ", axis, " and batch_dims ", batch, " do not fit");
   if (batch == 0) return n.Op("Gather", {x, indices}, {{"axis", axis}});
   // Brings the axis right behind the batch. GatherND then takes tuples of one index.
   std::vector<int64_t> perm, back;
@@ -27,7 +28,8 @@ Result<Value*> BatchGather(TfNode& n, Value* x, Value* indices, int64_t axis, in
   for (int64_t i = batch; i < rank; ++i)
     if (i != axis) perm.push_back(i);
   Value* moved = axis == batch ? x : n.Transpose(x, perm);
-  Value* y = n.Op("GatherND", {moved, n.Unsqueeze(n.Cast(indices, DType::kI64), {-1})}, {{"batch_dims", batch}});
+  Value* y =
+      n.Op("GatherND", {moved, n.Unsqueeze(n.Cast(indices, DType::kI64), {-1})}, {{"batch_dims", batch}});
   if (axis == batch) return y;
   // y is [batch…, indices…, x's axes between batch and axis, the others].
   const int64_t chosen = own - batch, between = axis - batch;
@@ -113,7 +115,8 @@ Status Unique(TfNode& n, bool counts, bool axis_input) {
 // Writes updates to a tensor of zeros. Updates of equal indices add up.
 Status ScatterNd(TfNode& n) {
   Value* updates = n.In(1);
-  if (updates->type.dtype == DType::kString || updates->type.dtype == DType::kBool) return n.NotYet("updates of type ", DTypeName(updates->type.dtype));
+  if (updates->type.dtype == DType::kString || updates->type.dtype == DType::kBool)
+    return n.NotYet("updates of type ", DTypeName(updates->type.dtype));
   Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", Tensor::Of(updates->type.dtype, {1}, {0})}});
   n.Out(0, n.Op("ScatterND", {zeros, n.In(0), updates}, {{"reduction", "add"}}));
   return {};
@@ -132,7 +135,8 @@ Converter TensorScatter(const char* reduction, bool negate = false) {
 Status InvertPermutation(TfNode& n) {
   Value* x = n.In(0);
   Value* size = n.Op("Size", {x});
-  Value* positions = n.Cast(n.Op("Range", {n.b.Scalar(DType::kI64, 0), size, n.b.Scalar(DType::kI64, 1)}), x->type.dtype);
+  Value* positions =
+      n.Cast(n.Op("Range", {n.b.Scalar(DType::kI64, 0), size, n.b.Scalar(DType::kI64, 1)}), x->type.dtype);
   n.Out(0, n.Op("ScatterElements", {x, x, positions}, {{"axis", 0}}));
   return {};
 }
@@ -150,8 +154,10 @@ Status DynamicPartition(TfNode& n) {
     parts = n.Vector(parts);
   }
   for (int64_t i = 0; i < count; ++i)
-    n.Out(static_cast<int>(i), Same(n, 0, n.Op("Compress", {x, n.Binary("equal", parts, n.Like(parts, static_cast<double>(i)))},
-                                               {{"flatten", false}, {"axis", 0}})));
+    n.Out(static_cast<int>(i),
+          Same(n, 0,
+               n.Op("Compress", {x, n.Binary("equal", parts, n.Like(parts, static_cast<double>(i)))},
+                    {{"flatten", false}, {"axis", 0}})));
   return {};
 }
 
@@ -168,7 +174,8 @@ Status DynamicStitch(TfNode& n) {
   }
   Value* index = n.Cast(count == 1 ? indices[0] : n.Concat(indices, 0), DType::kI64);
   Value* all = count == 1 ? data[0] : n.Concat(data, 0);
-  Value* length = n.Vector(n.Binary("add", n.Op("Reduce", {index}, {{"kind", "max"}, {"keep_dims", false}}), n.b.Scalar(DType::kI64, 1)));
+  Value* length = n.Vector(n.Binary("add", n.Op("Reduce", {index}, {{"kind", "max"}, {"keep_dims", false}}),
+                                    n.b.Scalar(DType::kI64, 1)));
   Value* shape = n.Concat({length, n.Op("Shape", {all}, {{"start", 1}})}, 0);
   Value* zeros = n.Op("Fill", {shape}, {{"value", Tensor::Of(all->type.dtype, {1}, {0})}});
   n.Out(0, n.Op("ScatterND", {zeros, n.Unsqueeze(index, {1}), all}));
@@ -213,14 +220,18 @@ Status Bincount(TfNode& n) {
   const bool weighted = dims.rank() > 0 && !dims[0].Is(0);
   const DType to = weights->type.dtype;
   if (rank != 1 && n.op() == "Bincount") x = n.Vector(x);
-  Value* one = n.Op("OneHot", {x, n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64), n.b.Const(Tensor::Of(to, {2}, {0, 1}))}, {{"axis", -1}});
+  Value* one = n.Op("OneHot",
+                    {x, n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64),
+                     n.b.Const(Tensor::Of(to, {2}, {0, 1}))},
+                    {{"axis", -1}});
   // Tern's OneHot counts negative values from the end, and TensorFlow refuses them.
   const int64_t axis = n.op() == "DenseBincount" && rank == 2 ? 1 : 0;
   if (binary) {
     n.Out(0, n.Reduce("max", one, {axis}, false));
     return {};
   }
-  if (weighted) one = n.Binary("mul", one, n.Unsqueeze(n.op() == "Bincount" ? n.Vector(weights) : weights, {-1}));
+  if (weighted)
+    one = n.Binary("mul", one, n.Unsqueeze(n.op() == "Bincount" ? n.Vector(weights) : weights, {-1}));
   n.Out(0, n.Reduce("sum", one, {axis}, false));
   return {};
 }

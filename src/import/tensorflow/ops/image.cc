@@ -14,7 +14,10 @@ Status Resize(TfNode& n, AttrList attrs, bool to_float) {
   const bool align = n.Bool("align_corners"), half = n.Bool("half_pixel_centers");
   if (align && half) return n.Bad("align_corners and half_pixel_centers exclude each other");
   const bool nearest = n.op() == "ResizeNearestNeighbor";
-  const char* coordinates = align ? "align_corners" : !half ? "asymmetric" : nearest ? "tf_half_pixel_for_nn" : "half_pixel";
+  const char* coordinates = align     ? "align_corners"
+                            : !half   ? "asymmetric"
+                            : nearest ? "tf_half_pixel_for_nn"
+                                      : "half_pixel";
   attrs.emplace_back("coordinates", coordinates);
   attrs.emplace_back("axes", std::vector<int64_t>{2, 3});
   if (nearest) attrs.emplace_back("nearest", align ? "round_prefer_ceil" : "floor");
@@ -31,7 +34,8 @@ Tensor AreaWeights(int64_t from, int64_t to) {
   for (int64_t y = 0; y < to; ++y) {
     const double start = static_cast<double>(y) * scale, end = start + scale;
     for (int64_t x = static_cast<int64_t>(start); x < from && static_cast<double>(x) < end; ++x)
-      w[static_cast<size_t>(y * from + x)] = (std::min(end, static_cast<double>(x + 1)) - std::max(start, static_cast<double>(x))) / scale;
+      w[static_cast<size_t>(y * from + x)] =
+          (std::min(end, static_cast<double>(x + 1)) - std::max(start, static_cast<double>(x))) / scale;
   }
   return Tensor::Of(DType::kF32, {to, from}, w);
 }
@@ -47,11 +51,13 @@ Status ResizeArea(TfNode& n) {
   for (const int64_t s : {sizes[0], sizes[1], height.value(), width.value()})
     if (s < 1 || s > 16384) return n.Bad("a size of ", s);
   Value* y = n.Op("MatMul", {n.b.Const(AreaWeights(height.value(), sizes[0])), x});
-  n.OutChannelsFirst(0, n.Op("MatMul", {y, n.b.Const(AreaWeights(width.value(), sizes[1]))}, {{"transpose_b", true}}));
+  n.OutChannelsFirst(
+      0, n.Op("MatMul", {y, n.b.Const(AreaWeights(width.value(), sizes[1]))}, {{"transpose_b", true}}));
   return {};
 }
 
-// Positions of samples along one axis, relative to the image: [boxes, size]. `start` and `end` are [boxes, 1].
+// Positions of samples along one axis, relative to the image: [boxes, size]. `start` and `end` are [boxes,
+// 1].
 Value* Positions(TfNode& n, Value* start, Value* end, int64_t size) {
   if (size == 1) return n.Binary("mul", n.Binary("add", start, end), n.b.Scalar(DType::kF32, 0.5));
   std::vector<double> steps;
@@ -68,17 +74,20 @@ std::pair<Value*, Value*> Region(TfNode& n, Value* start, Value* end, Value* las
     Value* middle = n.Binary("mul", n.Binary("add", first, final), half);
     return {middle, n.Binary("add", middle, n.b.Scalar(DType::kF32, 1))};
   }
-  Value* step = n.Binary("div", n.Binary("sub", final, first), n.b.Scalar(DType::kF32, static_cast<double>(size - 1)));
+  Value* step =
+      n.Binary("div", n.Binary("sub", final, first), n.b.Scalar(DType::kF32, static_cast<double>(size - 1)));
   // RoiAlign shifts coordinates by half a pixel.
   Value* from = n.Binary("add", n.Binary("sub", first, n.Binary("mul", step, half)), half);
-  return {from, n.Binary("add", from, n.Binary("mul", step, n.b.Scalar(DType::kF32, static_cast<double>(size))))};
+  return {from,
+          n.Binary("add", from, n.Binary("mul", step, n.b.Scalar(DType::kF32, static_cast<double>(size))))};
 }
 
 // image, boxes [n, (y1, x1, y2, x2)], box_ind, crop_size
 Status CropAndResize(TfNode& n) {
   if (n.Text("method") != "bilinear") return n.NotYet("the method '", n.Text("method"), "'");
   TERN_ASSIGN(const auto size, n.Longs(3, "crop_size"));
-  if (size.size() != 2 || size[0] < 1 || size[1] < 1 || size[0] > 16384 || size[1] > 16384) return n.Bad("the crop has no valid size");
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1 || size[0] > 16384 || size[1] > 16384)
+    return n.Bad("the crop has no valid size");
   Value* x = n.Cast(n.ChannelsFirst(0), DType::kF32);
   const auto edge = [&](int64_t i) { return n.Slice(n.In(1), 1, i, i + 1); };
   Value *y1 = edge(0), *x1 = edge(1), *y2 = edge(2), *x2 = edge(3);
@@ -90,10 +99,12 @@ Status CropAndResize(TfNode& n) {
   Value* crops = n.Op("RoiAlign", {x, rois, n.Cast(n.In(2), DType::kI64)},
                       {{"height", size[0]}, {"width", size[1]}, {"sampling_ratio", 1}, {"half_pixel", true}});
   const auto outside = [&](Value* p, int64_t axis) {
-    Value* far = n.Binary("or", n.Binary("less", p, n.b.Scalar(DType::kF32, 0)), n.Binary("greater", p, n.b.Scalar(DType::kF32, 1)));
+    Value* far = n.Binary("or", n.Binary("less", p, n.b.Scalar(DType::kF32, 0)),
+                          n.Binary("greater", p, n.b.Scalar(DType::kF32, 1)));
     return n.Unsqueeze(far, axis == 2 ? std::vector<int64_t>{1, 3} : std::vector<int64_t>{1, 2});
   };
-  Value* mask = n.Binary("or", outside(Positions(n, y1, y2, size[0]), 2), outside(Positions(n, x1, x2, size[1]), 3));
+  Value* mask =
+      n.Binary("or", outside(Positions(n, y1, y2, size[0]), 2), outside(Positions(n, x1, x2, size[1]), 3));
   Value* value = n.b.Scalar(DType::kF32, n.Float("extrapolation_value"));
   n.OutChannelsFirst(0, n.Op("Where", {mask, value, crops}));
   return {};
@@ -116,17 +127,21 @@ struct Hsv {
 };
 
 Hsv ToHsv(TfNode& n, Value* x) {
-  Value *r = Channel(n, x, 0), *g = Channel(n, x, 1), *b = Channel(n, x, 2), *zero = n.Like(x, 0), *one = n.Like(x, 1);
+  Value *r = Channel(n, x, 0), *g = Channel(n, x, 1), *b = Channel(n, x, 2), *zero = n.Like(x, 0),
+        *one = n.Like(x, 1);
   Value* v = n.Binary("max", n.Binary("max", r, g), b);
   Value* range = n.Binary("sub", v, n.Binary("min", n.Binary("min", r, g), b));
-  Value* s = n.Op("Where", {n.Binary("greater", v, zero), n.Binary("div", range, n.Op("Where", {n.Binary("greater", v, zero), v, one})), zero});
+  Value* s =
+      n.Op("Where", {n.Binary("greater", v, zero),
+                     n.Binary("div", range, n.Op("Where", {n.Binary("greater", v, zero), v, one})), zero});
   Value* some = n.Binary("greater", range, zero);
   Value* norm = n.Binary("div", n.Like(x, 1.0 / 6), n.Op("Where", {some, range, one}));
   const auto part = [&](Value* a, Value* z, double shift) {
     return n.Binary("add", n.Binary("mul", norm, n.Binary("sub", a, z)), n.Like(x, shift));
   };
-  Value* h = n.Op("Where", {n.Binary("equal", r, v), part(g, b, 0),
-                            n.Op("Where", {n.Binary("equal", g, v), part(b, r, 2.0 / 6), part(r, g, 4.0 / 6)})});
+  Value* h =
+      n.Op("Where", {n.Binary("equal", r, v), part(g, b, 0),
+                     n.Op("Where", {n.Binary("equal", g, v), part(b, r, 2.0 / 6), part(r, g, 4.0 / 6)})});
   h = n.Op("Where", {some, h, zero});
   return {n.Op("Where", {n.Binary("less", h, zero), n.Binary("add", h, one), h}), s, v};
 }
@@ -180,7 +195,8 @@ Status ExtractPatches(TfNode& n) {
   if (kernel[0] * kernel[1] > 1024) return n.NotYet("patches of ", kernel[0], " by ", kernel[1]);
   TERN_ASSIGN(const AttrList attrs, WindowAttrs(n, x, kernel, false, strides, rates));
   for (const auto& a : attrs)
-    if (a.name == "auto_pad" && std::get<std::string>(a.value) != "none") return n.NotYet("SAME patches of an image of unknown size");
+    if (a.name == "auto_pad" && std::get<std::string>(a.value) != "none")
+      return n.NotYet("SAME patches of an image of unknown size");
   std::vector<int64_t> pads;
   for (const auto& a : attrs)
     if (a.name == "pads") pads = std::get<std::vector<int64_t>>(a.value);
@@ -192,7 +208,8 @@ Status ExtractPatches(TfNode& n) {
       // The last tap of the last window ends the axis.
       const int64_t down = i * rates[0], right = j * rates[1];
       const int64_t below = (kernel[0] - 1 - i) * rates[0], beside = (kernel[1] - 1 - j) * rates[1];
-      taps.push_back(n.Op("Slice", {x, n.b.Ints({down, right}), n.b.Ints({below ? -below : INT64_MAX, beside ? -beside : INT64_MAX}),
+      taps.push_back(n.Op("Slice", {x, n.b.Ints({down, right}),
+                                    n.b.Ints({below ? -below : INT64_MAX, beside ? -beside : INT64_MAX}),
                                     n.b.Ints({2, 3}), n.b.Ints(strides)}));
     }
   n.OutChannelsFirst(0, taps.size() == 1 ? taps[0] : n.Concat(taps, 1));

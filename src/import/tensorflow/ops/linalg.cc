@@ -11,8 +11,10 @@ Status BandPart(TfNode& n) {
   TERN_ASSIGN(const int64_t lower, n.Long(1, "num_lower"));
   TERN_ASSIGN(const int64_t upper, n.Long(2, "num_upper"));
   Value* x = n.In(0);
-  if (lower >= 0) x = n.Op("Trilu", {x, n.b.Scalar(DType::kI64, static_cast<double>(-lower))}, {{"upper", true}});
-  if (upper >= 0) x = n.Op("Trilu", {x, n.b.Scalar(DType::kI64, static_cast<double>(upper))}, {{"upper", false}});
+  if (lower >= 0)
+    x = n.Op("Trilu", {x, n.b.Scalar(DType::kI64, static_cast<double>(-lower))}, {{"upper", true}});
+  if (upper >= 0)
+    x = n.Op("Trilu", {x, n.b.Scalar(DType::kI64, static_cast<double>(upper))}, {{"upper", false}});
   n.Out(0, x);
   return {};
 }
@@ -23,7 +25,8 @@ Value* DiagonalMask(TfNode& n, Value* rows, Value* columns, int64_t k) {
     return n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(end), n.b.Scalar(DType::kI64, 1)});
   };
   Value* row = n.Unsqueeze(range(rows), {1});
-  return n.Binary("equal", n.Binary("add", row, n.b.Scalar(DType::kI64, static_cast<double>(k))), range(columns));
+  return n.Binary("equal", n.Binary("add", row, n.b.Scalar(DType::kI64, static_cast<double>(k))),
+                  range(columns));
 }
 
 // [..., n] as [..., n, n] with the vector on the main diagonal.
@@ -49,7 +52,8 @@ Status MatrixDiag(TfNode& n) {
     TERN_ASSIGN(const int64_t rows, n.Long(2, "num_rows"));
     TERN_ASSIGN(const int64_t columns, n.Long(3, "num_cols"));
     const Dim& size = x->type.shape.rank() > 0 ? x->type.shape[-1] : Dim();
-    if ((rows != -1 && !size.Is(rows)) || (columns != -1 && !size.Is(columns))) return n.NotYet("a matrix of ", rows, " by ", columns);
+    if ((rows != -1 && !size.Is(rows)) || (columns != -1 && !size.Is(columns)))
+      return n.NotYet("a matrix of ", rows, " by ", columns);
     padding = n.In(4);
   }
   n.Out(0, Diagonal(n, x, padding));
@@ -63,7 +67,8 @@ Status MatrixDiagPart(TfNode& n) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   if (rank < 2) return n.Bad("the input is no matrix");
   Value* size = n.Binary("min", n.DimOf(x, rank - 2), n.DimOf(x, rank - 1));
-  Value* square = n.Op("Slice", {x, n.b.Ints({0, 0}), n.Concat({size, size}, 0), n.b.Ints({rank - 2, rank - 1})});
+  Value* square =
+      n.Op("Slice", {x, n.b.Ints({0, 0}), n.Concat({size, size}, 0), n.b.Ints({rank - 2, rank - 1})});
   Value* indices = n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(size), n.b.Scalar(DType::kI64, 1)});
   std::vector<Value*> lead;
   if (rank > 2) lead.push_back(n.Op("Shape", {square}, {{"end", -2}}));
@@ -82,7 +87,8 @@ Status MatrixSetDiag(TfNode& n) {
   Value *rows = n.DimOf(x, rank - 2), *columns = n.DimOf(x, rank - 1);
   // The diagonal may be shorter than the rows.
   Value* missing = n.Binary("sub", rows, n.DimOf(diagonal, rank - 2));
-  Value* padded = n.Op("Pad", {diagonal, n.Concat({n.b.Ints({0}), missing}, 0), nullptr, n.b.Ints({rank - 2})});
+  Value* padded =
+      n.Op("Pad", {diagonal, n.Concat({n.b.Ints({0}), missing}, 0), nullptr, n.b.Ints({rank - 2})});
   n.Out(0, n.Op("Where", {DiagonalMask(n, rows, columns, 0), n.Unsqueeze(padded, {-1}), x}));
   return {};
 }
@@ -92,7 +98,8 @@ Status Diag(TfNode& n) {
   Value* x = n.In(0);
   Value* shape = n.ShapeOf(x);
   Value* flat = n.Vector(x);
-  n.Out(0, n.Op("Reshape", {Diagonal(n, flat, n.Like(x, 0)), n.Concat({shape, shape}, 0)}, {{"allow_zero", true}}));
+  n.Out(0, n.Op("Reshape", {Diagonal(n, flat, n.Like(x, 0)), n.Concat({shape, shape}, 0)},
+                {{"allow_zero", true}}));
   return {};
 }
 
@@ -106,7 +113,8 @@ Status DiagPart(TfNode& n) {
   Value* step = n.Scalar(n.Binary("add", size, n.b.Ints({1})));
   Value* all = n.Scalar(n.Binary("mul", size, size));
   Value* indices = n.Op("Range", {n.b.Scalar(DType::kI64, 0), all, step});
-  n.Out(0, n.Op("Reshape", {n.Op("Gather", {n.Vector(x), indices}, {{"axis", 0}}), half}, {{"allow_zero", true}}));
+  n.Out(0, n.Op("Reshape", {n.Op("Gather", {n.Vector(x), indices}, {{"axis", 0}}), half},
+                {{"allow_zero", true}}));
   return {};
 }
 
@@ -149,7 +157,9 @@ Status Determinant(TfNode& n) {
 
 Status Cross(TfNode& n) {
   Value *a = n.In(0), *b = n.In(1);
-  const auto turned = [&](Value* x, std::vector<int64_t> order) { return n.Op("Gather", {x, n.b.Ints(order)}, {{"axis", -1}}); };
+  const auto turned = [&](Value* x, std::vector<int64_t> order) {
+    return n.Op("Gather", {x, n.b.Ints(order)}, {{"axis", -1}});
+  };
   Value* left = n.Binary("mul", turned(a, {1, 2, 0}), turned(b, {2, 0, 1}));
   Value* right = n.Binary("mul", turned(a, {2, 0, 1}), turned(b, {1, 2, 0}));
   n.Out(0, n.Binary("sub", left, right));
@@ -161,7 +171,8 @@ Status Cross(TfNode& n) {
 TERN_CONVERTERS(linalg) {
   table.Add("MatrixBandPart", BandPart);
   for (const char* op : {"MatrixDiag", "MatrixDiagV2", "MatrixDiagV3"}) table.Add(op, MatrixDiag);
-  for (const char* op : {"MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3"}) table.Add(op, MatrixDiagPart);
+  for (const char* op : {"MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3"})
+    table.Add(op, MatrixDiagPart);
   for (const char* op : {"MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"}) table.Add(op, MatrixSetDiag);
   table.Add("Diag", Diag);
   table.Add("DiagPart", DiagPart);

@@ -19,7 +19,9 @@ Value* SequenceOf(TfNode& n, Edge& list) {
   return n.b.Op("SplitToSequence", {list.value}, {{"axis", 0}, {"keep_dims", false}});
 }
 
-static Value* Index(TfNode& n, Value* index) { return n.Cast(n.Op("Reshape", {index, n.b.Ints({})}), DType::kI64); }
+static Value* Index(TfNode& n, Value* index) {
+  return n.Cast(n.Op("Reshape", {index, n.b.Ints({})}), DType::kI64);
+}
 
 Value* ListItem(TfNode& n, Edge& list, Value* index) {
   if (list.stacked) return n.Op("Gather", {list.value, Index(n, index)}, {{"axis", 0}});

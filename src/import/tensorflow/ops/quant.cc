@@ -37,7 +37,8 @@ Status CheckBits(TfNode& n) {
 
 Status FakeQuantWith(TfNode& n, Value* min, Value* max) {
   TERN_TRY(CheckBits(n));
-  const double low = n.Bool("narrow_range") ? 1 : 0, high = std::ldexp(1.0, static_cast<int>(n.Int("num_bits"))) - 1;
+  const double low = n.Bool("narrow_range") ? 1 : 0,
+               high = std::ldexp(1.0, static_cast<int>(n.Int("num_bits"))) - 1;
   const Range range = Nudge(n, min, max, low, high);
   if (min->type.shape.rank() != 0) {
     n.Out(0, FakeQuant(n, n.In(0), range));
@@ -62,16 +63,18 @@ Status QuantizeAndDequantize(TfNode& n) {
   if (bits < 2 || bits > 24) return n.Bad("num_bits is ", bits);
   Value* x = n.In(0);
   const DType dtype = x->type.dtype;
-  Value *min = given ? n.Cast(n.In(1), dtype) : n.Op("Reduce", {x}, {{"kind", "min"}, {"keep_dims", false}});
-  Value *max = given ? n.Cast(n.In(2), dtype) : n.Op("Reduce", {x}, {{"kind", "max"}, {"keep_dims", false}});
+  Value* min = given ? n.Cast(n.In(1), dtype) : n.Op("Reduce", {x}, {{"kind", "min"}, {"keep_dims", false}});
+  Value* max = given ? n.Cast(n.In(2), dtype) : n.Op("Reduce", {x}, {{"kind", "max"}, {"keep_dims", false}});
   const double top = std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits)) - 1;
   const double bottom = is_signed ? (narrow ? -top : -top - 1) : (narrow ? 1 : 0);
   Value *zero = n.Like(x, 0), *huge = n.Like(x, 3.0e38);
   // The scale from the side that needs the larger range. A side without values does not count.
   Value* product_min = n.Binary("mul", n.Like(x, bottom), min);
-  Value* from_min = n.Op("Where", {n.Binary("greater", product_min, zero), n.Binary("div", n.Like(x, bottom), min), huge});
+  Value* from_min =
+      n.Op("Where", {n.Binary("greater", product_min, zero), n.Binary("div", n.Like(x, bottom), min), huge});
   Value* product_max = n.Binary("mul", n.Like(x, top), max);
-  Value* from_max = n.Op("Where", {n.Binary("greater", product_max, zero), n.Binary("div", n.Like(x, top), max), huge});
+  Value* from_max =
+      n.Op("Where", {n.Binary("greater", product_max, zero), n.Binary("div", n.Like(x, top), max), huge});
   Value* scale = n.Binary("min", from_min, from_max);
   Value* inverse = n.Unary("reciprocal", scale);
   Value* low = n.Binary("mul", n.Like(x, bottom), inverse);
@@ -79,7 +82,8 @@ Status QuantizeAndDequantize(TfNode& n) {
   Value* clipped = n.Binary("max", n.Binary("min", x, high), low);
   const std::string mode = n.HasAttr("round_mode") ? n.Text("round_mode") : "HALF_TO_EVEN";
   Value* steps = n.Binary("mul", clipped, scale);
-  Value* rounded = mode == "HALF_UP" ? n.Unary("floor", n.Binary("add", steps, n.Like(x, 0.5))) : n.Unary("round", steps);
+  Value* rounded =
+      mode == "HALF_UP" ? n.Unary("floor", n.Binary("add", steps, n.Like(x, 0.5))) : n.Unary("round", steps);
   n.Out(0, n.Binary("mul", rounded, inverse));
   return {};
 }
@@ -87,11 +91,16 @@ Status QuantizeAndDequantize(TfNode& n) {
 // The levels of a quantized type.
 Result<std::pair<double, double>> Levels(TfNode& n, DType dtype) {
   switch (dtype) {
-    case DType::kU8: return std::pair<double, double>{0, 255};
-    case DType::kI8: return std::pair<double, double>{-128, 127};
-    case DType::kU16: return std::pair<double, double>{0, 65535};
-    case DType::kI16: return std::pair<double, double>{-32768, 32767};
-    default: return n.NotYet("the type ", DTypeName(dtype));
+    case DType::kU8:
+      return std::pair<double, double>{0, 255};
+    case DType::kI8:
+      return std::pair<double, double>{-128, 127};
+    case DType::kU16:
+      return std::pair<double, double>{0, 65535};
+    case DType::kI16:
+      return std::pair<double, double>{-32768, 32767};
+    default:
+      return n.NotYet("the type ", DTypeName(dtype));
   }
 }
 
@@ -103,20 +112,24 @@ Status Dequantize(TfNode& n) {
   Value *x = n.Cast(n.In(0), DType::kF32), *min = n.In(1), *max = n.In(2);
   const auto number = [&](double v) { return n.b.Scalar(DType::kF32, v); };
   if (mode == "SCALED") {
-    Value* low = levels.first < 0 ? n.Binary("div", min, number(n.Bool("narrow_range") ? levels.first + 1 : levels.first)) : number(0);
+    Value* low = levels.first < 0
+                     ? n.Binary("div", min, number(n.Bool("narrow_range") ? levels.first + 1 : levels.first))
+                     : number(0);
     Value* scale = n.Binary("max", low, n.Binary("div", max, number(levels.second)));
     n.Out(0, n.Cast(n.Binary("mul", x, scale), to));
     return {};
   }
   Value* scale = n.Binary("div", n.Binary("sub", max, min), number(levels.second - levels.first));
   if (mode == "MIN_COMBINED") {
-    n.Out(0, n.Cast(n.Binary("add", n.Binary("mul", n.Binary("sub", x, number(levels.first)), scale), min), to));
+    n.Out(0,
+          n.Cast(n.Binary("add", n.Binary("mul", n.Binary("sub", x, number(levels.first)), scale), min), to));
     return {};
   }
   if (mode != "MIN_FIRST") return n.Bad("mode '", mode, "'");
   // The minimum is moved to a multiple of the scale.
   Value* start = n.Binary("mul", n.Unary("round", n.Binary("div", min, scale)), scale);
-  n.Out(0, n.Cast(n.Binary("add", n.Binary("mul", n.Binary("sub", x, number(levels.first)), scale), start), to));
+  n.Out(0,
+        n.Cast(n.Binary("add", n.Binary("mul", n.Binary("sub", x, number(levels.first)), scale), start), to));
   return {};
 }
 
@@ -126,7 +139,8 @@ TERN_CONVERTERS(quant) {
   table.Add("FakeQuantWithMinMaxArgs", FakeQuantArgs);
   for (const char* op : {"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"})
     table.Add(op, [](TfNode& n) { return FakeQuantWith(n, n.In(1), n.In(2)); });
-  for (const char* op : {"QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4"}) table.Add(op, QuantizeAndDequantize);
+  for (const char* op : {"QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4"})
+    table.Add(op, QuantizeAndDequantize);
   table.Add("Dequantize", Dequantize);
 }
 

@@ -128,9 +128,6 @@ Status CumulativeLogsumexp(TfNode& n) {
   Value* sum = n.Op("Cumulative", {n.Unary("exp", n.Binary("sub", x, m)), axis},
                     {{"exclusive", n.Bool("exclusive")}, {"reverse", n.Bool("reverse")}});
   Value* y = n.Binary("add", n.Unary("log", sum), m);
-  // TensorFlow's exclusive sum of no elements is the smallest number, not minus infinity.
-  const double lowest = x->type.dtype == DType::kF64 ? -1.7976931348623157e308 : -3.4028234663852886e38;
-  if (n.Bool("exclusive")) y = n.Binary("max", y, n.Like(y, lowest));
   n.Out(0, y);
   return {};
 }

@@ -13,14 +13,22 @@ double Start(DType dtype, std::string_view kind) {
   if (kind != "max" && kind != "min") return 0;
   const bool low = kind == "max";
   switch (dtype) {
-    case DType::kF32: return low ? -std::numeric_limits<float>::max() : std::numeric_limits<float>::max();
-    case DType::kF64: return low ? -std::numeric_limits<double>::max() : std::numeric_limits<double>::max();
-    case DType::kF16: return low ? -65504.0 : 65504.0;
-    case DType::kI8: return low ? -128 : 127;
-    case DType::kI16: return low ? -32768 : 32767;
-    case DType::kI32: return low ? INT32_MIN : INT32_MAX;
-    case DType::kI64: return low ? -9.2233720368547758e18 : 9.2233720368547748e18;
-    default: return 0;
+    case DType::kF32:
+      return low ? -std::numeric_limits<float>::max() : std::numeric_limits<float>::max();
+    case DType::kF64:
+      return low ? -std::numeric_limits<double>::max() : std::numeric_limits<double>::max();
+    case DType::kF16:
+      return low ? -65504.0 : 65504.0;
+    case DType::kI8:
+      return low ? -128 : 127;
+    case DType::kI16:
+      return low ? -32768 : 32767;
+    case DType::kI32:
+      return low ? INT32_MIN : INT32_MAX;
+    case DType::kI64:
+      return low ? -9.2233720368547758e18 : 9.2233720368547748e18;
+    default:
+      return 0;
   }
 }
 
@@ -96,7 +104,8 @@ Status Unsorted(TfNode& n, const char* kind) {
     ids = n.Vector(ids);
   }
   ids = n.Op("Where", {n.Binary("less", ids, n.b.Ints({0})), count, ids});
-  TERN_ASSIGN(Value * y, Scatter(n, x, ids, n.Binary("add", count, n.b.Ints({1})), kind, Start(x->type.dtype, kind)));
+  TERN_ASSIGN(Value * y,
+              Scatter(n, x, ids, n.Binary("add", count, n.b.Ints({1})), kind, Start(x->type.dtype, kind)));
   n.Out(0, n.Op("Slice", {y, n.b.Ints({0}), count, n.b.Ints({0})}));
   return {};
 }
@@ -114,10 +123,12 @@ Status Sparse(TfNode& n, Scale scale) {
 }  // namespace
 
 TERN_CONVERTERS(segment) {
-  static constexpr std::pair<const char*, const char*> kKinds[] = {{"Sum", "add"}, {"Prod", "mul"}, {"Max", "max"}, {"Min", "min"}};
+  static constexpr std::pair<const char*, const char*> kKinds[] = {
+      {"Sum", "add"}, {"Prod", "mul"}, {"Max", "max"}, {"Min", "min"}};
   for (const auto& [name, kind] : kKinds) {
     table.Add(StrCat("Segment", name).c_str(), [kind = kind](TfNode& n) { return Sorted(n, kind); });
-    table.Add(StrCat("UnsortedSegment", name).c_str(), [kind = kind](TfNode& n) { return Unsorted(n, kind); });
+    table.Add(StrCat("UnsortedSegment", name).c_str(),
+              [kind = kind](TfNode& n) { return Unsorted(n, kind); });
   }
   table.Add("SegmentMean", Mean);
   for (const char* tail : {"", "WithNumSegments"}) {

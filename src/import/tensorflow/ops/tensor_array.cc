@@ -13,7 +13,8 @@ Status NewArray(TfNode& n) {
   if (IsComplex(handle.resource->dtype)) return n.NotYet("arrays of complex numbers");
   TERN_ASSIGN(handle.resource->element, n.ShapeAttr("element_shape"));
   n.Out(0, handle);
-  n.Out(1, ReserveList(n, handle.resource->dtype, handle.resource->element, n.Cast(n.Vector(n.In(0)), DType::kI64)));
+  n.Out(1, ReserveList(n, handle.resource->dtype, handle.resource->element,
+                       n.Cast(n.Vector(n.In(0)), DType::kI64)));
   return {};
 }
 

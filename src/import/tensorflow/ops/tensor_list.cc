@@ -23,7 +23,8 @@ Shape ShapeInput(TfNode& n, int i) {
 
 Status ListAt(TfNode& n, int i) {
   const Edge& edge = n.At(i);
-  if (!edge.value || (!edge.stacked && edge.value->type.kind != Type::Kind::kSequence)) return n.NotYet("input ", i, " is not a list of tensors");
+  if (!edge.value || (!edge.stacked && edge.value->type.kind != Type::Kind::kSequence))
+    return n.NotYet("input ", i, " is not a list of tensors");
   if (edge.complex) return n.NotYet("lists of complex numbers");
   return {};
 }
@@ -125,7 +126,8 @@ Status Concat(TfNode& n) {
   if (rank < 2) return n.Bad("the elements have no axis to concatenate");
   Value* rest = n.Op("Shape", {list.value}, {{"start", 2}});
   n.Out(0, n.Op("Reshape", {list.value, n.Concat({n.b.Ints({-1}), rest}, 0)}));
-  n.Out(1, n.Op("Expand", {n.Op("Gather", {n.ShapeOf(list.value), n.b.Scalar(DType::kI64, 1)}, {{"axis", 0}}), n.DimOf(list.value, 0)}));
+  n.Out(1, n.Op("Expand", {n.Op("Gather", {n.ShapeOf(list.value), n.b.Scalar(DType::kI64, 1)}, {{"axis", 0}}),
+                           n.DimOf(list.value, 0)}));
   return {};
 }
 

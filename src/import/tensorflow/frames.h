@@ -1,0 +1,64 @@
+// Finds the loops and conditions of TF1 in a body.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "import/tensorflow/body.h"
+
+namespace tern::tensorflow {
+
+// A variable of a loop: Enter → Merge → Switch → (body) → NextIteration → Merge, and Switch → Exit.
+struct LoopVariable {
+  std::string enter, merge, next;
+  std::string branch;              // the Switch, or empty if only the condition reads the variable
+  std::vector<std::string> exits;  // usually one
+};
+
+struct LoopFrame {
+  std::vector<LoopVariable> variables;
+  std::string condition;               // the LoopCond node
+  std::vector<std::string> constants;  // Enter nodes of values that do not change
+};
+
+// Predicates of conditions that a tensor depends on: the tensor of the predicate → the side (0 or 1).
+using Guards = std::map<std::string, int>;
+
+class Frames {
+ public:
+  static Result<Frames> Of(const Body& body);
+
+  // The frame of an Exit, or null.
+  const LoopFrame* LoopOf(const std::string& exit) const;
+  bool IsLoopMerge(const std::string& node) const { return loop_merges_.count(node) > 0; }
+  // Whether the Switch belongs to a loop.
+  bool IsLoopSwitch(const pb::NodeDef& node) const;
+  // The tensor that the second input of a Switch repeats, as "node:0".
+  std::string PredicateOf(const pb::NodeDef& node) const;
+  // Whether a node runs in a loop or in a branch, so that its result may be missing or belong to one
+  // iteration.
+  bool IsInside(const std::string& node) const;
+  // The guards of one output of a node.
+  Guards GuardsOf(const std::string& tensor) const;
+
+ private:
+  Status FindLoops(const Body& body);
+  Status FindGuards(const Body& body);
+  Guards Combine(const pb::NodeDef& node) const;
+  int DepthOf(const pb::NodeDef& node) const;
+  std::vector<std::string> Sources(const pb::NodeDef& node) const;
+
+  const Body* body_ = nullptr;
+  std::map<std::string, LoopFrame> loops_;          // by name of the frame
+  std::map<std::string, std::string> exits_;        // Exit → name of the frame
+  std::map<std::string, std::string> loop_merges_;  // Merge → its Enter
+  std::map<std::string, int> depths_;               // the number of loops around a node
+  std::map<std::string, Guards> guards_;            // by node, without the side of a Switch's own output
+};
+
+// "x:0" for "x" and "^x".
+std::string Canonical(const std::string& tensor);
+std::string NodeOf(const std::string& tensor);
+
+}  // namespace tern::tensorflow

@@ -1,0 +1,73 @@
+#include "import/tensorflow/importer.h"
+
+#include <gtest/gtest.h>
+
+#include "import/testing.h"
+
+namespace tern {
+namespace {
+
+const std::string kInput =
+    R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: -1 } dim { size: 3 } } } } } versions { producer: 1000 } )";
+
+Result<std::unique_ptr<Graph>> Read(const std::string& nodes) { return load::ReadForTest(kInput + nodes); }
+
+std::string MessageOf(const std::string& nodes) {
+  const auto graph = Read(nodes);
+  return graph.ok() ? "" : graph.status().message();
+}
+
+TEST(TensorFlow, ReadsAGraphAsText) {
+  const auto graph =
+      Read(R"(node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } })");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  ASSERT_EQ((*graph)->outputs().size(), 1u);
+  EXPECT_EQ((*graph)->outputs()[0]->name, "y");
+  EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[x_0,3]");
+  EXPECT_EQ((*graph)->inputs()[0]->name, "x");
+}
+
+TEST(TensorFlow, ListsAllUnsupportedOperators) {
+  const std::string said =
+      MessageOf(R"(node { name: "a" op: "Zebra" input: "x" } node { name: "b" op: "Yak" input: "a" }
+    node { name: "c" op: "Zebra" input: "b" })");
+  EXPECT_NE(said.find("Zebra x2 at"), std::string::npos) << said;
+  EXPECT_NE(said.find("Yak x1 at 'b'"), std::string::npos) << said;
+}
+
+TEST(TensorFlow, RefusesBrokenGraphs) {
+  EXPECT_EQ(
+      MessageOf(
+          R"(node { name: "y" op: "Relu" input: "z" } node { name: "w" op: "Add" input: "x" input: "y" })"),
+      "node 'z' does not exist");
+  EXPECT_NE(
+      MessageOf(
+          R"(node { name: "y" op: "Relu" input: "y2" } node { name: "y2" op: "Add" input: "y" input: "x" }
+    node { name: "z" op: "Abs" input: "y2" })")
+          .find("is part of a cycle"),
+      std::string::npos);
+  EXPECT_EQ(MessageOf(R"(node { name: "x" op: "Relu" input: "x" })"), "two nodes are called 'x'");
+  EXPECT_NE(MessageOf(R"(node { name: "y" op: "Conv2D" input: "x" })").find("'y' (Conv2D)"),
+            std::string::npos);
+  EXPECT_NE(MessageOf(R"(node { name: "y" op: "MatMul" input: "x" })").find("input 1 is missing"),
+            std::string::npos);
+  EXPECT_FALSE(load::ReadForTest("node { name: 3 }").ok());
+}
+
+TEST(TensorFlow, RefusesRecursiveFunctions) {
+  const std::string said = MessageOf(R"(node { name: "y" op: "f" input: "x" } library { function {
+    signature { name: "f" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
+    node_def { name: "n" op: "f" input: "a" } ret { key: "r" value: "n:r:0" } } })");
+  EXPECT_NE(said.find("nested more than"), std::string::npos) << said;
+}
+
+TEST(TensorFlow, NamesTheVariablesThatAreMissing) {
+  const std::string said =
+      MessageOf(R"(node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "r" op: "ReadVariableOp" input: "v" } node { name: "y" op: "Add" input: "x" input: "r" })");
+  EXPECT_NE(said.find("variable 'v' has no value"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace tern
