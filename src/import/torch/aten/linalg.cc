@@ -165,8 +165,7 @@ Status Trilinear(AtenNode& n) {
 
 // These also return numbers for the backward pass or for the check of errors.
 Status InverseChecked(AtenNode& n) {
-  n.Out(n.b.Op("Inverse", {n.In("A")}));
-  n.Return(Arg::None());
+  n.Out({n.b.Op("Inverse", {n.In("A")}), n.b.Scalar(DType::kI32, 0)});
   return {};
 }
 
