@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "src/import/torch"
 SKIPPED = re.compile(
@@ -14,13 +15,14 @@ SKIPPED = re.compile(
     r"^sym_constrain|^is_|^set_|^retain|^record_stream|^requires|^rename|^refine_names|^align_|^names|^data$|^output_nr|^_version|^grad$|"
     r"^cat_|coalesce|^values$|^indices$|^crow_|^col_|^ccol_|^row_indices|_values$|^to_|^from_|^resize|^special_|_fw_|^glu_"
 )
-EXTRA = {"aten::lift_fresh_copy", "aten::_to_copy", "aten::unfold_copy"}
 
 
 def imported():
     names = set()
     for file in FOLDER.glob("aten/*.cc"):
-        names |= set(re.findall(r'"((?:aten|torchvision)::\w+)(?:\.\w+)?"', file.read_text()))
+        if file.stem.endswith("_test"):
+            continue
+        names |= set(re.findall(r'"((?:aten|quantized_decomposed)::\w+)(?:\.\w+)?"', file.read_text()))
     return names
 
 
@@ -32,7 +34,7 @@ def is_functional(schema):
 def operators(schemas):
     names = set()
     for s in schemas:
-        name = s.name.removeprefix("aten::")
+        name = s.name.removeprefix("aten::")  # names of other namespaces do not match below
         tensors = [a for a in s.arguments if "Tensor" in str(a.type)] or [r for r in s.returns if "Tensor" in str(r.type)]
         if is_functional(s) and tensors and not name.startswith("_") and not SKIPPED.search(name) and re.fullmatch(r"\w+", name):
             names.add(name)
@@ -56,7 +58,8 @@ def order(schema):
 
 
 def main():
-    schemas = [s for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")]
+    known = ("aten::", "quantized_decomposed::")
+    schemas = [s for s in torch._C._jit_get_all_schemas() if s.name.startswith(known)]
     note = "// PyTorch's operators (aten). tests/importers/torch/list_aten.py writes this file.\n"
     rows = [f"TERN_ATEN_OPERATOR({name})" for name in operators(schemas)]
     (FOLDER / "operators.inc").write_text(note + wrapped(rows))
@@ -69,8 +72,14 @@ def main():
     if missing:
         print("not in the registry:", *sorted(missing))
     note = "// The schemas of the operators that Tern imports. tests/importers/torch/list_aten.py writes this file.\n"
-    (FOLDER / "aten/schemas.inc").write_text(note + "".join(f"TERN_ATEN({quoted(text)})\n" for text in lines))
+    for file, wanted_here in (("a_k", lambda t: first_letter(t) < "l"), ("l_z", lambda t: first_letter(t) >= "l")):
+        rows_here = [f"TERN_ATEN({quoted(text)})\n" for text in lines if wanted_here(text)]
+        (FOLDER / f"aten/schemas_{file}.inc").write_text(note + "".join(rows_here))
     print(len(rows), "operators,", len(lines), "schemas")
+
+
+def first_letter(schema):
+    return schema.split("::")[1].lstrip("_")[0]
 
 
 def quoted(text):

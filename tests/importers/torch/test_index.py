@@ -20,7 +20,7 @@ ADD = {
     "index": Case(index_tables, X, AT, torch.tensor([1, -1, 0]), bools(3, 4), dynamic=[[0], None, None, None]),
     "index_mask": Case(lambda x, m: (x[m], x[m[:, 0]], x[x > 0], x[:, m[0]]), X, bools(3, 4)),
     "index_put": Case(lambda x, i, v: (x.index_put((i,), v), x.index_put((i[:2], i[1:3]), v[0, 0]), x.index_put((i,), v, accumulate=True)), X, torch.tensor([0, 2, 2]), randn(3, 4, 5)),
-    "index_put_columns": Case(lambda x, i: (torch.ops.aten.index_put(x, [None, i], torch.tensor(1.0)), torch.ops.aten.index_put(x, [None, i, i], randn(3, 4))), X, AT),
+    "index_put_columns": Case(lambda x, i, v: (torch.ops.aten.index_put(x, [None, i], torch.tensor(1.0)), torch.ops.aten.index_put(x, [None, i, i], v)), X, torch.tensor([0, 2, 1, 3]), randn(3, 4)),
     "index_select": Case(lambda x: (x.index_select(0, AT), x.index_select(-1, torch.tensor([4, 0])), torch.take(x, torch.tensor([0, 7, -1]))), X),
     "gather": Case(lambda x, i: (x.gather(1, i), x.gather(2, i), torch.take_along_dim(x, i, 1), torch.take_along_dim(x, i[:, :1], 2)), X, ints(3, 4, 5, low=0, high=3), dynamic=[[0], [0]]),
     "gather_smaller": Case(lambda x, i: x.gather(1, i), X, ints(2, 6, 3, low=0, high=4)),

@@ -73,3 +73,21 @@ TABLE = {
     "activations": Case(nn.Sequential(nn.ReLU6(), nn.Hardswish(), nn.SiLU(), nn.Mish(), nn.Softmax(-1)), X),
 }
 add_cases(Layers, TABLE)
+
+
+class Misc(Cases):
+    pass
+
+
+add_cases(Misc, {
+    "diff": Case(lambda x: (torch.diff(x), torch.diff(x, dim=1), torch.isclose(x, x + 1e-9), torch.nansum(x, 1), torch.nanmean(x)), X),
+    "embedding_bag": [Case(nn.EmbeddingBag(10, 4, mode=mode, padding_idx=2), ints(3, 5, low=0, high=10)) for mode in ("sum", "mean", "max")],
+    "erfinv": Case(lambda x: torch.erfinv(x * 2 - 1), rand(40), atol=1e-4),
+    "heaviside": Case(lambda x: torch.heaviside(x, torch.tensor([0.5])), torch.tensor([-1.0, 0.0, 2.0])),
+    "hamming_window": Case(lambda x: (torch.hamming_window(9), torch.hamming_window(9, periodic=False), x), X),
+    "kron": Case(torch.kron, randn(2, 3), randn(4, 2)),
+    "stacks": Case(lambda x: (torch.column_stack([x[0, 0], x[1, 0]]), torch.dstack([x, x]), torch.diag(x[0, 0]), torch.diag(x[0]), torch.logcumsumexp(x, 1)), X),
+    "solve": Case(lambda a, b: (torch.linalg.solve(a, b), torch.linalg.matrix_norm(b), torch.addr(b, b[:, 0], b[0])), torch.eye(4) * 3 + randn(4, 4) * 0.3, randn(4, 2), forms=("raw",)),
+    "unpool": Case(lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2), randn(2, 3, 6, 8), forms=("raw",)),
+    "stft": Case(lambda x: torch.view_as_real(torch.stft(x, 16, 4, window=torch.hann_window(16), return_complex=True)), randn(2, 40), forms=("raw",)),
+})

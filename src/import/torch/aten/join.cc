@@ -283,6 +283,7 @@ TERN_CONVERTERS(join) {
   table.Add("aten::pixel_shuffle", PixelShuffle);
   table.Add("aten::pixel_unshuffle", PixelUnshuffle);
   table.Add("aten::channel_shuffle", ChannelShuffle);
+  table.Add("aten::native_channel_shuffle", ChannelShuffle);
 }
 
 }  // namespace tern::torch

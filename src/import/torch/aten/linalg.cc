@@ -127,6 +127,55 @@ Status Inverse(AtenNode& n, const char* name) {
   return {};
 }
 
+// The product over dims of both tensors: each becomes a matrix.
+Status TensorDot(AtenNode& n) {
+  Emit e(n.b);
+  Value *x = n.In("self"), *y = n.In("other");
+  const int x_rank = x->type.shape.rank(), y_rank = y->type.shape.rank();
+  const auto left = n.Ints("dims_self"), right = n.Ints("dims_other");
+  if (x_rank < 0 || y_rank < 0) return n.NotYet("a tensor of unknown rank");
+  if (left.size() != right.size()) return n.Bad("dims_self and dims_other differ in number");
+  if (x_rank + y_rank > 26) return n.NotYet("tensors of rank ", x_rank, " and ", y_rank);
+  std::string a, c, out;
+  for (int i = 0; i < x_rank; ++i) a += static_cast<char>('a' + i);
+  for (int i = 0; i < y_rank; ++i) c += static_cast<char>('a' + x_rank + i);
+  for (size_t i = 0; i < left.size(); ++i)
+    c[static_cast<size_t>(Axis(n, right[i], y_rank))] = a[static_cast<size_t>(Axis(n, left[i], x_rank))];
+  for (const char letter : a)
+    if (c.find(letter) == std::string::npos) out += letter;
+  for (const char letter : c)
+    if (a.find(letter) == std::string::npos) out += letter;
+  n.Out(n.b.Op("Einsum", {x, y}, {{"equation", StrCat(a, ",", c, "->", out)}}));
+  return {};
+}
+
+// The sum over some dims of the product of three tensors, to which `expand` adds dims of size 1.
+Status Trilinear(AtenNode& n) {
+  Emit e(n.b);
+  Value* product = nullptr;
+  for (const auto& [name, dims] : {std::pair{"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}}) {
+    Value* v = n.In(name);
+    const auto axes = n.Ints(dims);
+    if (!axes.empty()) v = e.Unsqueeze(v, axes);
+    product = product ? e.Mul(product, v) : v;
+  }
+  n.Out(e.Reduce("sum", product, n.Ints("sumdim"), false));
+  return {};
+}
+
+// These also return numbers for the backward pass or for the check of errors.
+Status InverseChecked(AtenNode& n) {
+  n.Out({n.b.Op("Inverse", {n.In("A")}), n.b.Scalar(DType::kI32, 0)});
+  return {};
+}
+
+Status DetFactors(AtenNode& n) {
+  n.Out(n.b.Op("Det", {n.In("A")}));
+  n.Return(Arg::None());
+  n.Return(Arg::None());
+  return {};
+}
+
 Status CosineSimilarity(AtenNode& n) {
   Emit e(n.b);
   const DType t = FloatOf(ResultType({&n.Get("x1"), &n.Get("x2")}));
@@ -187,6 +236,10 @@ TERN_CONVERTERS(linalg) {
     n.Out(n.b.Op("Det", {n.In("A")}));
     return {};
   });
+  table.Add("aten::tensordot", TensorDot);
+  table.Add("aten::_trilinear", Trilinear);
+  table.Add("aten::linalg_inv_ex", InverseChecked);
+  table.Add("aten::_linalg_det", DetFactors);
   table.Add("aten::cosine_similarity", CosineSimilarity);
   table.Add("aten::trace", Trace);
 }

@@ -13,7 +13,9 @@ using Type = Parameter::Type;
 
 constexpr const char* kSchemas[] = {
 #define TERN_ATEN(text) text,
-#include "import/torch/aten/schemas.inc"
+#include "import/torch/aten/schemas_a_k.inc"
+#include "import/torch/aten/schemas_l_z.inc"
+#include "import/torch/aten/schemas_vision.inc"
 #undef TERN_ATEN
 };
 

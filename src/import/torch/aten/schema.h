@@ -1,5 +1,5 @@
 // The signatures of aten operators: names, kinds and defaults of their arguments, and which arguments share
-// memory with results. aten/schemas.inc has them as text.
+// memory with results. aten/schemas_*.inc have them as text.
 #pragma once
 #include <string>
 #include <string_view>

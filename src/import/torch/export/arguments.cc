@@ -169,7 +169,8 @@ Status NamesOfOutput(Json output, std::vector<std::string>& names) {
     }
     value = inner.value;
   }
-  const auto name = Find(value, u.kind == "as_tensor" || u.kind == "as_optional_tensor" ? "name" : "as_name");
+  auto name = Find(value, "name");
+  if (!name) name = Find(value, "as_name");
   if (!name) {
     names.emplace_back();
     return {};

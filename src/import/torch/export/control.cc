@@ -194,6 +194,18 @@ Result<std::vector<Arg>> Wrap(HigherOrder& h) {
   return h.Bad("a graph is missing");
 }
 
+// with_effects(token, operator, arguments …) calls an operator in a fixed order. The order of operators with
+// effects other than their results, such as assertions, does not matter here.
+Result<std::vector<Arg>> WithEffects(HigherOrder& h) {
+  if (h.operands.size() < 2 || h.operands[1].arg.kind != Arg::Kind::kString) return h.Bad("an operator is missing");
+  std::vector<Arg> args;
+  for (size_t i = 2; i < h.operands.size(); ++i) args.push_back(h.operands[i].arg);
+  std::string op = OperatorOfTarget(h.operands[1].arg.text);
+  if (op.empty()) op = h.operands[1].arg.text;
+  TERN_ASSIGN(const auto results, Call(h.reader.context, op, args, {}, h.place));
+  return Joined({Arg::None()}, results);
+}
+
 using Function = Result<std::vector<Arg>> (*)(HigherOrder&);
 const std::map<std::string, Function>& Functions() {
   static const auto* table = new std::map<std::string, Function>{{"cond", Cond},
@@ -205,7 +217,8 @@ const std::map<std::string, Function>& Functions() {
                                                                  {"wrap_with_autocast", Wrap},
                                                                  {"wrap", Wrap},
                                                                  {"tag_activation_checkpoint", Wrap},
-                                                                 {"invoke_subgraph", Wrap}};
+                                                                 {"with_effects", WithEffects},
+      {"invoke_subgraph", Wrap}};
   return *table;
 }
 

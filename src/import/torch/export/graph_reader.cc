@@ -190,6 +190,7 @@ Status GraphReader::ReadNode(Json node, int index) {
   }
   size_t i = 0;
   for (const Json o : outputs) {
+    if (i >= results.size() && Find(o, "as_none")) continue;
     if (i >= results.size())
       return InvalidModel("node '", place.name, "' (", place.origin, ") declares ", outputs.size(),
                           " results, but the operator has ", results.size());

@@ -97,6 +97,12 @@ class ProgramReader {
       TERN_ASSIGN(reader.names[name], ReadArgument(value, reader.names));
       return {};
     }
+    if (spec.kind == "token") {  // the order of operators with effects
+      TERN_ASSIGN(const Json arg, Member(spec.value, "arg"));
+      TERN_ASSIGN(const std::string name, TextIn(arg, "name"));
+      reader.names[name] = Arg::None();
+      return {};
+    }
     const bool parameter = spec.kind == "parameter", buffer = spec.kind == "buffer";
     if (!parameter && !buffer && spec.kind != "tensor_constant")
       return Unsupported("a program with inputs of the kind '", spec.kind, "'");
@@ -172,6 +178,7 @@ class ProgramReader {
     for (const Json json : specs) {
       const Json result = results.at(i++);
       TERN_ASSIGN(const Union spec, UnionOf(json));
+      if (spec.kind == "token") continue;
       if (spec.kind == "user_input_mutation") {
         options_.warnings.push_back(
             "the program changes one of its inputs; the changed input is not an output");
