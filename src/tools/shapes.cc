@@ -140,7 +140,7 @@ Result<std::map<std::string, Type>> ShapeOptions::InputTypes() const {
 
 void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string suffix = effect.empty() ? "" : ", " + effect;
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of an input" + suffix + " (repeatable)");
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of an input" + suffix + "; NAME=f32[N,3,8,8] gives a type to a model without types (repeatable)");
   args.Option("--dim", dims_, "N=8", "set the size of a symbolic dim" + suffix + " (repeatable)");
   args.Option("--batch", batch_, "N", "set the batch size, also of a model with a fixed batch size" + suffix,
               1, INT64_MAX);

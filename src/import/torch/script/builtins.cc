@@ -1,6 +1,7 @@
 #include "import/torch/script/builtins.h"
 
 #include "import/torch/aten/scalar.h"
+#include "import/torch/script/unsupported.h"
 
 namespace tern::torch::script {
 namespace {
@@ -63,8 +64,28 @@ Result<Item> Interpreter::CallOp(CallSite call) {
   return CallAten(call.op, call.args, call.keywords);
 }
 
+// Fails if the operator is not supported, or if it had another meaning in the version of the file.
+Status Interpreter::CheckOperator(const std::string& op, const std::vector<Item>& args) {
+  if (!Supports(op)) {
+    // Modules that were not called yet are listed, too.
+    for (const std::string& name : modules) {
+      TERN_ASSIGN(const Class* type, code.FindClass(name));
+      const Function* forward = type ? Code::MethodOf(*type, "forward") : nullptr;
+      if (forward) called_.emplace(forward, StrCat(name, ".forward"));
+    }
+    return ListUnsupported(code, called_, op, Where());
+  }
+  constexpr int64_t kTrueDivision = 4;
+  if (version >= kTrueDivision || (op != "aten::div" && op != "aten::div_")) return {};
+  for (const Item& item : args)
+    if (item.tensor() ? IsFloat(item.arg.tensor->type().dtype) : item.number() && item.arg.kind == Arg::Kind::kFloat)
+      return {};
+  return NotYet("a division of integers in a file of PyTorch 1.5 or older, which rounds its result");
+}
+
 Result<Item> Interpreter::CallAten(const std::string& op, const std::vector<Item>& args,
                                    const KeywordItems& keywords) {
+  TERN_TRY(CheckOperator(op, args));
   std::vector<Arg> converted;
   for (const Item& item : args) {
     TERN_ASSIGN(Arg arg, ToArg(item));

@@ -18,15 +18,6 @@ constexpr NameRow kFunctions[] = {
     {"divmod", "aten::divmod"}, {"pow", "aten::pow"},      {"any", "aten::any"},   {"all", "aten::all"},
 };
 
-// "torch.add" is "aten::add", and "ops.prim.min" is "prim::min". Returns "" for other names.
-std::string OpOf(const std::string& dotted) {
-  if (StartsWith(dotted, "torch.")) return StrCat("aten::", dotted.substr(6));
-  if (!StartsWith(dotted, "ops.")) return "";
-  const size_t dot = dotted.find('.', 4);
-  if (dot == std::string::npos) return "";
-  return StrCat(dotted.substr(4, dot - 4), "::", dotted.substr(dot + 1));
-}
-
 }  // namespace
 
 std::string DottedName(const Expr& expr, const std::map<std::string, Item>& variables) {
@@ -37,6 +28,14 @@ std::string DottedName(const Expr& expr, const std::map<std::string, Item>& vari
   for (const char* root : {"torch", "ops", "__torch__", "CONSTANTS"})
     if (e->text == root) return root + name;
   return "";
+}
+
+std::string OpOf(const std::string& dotted) {
+  if (StartsWith(dotted, "torch.")) return StrCat("aten::", dotted.substr(6));
+  if (!StartsWith(dotted, "ops.")) return "";
+  const size_t dot = dotted.find('.', 4);
+  if (dot == std::string::npos) return "";
+  return StrCat(dotted.substr(4, dot - 4), "::", dotted.substr(dot + 1));
 }
 
 Result<Item> Interpreter::EvalAttribute(const Expr& expr, Frame& frame) {

@@ -11,4 +11,7 @@ namespace tern::torch::script {
 // torch, ops, __torch__ or CONSTANTS. A variable of that name hides the namespace.
 std::string DottedName(const Expr& expr, const std::map<std::string, Item>& variables);
 
+// "torch.add" is "aten::add", and "ops.prim.min" is "prim::min". Returns "" for other names.
+std::string OpOf(const std::string& dotted);
+
 }  // namespace tern::torch::script

@@ -154,7 +154,7 @@ Result<Item> Inputs::DictInput(const std::string& parameter, const std::string& 
 bool Inputs::HasDictInput(const std::string&, const std::string& key) const { return given_.count(key) > 0; }
 
 Status Inputs::BeforeUse(const CallSite& call) {
-  if (open_.empty()) return {};
+  if (open_.empty() && guesses_.empty()) return {};
   for (size_t i = 0; i < call.args.size(); ++i) {
     const Item& item = call.args[i];
     if (item.Is(Item::Kind::kList) && !item.cell->sequence) {
@@ -162,26 +162,40 @@ Status Inputs::BeforeUse(const CallSite& call) {
         if (part.tensor()) TERN_TRY(BeforeUse({call.op, {part}, {}}));
       continue;
     }
-    if (!item.tensor()) continue;
-    const auto found = open_.find(item.arg.tensor.get());
-    if (found == open_.end() || call.op == "aten::__is__" || call.op == "aten::__isnot__") continue;
-    FirstUse use = FirstUseOf(call, i);
-    if (assumptions_.rank > 0) use.rank = assumptions_.rank;
-    if (!found->second.dtype) use.dtype = found->second.value->type.dtype;
-    if (!found->second.rank) use.rank = -1;
-    Decide(found->second.value, use);
-    open_.erase(found);
+    if (!item.tensor() || call.op == "aten::__is__" || call.op == "aten::__isnot__") continue;
+    const TensorVar* tensor = item.arg.tensor.get();
+    if (open_.count(tensor)) Decide(tensor, UseOf(call, i));
+    const auto guess = guesses_.find(tensor);
+    if (guess != guesses_.end()) Note(guess->second, UseOf(call, i));
   }
   return {};
 }
 
-void Inputs::Decide(Value* input, const FirstUse& use) {
-  input->type.dtype = use.dtype;
-  guesses_.push_back(input);
-  if (use.rank < 0) return;
-  input->type.shape = SymbolicShape(input->name, use.rank);
-  const int axis = use.axis < 0 ? use.axis + use.rank : use.axis;
-  if (use.size >= 0 && axis >= 0 && axis < use.rank) input->type.shape.dims[static_cast<size_t>(axis)] = Dim(use.size);
+void Inputs::Decide(const TensorVar* tensor, const Use& use) {
+  const Open open = open_.at(tensor);
+  open_.erase(tensor);
+  Value* input = open.value;
+  const auto found = hints_.find(input->name);
+  const Hint* hint = found == hints_.end() ? nullptr : &found->second;
+  if (open.dtype) input->type.dtype = hint && hint->sure ? hint->dtype : use.dtype;
+  guesses_[tensor] = input;
+  if (!open.rank) return;
+  const int rank = assumptions_.rank > 0 ? assumptions_.rank : hint && hint->sure ? hint->rank : use.rank;
+  input->type.shape = SymbolicShape(input->name, rank);
+  for (size_t i = 0; hint && i < input->type.shape.dims.size(); ++i)
+    for (const int axis : {static_cast<int>(i), static_cast<int>(i) - rank})
+      if (const auto size = hint->sizes.find(axis); size != hint->sizes.end()) input->type.shape.dims[i] = Dim(size->second);
+}
+
+// Keeps what a use of a guessed input tells, for the next attempt.
+void Inputs::Note(Value* input, const Use& use) {
+  Hint& hint = hints_[input->name];
+  if (use.sure && !hint.sure) {
+    hint.sure = true;
+    hint.dtype = use.dtype;
+    hint.rank = use.rank;
+  }
+  if (use.size > 0) hint.sizes.emplace(use.axis, use.size);
 }
 
 Status Inputs::CheckNames() const {
@@ -200,7 +214,9 @@ Status Inputs::CheckNames() const {
 
 std::vector<std::string> Inputs::Guesses() const {
   std::vector<std::string> out;
-  for (const Value* input : guesses_) out.push_back(StrCat("'", input->name, "' ", input->type.ToString()));
+  for (const auto& entry : guesses_)
+    out.push_back(StrCat("'", entry.second->name, "' ", entry.second->type.ToString()));
+  std::sort(out.begin(), out.end());
   return out;
 }
 

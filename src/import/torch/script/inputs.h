@@ -16,26 +16,40 @@ namespace tern::torch::script {
 // only input may be empty.
 using GivenTypes = std::map<std::string, Type>;
 
-// What an attempt to import assumes about inputs that the caller does not describe.
-struct Assumptions {
-  bool traced_batch = false;  // whether the first dim of a traced example stays; the other dims always do
-  int rank = 0;                    // the rank of other inputs; 0 means that their first use decides
-};
-
-// Says what the first use of a tensor tells about it. `index` is its position among the arguments.
-struct FirstUse {
+// What a use of a tensor tells about it.
+struct Use {
   DType dtype = DType::kF32;
   int rank = 2;
+  bool sure = false;  // whether the operator takes no other element type and, mostly, no other rank
   int axis = 0;       // an axis whose size is known; negative axes count from the end
   int64_t size = -1;  // its size; -1 if no size is known
 };
-FirstUse FirstUseOf(const CallSite& call, size_t index);
+// `index` is the position of the tensor among the arguments.
+Use UseOf(const CallSite& call, size_t index);
+
+// What uses of an input told about it.
+struct Hint {
+  bool sure = false;
+  DType dtype = DType::kF32;
+  int rank = 0;
+  std::map<int, int64_t> sizes;  // by axis; negative axes count from the end
+  bool operator==(const Hint&) const = default;
+};
+using Hints = std::map<std::string, Hint>;  // by the name of the input
+
+// What an attempt to import assumes about inputs that the caller does not describe.
+struct Assumptions {
+  bool traced_batch = false;  // whether the first dim of a traced example stays; the other dims always do
+  int rank = 0;               // the rank of other inputs; 0 means that their first use decides
+  Hints hints = {};           // of an earlier attempt
+};
 
 class Inputs : public InputSource {
  public:
   // `traced` are the example's arguments of forward, or null.
-  Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced, Assumptions assumptions)
-      : graph_(graph), given_(given), traced_(traced), assumptions_(assumptions) {}
+  Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced,
+         const Assumptions& assumptions)
+      : graph_(graph), given_(given), traced_(traced), assumptions_(assumptions), hints_(assumptions.hints) {}
 
   // Makes the arguments of forward. A parameter with a default becomes an input only if the caller names it.
   Result<KeywordItems> Arguments(Interpreter& in, const Function& forward);
@@ -48,6 +62,7 @@ class Inputs : public InputSource {
   Status CheckNames() const;
   bool used_traced() const { return used_traced_; }
   bool guessed() const { return !guesses_.empty(); }
+  const Hints& hints() const { return hints_; }  // with those of the assumptions
   // "x f32[x_0,x_1]", for each input whose type is a guess.
   std::vector<std::string> Guesses() const;
 
@@ -59,7 +74,8 @@ class Inputs : public InputSource {
   Item NewInput(const std::string& name, const Pickled* example);
   bool Given(const std::string& name) const;  // the caller describes this input or one whose name starts so
   Type FromExample(const std::string& name, const Pickled& example) const;
-  void Decide(Value* input, const FirstUse& use);
+  void Decide(const TensorVar* tensor, const Use& use);
+  void Note(Value* input, const Use& use);
 
   Graph& graph_;
   const GivenTypes& given_;
@@ -70,7 +86,8 @@ class Inputs : public InputSource {
     bool dtype, rank;  // what is not decided
   };
   std::map<const TensorVar*, Open> open_;
-  std::vector<Value*> guesses_;
+  std::map<const TensorVar*, Value*> guesses_;  // inputs whose rank was not given
+  Hints hints_;
   bool used_traced_ = false;
 };
 

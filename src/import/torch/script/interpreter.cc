@@ -89,6 +89,7 @@ Result<Item> Interpreter::CallFunction(const Function& function, const std::stri
   Frame frame;
   frame.name = name;
   frame.line = function.line;
+  called_.emplace(&function, name);
   frame.path = self ? self->path : frames_.empty() ? "" : frames_.back()->path;
   TERN_TRY(BindParameters(function, self, args, keywords, frame));
   frame.work.push_back({&function.body, 0, nullptr, 0, 0});

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +66,8 @@ class Interpreter {
   TorchContext& context;
   InputSource& inputs;
   std::vector<Item> constants;  // CONSTANTS.c0, …
+  int64_t version = 10;         // of the file's operators
+  std::set<std::string> modules;  // the classes of the model's modules
 
   // Calls a function or method. `self` is null for a function.
   Result<Item> CallFunction(const Function& function, const std::string& name, Cell* self,
@@ -132,7 +135,10 @@ class Interpreter {
   Status BindParameters(const Function& function, Cell* self, std::vector<Item>& args, KeywordItems& keywords,
                         Frame& frame);
 
+  Status CheckOperator(const std::string& op, const std::vector<Item>& args);
+
   std::vector<Frame*> frames_;
+  std::map<const Function*, std::string> called_;  // functions that were called, with their names
   bool raised_ = false;
   int depth_ = 0;
   int64_t steps_ = 0;

@@ -91,7 +91,7 @@ TEST(Parser, ReadsBlocks) {
 }
 
 TEST(Parser, ErrorsNameTheLine) {
-  EXPECT_EQ(ParseLine("return (x").status().message(), "line 3: expected ',', found the end of the file");
+  EXPECT_EQ(ParseLine("return (x").status().message(), "line 3: expected ',', found the end of the line");
   EXPECT_EQ(ParseLine("x y").status().message(), "line 2: expected the end of the line, found 'y'");
   EXPECT_EQ(Parse("print(1)\n").status().message(), "line 1: expected a class or a function, found 'print'");
 }

@@ -32,10 +32,21 @@ class ScriptReader {
         return InvalidModel("constants.pkl is not a list of constants");
     }
     TERN_TRY(ReadTracedInputs());
-    return Attempts();
+    TERN_TRY(ReadVersion());
+    auto graph = Attempts();
+    context_.warnings.insert(context_.warnings.end(), warnings_.begin(), warnings_.end());
+    return graph;
   }
 
  private:
+  Status ReadVersion() {
+    if (!archive_.Has("version")) return {};
+    TERN_ASSIGN(const std::string text, archive_.ReadText("version"));
+    if (!ParseInt(text.substr(0, text.find_last_not_of("\r\n ") + 1), version_))
+      return InvalidModel("the version ", QuoteText(text.substr(0, 20)), " is not a number");
+    return {};
+  }
+
   // The arguments of the example that the model was traced with. Their contents are not stored.
   Status ReadTracedInputs() {
     if (!archive_.Has("traced_inputs.pkl")) return {};
@@ -47,15 +58,15 @@ class ScriptReader {
 
   // Imports with the most general assumptions that work. The first error is reported if none does.
   Result<std::unique_ptr<Graph>> Attempts() {
-    auto first = Import({});
+    auto first = WithHints({});
     if (first.ok()) return first;
     if (used_traced_) {
-      auto next = Import({.traced_batch = true});
+      auto next = WithHints({.traced_batch = true});
       if (next.ok()) return next;
     }
     for (const int rank : {3, 4, 2, 1, 5}) {
       if (!guessed_) break;
-      auto next = Import({.rank = rank});
+      auto next = WithHints({.rank = rank});
       if (next.ok()) return next;
     }
     if (!guessed_) return first;
@@ -65,6 +76,16 @@ class ScriptReader {
                                         "types, give the inputs' (such as --shape NAME=f32[1,3,224,224])"));
   }
 
+  // Uses of an input may tell more about it than its first use. Then the import is repeated.
+  Result<std::unique_ptr<Graph>> WithHints(Assumptions assumptions) {
+    constexpr int kMaxAttempts = 4;
+    for (int i = 1;; ++i) {
+      auto graph = Import(assumptions);
+      if (i == kMaxAttempts || hints_ == assumptions.hints) return graph;
+      assumptions.hints = hints_;
+    }
+  }
+
   Result<std::unique_ptr<Graph>> Import(const Assumptions& assumptions) {
     auto graph = std::make_unique<Graph>("forward");
     std::vector<std::string> warnings;
@@ -72,16 +93,18 @@ class ScriptReader {
     Heap heap;
     Inputs inputs(*graph, context_.input_types, traced_, assumptions);
     Interpreter in(code_, heap, tensors, inputs);
+    in.version = version_;
     Status status = Run(in, inputs);
     used_traced_ |= inputs.used_traced();
     guessed_ |= inputs.guessed();
+    hints_ = inputs.hints();
     TERN_TRY(std::move(status));
     TERN_TRY(inputs.CheckNames());
     graph->RemoveDeadNodes();
     graph->RemoveUnusedConstants();
     if (inputs.guessed())
       warnings.push_back(StrCat("the file declares no shapes; Tern assumes ", Join(inputs.Guesses(), ", ")));
-    context_.warnings.insert(context_.warnings.end(), warnings.begin(), warnings.end());
+    warnings_ = std::move(warnings);
     return graph;
   }
 
@@ -115,6 +138,9 @@ class ScriptReader {
   Weights weights_;
   std::optional<Pickle> data_, constants_, traced_pickle_;
   const Pickled* traced_ = nullptr;
+  int64_t version_ = 10;
+  Hints hints_;                        // of the last attempt
+  std::vector<std::string> warnings_;  // of the last attempt that succeeded
   bool used_traced_ = false, guessed_ = false;
 };
 

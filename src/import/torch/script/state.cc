@@ -94,6 +94,7 @@ Result<Item> StateReader::ReadObject(const Pickled& data, const std::string& pat
   if (!type) return Unsupported("'", path, "' is an object of ", data.text, ", whose code is not in the file");
   Item object = in_.heap.Make(Item::Kind::kObject, data.text);
   object.cell->path = path;
+  in_.modules.insert(data.text);
   if (data.items.empty()) return object;
   const Pickled& state = *data.items[0];
   if (Code::MethodOf(*type, "__setstate__")) {

@@ -1,4 +1,4 @@
-// What the first operator that reads an input tells about the input's rank and element type.
+// What an operator that reads an input tells about the input's rank and element type.
 #include <algorithm>
 #include <array>
 
@@ -12,22 +12,23 @@ struct Row {
   size_t index;
   DType dtype;
   int rank;
+  bool sure;
 };
 
 constexpr std::array kRows = {
-    Row{"aten::embedding", 1, DType::kI64, 2},   Row{"aten::embedding_bag", 1, DType::kI64, 1},
-    Row{"aten::embedding_bag", 2, DType::kI64, 1}, Row{"aten::one_hot", 0, DType::kI64, 1},
-    Row{"aten::gather", 2, DType::kI64, 2},      Row{"aten::index_select", 2, DType::kI64, 1},
-    Row{"aten::masked_fill", 1, DType::kBool, 2}, Row{"aten::masked_select", 1, DType::kBool, 2},
-    Row{"aten::where", 0, DType::kBool, 2},      Row{"aten::logical_not", 0, DType::kBool, 2},
-    Row{"aten::__and__", 0, DType::kBool, 2},    Row{"aten::__or__", 0, DType::kBool, 2},
-    Row{"aten::bitwise_not", 0, DType::kBool, 2}, Row{"aten::lstm", 0, DType::kF32, 3},
-    Row{"aten::gru", 0, DType::kF32, 3},         Row{"aten::rnn_tanh", 0, DType::kF32, 3},
-    Row{"aten::rnn_relu", 0, DType::kF32, 3},    Row{"aten::layer_norm", 0, DType::kF32, 3},
-    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4}, Row{"aten::bmm", 0, DType::kF32, 3},
-    Row{"aten::dim", 0, DType::kF32, 3},         Row{"aten::prelu", 0, DType::kF32, 4},
-    Row{"aten::pixel_shuffle", 0, DType::kF32, 4}, Row{"aten::instance_norm", 0, DType::kF32, 4},
-    Row{"aten::group_norm", 0, DType::kF32, 4},  Row{"aten::batch_norm", 0, DType::kF32, 4},
+    Row{"aten::embedding", 1, DType::kI64, 2, true},   Row{"aten::embedding_bag", 1, DType::kI64, 1, true},
+    Row{"aten::embedding_bag", 2, DType::kI64, 1, true}, Row{"aten::one_hot", 0, DType::kI64, 1, true},
+    Row{"aten::gather", 2, DType::kI64, 2, false},      Row{"aten::index_select", 2, DType::kI64, 1, false},
+    Row{"aten::masked_fill", 1, DType::kBool, 2, true}, Row{"aten::masked_select", 1, DType::kBool, 2, true},
+    Row{"aten::where", 0, DType::kBool, 2, false},      Row{"aten::logical_not", 0, DType::kBool, 2, false},
+    Row{"aten::__and__", 0, DType::kBool, 2, false},    Row{"aten::__or__", 0, DType::kBool, 2, false},
+    Row{"aten::bitwise_not", 0, DType::kBool, 2, false}, Row{"aten::lstm", 0, DType::kF32, 3, true},
+    Row{"aten::gru", 0, DType::kF32, 3, true},         Row{"aten::rnn_tanh", 0, DType::kF32, 3, true},
+    Row{"aten::rnn_relu", 0, DType::kF32, 3, true},    Row{"aten::layer_norm", 0, DType::kF32, 3, false},
+    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4, false}, Row{"aten::bmm", 0, DType::kF32, 3, true},
+    Row{"aten::dim", 0, DType::kF32, 3, false},         Row{"aten::prelu", 0, DType::kF32, 4, false},
+    Row{"aten::pixel_shuffle", 0, DType::kF32, 4, true}, Row{"aten::instance_norm", 0, DType::kF32, 4, false},
+    Row{"aten::group_norm", 0, DType::kF32, 4, false},  Row{"aten::batch_norm", 0, DType::kF32, 4, false},
 };
 
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -55,18 +56,22 @@ int64_t SizeOf(const Item& item, int axis) {
 }
 
 // Weights tell the number of channels or features.
-FirstUse WithWeights(const CallSite& call, FirstUse use) {
+Use WithWeights(const CallSite& call, Use use) {
   const std::string& op = call.op;
   if (Contains(op, "conv") && call.args.size() > 1) {
     const bool transposed = Contains(op, "transpose") || (call.args.size() > 6 && call.args[6].number() && call.args[6].arg.kind == Arg::Kind::kBool && call.args[6].arg.integer);
     int64_t groups = 1;
-    const size_t at = op == "aten::_convolution" || op == "aten::convolution" ? 8 : transposed ? 6 : 6;
+    const size_t at = op == "aten::_convolution" || op == "aten::convolution" ? 8 : 6;
     if (call.args.size() > at && call.args[at].known_int()) groups = call.args[at].arg.integer;
     use.axis = 1;
     use.size = transposed ? SizeOf(call.args[1], 0) : SizeOf(call.args[1], 1) * groups;
   } else if ((op == "aten::linear" || op == "aten::matmul" || op == "aten::addmm") && call.args.size() > 1) {
     use.axis = -1;
     use.size = SizeOf(call.args[1], op == "aten::linear" ? 1 : 0);
+  } else if ((op == "aten::lstm" || op == "aten::gru" || op == "aten::rnn_tanh" || op == "aten::rnn_relu") &&
+             call.args.size() > 2 && call.args[2].Is(Item::Kind::kList) && !call.args[2].cell->items.empty()) {
+    use.axis = -1;
+    use.size = SizeOf(call.args[2].cell->items[0], 1);
   } else if (op == "aten::batch_norm" && call.args.size() > 3) {
     use.axis = 1;
     use.size = SizeOf(call.args[3], 0);
@@ -78,11 +83,11 @@ FirstUse WithWeights(const CallSite& call, FirstUse use) {
   return use;
 }
 
-FirstUse UseOf(const CallSite& call, size_t index) {
+Use TypeOfUse(const CallSite& call, size_t index) {
   for (const Row& row : kRows)
-    if (row.op == call.op && row.index == index) return {row.dtype, row.rank};
+    if (row.op == call.op && row.index == index) return {row.dtype, row.rank, row.sure};
   if (Contains(call.op, "conv") && index == 0 && call.args.size() > 1 && RankOf(call.args[1]) > 2)
-    return {DType::kF32, RankOf(call.args[1])};
+    return {DType::kF32, RankOf(call.args[1]), true};
   if (StartsWith(call.op, "aten::adaptive") || Contains(call.op, "pool") || Contains(call.op, "upsample") ||
       Contains(call.op, "pad")) {
     for (const auto& [text, rank] : {std::pair("1d", 3), std::pair("2d", 4), std::pair("3d", 5)})
@@ -107,8 +112,8 @@ FirstUse UseOf(const CallSite& call, size_t index) {
 
 }  // namespace
 
-FirstUse FirstUseOf(const CallSite& call, size_t index) {
-  const FirstUse use = UseOf(call, index);
+Use UseOf(const CallSite& call, size_t index) {
+  const Use use = TypeOfUse(call, index);
   return index == 0 ? WithWeights(call, use) : use;
 }
 
