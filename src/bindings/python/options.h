@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "load/format.h"
 #include "runtime/exec/session.h"
 
 namespace tern::python {
