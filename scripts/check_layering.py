@@ -29,8 +29,9 @@ MODULES = {
     "compress": ["runtime", "train"],
     "data": ["core"],
     "pipeline": ["load", "generate", "data"],
+    "quantize": ["compress", "load", "data", "export"],
     "server": ["pipeline"],
-    "bindings": ["load", "export", "compress", "server", "generate", "mini", "np"],
+    "bindings": ["load", "export", "compress", "quantize", "server", "generate", "mini", "np"],
     "tools": ["bindings"],
 }
 

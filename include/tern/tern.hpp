@@ -220,7 +220,8 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
-    friend class Pipeline;  // tern/pipeline.hpp
+    friend class Pipeline;   // tern/pipeline.hpp
+    friend class Quantizer;  // tern/quantize.hpp
     struct Impl;
     std::unique_ptr<Impl> impl_;
   };

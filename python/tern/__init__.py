@@ -19,7 +19,7 @@ from .predictor import Predictor, StateInfo, ValueInfo, load
 _LAZY = {
     "BenchResult": "measure", "Graph": "graph", "InferenceSession": "onnxruntime", "Node": "graph", "NodeTime": "measure", "OpInfo": "graph", "OpTime": "measure", "OptimizeReport": "optimizer",
     "Pipeline": "pipeline", "Profile": "measure", "Value": "graph", "bench": "measure", "ops": "graph", "optimize": "optimizer", "profile": "measure",
-    "random_inputs": "measure",
+    "quantize": "quantize", "random_inputs": "measure",
 }
 
 __all__ = [

@@ -291,3 +291,9 @@ class Pipeline:
     @property
     def outputs(self) -> list[str]: ...
     def __call__(self, item: Item | Sequence[Item] | None = None, *, timeout: float | None = None, **named: Item | Sequence[Item]) -> Any: ...
+
+def quantize(model: Path, output: Path, calib: Path | Mapping[str, NDArray[Any]] | None = None, *, threads: int = 0, model_weights: Path = "",
+             method: str = "mse", percentile: float = 99.99, samples: int = 0, preprocess: Path = "imagenet", bits: int = 8, symmetric: bool = False,
+             per_tensor: bool = False, adaround: bool = True, bias_correction: bool = True, equalize: bool = False, keep_float: Sequence[str] = (),
+             min_sqnr: float = 0.0, fastest: bool = False, layers: bool = False, sensitivity: bool = False, weights: str = "", block: int = -1,
+             weight_method: str = "nearest", dynamic: bool = False, external_data: bool = False) -> dict[str, Any]: ...

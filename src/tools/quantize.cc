@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <optional>
 
-#include "compress/quantize/mixed.h"
 #include "data/file.h"
 #include "data/npz.h"
 #include "tools/engine.h"
@@ -17,8 +17,6 @@
 
 namespace tern::tools {
 namespace {
-
-using Keep = std::map<std::string, std::string>;  // names of layers that stay float, with the reason
 
 class QuantizeTool : public Tool {
  public:
@@ -36,13 +34,8 @@ class QuantizeTool : public Tool {
 
  private:
   Status Check(const Args& args);
-  Result<int> Finish(const Graph& before, const compress::Quantizer& quantizer, compress::Samples& samples,
-                     const data::ImageOptions& pictures) const;
+  Result<int> Finish(const Graph& before, QuantizeReport report, const data::ImageOptions& pictures) const;
   Result<compress::Quantizer::Resume> ResumeFrom() const;
-  Result<Keep> SensitiveLayers(const compress::Quantizer& quantizer, compress::ErrorMeter& meter,
-                               QuantizeReport& report) const;
-  Status KeepFaster(const compress::Quantizer& quantizer, const Graph& before, const DatumList& inputs,
-                    Keep& keep, compress::Quantized& made, QuantizeReport& report) const;
   Status EvaluateBoth(const Graph& before, const Graph& after, const data::ImageOptions& pictures,
                       QuantizeReport& report) const;
 
@@ -53,7 +46,7 @@ class QuantizeTool : public Tool {
   double percentile_ = 99.99, min_sqnr_ = 0;
   bool symmetric_ = false, per_tensor_ = false, no_bias_ = false, equalize_ = false, json_ = false;
   bool layers_ = false, sensitivity_ = false, fastest_ = false;
-  compress::QuantizeOptions options_;
+  compress::StaticOptions options_;
   WeightFlags weights_;
   SaveOptions out_;
   ShapeOptions shapes_;
@@ -115,93 +108,39 @@ Status QuantizeTool::Check(const Args& args) {
     return InvalidArgument("--min-sqnr ", min_sqnr_, ": must be above 0");
   if (!(percentile_ > 50 && percentile_ <= 100))
     return InvalidArgument("--percentile ", percentile_, ": must be above 50 and at most 100");
-  options_.activations = {
-      *compress::ParseMethod(method_), percentile_, {static_cast<int>(bits_), symmetric_}};
-  options_.weights.per_channel = !per_tensor_;
-  options_.adaround = rounding_ == "adaround";
-  options_.correct_bias = !no_bias_;
-  options_.equalize = equalize_;
-  options_.integer_bias = EndsWith(out_.path(), ".onnx");
-  options_.threads = static_cast<int>(threads_);
-  for (const std::string& name : keep_) options_.keep[name] = "--keep-float";
+  compress::QuantizeOptions& q = options_.quantize;
+  q.activations = {*compress::ParseMethod(method_), percentile_, {static_cast<int>(bits_), symmetric_}};
+  q.weights.per_channel = !per_tensor_;
+  q.adaround = rounding_ == "adaround";
+  q.correct_bias = !no_bias_;
+  q.equalize = equalize_;
+  q.integer_bias = EndsWith(out_.path(), ".onnx");
+  q.threads = static_cast<int>(threads_);
+  for (const std::string& name : keep_) q.keep[name] = "--keep-float";
+  options_.min_sqnr = min_sqnr_;
+  options_.fastest = fastest_;
+  options_.layers = layers_ || !html_.empty();
+  options_.sensitivity = sensitivity_;
   return out_.Check(model_);
-}
-
-// Keeps sensitive layers in float until the outputs are as precise as --min-sqnr asks, and with --sensitivity
-// measures each layer alone.
-Result<Keep> QuantizeTool::SensitiveLayers(const compress::Quantizer& quantizer, compress::ErrorMeter& meter,
-                                           QuantizeReport& report) const {
-  Progress progress("measuring layers");
-  const auto show = [&](double share) { progress.Show(share); };
-  compress::MixedPrecision mixed;
-  if (min_sqnr_ > 0) {
-    TERN_ASSIGN(mixed, compress::ReachSqnr(quantizer, meter, min_sqnr_, show));
-  }
-  if (sensitivity_ && mixed.alone.empty()) {
-    TERN_ASSIGN(mixed.alone, meter.OneByOne(show));
-  }
-  for (size_t i = 0; i < mixed.alone.size(); ++i)
-    report.alone[quantizer.placement().layers[i].name()] = mixed.alone[i].sqnr();
-  return std::move(mixed.keep);
-}
-
-// Keeps layers in float whose integer kernels are slower, if the entire model is faster then.
-Status QuantizeTool::KeepFaster(const compress::Quantizer& quantizer, const Graph& before,
-                                const DatumList& inputs, Keep& keep, compress::Quantized& made,
-                                QuantizeReport& report) const {
-  Keep more = keep;
-  for (const compress::LayerReport& layer : made.layers) {
-    const auto was = report.before.layers.find(layer.name), is = report.after.layers.find(layer.name);
-    if (was == report.before.layers.end() || is == report.after.layers.end() || is->second <= was->second)
-      continue;
-    more[layer.name] = fmt::format("its integer kernel takes {:.3f} ms, its float kernel {:.3f} ms",
-                                   is->second, was->second);
-  }
-  if (more.size() == keep.size() || more.size() >= quantizer.placement().layers.size()) return {};
-  TERN_ASSIGN(compress::Quantized other, quantizer.Write(more));
-  QuantizeReport measured;
-  TERN_TRY(MeasureCosts(before, *other.graph, inputs, options_.threads, measured));
-  if (measured.after.ms >= report.after.ms) return {};
-  keep = std::move(more);
-  made = std::move(other);
-  report.before = std::move(measured.before);
-  report.after = std::move(measured.after);
-  return {};
 }
 
 Status QuantizeTool::EvaluateBoth(const Graph& before, const Graph& after, const data::ImageOptions& pictures,
                                   QuantizeReport& report) const {
   TERN_ASSIGN(const std::unique_ptr<compress::Samples> samples, OpenSamples(images_, before, pictures));
   TERN_ASSIGN(const std::vector<int64_t> labels, LabelsOf(*samples, labels_));
-  const SessionOptions options{.threads = options_.threads, .level = Level::kLayout};
+  const SessionOptions options{.threads = options_.quantize.threads, .level = Level::kLayout};
   TERN_ASSIGN(Engine first, Engine::Make(before.Clone(), options));
   TERN_ASSIGN(Engine second, Engine::Make(after.Clone(), options));
   TERN_ASSIGN(report.evaluation, Evaluate(second, &first, *samples, labels));
   return {};
 }
 
-Result<int> QuantizeTool::Finish(const Graph& before, const compress::Quantizer& quantizer,
-                                 compress::Samples& samples, const data::ImageOptions& pictures) const {
-  QuantizeReport report{.model = model_, .output = out_.path(), .method = method_, .samples = samples.size()};
-  TERN_ASSIGN(const std::unique_ptr<compress::ErrorMeter> meter,
-              compress::ErrorMeter::Make(quantizer, samples));
-  TERN_ASSIGN(Keep keep, SensitiveLayers(quantizer, *meter, report));
-  TERN_ASSIGN(compress::Quantized made, quantizer.Write(keep));
-  for (const auto& [name, why] : options_.keep)
-    if (!made.floats.count(name)) return NotFound("--keep-float ", name, ": no Conv or MatMul has this name");
-  TERN_ASSIGN(const DatumList inputs, samples.Get(0));
-  TERN_TRY(MeasureCosts(before, *made.graph, inputs, options_.threads, report));
-  if (fastest_) TERN_TRY(KeepFaster(quantizer, before, inputs, keep, made, report));
-  TERN_ASSIGN(report.outputs, meter->Outputs(made));
-  if (layers_ || !html_.empty()) {
-    TERN_ASSIGN(report.layers, meter->Layers(made));
-  }
-  if (!images_.empty()) TERN_TRY(EvaluateBoth(before, *made.graph, pictures, report));
-  TERN_TRY(out_.Save(*made.graph, model_).status());
-  report.made = &made;
-  std::error_code ignored;
-  report.bytes_before = std::filesystem::file_size(model_, ignored);
-  report.bytes_after = std::filesystem::file_size(out_.path(), ignored);
+Result<int> QuantizeTool::Finish(const Graph& before, QuantizeReport report,
+                                 const data::ImageOptions& pictures) const {
+  const Graph& after = *report.result.made.graph;
+  if (!images_.empty()) TERN_TRY(EvaluateBoth(before, after, pictures, report));
+  TERN_TRY(out_.Save(after, model_).status());
+  report.files = quantize::FilesOf(model_, out_.path());
   if (!html_.empty()) TERN_TRY(data::WriteFile(html_, ReportPage(report)));
   fmt::print("{}{}", json_ ? ReportJson(report) : ReportText(report), json_ ? "\n" : "");
   return 0;
@@ -230,15 +169,22 @@ Result<int> QuantizeTool::Run(const Args& args) {
   }
   if (weights_.wanted()) return weights_.Run(*graph, model_, samples.get(), keep_, threads_, out_, json_);
   const std::unique_ptr<Graph> before = graph->Clone();
-  TERN_ASSIGN(const std::unique_ptr<compress::Quantizer> quantizer,
-              compress::Quantizer::Make(std::move(graph), options_));
-  {
-    Progress progress("calibrating");
-    TERN_ASSIGN(const compress::Quantizer::Resume resume, ResumeFrom());
-    TERN_TRY(quantizer->Observe(
-        *samples, [&](double share) { progress.Show(share); }, resume));
-  }
-  TERN_ASSIGN(const int code, Finish(*before, *quantizer, *samples, pictures));
+  std::optional<Progress> progress;  // of one phase at a time
+  const char* phase = nullptr;
+  const auto show = [&](const char* title) {
+    return [&progress, &phase, title](double share) {
+      if (phase != title) progress.emplace(phase = title);
+      progress->Show(share);
+    };
+  };
+  compress::StaticOptions options = options_;
+  options.calibrating = show("calibrating");
+  options.measuring = show("measuring layers");
+  TERN_ASSIGN(options.resume, ResumeFrom());
+  QuantizeReport report{.model = model_, .method = method_};
+  TERN_ASSIGN(report.result, compress::QuantizeStatic(std::move(graph), *samples, options));
+  progress.reset();
+  TERN_ASSIGN(const int code, Finish(*before, std::move(report), pictures));
   std::error_code ignored;
   if (!state_.empty()) std::filesystem::remove(state_, ignored);
   return code;

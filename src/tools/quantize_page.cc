@@ -16,7 +16,7 @@ std::string Number(double v, const char* unit = "") {
   return std::isfinite(v) ? fmt::format("<td class=\"n\">{:.4g}{}</td>", v, unit) : "<td class=\"n\">∞</td>";
 }
 
-double TimeOf(const RunCost& cost, const std::string& layer) {
+double TimeOf(const compress::RunCost& cost, const std::string& layer) {
   const auto it = cost.layers.find(layer);
   return it == cost.layers.end() ? 0 : it->second;
 }
@@ -43,16 +43,17 @@ std::string Histogram(const compress::GridReport& v) {
   return svg + "</svg>";
 }
 
-std::string LayerRows(const QuantizeReport& r) {
+std::string LayerRows(const compress::StaticReport& r) {
   std::string rows;
   for (size_t i = 0; i < r.layers.size(); ++i) {
-    const compress::LayerReport& layer = r.made->layers[i];
+    const compress::LayerReport& layer = r.made.layers[i];
     const auto alone = r.alone.find(layer.name);
     rows += fmt::format("<tr><td class=\"name\">{}</td>", HtmlText(layer.name));
     rows += Number(r.layers[i].sqnr()) + Number(r.layers[i].cosine()) + Number(r.layers[i].max_error());
     rows += alone == r.alone.end() ? "<td></td>" : Number(alone->second);
     rows += Number(layer.nearest_error) + Number(layer.error);
-    rows += Number(TimeOf(r.before, layer.name)) + Number(TimeOf(r.after, layer.name)) + "</tr>\n";
+    rows +=
+        Number(TimeOf(r.costs.before, layer.name)) + Number(TimeOf(r.costs.after, layer.name)) + "</tr>\n";
   }
   return rows;
 }
@@ -61,18 +62,16 @@ std::string LayerRows(const QuantizeReport& r) {
 
 std::string ReportPage(const QuantizeReport& r) {
   std::string values, floats;
-  for (const compress::GridReport& v : r.made->grids)
+  for (const compress::GridReport& v : r.result.made.grids)
     values += fmt::format("<tr><td class=\"name\">{}</td><td>{}</td>{}{}{}<td class=\"n\">{}</td>{}</tr>\n",
                           HtmlText(v.value), Histogram(v), Number(v.observed.low), Number(v.observed.high),
                           Number(v.grid.scale), v.grid.zero, Number(v.sqnr));
-  for (const auto& [name, why] : r.made->floats)
+  for (const auto& [name, why] : r.result.made.floats)
     floats += fmt::format("<li>{}: {}</li>\n", HtmlText(name), HtmlText(why));
-  QuantizeReport summary = r;
-  summary.layers.clear();
   return FillPage("quantize.html", {{"title", HtmlText(r.model)},
                                     {"name", HtmlText(r.model.substr(r.model.find_last_of('/') + 1))},
-                                    {"summary", HtmlText(ReportText(summary))},
-                                    {"layers", LayerRows(r)},
+                                    {"summary", HtmlText(ReportText(r, false))},
+                                    {"layers", LayerRows(r.result)},
                                     {"floats", floats.empty() ? "<li>none</li>" : floats},
                                     {"values", values}});
 }

@@ -4,13 +4,12 @@
 
 #include <filesystem>
 
-#include "data/json_writer.h"
+#include "quantize/quantize.h"
+#include "quantize/report.h"
 #include "tools/progress.h"
 
 namespace tern::tools {
 namespace {
-
-constexpr int64_t kDefaultBlock = 32;
 
 void Print(const compress::WeightOnlyReport& report, const std::string& model, const std::string& out) {
   std::error_code ignored;
@@ -21,21 +20,6 @@ void Print(const compress::WeightOnlyReport& report, const std::string& model, c
   fmt::print(
       "{}: {} layers, {:.1f} dB on average; their weights {} -> {} bytes; file {:.1f} % of {:.0f} bytes\n",
       out, report.layers.size(), mean, report.bytes_before, report.bytes_after, 100 * after / before, before);
-}
-
-void PrintJson(const compress::WeightOnlyReport& report, const std::string& model, const std::string& out) {
-  std::error_code ignored;
-  data::JsonWriter json;
-  json.BeginObject().Key("output").Text(out).Key("bytes").BeginObject();
-  json.Key("before").Unsigned(std::filesystem::file_size(model, ignored));
-  json.Key("after").Unsigned(std::filesystem::file_size(out, ignored)).EndObject();
-  json.Key("weight_bytes").BeginObject().Key("before").Int(report.bytes_before);
-  json.Key("after").Int(report.bytes_after).EndObject().Key("layers").BeginArray();
-  for (const compress::WeightOnlyLayer& layer : report.layers) {
-    json.BeginObject().Key("name").Text(layer.node).Key("inputs").Int(layer.inputs);
-    json.Key("outputs").Int(layer.outputs).Key("sqnr_db").Number(layer.sqnr).EndObject();
-  }
-  fmt::print("{}\n", json.EndArray().EndObject().text());
 }
 
 }  // namespace
@@ -74,16 +58,14 @@ Status WeightFlags::Check(const Args& args) const {
 Result<int> WeightFlags::Run(Graph& graph, const std::string& model, compress::Samples* samples,
                              const std::vector<std::string>& keep, int64_t threads, const SaveOptions& out,
                              bool json) const {
-  compress::WeightOnlyOptions options;
-  options.format.bits = weights_ == "int4" ? 4 : 8;
-  options.format.block = block_ >= 0 ? block_ : weights_ == "int4" ? kDefaultBlock : 0;
-  options.format.search = options.format.bits == 4;
-  options.dynamic = dynamic_;
-  options.method = method_ == "gptq"  ? compress::WeightMethod::kGptq
-                   : method_ == "awq" ? compress::WeightMethod::kAwq
-                                      : compress::WeightMethod::kNearest;
-  options.keep = keep;
-  options.threads = static_cast<int>(threads);
+  quantize::Options names;
+  names.weights = weights_;
+  names.block = block_;
+  names.weight_method = method_;
+  names.dynamic = dynamic_;
+  names.keep_float = keep;
+  names.threads = static_cast<int>(threads);
+  const compress::WeightOnlyOptions options = quantize::WeightOptionsOf(names);
   compress::WeightOnlyReport report;
   {
     Progress progress("quantizing");
@@ -91,7 +73,10 @@ Result<int> WeightFlags::Run(Graph& graph, const std::string& model, compress::S
                                                   [&](double share) { progress.Show(share); }));
   }
   TERN_TRY(out.Save(graph, model).status());
-  json ? PrintJson(report, model, out.path()) : Print(report, model, out.path());
+  if (json)
+    fmt::print("{}\n", quantize::WeightsJson(quantize::FilesOf(model, out.path()), report));
+  else
+    Print(report, model, out.path());
   return 0;
 }
 

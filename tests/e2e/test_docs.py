@@ -79,7 +79,7 @@ class Examples(CliTest):
                 source, program = folder / f"app{i}.cc", folder / f"app{i}"
                 source.write_text(block.text)
                 subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", source, "-o", program, f"-I{folder}/prefix/include",
-                                f"-L{library}", *(["-ltern_pipeline"] if "tern/pipeline.hpp" in block.text else []), "-ltern", "-pthread"], check=True)
+                                f"-L{library}", *(f"-ltern_{part}" for part in ("pipeline", "quantize") if f"tern/{part}.hpp" in block.text), "-ltern", "-pthread"], check=True)
                 done = subprocess.run([program], cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)), capture_output=True,
                                       text=True, check=False, timeout=120)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -10,43 +10,13 @@
 #include <cstring>
 #include <memory>
 
+#include "bindings/python/raise.h"
 #include "tern/pipeline.hpp"
 
 namespace nb = nanobind;
 
 namespace tern::python {
 namespace {
-
-// The names by which python/tern/errors.py knows the codes.
-const char* NameOf(Code code) {
-  switch (code) {
-    case Code::kInvalidArgument:
-      return "invalid argument";
-    case Code::kInvalidModel:
-      return "invalid model";
-    case Code::kUnsupported:
-      return "unsupported";
-    case Code::kNotFound:
-      return "not found";
-    case Code::kIo:
-      return "i/o error";
-    case Code::kResourceExhausted:
-      return "resource exhausted";
-    case Code::kCancelled:
-      return "cancelled";
-    default:
-      return "internal error";
-  }
-}
-
-[[noreturn]] void Raise(const Status& status) {
-  const std::string& text = status.message();
-  const nb::object message =
-      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
-  const nb::object error = nb::module_::import_("tern.errors").attr("make")(NameOf(status.code()), message);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  throw nb::python_error();
-}
 
 nb::dlpack::dtype TypeOf(const Value& value) {
   switch (value.dtype()) {

@@ -1,0 +1,41 @@
+// Quantizes a model and writes it to a file, as `tern quantize` does. For the APIs.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compress/weights/weight_only.h"
+#include "ir/graph.h"
+
+namespace tern::quantize {
+
+struct Options {
+  // Static quantization.
+  std::string calib;                    // a folder or an .npz file with samples
+  std::string preprocess = "imagenet";  // pictures: imagenet, none or a .json file
+  std::string method = "mse";           // how the ranges of activations are chosen
+  double percentile = 99.99;            // of method percentile
+  int64_t samples = 0;                  // use the first ones; 0 means all
+  int bits = 8;                         // of activations, 8 or 16
+  bool symmetric = false, per_tensor = false, adaround = true, bias_correction = true, equalize = false;
+  double min_sqnr = 0;
+  bool fastest = false, layers = false, sensitivity = false;
+  // Weight-only and dynamic quantization.
+  std::string weights;                    // "int8" or "int4"; empty: static quantization
+  int64_t block = -1;                     // inputs that share a scale; -1: 32 for int4, 0 (all) for int8
+  std::string weight_method = "nearest";  // nearest, gptq or awq
+  bool dynamic = false;
+  // Both.
+  std::vector<std::string> keep_float;  // names of layers
+  int threads = 0;
+  bool external_data = false;
+};
+
+// The options of weight-only quantization for these names. The caller has checked them.
+compress::WeightOnlyOptions WeightOptionsOf(const Options& options);
+
+// `model` is the file that the graph was loaded from. Returns the report, one JSON object.
+Result<std::string> Quantize(std::unique_ptr<Graph> graph, const std::string& model,
+                             const std::string& output, const Options& options);
+
+}  // namespace tern::quantize
