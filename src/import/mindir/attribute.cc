@@ -38,7 +38,8 @@ Result<Item> Scalar(const A& a, int index) {
   }
   if (IsFloat(dtype)) {
     if (a.has_f() && index == 0) return NumberOf(dtype, static_cast<double>(a.f()));
-    return index < a.floats_size() ? NumberOf(dtype, static_cast<double>(a.floats(index))) : Result<Item>(missing());
+    return index < a.floats_size() ? NumberOf(dtype, static_cast<double>(a.floats(index)))
+                                   : Result<Item>(missing());
   }
   if (a.has_i() && index == 0) return NumberOf(dtype, a.i());
   return index < a.ints_size() ? NumberOf(dtype, a.ints(index)) : Result<Item>(missing());
@@ -92,7 +93,8 @@ Result<Item> FromTyped(A& a, import::ExternalFiles* files) {
 // Reads the structure of an attribute of version 0, such as "Tuple[value1,Tuple[value2,],]".
 class StructureParser {
  public:
-  StructureParser(A& a, import::ExternalFiles* files, std::string_view text) : a_(a), files_(files), text_(text) {}
+  StructureParser(A& a, import::ExternalFiles* files, std::string_view text)
+      : a_(a), files_(files), text_(text) {}
 
   Result<Item> Parse(int depth = 0) {
     if (depth > kMaxDepth) return InvalidModel("attribute '", a_.name(), "' nests deeper than ", kMaxDepth);

@@ -27,8 +27,8 @@ struct Cipher {
 constexpr Cipher kCiphers[] = {
     {"\xd8\x5e\x3a\x7f"sv, "AES-GCM"}, {"\xd9\x5e\x3a\x7f"sv, "AES-CBC"}, {"\xda\x5e\x3a\x7f"sv, "SM4-CBC"}};
 
-// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read it,
-// because the parsed message contains a copy.
+// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
+// it, because the parsed message contains a copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -65,8 +65,9 @@ template <class Message> bool Parse(const void* data, size_t size, Message& mess
 Status CheckBytes(std::string_view bytes) {
   for (const Cipher& cipher : kCiphers)
     if (StartsWith(bytes, cipher.magic))
-      return Unsupported("the MindIR file is encrypted (", cipher.name,
-                         "); export it without enc_key, or decrypt it with mindspore.load(file, dec_key=...)");
+      return Unsupported(
+          "the MindIR file is encrypted (", cipher.name,
+          "); export it without enc_key, or decrypt it with mindspore.load(file, dec_key=...)");
   if (bytes.size() > kMaxMessage)
     return InvalidModel("the MindIR file has ", bytes.size(), " bytes, but a protobuf message has at most ",
                         kMaxMessage);
@@ -78,7 +79,8 @@ Status CheckHeader(const pb::ModelProto& model) {
   if (model.mind_ir_version() < 0 || model.mind_ir_version() > kMaxVersion)
     return Unsupported("mind_ir_version ", model.mind_ir_version(), " is newer than ", kMaxVersion,
                        ", the newest version that Tern supports");
-  if (model.has_little_endian() && !model.little_endian()) return Unsupported("the MindIR file is big-endian");
+  if (model.has_little_endian() && !model.little_endian())
+    return Unsupported("the MindIR file is big-endian");
   return {};
 }
 
@@ -127,6 +129,41 @@ void FillContext(ModelContext& context) {
   for (pb::GraphProto* graph : graphs) context.references[graph] = ReferencesOf(*graph, context);
 }
 
+// Counts the nodes that a graph has after its functions are inlined, up to kMaxNodes + 1. A function that
+// calls itself counts once.
+class NodeCounter {
+ public:
+  explicit NodeCounter(const ModelContext& context) : context_(context) {}
+
+  int64_t Count(const pb::GraphProto& graph) {
+    const auto [it, fresh] = counts_.emplace(&graph, 0);
+    if (!fresh || ++depth_ > kMaxDepth) return it->second;
+    int64_t sum = graph.node_size();
+    for (const auto& node : graph.node()) {
+      if (StartsWith(node.op_type(), "REF::")) sum += CountOf(node.op_type().substr(5));
+      for (const std::string& input : node.input()) sum += CountOf(input);
+      if (sum > kMaxNodes) break;
+    }
+    --depth_;
+    return counts_[&graph] = std::min(sum, kMaxNodes + 1);
+  }
+
+ private:
+  int64_t CountOf(const std::string& name) {
+    const auto it = context_.functions.find(name);
+    return it == context_.functions.end() ? 0 : Count(*it->second);
+  }
+
+  const ModelContext& context_;
+  std::map<const pb::GraphProto*, int64_t> counts_;
+  int depth_ = 0;
+};
+
+Status CheckInlinedSize(const ModelContext& context) {
+  if (NodeCounter(context).Count(context.model->graph()) <= kMaxNodes) return {};
+  return Unsupported("the model has more than ", kMaxNodes, " nodes once its functions are inlined");
+}
+
 void AddMetadata(const pb::ModelProto& model, Graph& graph) {
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) graph.metadata.emplace_back(StrCat("mindir:", key), value);
@@ -166,7 +203,8 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
     ModelContext context;
     context.model = std::make_shared<pb::ModelProto>();
     if (!Parse(data, size, *context.model))
-      return InvalidModel("not a MindIR model: the protobuf message of ", size, " bytes is broken or cut short");
+      return InvalidModel("not a MindIR model: the protobuf message of ", size,
+                          " bytes is broken or cut short");
     TERN_TRY(CheckHeader(*context.model));
     if (!path.empty()) {
       const auto parent = fs::path(path).parent_path();
@@ -175,6 +213,7 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
     }
     FillContext(context);
     TERN_TRY(ListUnsupported(context));
+    TERN_TRY(CheckInlinedSize(context));
     auto graph = std::make_unique<Graph>(context.model->graph().name());
     AddMetadata(*context.model, *graph);
     TERN_TRY(GraphImporter(context, *graph, nullptr).ImportMain(*context.model->mutable_graph()));

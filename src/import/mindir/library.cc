@@ -1,4 +1,5 @@
-// The entry point of libtern_mindir.so, the MindIR importer. Tern loads this library when it reads a MindIR model.
+// The entry point of libtern_mindir.so, the MindIR importer. Tern loads this library when it reads a MindIR
+// model.
 #include "import/mindir/importer.h"
 #include "import/mindir/operators.h"
 #include "load/importer.h"

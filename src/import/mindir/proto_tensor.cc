@@ -9,9 +9,10 @@ namespace tern::mindir {
 namespace {
 
 // kTypes[number] is the type with this number in TensorProto.DataType.
-constexpr DType kTypes[] = {DType::kInvalid, DType::kF32, DType::kU8,     DType::kI8,   DType::kU16, DType::kI16,
-                            DType::kI32,     DType::kI64, DType::kString, DType::kBool, DType::kF16, DType::kF64,
-                            DType::kU32,     DType::kU64, DType::kC64,    DType::kC128, DType::kBF16, DType::kF64};
+constexpr DType kTypes[] = {DType::kInvalid, DType::kF32,  DType::kU8,  DType::kI8,     DType::kU16,
+                            DType::kI16,     DType::kI32,  DType::kI64, DType::kString, DType::kBool,
+                            DType::kF16,     DType::kF64,  DType::kU32, DType::kU64,    DType::kC64,
+                            DType::kC128,    DType::kBF16, DType::kF64};
 constexpr int kTypeCount = sizeof kTypes / sizeof kTypes[0];
 
 constexpr int64_t kFirstTypeId = 30;
@@ -47,11 +48,13 @@ Result<Tensor> FromFile(const pb::TensorProto& p, DType dtype, Dims dims, import
   if (length < 0 || static_cast<size_t>(length) != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted,
                         " bytes, but the length of its external data is ", length);
-  if (offset < 0 || static_cast<size_t>(offset) > file.size() || wanted > file.size() - static_cast<size_t>(offset))
+  if (offset < 0 || static_cast<size_t>(offset) > file.size() ||
+      wanted > file.size() - static_cast<size_t>(offset))
     return InvalidModel("tensor '", p.name(), "' needs ", wanted, " bytes at ", offset, " of '", location,
                         "', which has ", file.size());
   if (const int order = std::to_integer<int>(file.data()[0]); wanted && order != 1)
-    return Unsupported("the data file '", location, "' is ", order == 0 ? "big-endian" : "encrypted or damaged");
+    return Unsupported("the data file '", location, "' is ",
+                       order == 0 ? "big-endian" : "encrypted or damaged");
   Buffer bytes = file.Slice(static_cast<size_t>(offset), wanted);
   const size_t align = std::max<size_t>(1, static_cast<size_t>(BitWidth(dtype)) / 8);
   Tensor view = Tensor::View(bytes, dtype, std::move(dims));
@@ -82,8 +85,8 @@ Result<Tensor> TensorFromMindir(pb::TensorProto& p, import::ExternalFiles* files
   if (p.has_external_data()) return FromFile(p, *dtype, std::move(dims), files);
   const size_t wanted = BytesOf(*dtype, static_cast<size_t>(CountOf(dims)));
   if (p.raw_data().size() != wanted)
-    return InvalidModel("tensor '", p.name(), "' ", Describe(*dtype, dims), " needs ", wanted, " bytes, but has ",
-                        p.raw_data().size());
+    return InvalidModel("tensor '", p.name(), "' ", Describe(*dtype, dims), " needs ", wanted,
+                        " bytes, but has ", p.raw_data().size());
   if (wanted >= kWorthMoving) {
     auto text = std::make_shared<std::string>(std::move(*p.mutable_raw_data()));
     if (reinterpret_cast<uintptr_t>(text->data()) % 16 == 0)

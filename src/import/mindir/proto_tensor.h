@@ -15,8 +15,8 @@ Result<DType> DTypeFromMindir(int data_type);
 // result type of Cast.
 Result<DType> DTypeFromTypeId(int64_t id);
 
-// Reads a tensor. Moves large data out of the message. `files` provides the data of external tensors; if it is
-// null, external data is an error.
+// Reads a tensor. Moves large data out of the message. `files` provides the data of external tensors; if it
+// is null, external data is an error.
 Result<Tensor> TensorFromMindir(pb::TensorProto& proto, import::ExternalFiles* files);
 // Returns a declared type. A dim of -1 is the symbol PREFIX_AXIS, or unknown if `prefix` is empty. The dims
 // [-2] mean that the rank is unknown.

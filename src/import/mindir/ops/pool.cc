@@ -7,8 +7,8 @@
 namespace tern::mindir {
 namespace {
 
-// MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides, pad_mode,
-// data_format.
+// MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides,
+// pad_mode, data_format.
 Status Pool(MindNode& n, const char* kind, int spatial) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, spatial + 2, spatial + 2));
@@ -48,14 +48,16 @@ Converter MaxPoolWithIndex(int spatial, int first) {
     TERN_TRY(Require(n, 0));
     TERN_TRY(RequireRank(n, 0, spatial + 1, spatial + 2));
     AttrList attrs = KernelAttrs(n, "max", spatial, first);
-    attrs.emplace_back("dilations",
-                       SpatialPart(n.Ints(first < 0 ? n.kAttribute : first + 3, {"dilation"}, {1}), spatial, false));
+    attrs.emplace_back(
+        "dilations",
+        SpatialPart(n.Ints(first < 0 ? n.kAttribute : first + 3, {"dilation"}, {1}), spatial, false));
     attrs.emplace_back("ceil_mode", n.Bool(first < 0 ? n.kAttribute : first + 4, {"ceil_mode"}));
     Emit e(n);
     const bool single = n.RankOf(0) == spatial + 1;
     Value* x = single ? e.Unsqueeze(n.In(0), {0}) : n.In(0);
     Value* y = n.b.Op("Pool", {x}, attrs);
-    n.OutItem(Item::Tuple({Item::Of(single ? e.Squeeze(y, {0}) : y), Item::Text(StrCat("the indices of ", n.op()))}));
+    n.OutItem(Item::Tuple(
+        {Item::Of(single ? e.Squeeze(y, {0}) : y), Item::Text(StrCat("the indices of ", n.op()))}));
     return {};
   };
 }
@@ -93,7 +95,8 @@ Result<Value*> Adapt(MindNode& n, bool max, int spatial) {
   TERN_TRY(RequireRank(n, 0, spatial + 1, spatial + 2));
   auto wanted = n.Ints(1, {"output_size"}, {1});
   if (wanted.size() == 1) wanted.assign(static_cast<size_t>(spatial), wanted[0]);
-  if (wanted.size() != static_cast<size_t>(spatial)) return n.Bad("output_size has ", wanted.size(), " numbers");
+  if (wanted.size() != static_cast<size_t>(spatial))
+    return n.Bad("output_size has ", wanted.size(), " numbers");
   Emit e(n);
   Value* y = n.In(0);
   const char* kind = max ? "max" : "mean";
