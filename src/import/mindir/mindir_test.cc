@@ -136,6 +136,39 @@ TEST(Mindir, ReadsAttributesOfVersion0) {
   ExpectError(m, "'kernel_size' must be integers");
 }
 
+// In the format NHWC, a convolution has its numbers as [1, h, w, 1], a pooling as [1, 1, h, w].
+TEST(Mindir, ReadsTheFormatNhwc) {
+  Model m;
+  m.proto.clear_mind_ir_version();
+  m.Input("x", {1, 8, 6, 1});
+  m.Parameter("w", {2, 1, 1, 1}, {1, 2});
+  auto* conv = m.Node("Conv2D", {"g:x", "g:w"}, "g:c");
+  auto* pool = m.Node("MaxPool", {"g:c"}, "g:y");
+  const auto add = [](pb::NodeProto* node, const char* name, std::vector<int64_t> values) {
+    auto* a = node->add_attribute();
+    a->set_name(name);
+    a->set_type(A::TUPLE);
+    for (const int64_t v : values) {
+      auto* element = a->add_values();
+      element->set_type(A::INT64);
+      element->add_ints(v);
+    }
+  };
+  for (auto* node : {conv, pool}) {
+    auto* format = node->add_attribute();
+    format->set_name("format");
+    format->set_type(A::STRING);
+    format->set_s("NHWC");
+  }
+  add(conv, "stride", {1, 2, 1, 1});
+  add(pool, "kernel_size", {1, 1, 1, 3});
+  add(pool, "strides", {1, 1, 1, 3});
+  m.Output("g:y");
+  const auto graph = m.Read();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[1,4,2,2]");
+}
+
 TEST(Mindir, TuplesBecomeOutputs) {
   Model m;
   m.Input("x", {2});

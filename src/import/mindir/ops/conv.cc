@@ -8,8 +8,7 @@
 namespace tern::mindir {
 namespace {
 
-constexpr WindowInputs kAttributes = {MindNode::kAttribute, MindNode::kAttribute, MindNode::kAttribute,
-                                      MindNode::kAttribute};
+constexpr WindowInputs kAttributes = {MindNode::kAttribute, MindNode::kAttribute, MindNode::kAttribute};
 
 Status Conv(MindNode& n, int spatial) {
   TERN_TRY(Require(n, 0, kFloats));
@@ -19,7 +18,7 @@ Status Conv(MindNode& n, int spatial) {
   Emit e(n);
   const bool last = IsChannelsLast(n, n.kAttribute);
   Value* w = last ? ChannelsFirst(e, n.In(1)) : n.In(1);
-  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, spatial));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, spatial, last));
   attrs.emplace_back("dilations",
                      SpatialPart(n.Ints(n.kAttribute, {"dilation", "dilations"}, {1}), spatial, last));
   attrs.emplace_back("group", n.Int(n.kAttribute, {"group", "groups"}, 1));
@@ -37,7 +36,7 @@ Status Depthwise(MindNode& n) {
   Emit e(n);
   const Shape& s = n.In(1)->type.shape;
   if (!s.fully_known() || s[0].value() != 1) return n.NotYet("a channel multiplier other than 1");
-  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, 2));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, 2, false));
   attrs.emplace_back("dilations", SpatialPart(n.Ints(n.kAttribute, {"dilation"}, {1}), 2, false));
   attrs.emplace_back("group", s[1].value());
   n.Out(n.b.Op("Conv", {n.In(0), e.Transpose(n.In(1), {1, 0, 2, 3})}, attrs));

@@ -24,11 +24,10 @@ std::vector<int64_t> SpatialPart(const std::vector<int64_t>& numbers, int spatia
   return {begin, begin + spatial};
 }
 
-Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial) {
-  const bool last = IsChannelsLast(n, inputs.format);
+Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial, bool channels_last) {
   const auto wanted = static_cast<size_t>(spatial);
   AttrList attrs = {
-      {"strides", SpatialPart(n.Ints(inputs.strides, {"stride", "strides"}, {1}), spatial, last)}};
+      {"strides", SpatialPart(n.Ints(inputs.strides, {"stride", "strides"}, {1}), spatial, channels_last)}};
   const std::string mode = n.Text(inputs.pad_mode, {"pad_mode"}, "valid", {"pad", "same", "valid"});
   if (mode == "same") attrs.emplace_back("auto_pad", "same_upper");
   if (mode == "same" || mode == "valid") return attrs;
