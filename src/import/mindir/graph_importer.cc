@@ -71,7 +71,7 @@ Result<Item> GraphImporter::FindConstant(const std::string& name) {
   const auto node = context_.constants.find(name);
   if (node == context_.constants.end()) return InvalidModel("'", name, "' does not exist");
   if (node->second->attribute_size() == 0) return InvalidModel("constant '", name, "' has no value");
-  auto item = ItemFromAttribute(*node->second->mutable_attribute(0), context_.files.get());
+  auto item = ItemFromAttribute(node->second->attribute(0), context_.files.get());
   if (!item.ok()) return item.TakeStatus().While(StrCat("reading constant '", name, "'"));
   // A larger tensor is added to the main graph, where all graphs can use it.
   if (item->is(Item::Kind::kConstant) && item->constant.size() > 1) {
@@ -108,7 +108,7 @@ Result<const Attributes*> GraphImporter::AttributesOf(const pb::NodeProto& node,
   const auto& protos = primitive.proto ? primitive.proto->attribute() : node.attribute();
   for (const auto& proto : protos) {
     if (!primitive.proto && StartsWith(proto.ref_attr_name(), "shape:")) continue;  // the type of the result
-    auto item = ItemFromAttribute(const_cast<pb::AttributeProto&>(proto), context_.files.get());
+    auto item = ItemFromAttribute(proto, context_.files.get());
     // Attributes that no converter reads may have forms that Tern does not know.
     it->second[proto.name()] = item.ok() ? *item : Item::Text("an attribute that Tern cannot read");
   }

@@ -8,6 +8,7 @@
 
 #include "core/mapped_files.h"
 #include "import/common/unsupported.h"
+#include "import/mindir/raw_data.h"
 #include "ops/ops.h"
 
 namespace tern::mindir {
@@ -117,16 +118,16 @@ std::set<const pb::GraphProto*> ReferencesOf(const pb::GraphProto& graph, const 
 }
 
 void FillContext(ModelContext& context) {
-  pb::ModelProto& model = *context.model;
-  std::vector<pb::GraphProto*> graphs = {model.mutable_graph()};
-  for (auto& function : *model.mutable_functions()) graphs.push_back(&function);
-  for (auto& primitive : *model.mutable_primitives()) context.primitives[primitive.name()] = &primitive;
-  for (pb::GraphProto* graph : graphs) {
+  const pb::ModelProto& model = *context.model;
+  std::vector<const pb::GraphProto*> graphs = {&model.graph()};
+  for (const auto& function : model.functions()) graphs.push_back(&function);
+  for (const auto& primitive : model.primitives()) context.primitives[primitive.name()] = &primitive;
+  for (const pb::GraphProto* graph : graphs) {
     context.functions[graph->name()] = graph;
-    for (auto& node : *graph->mutable_node())
+    for (const auto& node : graph->node())
       if (node.op_type() == "Constant" && node.output_size() == 1) context.constants[node.output(0)] = &node;
   }
-  for (pb::GraphProto* graph : graphs) context.references[graph] = ReferencesOf(*graph, context);
+  for (const pb::GraphProto* graph : graphs) context.references[graph] = ReferencesOf(*graph, context);
 }
 
 // Counts the nodes that a graph has after its functions are inlined, up to kMaxNodes + 1. A function that
@@ -196,15 +197,30 @@ Status ListUnsupported(const ModelContext& context) {
   return missing.status();
 }
 
-Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& path) {
+namespace {
+
+// Parses the model. Data of parameters that is left out of the message is added to context.data.
+Status ParseModel(const Buffer& bytes, ModelContext& context) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto split = SplitRawData(text);
+  const std::string_view message = split ? std::string_view(split->stripped) : text;
+  if (!Parse(message.data(), message.size(), *context.model))
+    return InvalidModel("not a MindIR model: the protobuf message of ", text.size(), " bytes is broken or cut short");
+  if (!split) return {};
+  for (const RawSpan& span : split->spans)
+    context.data[&context.model->graph().parameter(span.parameter)] = bytes.Slice(span.offset, span.size);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Graph>> ImportBytes(const Buffer& bytes, const std::string& path) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
-    TERN_TRY(CheckBytes({static_cast<const char*>(data), size}));
+    TERN_TRY(CheckBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     ModelContext context;
     context.model = std::make_shared<pb::ModelProto>();
-    if (!Parse(data, size, *context.model))
-      return InvalidModel("not a MindIR model: the protobuf message of ", size,
-                          " bytes is broken or cut short");
+    TERN_TRY(ParseModel(bytes, context));
     TERN_TRY(CheckHeader(*context.model));
     if (!path.empty()) {
       const auto parent = fs::path(path).parent_path();
@@ -216,7 +232,7 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
     TERN_TRY(CheckInlinedSize(context));
     auto graph = std::make_unique<Graph>(context.model->graph().name());
     AddMetadata(*context.model, *graph);
-    TERN_TRY(GraphImporter(context, *graph, nullptr).ImportMain(*context.model->mutable_graph()));
+    TERN_TRY(GraphImporter(context, *graph, nullptr).ImportMain(context.model->graph()));
     graph->RemoveDeadNodes();
     graph->RemoveUnusedConstants();
     return graph;

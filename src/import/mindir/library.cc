@@ -7,7 +7,7 @@
 namespace tern::mindir {
 
 static Result<std::unique_ptr<Graph>> Read(const load::Source& source, load::ReadContext&) {
-  return ImportBytes(source.bytes.data(), source.bytes.size(), source.path);
+  return ImportBytes(source.bytes, source.path);
 }
 
 }  // namespace tern::mindir

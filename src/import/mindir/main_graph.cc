@@ -43,11 +43,14 @@ Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   return {};
 }
 
-Status GraphImporter::AddParameters(pb::GraphProto& proto) {
+Status GraphImporter::AddParameters(const pb::GraphProto& proto) {
   if (proto.map_parameter_size())
     return Unsupported("the model has ", proto.map_parameter_size(), " map parameters");
-  for (auto& parameter : *proto.mutable_parameter()) {
-    TERN_ASSIGN(Tensor tensor, TensorFromMindir(parameter, context_.files.get()));
+  for (const auto& parameter : proto.parameter()) {
+    const auto data = context_.data.find(&parameter);
+    const bool moved = data != context_.data.end();
+    TERN_ASSIGN(Tensor tensor, moved ? TensorFromBytes(parameter, data->second, context_.files != nullptr)
+                                     : TensorFromMindir(parameter, context_.files.get()));
     const std::string name = parameter.ref_key().empty() ? ShortName(parameter.name()) : parameter.ref_key();
     names_[parameter.name()] = Item::Of(graph_.AddConstant(std::move(tensor), name));
   }
@@ -80,7 +83,7 @@ Status GraphImporter::SetOutputs(const Item& result, const pb::GraphProto& proto
   return {};
 }
 
-Status GraphImporter::ImportMain(pb::GraphProto& proto) {
+Status GraphImporter::ImportMain(const pb::GraphProto& proto) {
   TERN_TRY(AddInputs(proto));
   TERN_TRY(AddParameters(proto));
   TERN_ASSIGN(Item result, RunNodes(proto));
