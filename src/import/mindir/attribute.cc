@@ -38,14 +38,15 @@ Result<Item> Scalar(const A& a, int index) {
   }
   if (IsFloat(dtype)) {
     if (a.has_f() && index == 0) return NumberOf(dtype, static_cast<double>(a.f()));
-    return index < a.floats_size() ? NumberOf(dtype, static_cast<double>(a.floats(index))) : Result<Item>(missing());
+    return index < a.floats_size() ? NumberOf(dtype, static_cast<double>(a.floats(index)))
+                                   : Result<Item>(missing());
   }
   if (a.has_i() && index == 0) return NumberOf(dtype, a.i());
   return index < a.ints_size() ? NumberOf(dtype, a.ints(index)) : Result<Item>(missing());
 }
 
 // A tensor without data stands for its element type.
-Result<Item> FromTensor(pb::TensorProto& t, import::ExternalFiles* files) {
+Result<Item> FromTensor(const pb::TensorProto& t, import::ExternalFiles* files) {
   if (!t.has_raw_data() && !t.has_external_data()) {
     TERN_ASSIGN(DType dtype, DTypeFromMindir(t.data_type()));
     return Item::TypeOf(dtype);
@@ -54,7 +55,7 @@ Result<Item> FromTensor(pb::TensorProto& t, import::ExternalFiles* files) {
   return Item::Constant(std::move(tensor), false);
 }
 
-Result<Item> FromTyped(A& a, import::ExternalFiles* files) {
+Result<Item> FromTyped(const A& a, import::ExternalFiles* files) {
   switch (a.type()) {
     case A::NONE:
     case A::TYPE_NULL:
@@ -63,15 +64,15 @@ Result<Item> FromTyped(A& a, import::ExternalFiles* files) {
     case A::IOMONAD:
       return Item::Monad();
     case A::TENSOR:
-      return FromTensor(*a.mutable_t(), files);
+      return FromTensor(a.t(), files);
     case A::TENSORS: {
       if (a.tensors_size() == 0) return InvalidModel("attribute '", a.name(), "' has no tensor");
-      return FromTensor(*a.mutable_tensors(0), files);
+      return FromTensor(a.tensors(0), files);
     }
     case A::TUPLE:
     case A::LIST: {
       std::vector<Item> items;
-      for (auto& value : *a.mutable_values()) {
+      for (const auto& value : a.values()) {
         TERN_ASSIGN(Item item, FromTyped(value, files));
         items.push_back(std::move(item));
       }
@@ -92,7 +93,8 @@ Result<Item> FromTyped(A& a, import::ExternalFiles* files) {
 // Reads the structure of an attribute of version 0, such as "Tuple[value1,Tuple[value2,],]".
 class StructureParser {
  public:
-  StructureParser(A& a, import::ExternalFiles* files, std::string_view text) : a_(a), files_(files), text_(text) {}
+  StructureParser(const A& a, import::ExternalFiles* files, std::string_view text)
+      : a_(a), files_(files), text_(text) {}
 
   Result<Item> Parse(int depth = 0) {
     if (depth > kMaxDepth) return InvalidModel("attribute '", a_.name(), "' nests deeper than ", kMaxDepth);
@@ -129,24 +131,24 @@ class StructureParser {
     const int index = static_cast<int>(number) - 1;
     if (a_.tensors_size() == 0) return Scalar(a_, std::max(index, 0));
     if (index < 0 || index >= a_.tensors_size()) return Broken();
-    return FromTensor(*a_.mutable_tensors(index), files_);
+    return FromTensor(a_.tensors(index), files_);
   }
 
-  A& a_;
+  const A& a_;
   import::ExternalFiles* files_;
   std::string_view text_;
 };
 
 }  // namespace
 
-Result<Item> ItemFromAttribute(A& a, import::ExternalFiles* files) {
+Result<Item> ItemFromAttribute(const A& a, import::ExternalFiles* files) {
   if (!a.has_ref_attr_name()) return FromTyped(a, files);
   const std::string form = a.ref_attr_name();
   if (StartsWith(form, "none")) return Item();
   if (StartsWith(form, "Monad")) return Item::Monad();
   if (StartsWith(form, "tensor") || StartsWith(form, "type")) {
     if (a.tensors_size() == 0) return InvalidModel("attribute '", a.name(), "' has no tensor");
-    return FromTensor(*a.mutable_tensors(0), files);
+    return FromTensor(a.tensors(0), files);
   }
   if (StartsWith(form, "scalar") || StartsWith(form, "Tuple") || StartsWith(form, "List"))
     return StructureParser(a, files, form).Parse();

@@ -6,7 +6,7 @@
 namespace tern::mindir {
 
 // Attributes since version 1 have a type. In version 0, `ref_attr_name` describes the structure, such as
-// "scalar:Tuple[value1,value2,]". Moves large tensors out of the message.
-Result<Item> ItemFromAttribute(pb::AttributeProto& proto, import::ExternalFiles* files);
+// "scalar:Tuple[value1,value2,]".
+Result<Item> ItemFromAttribute(const pb::AttributeProto& proto, import::ExternalFiles* files);
 
 }  // namespace tern::mindir

@@ -14,7 +14,8 @@ bool HoldsItems(const Item& item) {
 Status Flatten(const Item& item, Builder& b, std::vector<Value*>& values) {
   if (item.is(Item::Kind::kValue)) values.push_back(item.value);
   if (item.is(Item::Kind::kConstant)) values.push_back(b.Const(item.constant));
-  if (item.is(Item::Kind::kSwitch)) return Unsupported("a function that depends on a condition is stored in a value");
+  if (item.is(Item::Kind::kSwitch))
+    return Unsupported("a function that depends on a condition is stored in a value");
   for (size_t i = 0; HoldsItems(item) && i < item.size(); ++i) TERN_TRY(Flatten(item[i], b, values));
   return b.status();
 }
@@ -34,10 +35,12 @@ Item Unflatten(const Item& item, const std::vector<Value*>& values, size_t& next
 }
 
 bool SameStructure(const Item& a, const Item& b) {
-  const auto tensor = [](const Item& item) { return item.is(Item::Kind::kValue) || item.is(Item::Kind::kConstant); };
+  const auto tensor = [](const Item& item) {
+    return item.is(Item::Kind::kValue) || item.is(Item::Kind::kConstant);
+  };
   if (tensor(a) && tensor(b)) return true;
-  if (a.kind != b.kind || a.size() != b.size() || a.text != b.text || a.dtype != b.dtype || a.graph != b.graph ||
-      a.primitive != b.primitive)
+  if (a.kind != b.kind || a.size() != b.size() || a.text != b.text || a.dtype != b.dtype ||
+      a.graph != b.graph || a.primitive != b.primitive)
     return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (!SameStructure(a[i], b[i])) return false;
@@ -117,7 +120,8 @@ Status GraphImporter::Reconcile(Graph& first, Item& yes, Graph& second, Item& no
 }
 
 Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& arguments,
-                                   const pb::NodeProto& call, int index, int outputs, Item& result, int& count) {
+                                   const pb::NodeProto& call, int index, int outputs, Item& result,
+                                   int& count) {
   Builder b(graph_);
   b.At(ShortName(call.name()), StrCat("Switch, mindir node #", index));
   Value* condition = ConditionOf(b, callee[0], false);
@@ -126,9 +130,11 @@ Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& 
   Graph* then_graph = graph_.AddSubgraph(node, "then");
   TERN_ASSIGN(result, GraphImporter(context_, *then_graph, this).CallItem(callee[1], arguments, call, index));
   Graph* else_graph = graph_.AddSubgraph(node, "else");
-  TERN_ASSIGN(Item other, GraphImporter(context_, *else_graph, this).CallItem(callee[2], arguments, call, index));
+  TERN_ASSIGN(Item other,
+              GraphImporter(context_, *else_graph, this).CallItem(callee[2], arguments, call, index));
   if (!SameStructure(result, other))
-    TERN_TRY(Reconcile(*then_graph, result, *else_graph, other).While(StrCat("importing node '", ShortName(call.name()), "'")));
+    TERN_TRY(Reconcile(*then_graph, result, *else_graph, other)
+                 .While(StrCat("importing node '", ShortName(call.name()), "'")));
   TERN_TRY(FinishBranch(*then_graph, result));
   TERN_TRY(FinishBranch(*else_graph, other));
   count = static_cast<int>(then_graph->outputs().size());
@@ -138,15 +144,16 @@ Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& 
   return node;
 }
 
-// The number of outputs of an If must be known when it is added. For the first call, the If is therefore built
-// twice: the first one has no outputs, and is removed.
+// The number of outputs of an If must be known when it is added. For the first call, the If is therefore
+// built twice: the first one has no outputs, and is removed.
 Result<Item> GraphImporter::CallSwitch(const Item& callee, const std::vector<Item>& arguments,
                                        const pb::NodeProto& call, int index) {
   if (const Tensor* constant = ConstantOf(callee[0]); constant && constant->size() == 1)
     return CallItem(callee[LoadDouble(*constant, 0) != 0 ? 1 : 2], arguments, call, index);
   if (depth_ > kMaxDepth) return Unsupported("function calls nest deeper than ", kMaxDepth);
   std::string key = StrCat(call.name(), "|", context_.loops.size());
-  for (const size_t branch : {1, 2}) key += StrCat("|", callee[branch].graph ? callee[branch].graph->name() : "");
+  for (const size_t branch : {1, 2})
+    key += StrCat("|", callee[branch].graph ? callee[branch].graph->name() : "");
   Item result;
   int count = 0;
   const auto known = context_.output_counts.find(key);
@@ -161,7 +168,8 @@ Result<Item> GraphImporter::CallSwitch(const Item& callee, const std::vector<Ite
   const int wanted = count;
   TERN_ASSIGN(Node * node, AddIf(callee, arguments, call, index, wanted, result, count));
   if (count != wanted)
-    return Unsupported("node '", ShortName(call.name()), "' (Switch) returns ", wanted, " tensors, then ", count);
+    return Unsupported("node '", ShortName(call.name()), "' (Switch) returns ", wanted, " tensors, then ",
+                       count);
   size_t next = 0;
   return Unflatten(result, node->outputs(), next);
 }

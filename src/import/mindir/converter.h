@@ -15,14 +15,15 @@ namespace tern::mindir {
 using Attributes = std::map<std::string, Item, std::less<>>;
 using Names = std::initializer_list<const char*>;
 
-// A MindIR node during import. A converter reads its arguments, emits Tern ops through `b`, and sets its result
-// with Out.
+// A MindIR node during import. A converter reads its arguments, emits Tern ops through `b`, and sets its
+// result with Out.
 //
-// Up to MindSpore 2.2, a primitive has tensors as inputs and the rest as attributes. Since then, the arguments
-// of most primitives are inputs. An accessor with an index and names therefore reads input `index` if the node
-// has so many inputs, and otherwise the first attribute with one of the names. The index kAttribute means that
-// the argument is always an attribute. An argument that is absent or None has the value `otherwise`. If an
-// argument has the wrong kind, the accessor reports an error to `b` and returns `otherwise`.
+// Up to MindSpore 2.2, a primitive has tensors as inputs and the rest as attributes. Since then, the
+// arguments of most primitives are inputs. An accessor with an index and names therefore reads input `index`
+// if the node has so many inputs, and otherwise the first attribute with one of the names. The index
+// kAttribute means that the argument is always an attribute. An argument that is absent or None has the value
+// `otherwise`. If an argument has the wrong kind, the accessor reports an error to `b` and returns
+// `otherwise`.
 class MindNode {
  public:
   static constexpr int kAttribute = -1;

@@ -1,7 +1,7 @@
-// Recognises MindSpore models (MindIR), which are protobuf messages. An encrypted model starts with the number
-// of its cipher.
-#include "load/foreign.h"
+// Recognises MindSpore models (MindIR), which are protobuf messages. An encrypted model starts with the
+// number of its cipher.
 #include "load/format.h"
+#include "load/foreign.h"
 
 namespace tern::load {
 

@@ -20,8 +20,8 @@ void NameValues(const Item& item, const std::string& name, const Graph& graph) {
   for (size_t i = 0; i < item.size(); ++i) NameValues(item[i], StrCat(name, ".", i), graph);
 }
 
-// Casts a result to the element type that MindSpore declares for it, such as the type of indices, which differs
-// between versions. Sizes that inference does not find are taken from the declaration.
+// Casts a result to the element type that MindSpore declares for it, such as the type of indices, which
+// differs between versions. Sizes that inference does not find are taken from the declaration.
 Status ApplyDeclared(Builder& b, const pb::AttributeProto& declared, Item& item) {
   if (item.is(Item::Kind::kTuple) && declared.values_size() == static_cast<int>(item.size())) {
     std::vector<Item> items = *item.items;
@@ -35,8 +35,10 @@ Status ApplyDeclared(Builder& b, const pb::AttributeProto& declared, Item& item)
     return {};
   const auto type = TypeFromMindir(declared.tensors(0), "");
   const DType found = item.value->type.dtype;
-  if (!type.ok() || found == DType::kInvalid || type->dtype == DType::kString || IsComplex(type->dtype)) return {};
-  if (found != type->dtype && !item.value->is_constant()) item.value = b.Op("Cast", {item.value}, {{"to", type->dtype}});
+  if (!type.ok() || found == DType::kInvalid || type->dtype == DType::kString || IsComplex(type->dtype))
+    return {};
+  if (found != type->dtype && !item.value->is_constant())
+    item.value = b.Op("Cast", {item.value}, {{"to", type->dtype}});
   if (item.value->producer) RefineType(item.value->type, *type);
   return b.status();
 }
@@ -56,7 +58,8 @@ std::string ShortName(const std::string& name) {
 
 PrimitiveOf FindPrimitive(const ModelContext& context, const pb::NodeProto& node) {
   const std::string& op = node.op_type();
-  if (!StartsWith(op, kReference)) return {StartsWith(op, kSignature) ? op.substr(kSignature.size()) : op, nullptr};
+  if (!StartsWith(op, kReference))
+    return {StartsWith(op, kSignature) ? op.substr(kSignature.size()) : op, nullptr};
   const auto it = context.primitives.find(op.substr(kReference.size()));
   if (it == context.primitives.end()) return {};
   const std::string& type = it->second->op_type();
@@ -68,7 +71,7 @@ Result<Item> GraphImporter::FindConstant(const std::string& name) {
   const auto node = context_.constants.find(name);
   if (node == context_.constants.end()) return InvalidModel("'", name, "' does not exist");
   if (node->second->attribute_size() == 0) return InvalidModel("constant '", name, "' has no value");
-  auto item = ItemFromAttribute(*node->second->mutable_attribute(0), context_.files.get());
+  auto item = ItemFromAttribute(node->second->attribute(0), context_.files.get());
   if (!item.ok()) return item.TakeStatus().While(StrCat("reading constant '", name, "'"));
   // A larger tensor is added to the main graph, where all graphs can use it.
   if (item->is(Item::Kind::kConstant) && item->constant.size() > 1) {
@@ -97,14 +100,15 @@ Result<Item> GraphImporter::Find(const std::string& name) {
   return FindConstant(name);
 }
 
-Result<const Attributes*> GraphImporter::AttributesOf(const pb::NodeProto& node, const PrimitiveOf& primitive) {
+Result<const Attributes*> GraphImporter::AttributesOf(const pb::NodeProto& node,
+                                                      const PrimitiveOf& primitive) {
   const void* key = primitive.proto ? static_cast<const void*>(primitive.proto) : &node;
   const auto [it, fresh] = context_.attributes.emplace(key, Attributes());
   if (!fresh) return &it->second;
   const auto& protos = primitive.proto ? primitive.proto->attribute() : node.attribute();
   for (const auto& proto : protos) {
     if (!primitive.proto && StartsWith(proto.ref_attr_name(), "shape:")) continue;  // the type of the result
-    auto item = ItemFromAttribute(const_cast<pb::AttributeProto&>(proto), context_.files.get());
+    auto item = ItemFromAttribute(proto, context_.files.get());
     // Attributes that no converter reads may have forms that Tern does not know.
     it->second[proto.name()] = item.ok() ? *item : Item::Text("an attribute that Tern cannot read");
   }
@@ -133,7 +137,8 @@ Result<Item> GraphImporter::ConvertNode(const pb::NodeProto& node, int index) {
   std::vector<Item> inputs;
   for (const std::string& name : node.input()) {
     auto item = Find(name);
-    if (!item.ok()) return item.TakeStatus().While(StrCat("reading the inputs of ", DescribeNode(node, node.op_type())));
+    if (!item.ok())
+      return item.TakeStatus().While(StrCat("reading the inputs of ", DescribeNode(node, node.op_type())));
     inputs.push_back(std::move(*item));
   }
   const PrimitiveOf primitive = FindPrimitive(context_, node);
@@ -152,7 +157,8 @@ Result<Item> GraphImporter::RunNodes(const pb::GraphProto& proto) {
     const pb::NodeProto& node = proto.node(i);
     if (node.op_type() == "Constant") continue;
     if (node.output_size() != 1)
-      return InvalidModel("node #", i, " '", node.name(), "' has ", node.output_size(), " outputs, but must have 1");
+      return InvalidModel("node #", i, " '", node.name(), "' has ", node.output_size(),
+                          " outputs, but must have 1");
     TERN_ASSIGN(Item item, ConvertNode(node, i));
     NameValues(item, ShortName(node.output(0)), graph_);
     names_[node.output(0)] = std::move(item);
@@ -169,8 +175,8 @@ Result<Item> GraphImporter::RunNodes(const pb::GraphProto& proto) {
 // An argument that a call omits is a parameter of the main graph with the same key.
 Status GraphImporter::BindArguments(const pb::GraphProto& function, const std::vector<Item>& arguments) {
   if (arguments.size() > static_cast<size_t>(function.input_size()))
-    return InvalidModel("function '", function.name(), "' has ", function.input_size(), " inputs, but is called with ",
-                        arguments.size());
+    return InvalidModel("function '", function.name(), "' has ", function.input_size(),
+                        " inputs, but is called with ", arguments.size());
   for (int i = 0; i < function.input_size(); ++i) {
     const auto& input = function.input(i);
     if (static_cast<size_t>(i) < arguments.size()) {
@@ -180,7 +186,8 @@ Status GraphImporter::BindArguments(const pb::GraphProto& function, const std::v
     const std::string key = input.tensor_size() ? input.tensor(0).ref_key() : std::string();
     auto item = Find(StrCat(context_.model->graph().name(), ":", key));
     if (key.empty() || !item.ok())
-      return InvalidModel("function '", function.name(), "' is called without its input '", input.name(), "'");
+      return InvalidModel("function '", function.name(), "' is called without its input '", input.name(),
+                          "'");
     names_[input.name()] = *item;
   }
   for (int i = 0; i < function.parameter_size(); ++i)
@@ -192,7 +199,8 @@ Status GraphImporter::BindArguments(const pb::GraphProto& function, const std::v
 Result<Item> GraphImporter::Call(const pb::GraphProto& function, const std::vector<Item>& arguments,
                                  const pb::NodeProto& call, int index) {
   if (depth_ > kMaxDepth)
-    return Unsupported("function calls nest deeper than ", kMaxDepth, ", at function '", function.name(), "'");
+    return Unsupported("function calls nest deeper than ", kMaxDepth, ", at function '", function.name(),
+                       "'");
   for (const auto* loop : context_.loops)
     if (loop == &function) {
       Item again = Item::Tuple(arguments, Item::Kind::kCallAgain);
@@ -209,7 +217,8 @@ Result<Item> GraphImporter::CallItem(const Item& callee, const std::vector<Item>
                                      const pb::NodeProto& call, int index) {
   if (callee.is(Item::Kind::kSwitch)) return CallSwitch(callee, arguments, call, index);
   if (!callee.is(Item::Kind::kFunction))
-    return InvalidModel("node '", call.name(), "' calls '", call.op_type(), "', which is ", callee.Describe());
+    return InvalidModel("node '", call.name(), "' calls '", call.op_type(), "', which is ",
+                        callee.Describe());
   std::vector<Item> all;
   for (size_t i = 0; i < callee.size(); ++i) all.push_back(callee[i]);
   all.insert(all.end(), arguments.begin(), arguments.end());

@@ -1,5 +1,5 @@
-// Converts the graph of a MindIR model into Tern nodes. Calls of functions are inlined. Calls that depend on a
-// condition become If, and functions that call themselves become Loop.
+// Converts the graph of a MindIR model into Tern nodes. Calls of functions are inlined. Calls that depend on
+// a condition become If, and functions that call themselves become Loop.
 #pragma once
 #include <map>
 #include <memory>
@@ -19,15 +19,16 @@ inline constexpr int kMaxDepth = 100;  // the deepest nesting of function calls
 // The data that all graphs of a model share.
 struct ModelContext {
   std::shared_ptr<pb::ModelProto> model;
-  std::unique_ptr<import::ExternalFiles> files;  // null for a model in memory
-  std::map<std::string, pb::NodeProto*> constants;  // nodes Constant of all graphs, by name
+  std::unique_ptr<import::ExternalFiles> files;     // null for a model in memory
+  std::map<std::string, const pb::NodeProto*> constants;  // nodes Constant of all graphs, by name
   std::map<std::string, Item> items;                // the constants that have been read
   std::map<std::string, const pb::GraphProto*> functions;
-  std::map<std::string, pb::PrimitiveProto*> primitives;
+  std::map<std::string, const pb::PrimitiveProto*> primitives;
   std::map<const void*, Attributes> attributes;  // by primitive, or by node if it has its own attributes
   std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;  // the functions that one uses
   std::vector<const pb::GraphProto*> loops;  // the functions whose Loop is being built, outermost first
   std::map<std::string, int> output_counts;  // number of outputs of an If, by its branches
+  std::map<const pb::TensorProto*, Buffer> data;  // the raw_data of parameters whose message has none
   int64_t nodes_left = kMaxNodes;
 };
 
@@ -48,11 +49,11 @@ class GraphImporter {
       : context_(context), graph_(graph), caller_(caller), depth_(caller ? caller->depth_ + 1 : 0) {}
 
   // Imports the main graph with its inputs, parameters and outputs.
-  Status ImportMain(pb::GraphProto& proto);
+  Status ImportMain(const pb::GraphProto& proto);
 
  private:
   Status AddInputs(const pb::GraphProto& proto);
-  Status AddParameters(pb::GraphProto& proto);
+  Status AddParameters(const pb::GraphProto& proto);
   Status SetOutputs(const Item& result, const pb::GraphProto& proto);
 
   // Adds the nodes of a function to this graph. Returns its result.
@@ -72,13 +73,13 @@ class GraphImporter {
   Result<Item> Find(const std::string& name);
   Result<Item> FindConstant(const std::string& name);
 
-  // Gives the results of two branches the same structure, if one of them calls the loop that is being built again
-  // and the other one leaves it.
+  // Gives the results of two branches the same structure, if one of them calls the loop that is being built
+  // again and the other one leaves it.
   Status Reconcile(Graph& first, Item& yes, Graph& second, Item& no) const;
-  // Adds an If with this number of outputs, or with none if the number is not known yet. `result` receives the
-  // structure of the result, `count` the number of its tensors.
-  Result<Node*> AddIf(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call, int index,
-                      int outputs, Item& result, int& count);
+  // Adds an If with this number of outputs, or with none if the number is not known yet. `result` receives
+  // the structure of the result, `count` the number of its tensors.
+  Result<Node*> AddIf(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call,
+                      int index, int outputs, Item& result, int& count);
 
   // Returns whether a call of the function starts a loop: the function calls itself, and not only through a
   // loop that is being built.
@@ -87,8 +88,8 @@ class GraphImporter {
   bool Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const;
   Result<Item> CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
                         const pb::NodeProto& call, int index);
-  // Adds the nodes of a function whose result is a call of a kSwitch item. Returns this item instead of calling
-  // it.
+  // Adds the nodes of a function whose result is a call of a kSwitch item. Returns this item instead of
+  // calling it.
   Result<Item> CallUntilSwitch(const pb::GraphProto& function, const std::vector<Item>& arguments);
   struct Loop;
   Result<Node*> AddLoop(Loop& loop);
@@ -115,7 +116,8 @@ Item Placeholder(Builder& b, const Item& item);
 Status Flatten(const Item& item, Builder& b, std::vector<Value*>& values);
 // Returns the item with its tensors replaced by values[next…], in the order of Flatten.
 Item Unflatten(const Item& item, const std::vector<Value*>& values, size_t& next);
-// Returns whether two items have the same structure, so that one set of values can replace the tensors of both.
+// Returns whether two items have the same structure, so that one set of values can replace the tensors of
+// both.
 bool SameStructure(const Item& a, const Item& b);
 
 }  // namespace tern::mindir

@@ -8,6 +8,7 @@
 
 #include "core/mapped_files.h"
 #include "import/common/unsupported.h"
+#include "import/mindir/raw_data.h"
 #include "ops/ops.h"
 
 namespace tern::mindir {
@@ -27,8 +28,8 @@ struct Cipher {
 constexpr Cipher kCiphers[] = {
     {"\xd8\x5e\x3a\x7f"sv, "AES-GCM"}, {"\xd9\x5e\x3a\x7f"sv, "AES-CBC"}, {"\xda\x5e\x3a\x7f"sv, "SM4-CBC"}};
 
-// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read it,
-// because the parsed message contains a copy.
+// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
+// it, because the parsed message contains a copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -65,8 +66,9 @@ template <class Message> bool Parse(const void* data, size_t size, Message& mess
 Status CheckBytes(std::string_view bytes) {
   for (const Cipher& cipher : kCiphers)
     if (StartsWith(bytes, cipher.magic))
-      return Unsupported("the MindIR file is encrypted (", cipher.name,
-                         "); export it without enc_key, or decrypt it with mindspore.load(file, dec_key=...)");
+      return Unsupported(
+          "the MindIR file is encrypted (", cipher.name,
+          "); export it without enc_key, or decrypt it with mindspore.load(file, dec_key=...)");
   if (bytes.size() > kMaxMessage)
     return InvalidModel("the MindIR file has ", bytes.size(), " bytes, but a protobuf message has at most ",
                         kMaxMessage);
@@ -78,7 +80,8 @@ Status CheckHeader(const pb::ModelProto& model) {
   if (model.mind_ir_version() < 0 || model.mind_ir_version() > kMaxVersion)
     return Unsupported("mind_ir_version ", model.mind_ir_version(), " is newer than ", kMaxVersion,
                        ", the newest version that Tern supports");
-  if (model.has_little_endian() && !model.little_endian()) return Unsupported("the MindIR file is big-endian");
+  if (model.has_little_endian() && !model.little_endian())
+    return Unsupported("the MindIR file is big-endian");
   return {};
 }
 
@@ -115,16 +118,51 @@ std::set<const pb::GraphProto*> ReferencesOf(const pb::GraphProto& graph, const 
 }
 
 void FillContext(ModelContext& context) {
-  pb::ModelProto& model = *context.model;
-  std::vector<pb::GraphProto*> graphs = {model.mutable_graph()};
-  for (auto& function : *model.mutable_functions()) graphs.push_back(&function);
-  for (auto& primitive : *model.mutable_primitives()) context.primitives[primitive.name()] = &primitive;
-  for (pb::GraphProto* graph : graphs) {
+  const pb::ModelProto& model = *context.model;
+  std::vector<const pb::GraphProto*> graphs = {&model.graph()};
+  for (const auto& function : model.functions()) graphs.push_back(&function);
+  for (const auto& primitive : model.primitives()) context.primitives[primitive.name()] = &primitive;
+  for (const pb::GraphProto* graph : graphs) {
     context.functions[graph->name()] = graph;
-    for (auto& node : *graph->mutable_node())
+    for (const auto& node : graph->node())
       if (node.op_type() == "Constant" && node.output_size() == 1) context.constants[node.output(0)] = &node;
   }
-  for (pb::GraphProto* graph : graphs) context.references[graph] = ReferencesOf(*graph, context);
+  for (const pb::GraphProto* graph : graphs) context.references[graph] = ReferencesOf(*graph, context);
+}
+
+// Counts the nodes that a graph has after its functions are inlined, up to kMaxNodes + 1. A function that
+// calls itself counts once.
+class NodeCounter {
+ public:
+  explicit NodeCounter(const ModelContext& context) : context_(context) {}
+
+  int64_t Count(const pb::GraphProto& graph) {
+    const auto [it, fresh] = counts_.emplace(&graph, 0);
+    if (!fresh || ++depth_ > kMaxDepth) return it->second;
+    int64_t sum = graph.node_size();
+    for (const auto& node : graph.node()) {
+      if (StartsWith(node.op_type(), "REF::")) sum += CountOf(node.op_type().substr(5));
+      for (const std::string& input : node.input()) sum += CountOf(input);
+      if (sum > kMaxNodes) break;
+    }
+    --depth_;
+    return counts_[&graph] = std::min(sum, kMaxNodes + 1);
+  }
+
+ private:
+  int64_t CountOf(const std::string& name) {
+    const auto it = context_.functions.find(name);
+    return it == context_.functions.end() ? 0 : Count(*it->second);
+  }
+
+  const ModelContext& context_;
+  std::map<const pb::GraphProto*, int64_t> counts_;
+  int depth_ = 0;
+};
+
+Status CheckInlinedSize(const ModelContext& context) {
+  if (NodeCounter(context).Count(context.model->graph()) <= kMaxNodes) return {};
+  return Unsupported("the model has more than ", kMaxNodes, " nodes once its functions are inlined");
 }
 
 void AddMetadata(const pb::ModelProto& model, Graph& graph) {
@@ -159,14 +197,30 @@ Status ListUnsupported(const ModelContext& context) {
   return missing.status();
 }
 
-Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& path) {
+namespace {
+
+// Parses the model. Data of parameters that is left out of the message is added to context.data.
+Status ParseModel(const Buffer& bytes, ModelContext& context) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto split = SplitRawData(text);
+  const std::string_view message = split ? std::string_view(split->stripped) : text;
+  if (!Parse(message.data(), message.size(), *context.model))
+    return InvalidModel("not a MindIR model: the protobuf message of ", text.size(), " bytes is broken or cut short");
+  if (!split) return {};
+  for (const RawSpan& span : split->spans)
+    context.data[&context.model->graph().parameter(span.parameter)] = bytes.Slice(span.offset, span.size);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Graph>> ImportBytes(const Buffer& bytes, const std::string& path) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
-    TERN_TRY(CheckBytes({static_cast<const char*>(data), size}));
+    TERN_TRY(CheckBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     ModelContext context;
     context.model = std::make_shared<pb::ModelProto>();
-    if (!Parse(data, size, *context.model))
-      return InvalidModel("not a MindIR model: the protobuf message of ", size, " bytes is broken or cut short");
+    TERN_TRY(ParseModel(bytes, context));
     TERN_TRY(CheckHeader(*context.model));
     if (!path.empty()) {
       const auto parent = fs::path(path).parent_path();
@@ -175,9 +229,10 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
     }
     FillContext(context);
     TERN_TRY(ListUnsupported(context));
+    TERN_TRY(CheckInlinedSize(context));
     auto graph = std::make_unique<Graph>(context.model->graph().name());
     AddMetadata(*context.model, *graph);
-    TERN_TRY(GraphImporter(context, *graph, nullptr).ImportMain(*context.model->mutable_graph()));
+    TERN_TRY(GraphImporter(context, *graph, nullptr).ImportMain(context.model->graph()));
     graph->RemoveDeadNodes();
     graph->RemoveUnusedConstants();
     return graph;

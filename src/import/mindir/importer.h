@@ -7,8 +7,9 @@
 
 namespace tern::mindir {
 
-// Imports a model. `path` is the model's file, or empty for a model in memory.
-Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& path);
+// Imports a model. `path` is the model's file, or empty for a model in memory. The weights of a file refer to
+// `bytes`, its mapping, where their alignment permits.
+Result<std::unique_ptr<Graph>> ImportBytes(const Buffer& bytes, const std::string& path);
 
 // Fails if the model uses primitives that have no converter. The error lists all of them.
 Status ListUnsupported(const ModelContext& context);

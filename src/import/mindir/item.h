@@ -1,5 +1,5 @@
-// A value of MindIR during import. Besides tensors, MindIR passes Python objects between nodes: numbers, texts,
-// types, tuples, functions and monads (tokens that order side effects).
+// A value of MindIR during import. Besides tensors, MindIR passes Python objects between nodes: numbers,
+// texts, types, tuples, functions and monads (tokens that order side effects).
 #pragma once
 #include <memory>
 #include <string>
@@ -22,8 +22,8 @@ struct Item {
     kFunction,   // a graph or a primitive, with its first arguments
     kSwitch,     // items: a condition, and the functions that a call then calls
     kCallAgain,  // the result of a loop's body: the next call of `graph`, with the arguments `items`
-    kLeave,      // the result of a body that may leave the loop of `graph`. items: whether the loop goes on, a
-                 // tuple with the arguments of its next call, and the result if it does not go on
+    kLeave,  // the result of a body that may leave the loop of `graph`. items: whether the loop goes on, a
+             // tuple with the arguments of its next call, and the result if it does not go on
   };
   Kind kind = Kind::kNone;
   bool number = false;  // kConstant: a Python number; kValue: a number that is known at run time only

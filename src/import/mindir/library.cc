@@ -1,4 +1,5 @@
-// The entry point of libtern_mindir.so, the MindIR importer. Tern loads this library when it reads a MindIR model.
+// The entry point of libtern_mindir.so, the MindIR importer. Tern loads this library when it reads a MindIR
+// model.
 #include "import/mindir/importer.h"
 #include "import/mindir/operators.h"
 #include "load/importer.h"
@@ -6,7 +7,7 @@
 namespace tern::mindir {
 
 static Result<std::unique_ptr<Graph>> Read(const load::Source& source, load::ReadContext&) {
-  return ImportBytes(source.bytes.data(), source.bytes.size(), source.path);
+  return ImportBytes(source.bytes, source.path);
 }
 
 }  // namespace tern::mindir

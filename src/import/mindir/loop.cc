@@ -1,5 +1,5 @@
-// Functions that call themselves become Loop. MindSpore writes `while` as a function H that ends with the call
-// Switch(condition, B, A): B is the body, which ends with a call of H, and A is the rest of the program.
+// Functions that call themselves become Loop. MindSpore writes `while` as a function H that ends with the
+// call Switch(condition, B, A): B is the body, which ends with a call of H, and A is the rest of the program.
 #include "import/mindir/graph_importer.h"
 
 namespace tern::mindir {
@@ -8,12 +8,12 @@ struct GraphImporter::Loop {
   const pb::GraphProto& function;
   const std::vector<Item>& arguments;
   std::string name;
-  size_t body_branch = 1;        // which function of the Switch is the body: 1 or 2
-  std::vector<Value*> initial;   // the tensors of the arguments
-  std::vector<bool> constant;    // per tensor: every iteration passes it on unchanged
-  Value* condition = nullptr;    // whether the first iteration runs
-  // For a loop with `break` or `return`: zeros with the structure of the result of leaving it. Further states of the
-  // loop are this result, and whether the loop was left.
+  size_t body_branch = 1;       // which function of the Switch is the body: 1 or 2
+  std::vector<Value*> initial;  // the tensors of the arguments
+  std::vector<bool> constant;   // per tensor: every iteration passes it on unchanged
+  Value* condition = nullptr;   // whether the first iteration runs
+  // For a loop with `break` or `return`: zeros with the structure of the result of leaving it. Further states
+  // of the loop are this result, and whether the loop was left.
   std::optional<Item> leaving;
 };
 
@@ -70,7 +70,8 @@ bool GraphImporter::StartsLoop(const pb::GraphProto& function) const {
 Result<Item> GraphImporter::BindSwitch(const Item& callee, const std::vector<Item>& arguments) const {
   std::vector<Item> items = *callee.items;
   for (size_t i = 1; i < items.size(); ++i) {
-    if (!items[i].is(Item::Kind::kFunction)) return Unsupported("a loop with a Switch of ", items[i].Describe());
+    if (!items[i].is(Item::Kind::kFunction))
+      return Unsupported("a loop with a Switch of ", items[i].Describe());
     std::vector<Item> bound;
     for (size_t k = 0; k < items[i].size(); ++k) bound.push_back(items[i][k]);
     bound.insert(bound.end(), arguments.begin(), arguments.end());
@@ -79,7 +80,8 @@ Result<Item> GraphImporter::BindSwitch(const Item& callee, const std::vector<Ite
   return Item::Tuple(std::move(items), Item::Kind::kSwitch);
 }
 
-Result<Item> GraphImporter::CallUntilSwitch(const pb::GraphProto& function, const std::vector<Item>& arguments) {
+Result<Item> GraphImporter::CallUntilSwitch(const pb::GraphProto& function,
+                                            const std::vector<Item>& arguments) {
   GraphImporter head(context_, graph_, this);
   if (head.depth_ > kMaxDepth) return Unsupported("function calls nest deeper than ", kMaxDepth);
   head.stop_at_ = TailOf(function, context_);
@@ -169,9 +171,10 @@ Result<Node*> GraphImporter::AddLoop(Loop& loop) {
   return node;
 }
 
-// Calls what follows a loop: the function that the loop's Switch calls at last. If the loop was left, the result of
-// leaving it is the result.
-Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const pb::NodeProto& call, int index) {
+// Calls what follows a loop: the function that the loop's Switch calls at last. If the loop was left, the
+// result of leaving it is the result.
+Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const pb::NodeProto& call,
+                                     int index) {
   std::vector<Value*> final = loop.initial;
   size_t state = 0, used = 0;
   for (size_t i = 0; i < final.size(); ++i)
@@ -182,7 +185,8 @@ Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const p
     return into.CallItem(choice[3 - loop.body_branch], {}, call, index);
   };
   if (!loop.leaving) return rest(*this);
-  const std::vector<Value*> leaving(node.outputs().begin() + static_cast<ptrdiff_t>(state), node.outputs().end() - 1);
+  const std::vector<Value*> leaving(node.outputs().begin() + static_cast<ptrdiff_t>(state),
+                                    node.outputs().end() - 1);
   Builder b(graph_);
   b.At(loop.name, "while loop");
   Node* choice = b.Open("If", {node.outputs().back()}, {}, static_cast<int>(leaving.size()));
@@ -203,8 +207,8 @@ Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const p
   return Unflatten(*loop.leaving, choice->outputs(), used);
 }
 
-// The loop is built twice. The first one finds the states that never change, such as weights. They are no states
-// of the second loop. It also finds out whether the loop may be left.
+// The loop is built twice. The first one finds the states that never change, such as weights. They are no
+// states of the second loop. It also finds out whether the loop may be left.
 Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
                                      const pb::NodeProto& call, int index) {
   TERN_ASSIGN(Item choice, CallUntilSwitch(function, arguments));
@@ -213,7 +217,8 @@ Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::
   Loop loop{function, arguments, ShortName(call.name())};
   const bool first = choice[1].graph && Reaches(*choice[1].graph, function),
              second = choice[2].graph && Reaches(*choice[2].graph, function);
-  if (first == second) return Unsupported("function '", function.name(), "' calls itself, but is not a while loop");
+  if (first == second)
+    return Unsupported("function '", function.name(), "' calls itself, but is not a while loop");
   loop.body_branch = first ? 1 : 2;
   Builder b(graph_);
   b.At(loop.name, "while loop");

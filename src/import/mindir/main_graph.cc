@@ -43,25 +43,30 @@ Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   return {};
 }
 
-Status GraphImporter::AddParameters(pb::GraphProto& proto) {
-  if (proto.map_parameter_size()) return Unsupported("the model has ", proto.map_parameter_size(), " map parameters");
-  for (auto& parameter : *proto.mutable_parameter()) {
-    TERN_ASSIGN(Tensor tensor, TensorFromMindir(parameter, context_.files.get()));
+Status GraphImporter::AddParameters(const pb::GraphProto& proto) {
+  if (proto.map_parameter_size())
+    return Unsupported("the model has ", proto.map_parameter_size(), " map parameters");
+  for (const auto& parameter : proto.parameter()) {
+    const auto data = context_.data.find(&parameter);
+    const bool moved = data != context_.data.end();
+    TERN_ASSIGN(Tensor tensor, moved ? TensorFromBytes(parameter, data->second, context_.files != nullptr)
+                                     : TensorFromMindir(parameter, context_.files.get()));
     const std::string name = parameter.ref_key().empty() ? ShortName(parameter.name()) : parameter.ref_key();
     names_[parameter.name()] = Item::Of(graph_.AddConstant(std::move(tensor), name));
   }
   return {};
 }
 
-// Each output must be a distinct value with a name of its own, so an input, a constant or a repeated output is
-// copied.
+// Each output must be a distinct value with a name of its own, so an input, a constant or a repeated output
+// is copied.
 Status GraphImporter::SetOutputs(const Item& result, const pb::GraphProto& proto) {
   Builder b(graph_);
   const std::string name = ShortName(proto.output(0).name());
   b.At(name, "graph output");
   std::vector<Value*> outputs;
   TERN_TRY(Flatten(result, b, outputs));
-  if (outputs.empty()) return Unsupported("the result of the model is ", result.Describe(), " without tensors");
+  if (outputs.empty())
+    return Unsupported("the result of the model is ", result.Describe(), " without tensors");
   std::set<std::string> taken;
   for (const Value* input : graph_.inputs()) taken.insert(input->name);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -78,7 +83,7 @@ Status GraphImporter::SetOutputs(const Item& result, const pb::GraphProto& proto
   return {};
 }
 
-Status GraphImporter::ImportMain(pb::GraphProto& proto) {
+Status GraphImporter::ImportMain(const pb::GraphProto& proto) {
   TERN_TRY(AddInputs(proto));
   TERN_TRY(AddParameters(proto));
   TERN_ASSIGN(Item result, RunNodes(proto));

@@ -135,7 +135,8 @@ std::string MindNode::Text(int i, mindir::Names names, std::string otherwise, mi
     return text;
   }
   const auto longs = LongsOf(*item);
-  if (longs && longs->size() == 1 && longs->front() >= 0 && longs->front() < static_cast<int64_t>(choices.size()))
+  if (longs && longs->size() == 1 && longs->front() >= 0 &&
+      longs->front() < static_cast<int64_t>(choices.size()))
     return choices.begin()[longs->front()];
   WrongKind(i, names, *item, "a known choice");
   return otherwise;

@@ -9,9 +9,10 @@ namespace tern::mindir {
 namespace {
 
 // kTypes[number] is the type with this number in TensorProto.DataType.
-constexpr DType kTypes[] = {DType::kInvalid, DType::kF32, DType::kU8,     DType::kI8,   DType::kU16, DType::kI16,
-                            DType::kI32,     DType::kI64, DType::kString, DType::kBool, DType::kF16, DType::kF64,
-                            DType::kU32,     DType::kU64, DType::kC64,    DType::kC128, DType::kBF16, DType::kF64};
+constexpr DType kTypes[] = {DType::kInvalid, DType::kF32,  DType::kU8,  DType::kI8,     DType::kU16,
+                            DType::kI16,     DType::kI32,  DType::kI64, DType::kString, DType::kBool,
+                            DType::kF16,     DType::kF64,  DType::kU32, DType::kU64,    DType::kC64,
+                            DType::kC128,    DType::kBF16, DType::kF64};
 constexpr int kTypeCount = sizeof kTypes / sizeof kTypes[0];
 
 constexpr int64_t kFirstTypeId = 30;
@@ -22,8 +23,6 @@ constexpr DType kTypeIds[] = {DType::kBool, DType::kI32, DType::kI8,  DType::kI1
 constexpr int64_t kTypeIdCount = sizeof kTypeIds / sizeof kTypeIds[0];
 constexpr int64_t kComplex64Id = 51, kComplex128Id = 52;
 
-// Data of at least this many bytes is moved out of the message. Smaller data is copied.
-constexpr size_t kWorthMoving = 1024;
 constexpr int kMaxRank = 64;
 
 Result<Dims> DimsOf(const pb::TensorProto& p, DType dtype) {
@@ -47,11 +46,13 @@ Result<Tensor> FromFile(const pb::TensorProto& p, DType dtype, Dims dims, import
   if (length < 0 || static_cast<size_t>(length) != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted,
                         " bytes, but the length of its external data is ", length);
-  if (offset < 0 || static_cast<size_t>(offset) > file.size() || wanted > file.size() - static_cast<size_t>(offset))
+  if (offset < 0 || static_cast<size_t>(offset) > file.size() ||
+      wanted > file.size() - static_cast<size_t>(offset))
     return InvalidModel("tensor '", p.name(), "' needs ", wanted, " bytes at ", offset, " of '", location,
                         "', which has ", file.size());
   if (const int order = std::to_integer<int>(file.data()[0]); wanted && order != 1)
-    return Unsupported("the data file '", location, "' is ", order == 0 ? "big-endian" : "encrypted or damaged");
+    return Unsupported("the data file '", location, "' is ",
+                       order == 0 ? "big-endian" : "encrypted or damaged");
   Buffer bytes = file.Slice(static_cast<size_t>(offset), wanted);
   const size_t align = std::max<size_t>(1, static_cast<size_t>(BitWidth(dtype)) / 8);
   Tensor view = Tensor::View(bytes, dtype, std::move(dims));
@@ -72,26 +73,59 @@ Result<DType> DTypeFromTypeId(int64_t id) {
   return Unsupported("type id ", id, " is unknown");
 }
 
-Result<Tensor> TensorFromMindir(pb::TensorProto& p, import::ExternalFiles* files) {
+namespace {
+
+struct Described {
+  DType dtype = DType::kInvalid;
+  Dims dims;
+};
+
+Result<Described> Describe(const pb::TensorProto& p) {
   auto dtype = DTypeFromMindir(p.data_type());
   if (!dtype.ok()) return Unsupported("tensor '", p.name(), "': ", dtype.status().message());
   if (*dtype == DType::kString) return Unsupported("tensor '", p.name(), "' is of strings");
   if (p.compression_type() != 0)
     return Unsupported("tensor '", p.name(), "' is compressed (compression_type ", p.compression_type(), ")");
   TERN_ASSIGN(Dims dims, DimsOf(p, *dtype));
-  if (p.has_external_data()) return FromFile(p, *dtype, std::move(dims), files);
-  const size_t wanted = BytesOf(*dtype, static_cast<size_t>(CountOf(dims)));
-  if (p.raw_data().size() != wanted)
-    return InvalidModel("tensor '", p.name(), "' ", Describe(*dtype, dims), " needs ", wanted, " bytes, but has ",
-                        p.raw_data().size());
-  if (wanted >= kWorthMoving) {
-    auto text = std::make_shared<std::string>(std::move(*p.mutable_raw_data()));
-    if (reinterpret_cast<uintptr_t>(text->data()) % 16 == 0)
-      return Tensor::View(Buffer::Borrow(text->data(), text->size(), text), *dtype, std::move(dims));
-    return Tensor::View(Buffer::Borrow(text->data(), text->size(), text), *dtype, std::move(dims)).Clone();
+  return Described{*dtype, std::move(dims)};
+}
+
+Status CheckSize(const pb::TensorProto& p, const Described& tensor, size_t held) {
+  const size_t wanted = BytesOf(tensor.dtype, static_cast<size_t>(CountOf(tensor.dims)));
+  if (held == wanted) return {};
+  return InvalidModel("tensor '", p.name(), "' ", tern::Describe(tensor.dtype, tensor.dims), " needs ", wanted,
+                      " bytes, but has ", held);
+}
+
+// Copies in blocks, and releases the pages of a mapped file after each block.
+Buffer CopyOf(const Buffer& bytes) {
+  constexpr size_t kBlock = size_t{4} << 20;
+  Buffer out = Buffer::Allocate(bytes.size());
+  for (size_t i = 0; i < bytes.size(); i += kBlock) {
+    const size_t count = std::min(kBlock, bytes.size() - i);
+    std::memcpy(out.data() + i, bytes.data() + i, count);
+    DropMappedPages(bytes.data() + i, count);
   }
-  Tensor t(*dtype, std::move(dims));
-  if (wanted) std::memcpy(t.raw(), p.raw_data().data(), wanted);
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> TensorFromBytes(const pb::TensorProto& p, const Buffer& bytes, bool share) {
+  TERN_ASSIGN(Described tensor, Describe(p));
+  if (p.has_external_data()) return InvalidModel("tensor '", p.name(), "' has data in the file and external data");
+  TERN_TRY(CheckSize(p, tensor, bytes.size()));
+  const size_t align = std::max<size_t>(1, static_cast<size_t>(BitWidth(tensor.dtype)) / 8);
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % align == 0;
+  return Tensor::View(share && aligned ? bytes : CopyOf(bytes), tensor.dtype, std::move(tensor.dims));
+}
+
+Result<Tensor> TensorFromMindir(const pb::TensorProto& p, import::ExternalFiles* files) {
+  TERN_ASSIGN(Described tensor, Describe(p));
+  if (p.has_external_data()) return FromFile(p, tensor.dtype, std::move(tensor.dims), files);
+  TERN_TRY(CheckSize(p, tensor, p.raw_data().size()));
+  Tensor t(tensor.dtype, std::move(tensor.dims));
+  if (t.bytes()) std::memcpy(t.raw(), p.raw_data().data(), t.bytes());
   return t;
 }
 

@@ -46,8 +46,9 @@ class RawBytes {
 
 // Where the bytes of tensors come from.
 struct TensorSource {
-  std::shared_ptr<import::ExternalFiles> files;  // files with external data; if null, external data is an error
-  std::shared_ptr<RawBytes> raw;         // if null, bytes are copied from the message
+  std::shared_ptr<import::ExternalFiles>
+      files;                      // files with external data; if null, external data is an error
+  std::shared_ptr<RawBytes> raw;  // if null, bytes are copied from the message
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& proto, const TensorSource& source);

@@ -3,7 +3,9 @@
 import unittest
 
 import mindspore as ms
-import networks as net
+import networks_flow as flow
+import networks_text as text
+import networks_vision as vision
 import numpy as np
 from mind import MindTest, export, flat, input_names, tensors
 from mindspore import nn
@@ -26,39 +28,39 @@ def i32(value):
 
 # Name → (network, inputs).
 NETWORKS = {
-    "lenet": (net.LeNet, [f(1, 1, 32, 32)]),
-    "alexnet": (net.AlexNet, [f(1, 3, 64, 64)]),
-    "vgg": (net.VGG, [f(2, 3, 32, 32)]),
-    "resnet": (net.ResNet, [f(1, 3, 32, 32)]),
-    "mobilenet_v2": (net.MobileNetV2, [f(1, 3, 32, 32)]),
-    "mobilenet_v3": (net.MobileNetV3, [f(1, 3, 24, 24)]),
-    "squeezenet": (net.SqueezeNet, [f(1, 3, 33, 33)]),
-    "densenet": (net.DenseNet, [f(1, 3, 16, 16)]),
-    "inception": (net.Inception, [f(1, 3, 16, 16)]),
-    "unet": (net.UNet, [f(1, 3, 16, 16)]),
-    "shuffle": (net.ShuffleBlock, [f(1, 8, 8, 8)]),
-    "bert": (net.Bert, [ids(2, 8), ids(2, 8, high=2)]),
-    "gpt": (net.GPT, [ids(2, 7)]),
-    "vit": (net.ViT, [f(2, 3, 16, 16)]),
-    "translator": (net.Translator, [ids(1, 6), ids(1, 5)]),
-    "nn_transformer": (net.NnTransformer, [f(2, 5, 8), f(2, 4, 8)]),
-    "lstm": (lambda: net.Recurrent(nn.LSTM, num_layers=2, bidirectional=True), [ids(2, 5)]),
-    "lstm_with_state": (net.LstmWithState, [f(3, 2, 4), f(2, 2, 5), f(2, 2, 5)]),
-    "gru": (lambda: net.Recurrent(nn.GRU), [ids(2, 5)]),
-    "gru_two_layers": (lambda: net.Recurrent(nn.GRU, num_layers=2, bidirectional=True), [ids(2, 4)]),
-    "rnn": (lambda: net.Recurrent(nn.RNN), [ids(2, 5)]),
-    "cells": (net.Cells, [f(2, 4), f(2, 4), f(2, 4)]),
-    "mlp": (net.MLP, [f(3, 6)]),
-    "norms": (net.Norms, [f(2, 4, 6, 6)]),
-    "upsampling": (net.Upsampling, [f(1, 3, 5, 6)]),
-    "conv1d": (net.Conv1dNet, [f(1, 2, 40)]),
-    "conv3d": (net.Conv3dNet, [f(1, 1, 8, 8, 8)]),
-    "padded_pools": (net.PaddedPools, [f(1, 3, 7, 9)]),
-    "detector": (net.Detector, [f(1, 4, 4, 4)]),
-    "shared_weights": (net.SharedWeights, [f(4, 4), f(4, 4)]),
-    "half": (net.Half, [f(2, 8)]),
-    "indexing": (net.Indexing, [f(4, 5, 3), np.array([2, 0], np.int64)]),
-    "for_loop": (net.ForLoop, [f(2, 3)]),
+    "lenet": (vision.LeNet, [f(1, 1, 32, 32)]),
+    "alexnet": (vision.AlexNet, [f(1, 3, 64, 64)]),
+    "vgg": (vision.VGG, [f(2, 3, 32, 32)]),
+    "resnet": (vision.ResNet, [f(1, 3, 32, 32)]),
+    "mobilenet_v2": (vision.MobileNetV2, [f(1, 3, 32, 32)]),
+    "mobilenet_v3": (vision.MobileNetV3, [f(1, 3, 24, 24)]),
+    "squeezenet": (vision.SqueezeNet, [f(1, 3, 33, 33)]),
+    "densenet": (vision.DenseNet, [f(1, 3, 16, 16)]),
+    "inception": (vision.Inception, [f(1, 3, 16, 16)]),
+    "unet": (vision.UNet, [f(1, 3, 16, 16)]),
+    "shuffle": (vision.ShuffleBlock, [f(1, 8, 8, 8)]),
+    "bert": (text.Bert, [ids(2, 8), ids(2, 8, high=2)]),
+    "gpt": (text.GPT, [ids(2, 7)]),
+    "vit": (text.ViT, [f(2, 3, 16, 16)]),
+    "translator": (text.Translator, [ids(1, 6), ids(1, 5)]),
+    "nn_transformer": (text.NnTransformer, [f(2, 5, 8), f(2, 4, 8)]),
+    "lstm": (lambda: text.Recurrent(nn.LSTM, num_layers=2, bidirectional=True), [ids(2, 5)]),
+    "lstm_with_state": (text.LstmWithState, [f(3, 2, 4), f(2, 2, 5), f(2, 2, 5)]),
+    "gru": (lambda: text.Recurrent(nn.GRU), [ids(2, 5)]),
+    "gru_two_layers": (lambda: text.Recurrent(nn.GRU, num_layers=2, bidirectional=True), [ids(2, 4)]),
+    "rnn": (lambda: text.Recurrent(nn.RNN), [ids(2, 5)]),
+    "cells": (text.Cells, [f(2, 4), f(2, 4), f(2, 4)]),
+    "mlp": (flow.MLP, [f(3, 6)]),
+    "norms": (vision.Norms, [f(2, 4, 6, 6)]),
+    "upsampling": (vision.Upsampling, [f(1, 3, 5, 6)]),
+    "conv1d": (vision.Conv1dNet, [f(1, 2, 40)]),
+    "conv3d": (vision.Conv3dNet, [f(1, 1, 8, 8, 8)]),
+    "padded_pools": (vision.PaddedPools, [f(1, 3, 7, 9)]),
+    "detector": (vision.Detector, [f(1, 4, 4, 4)]),
+    "shared_weights": (flow.SharedWeights, [f(4, 4), f(4, 4)]),
+    "half": (flow.Half, [f(2, 8)]),
+    "indexing": (flow.Indexing, [f(4, 5, 3), np.array([2, 0], np.int64)]),
+    "for_loop": (flow.ForLoop, [f(2, 3)]),
 }
 
 
@@ -90,28 +92,28 @@ class ControlFlow(MindTest):
         return path
 
     def test_branches(self):
-        self.check_all(net.Branches(), [[f(2, 3) + 3], [f(2, 3) - 3], [np.full((2, 3), 0.1, np.float32)]])
+        self.check_all(flow.Branches(), [[f(2, 3) + 3], [f(2, 3) - 3], [np.full((2, 3), 0.1, np.float32)]])
 
     def test_nested_branches(self):
         x = np.ones((2, 3), np.float32)
-        self.check_all(net.NestedBranches(), [[x, i32(1)], [-x, i32(1)], [x, i32(0)]])
+        self.check_all(flow.NestedBranches(), [[x, i32(1)], [-x, i32(1)], [x, i32(0)]])
 
     def test_while(self):
-        self.check_all(net.WhileLoop(), [[f(2, 4), i32(n)] for n in (3, 0, 7)])
+        self.check_all(flow.WhileLoop(), [[f(2, 4), i32(n)] for n in (3, 0, 7)])
 
     def test_nested_loops(self):
-        self.check_all(net.NestedLoops(), [[f(2, 3), i32(n)] for n in (4, 0, 6)])
+        self.check_all(flow.NestedLoops(), [[f(2, 3), i32(n)] for n in (4, 0, 6)])
 
     def test_break(self):
-        self.check_all(net.BreakingLoop(), [[np.full((2, 2), v, np.float32)] for v in (1, 100, 1e-9)])
+        self.check_all(flow.BreakingLoop(), [[np.full((2, 2), v, np.float32)] for v in (1, 100, 1e-9)])
 
     def test_dynamic_shapes(self):
         declared = [ms.Tensor(shape=[None, 3, None, None], dtype=ms.float32)]
-        self.check_all(net.Dynamic(), [[f(1, 3, 8, 8)], [f(3, 3, 10, 6)]], declared)
+        self.check_all(vision.Dynamic(), [[f(1, 3, 8, 8)], [f(3, 3, 10, 6)]], declared)
 
     def test_dynamic_transformer(self):
         declared = [ms.Tensor(shape=[None, None], dtype=ms.int32)]
-        self.check_all(net.DynamicTransformer(), [[ids(1, 4)], [ids(3, 9)]], declared)
+        self.check_all(text.DynamicTransformer(), [[ids(1, 4)], [ids(3, 9)]], declared)
 
 
 class Formats(MindTest):
@@ -119,7 +121,7 @@ class Formats(MindTest):
 
     def test_convert_and_optimize(self):
         x = f(1, 3, 16, 16)
-        network = net.Inception()
+        network = vision.Inception()
         path = export(network, tensors([x]), self.folder)
         wanted = flat(network(ms.Tensor(x)))
         for suffix in (".tern", ".onnx"):
@@ -134,7 +136,7 @@ class Formats(MindTest):
         from mindspore.train import serialization
 
         x = f(2, 6)
-        network = net.MLP()
+        network = flow.MLP()
         limit = serialization.TOTAL_SAVE
         serialization.TOTAL_SAVE = 1
         self.addCleanup(setattr, serialization, "TOTAL_SAVE", limit)
@@ -150,7 +152,7 @@ class Formats(MindTest):
         for mode in ("AES-GCM", "AES-CBC", "SM4-CBC"):
             with self.subTest(mode=mode):
                 path = self.folder / f"{mode}.mindir"
-                ms.export(net.MLP(), ms.Tensor(f(2, 6)), file_name=str(path.with_suffix("")), file_format="MINDIR", enc_key=b"0123456789ABCDEF", enc_mode=mode)
+                ms.export(flow.MLP(), ms.Tensor(f(2, 6)), file_name=str(path.with_suffix("")), file_format="MINDIR", enc_key=b"0123456789ABCDEF", enc_mode=mode)
                 with self.assertRaisesRegex(TernError, f"encrypted .{mode}"):
                     tern("inspect", path)
 

@@ -4,6 +4,7 @@ import tempfile
 import unittest
 
 from mind import MindTest, flat, load_module, read_model
+import op_cases_mint  # noqa: F401
 from op_cases import CASES
 
 HEADER = """import mindspore as ms

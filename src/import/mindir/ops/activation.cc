@@ -21,7 +21,8 @@ Status Clip(MindNode& n, double low, double high) {
 // The tanh formula, unless GeluExt has approximate 'none'.
 Status Gelu(MindNode& n, const char* otherwise) {
   TERN_TRY(Require(n, 0, kFloats));
-  n.Out(n.b.Op("Gelu", {n.In(0)}, {{"approximate", n.Text(1, {"approximate"}, otherwise, {"none", "tanh"})}}));
+  n.Out(
+      n.b.Op("Gelu", {n.In(0)}, {{"approximate", n.Text(1, {"approximate"}, otherwise, {"none", "tanh"})}}));
   return {};
 }
 
@@ -103,7 +104,8 @@ TERN_CONVERTERS(activation) {
   table.Add("ReLU6", [](MindNode& n) { return Clip(n, 0, 6); });
   table.Add("Hardtanh", HardTanh);
   table.Add("HSigmoid", [](MindNode& n) { return Activate(n, "hard_sigmoid", 1.0 / 6, 0.5); });
-  for (const char* name : {"SiLU", "SiLUExt"}) table.Add(name, [](MindNode& n) { return Activate(n, "swish", 1); });
+  for (const char* name : {"SiLU", "SiLUExt"})
+    table.Add(name, [](MindNode& n) { return Activate(n, "swish", 1); });
   for (const char* name : {"FastGeLU", "FastGelu"})
     table.Add(name, [](MindNode& n) { return Activate(n, "swish", 1.702); });
   for (const char* name : {"GeLU", "Gelu"}) table.Add(name, [](MindNode& n) { return Gelu(n, "tanh"); });

@@ -277,7 +277,8 @@ void AddArithmetic(ConverterTable& table) {
   for (const char* name : {"Minimum", "Fmin"}) table.Add(name, Binary("min"));
   for (const char* name : {"Pow", "PowTensorScalar", "PowScalarTensor"}) table.Add(name, Pow);
   for (const char* name : {"FloorDiv", "FloorDivScalar"}) table.Add(name, FloorDiv);
-  for (const char* name : {"FloorMod", "RemainderTensorTensor", "RemainderTensorScalar", "RemainderScalarTensor"})
+  for (const char* name :
+       {"FloorMod", "RemainderTensorTensor", "RemainderTensorScalar", "RemainderScalarTensor"})
     table.Add(name, FloorMod);
   for (const char* name : {"Mod", "TruncateMod", "FmodTensor", "FmodScalar"}) table.Add(name, Binary("fmod"));
   table.Add("TruncateDiv", TruncateDiv);
@@ -288,9 +289,12 @@ void AddArithmetic(ConverterTable& table) {
 
 TERN_CONVERTERS(binary) {
   AddArithmetic(table);
-  for (const char* name : {"BitwiseAnd", "BitwiseAndTensor", "BitwiseAndScalar"}) table.Add(name, Binary("bit_and"));
-  for (const char* name : {"BitwiseOr", "BitwiseOrTensor", "BitwiseOrScalar"}) table.Add(name, Binary("bit_or"));
-  for (const char* name : {"BitwiseXor", "BitwiseXorTensor", "BitwiseXorScalar"}) table.Add(name, Binary("bit_xor"));
+  for (const char* name : {"BitwiseAnd", "BitwiseAndTensor", "BitwiseAndScalar"})
+    table.Add(name, Binary("bit_and"));
+  for (const char* name : {"BitwiseOr", "BitwiseOrTensor", "BitwiseOrScalar"})
+    table.Add(name, Binary("bit_or"));
+  for (const char* name : {"BitwiseXor", "BitwiseXorTensor", "BitwiseXorScalar"})
+    table.Add(name, Binary("bit_xor"));
   table.Add("LogicalAnd", Logical("and"));
   table.Add("LogicalOr", Logical("or"));
   table.Add("LogicalXor", Logical("xor"));

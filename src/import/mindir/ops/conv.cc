@@ -1,4 +1,5 @@
-// Converts convolutions. Weights are [M, C/group, kernel…] in the format NCHW, and [M, kernel…, C/group] in NHWC.
+// Converts convolutions. Weights are [M, C/group, kernel…] in the format NCHW, and [M, kernel…, C/group] in
+// NHWC.
 #include <algorithm>
 
 #include "import/mindir/ops/emit.h"
@@ -7,8 +8,7 @@
 namespace tern::mindir {
 namespace {
 
-constexpr WindowInputs kAttributes = {MindNode::kAttribute, MindNode::kAttribute, MindNode::kAttribute,
-                                      MindNode::kAttribute};
+constexpr WindowInputs kAttributes = {MindNode::kAttribute, MindNode::kAttribute, MindNode::kAttribute};
 
 Status Conv(MindNode& n, int spatial) {
   TERN_TRY(Require(n, 0, kFloats));
@@ -18,8 +18,9 @@ Status Conv(MindNode& n, int spatial) {
   Emit e(n);
   const bool last = IsChannelsLast(n, n.kAttribute);
   Value* w = last ? ChannelsFirst(e, n.In(1)) : n.In(1);
-  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, spatial));
-  attrs.emplace_back("dilations", SpatialPart(n.Ints(n.kAttribute, {"dilation", "dilations"}, {1}), spatial, last));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, spatial, last));
+  attrs.emplace_back("dilations",
+                     SpatialPart(n.Ints(n.kAttribute, {"dilation", "dilations"}, {1}), spatial, last));
   attrs.emplace_back("group", n.Int(n.kAttribute, {"group", "groups"}, 1));
   Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
   Value* y = n.b.Op("Conv", {x, w}, attrs);
@@ -35,7 +36,7 @@ Status Depthwise(MindNode& n) {
   Emit e(n);
   const Shape& s = n.In(1)->type.shape;
   if (!s.fully_known() || s[0].value() != 1) return n.NotYet("a channel multiplier other than 1");
-  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, 2));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, 2, false));
   attrs.emplace_back("dilations", SpatialPart(n.Ints(n.kAttribute, {"dilation"}, {1}), 2, false));
   attrs.emplace_back("group", s[1].value());
   n.Out(n.b.Op("Conv", {n.In(0), e.Transpose(n.In(1), {1, 0, 2, 3})}, attrs));
@@ -46,9 +47,10 @@ struct Axis {
   int64_t stride = 1, extent = 1, before = 0, after = 0, more = 0;  // more: output_padding
 };
 
-// Sets what is cropped from the full result, (input - 1) * stride + extent, of one axis. `size` and `wanted` are the
-// sizes of the axis in the input and in the result, if they are known.
-Status CropAxis(MindNode& n, const std::string& mode, const Dim& size, std::optional<int64_t> wanted, Axis& axis) {
+// Sets what is cropped from the full result, (input - 1) * stride + extent, of one axis. `size` and `wanted`
+// are the sizes of the axis in the input and in the result, if they are known.
+Status CropAxis(MindNode& n, const std::string& mode, const Dim& size, std::optional<int64_t> wanted,
+                Axis& axis) {
   int64_t total = mode == "same" ? axis.extent - axis.stride : axis.before + axis.after;
   if (size.known() && wanted) total = (size.value() - 1) * axis.stride + axis.extent - *wanted;
   if (mode == "same") axis.before = std::max<int64_t>(total, 0) / 2;
@@ -78,7 +80,8 @@ Status ConvTranspose(MindNode& n, int spatial) {
   const auto result = n.Has(2) ? LongsOf(n.inputs()[2]) : std::nullopt;
   std::vector<int64_t> before, after, more;
   for (size_t i = 0; i < count; ++i) {
-    const Dim kernel = n.In(1)->type.shape[static_cast<int>(i) + 2], size = n.In(0)->type.shape[static_cast<int>(i) + 2];
+    const Dim kernel = n.In(1)->type.shape[static_cast<int>(i) + 2],
+              size = n.In(0)->type.shape[static_cast<int>(i) + 2];
     if (!kernel.known()) return n.NotYet("weights of unknown shape");
     Axis axis{strides[i], (kernel.value() - 1) * dilations[i] + 1};
     if (mode == "pad") {
@@ -113,13 +116,14 @@ Status ConvExt(MindNode& n, const ExtInputs& at) {
   TERN_TRY(RequireRank(n, 0, spatial + 1, spatial + 2));
   Emit e(n);
   const auto part = [&](int i, Names names, int64_t standard) {
-    return i < 0 ? SpatialPart({standard}, spatial, false) : SpatialPart(n.Ints(i, names, {standard}), spatial, false);
+    return i < 0 ? SpatialPart({standard}, spatial, false)
+                 : SpatialPart(n.Ints(i, names, {standard}), spatial, false);
   };
   AttrList attrs = {{"strides", part(at.stride, {"stride"}, 1)},
                     {"dilations", part(at.dilation, {"dilation"}, 1)},
                     {"group", n.Int(at.groups, {"groups"}, 1)}};
-  const bool enumerated = n.op() == "ConvolutionStr" || n.op() == "Conv1DPadding" || n.op() == "Conv2DPadding" ||
-                          n.op() == "Conv3DPadding";
+  const bool enumerated = n.op() == "ConvolutionStr" || n.op() == "Conv1DPadding" ||
+                          n.op() == "Conv2DPadding" || n.op() == "Conv3DPadding";
   const bool transposed = at.transposed == 0 || (at.transposed > 0 && n.Bool(at.transposed, {}));
   if (enumerated) {
     const std::string mode = n.Text(at.padding, {"padding"}, "valid", {"pad", "same", "valid"});

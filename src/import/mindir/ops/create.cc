@@ -86,7 +86,8 @@ Status Range(MindNode& n) {
   bool floats = false;
   for (const Value* part : parts) floats |= IsFloat(part->type.dtype);
   const DType standard = floats ? DType::kF32 : parts[0]->type.dtype;
-  const DType type = n.op() == "Arange" ? n.TypeArg(3, {"dtype"}, floats ? DType::kF32 : DType::kI64) : standard;
+  const DType type =
+      n.op() == "Arange" ? n.TypeArg(3, {"dtype"}, floats ? DType::kF32 : DType::kI64) : standard;
   for (Value*& part : parts) part = e.Cast(part, type);
   n.Out(n.b.Op("Range", {parts[0], parts[1], parts[2]}));
   return {};
@@ -139,7 +140,8 @@ Status DiagExt(MindNode& n) {
     return {};
   }
   const Shape& s = x->type.shape;
-  if (!s.fully_known() || s[0].value() != s[1].value()) return n.NotYet("the diagonal of a matrix that is not square");
+  if (!s.fully_known() || s[0].value() != s[1].value())
+    return n.NotYet("the diagonal of a matrix that is not square");
   n.Out(e.Reduce("sum", e.Mul(x, n.b.Op("EyeLike", {x})), {1}, false));
   return {};
 }

@@ -39,7 +39,9 @@ Converter Composed(Value* (*compose)(Emit&, Value*)) {
   };
 }
 
-Value* LogTo(Emit& e, Value* x, double base) { return e.Mul(e.Unary("log", x), e.Like(x, 1 / std::log(base))); }
+Value* LogTo(Emit& e, Value* x, double base) {
+  return e.Mul(e.Unary("log", x), e.Like(x, 1 / std::log(base)));
+}
 Value* Log2(Emit& e, Value* x) { return LogTo(e, x, 2); }
 Value* Log10(Emit& e, Value* x) { return LogTo(e, x, 10); }
 Value* Log1p(Emit& e, Value* x) { return e.Unary("log", e.Add(x, e.Like(x, 1))); }
@@ -142,8 +144,12 @@ Status NanToNum(MindNode& n) {
   Emit e(n);
   Value* x = n.In(0);
   const DType t = x->type.dtype;
-  const double most = t == DType::kF16 ? 65504 : t == DType::kF64 ? 1.7976931348623157e308 : 3.4028234663852886e38;
-  const auto replace = [&](Value* where, Value* y, double with) { return e.Where(where, e.Like(x, with), y); };
+  const double most = t == DType::kF16   ? 65504
+                      : t == DType::kF64 ? 1.7976931348623157e308
+                                         : 3.4028234663852886e38;
+  const auto replace = [&](Value* where, Value* y, double with) {
+    return e.Where(where, e.Like(x, with), y);
+  };
   Value* y = replace(e.Unary("isnan", x), x, n.Float(1, {"nan"}, 0));
   y = replace(n.b.Op("IsInf", {x}, {{"negative", false}}), y, n.Float(2, {"posinf"}, most));
   y = replace(n.b.Op("IsInf", {x}, {{"positive", false}}), y, n.Float(3, {"neginf"}, -most));
@@ -157,7 +163,8 @@ Status Cast(MindNode& n) {
   if (to == DType::kInvalid) return n.Bad("the type of the result is missing");
   if (IsComplex(to)) return n.NotYet("complex numbers");
   Emit e(n);
-  if (const Tensor* number = ConstantOf(n.inputs()[0]); number && number->size() == 1 && number->rank() == 0) {
+  if (const Tensor* number = ConstantOf(n.inputs()[0]);
+      number && number->size() == 1 && number->rank() == 0) {
     // A constant stays one, so that later nodes can read it.
     Tensor cast(to, {});
     if (IsFloat(number->dtype()))
@@ -182,18 +189,31 @@ Status CastLike(MindNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(elementwise) {
-  for (const auto& [name, kind] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"Abs", "abs"}, {"Neg", "neg"}, {"Sign", "sign"}, {"Ceil", "ceil"}, {"Floor", "floor"}, {"ReLU", "relu"},
-           {"ReLUV3", "relu"}, {"Rint", "round"}})
+  for (const auto& [name, kind] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"Abs", "abs"},
+                                                                  {"Neg", "neg"},
+                                                                  {"Sign", "sign"},
+                                                                  {"Ceil", "ceil"},
+                                                                  {"Floor", "floor"},
+                                                                  {"ReLU", "relu"},
+                                                                  {"ReLUV3", "relu"},
+                                                                  {"Rint", "round"}})
     table.Add(name, Unary(kind));
   for (const auto& [name, kind] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"Sqrt", "sqrt"},   {"Reciprocal", "reciprocal"}, {"Inv", "reciprocal"}, {"Exp", "exp"},
-           {"Log", "log"},     {"Sin", "sin"},               {"Cos", "cos"},        {"Tan", "tan"},
-           {"Asin", "asin"},   {"AsinExt", "asin"},          {"ACos", "acos"},      {"AcosExt", "acos"},
-           {"Atan", "atan"},   {"AtanExt", "atan"},          {"Sinh", "sinh"},      {"Cosh", "cosh"},
-           {"Tanh", "tanh"},   {"Asinh", "asinh"},           {"AsinhExt", "asinh"}, {"Acosh", "acosh"},
-           {"AcoshExt", "acosh"}, {"Atanh", "atanh"},        {"Erf", "erf"},        {"Sigmoid", "sigmoid"},
-           {"Softplus", "softplus"}, {"Softsign", "softsign"}, {"HSwish", "hard_swish"}, {"Mish", "mish"},
+           {"Sqrt", "sqrt"},         {"Reciprocal", "reciprocal"},
+           {"Inv", "reciprocal"},    {"Exp", "exp"},
+           {"Log", "log"},           {"Sin", "sin"},
+           {"Cos", "cos"},           {"Tan", "tan"},
+           {"Asin", "asin"},         {"AsinExt", "asin"},
+           {"ACos", "acos"},         {"AcosExt", "acos"},
+           {"Atan", "atan"},         {"AtanExt", "atan"},
+           {"Sinh", "sinh"},         {"Cosh", "cosh"},
+           {"Tanh", "tanh"},         {"Asinh", "asinh"},
+           {"AsinhExt", "asinh"},    {"Acosh", "acosh"},
+           {"AcoshExt", "acosh"},    {"Atanh", "atanh"},
+           {"Erf", "erf"},           {"Sigmoid", "sigmoid"},
+           {"Softplus", "softplus"}, {"Softsign", "softsign"},
+           {"HSwish", "hard_swish"}, {"Mish", "mish"},
            {"MishExt", "mish"}})
     table.Add(name, FloatUnary(kind));
   table.Add("Log2", Composed(Log2));

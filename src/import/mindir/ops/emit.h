@@ -32,9 +32,13 @@ class Emit {
   // A 0 in `dims` is a dim of size 0.
   Value* Reshape(Value* x, const std::vector<int64_t>& dims) { return ReshapeTo(x, b.Ints(dims)); }
   Value* ReshapeTo(Value* x, Value* dims) { return b.Op("Reshape", {x, dims}, {{"allow_zero", true}}); }
-  Value* Unsqueeze(Value* x, const std::vector<int64_t>& axes) { return b.Op("Unsqueeze", {x, b.Ints(axes)}); }
+  Value* Unsqueeze(Value* x, const std::vector<int64_t>& axes) {
+    return b.Op("Unsqueeze", {x, b.Ints(axes)});
+  }
   Value* Squeeze(Value* x, const std::vector<int64_t>& axes) { return b.Op("Squeeze", {x, b.Ints(axes)}); }
-  Value* Concat(const std::vector<Value*>& parts, int64_t axis) { return b.Op("Concat", parts, {{"axis", axis}}); }
+  Value* Concat(const std::vector<Value*>& parts, int64_t axis) {
+    return b.Op("Concat", parts, {{"axis", axis}});
+  }
   Value* Gather(Value* x, Value* indices, int64_t axis = 0) {
     return b.Op("Gather", {x, indices}, {{"axis", axis}});
   }
@@ -69,11 +73,12 @@ inline Status RequireRank(const MindNode& n, int i, int low, int high = 64) {
   const int rank = n.RankOf(i);
   if (rank < 0) return n.NotYet("the rank of input ", i, " is not known");
   if (rank >= low && rank <= high) return {};
-  return n.Bad("input ", i, " has rank ", rank, ", but must have ", low, low == high ? "" : StrCat(" to ", high));
+  return n.Bad("input ", i, " has rank ", rank, ", but must have ", low,
+               low == high ? "" : StrCat(" to ", high));
 }
 
-// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]. ChannelsLast does the reverse. `x` must have a
-// known rank of at least 2.
+// ChannelsFirst transposes [N, spatial…, C] to [N, C, spatial…]. ChannelsLast does the reverse. `x` must have
+// a known rank of at least 2.
 inline Value* ChannelsFirst(Emit& e, Value* x) {
   const int64_t rank = x->type.shape.rank();
   std::vector<int64_t> perm = {0, rank - 1};

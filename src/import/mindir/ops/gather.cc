@@ -34,7 +34,8 @@ Status Gather(MindNode& n) {
   TERN_TRY(RequireRank(n, 1, 1));
   if (axis != batch || n.RankOf(1) != static_cast<int>(batch) + 1)
     return n.NotYet("batch_dims ", batch, " with axis ", axis, " and indices of rank ", n.RankOf(1));
-  n.Out(n.b.Op("GatherND", {n.In(0), e.Unsqueeze(e.Cast(IndexIn(n, 1), DType::kI64), {-1})}, {{"batch_dims", batch}}));
+  n.Out(n.b.Op("GatherND", {n.In(0), e.Unsqueeze(e.Cast(IndexIn(n, 1), DType::kI64), {-1})},
+               {{"batch_dims", batch}}));
   return {};
 }
 
@@ -128,7 +129,8 @@ Status ScatterElements(MindNode& n) {
   const std::string reduce = n.Text(4, {"reduce", "reduction"}, "none", {"none", "add", "mul"});
   if (reduce != "none" && reduce != "add" && reduce != "mul" && reduce != "max" && reduce != "min")
     return n.NotYet("reduction ", reduce);
-  n.Out(n.b.Op("ScatterElements", {n.In(0), IndexIn(n, 1), n.In(2)}, {{"axis", n.Int(3, {"axis"})}, {"reduction", reduce}}));
+  n.Out(n.b.Op("ScatterElements", {n.In(0), IndexIn(n, 1), n.In(2)},
+               {{"axis", n.Int(3, {"axis"})}, {"reduction", reduce}}));
   return {};
 }
 
@@ -141,7 +143,8 @@ Status ScatterExt(MindNode& n) {
   Emit e(n);
   Value* source = n.In(3);
   if (n.op() == "ScatterValue") source = e.Expand(e.Cast(source, n.In(0)->type.dtype), e.ShapeOf(n.In(2)));
-  n.Out(n.b.Op("ScatterElements", {n.In(0), IndexIn(n, 2), source}, {{"axis", n.Int(1, {})}, {"reduction", reduce}}));
+  n.Out(n.b.Op("ScatterElements", {n.In(0), IndexIn(n, 2), source},
+               {{"axis", n.Int(1, {})}, {"reduction", reduce}}));
   return {};
 }
 
@@ -165,7 +168,8 @@ Status IndexAdd(MindNode& n) {
   Value *index = IndexIn(n, ext ? 2 : 1), *y = n.In(ext ? 3 : 2);
   if (y->type.shape.rank() != n.RankOf(0)) return n.Bad("the ranks of the tensors differ");
   if (ext && n.Float(4, {"alpha"}, 1) != 1) y = e.Mul(y, e.Like(y, n.Float(4, {"alpha"}, 1)));
-  n.Out(n.b.Op("ScatterElements", {n.In(0), SpreadIndex(e, index, y, axis), y}, {{"axis", axis}, {"reduction", "add"}}));
+  n.Out(n.b.Op("ScatterElements", {n.In(0), SpreadIndex(e, index, y, axis), y},
+               {{"axis", axis}, {"reduction", "add"}}));
   return {};
 }
 

@@ -4,14 +4,18 @@
 namespace tern::mindir {
 namespace {
 
-// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial]. With `keys`, cubic interpolation has the
-// coefficient -0.5 and leaves out what is outside the image.
-Value* ResizeTo(MindNode& n, Value* size, const char* mode, const char* coordinates, const char* nearest = "floor",
-                bool keys = false) {
+// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial]. With `keys`, cubic interpolation has
+// the coefficient -0.5 and leaves out what is outside the image.
+Value* ResizeTo(MindNode& n, Value* size, const char* mode, const char* coordinates,
+                const char* nearest = "floor", bool keys = false) {
   std::vector<int64_t> axes;
   for (int i = 2; i < n.RankOf(0); ++i) axes.push_back(i);
   return n.b.Op("Resize", {n.In(0), nullptr, nullptr, size},
-                {{"mode", mode}, {"coordinates", coordinates}, {"nearest", nearest}, {"axes", axes}, {"cubic_a", keys ? -0.5 : -0.75},
+                {{"mode", mode},
+                 {"coordinates", coordinates},
+                 {"nearest", nearest},
+                 {"axes", axes},
+                 {"cubic_a", keys ? -0.5 : -0.75},
                  {"exclude_outside", keys}});
 }
 
@@ -32,8 +36,11 @@ Converter Resize(const char* mode) {
     Emit e(n);
     const bool align = n.Bool(2, {"align_corners"}), half = n.Bool(3, {"half_pixel_centers"});
     const bool nearest = std::string_view(mode) == "nearest";
-    const char* coordinates = align ? "align_corners" : half ? (nearest ? "tf_half_pixel_for_nn" : "half_pixel") : "asymmetric";
-    n.Out(ResizeTo(n, size, mode, coordinates, align ? "round_prefer_ceil" : "floor", half && std::string_view(mode) == "cubic"));
+    const char* coordinates = align  ? "align_corners"
+                              : half ? (nearest ? "tf_half_pixel_for_nn" : "half_pixel")
+                                     : "asymmetric";
+    n.Out(ResizeTo(n, size, mode, coordinates, align ? "round_prefer_ceil" : "floor",
+                   half && std::string_view(mode) == "cubic"));
     return {};
   };
 }
@@ -56,9 +63,9 @@ Converter Upsample(const char* mode, bool corners) {
     TERN_TRY(Require(n, 0));
     TERN_TRY(RequireRank(n, 0, 3, 5));
     Emit e(n);
-    const char* coordinates = std::string_view(mode) == "nearest"             ? "asymmetric"
+    const char* coordinates = std::string_view(mode) == "nearest"       ? "asymmetric"
                               : corners && n.Bool(3, {"align_corners"}) ? "align_corners"
-                                                                              : "pytorch_half_pixel";
+                                                                        : "pytorch_half_pixel";
     if (n.Has(1)) {
       n.Out(ResizeTo(n, ShapeValue(n, 1), mode, coordinates));
       return {};
@@ -92,12 +99,13 @@ Status GridSampler(MindNode& n) {
 Status AffineGrid(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.InputCount() < 2) return n.Bad("the size is missing");
-  n.Out(n.b.Op("AffineGrid", {n.In(0), ShapeValue(n, 1)}, {{"align_corners", n.Bool(n.kAttribute, {"align_corners"})}}));
+  n.Out(n.b.Op("AffineGrid", {n.In(0), ShapeValue(n, 1)},
+               {{"align_corners", n.Bool(n.kAttribute, {"align_corners"})}}));
   return {};
 }
 
-// Blocks of an image as channels: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], and the
-// position in a block precedes the channel.
+// Blocks of an image as channels: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], and
+// the position in a block precedes the channel.
 Status ExtractImagePatches(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 4, 4));
@@ -107,7 +115,8 @@ Status ExtractImagePatches(MindNode& n) {
   const auto kernel = last_two(n.Ints(1, {"ksizes"}, {1, 1}));
   const std::string padding = n.Text(4, {"padding"}, "valid", {"pad", "same", "valid"});
   const Dim channels = n.In(0)->type.shape[1];
-  if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 64 || kernel[1] > 64 || !channels.known())
+  if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 64 || kernel[1] > 64 ||
+      !channels.known())
     return n.NotYet("a kernel or a number of channels that is too large or not known");
   const int64_t area = kernel[0] * kernel[1], count = channels.value();
   if (count * count > int64_t{1} << 24) return n.NotYet(count, " channels");
@@ -125,7 +134,8 @@ Status ExtractImagePatches(MindNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(image) {
-  for (const char* name : {"ResizeNearestNeighbor", "ResizeNearestNeighborV2", "DynamicResizeNearestNeighbor"})
+  for (const char* name :
+       {"ResizeNearestNeighbor", "ResizeNearestNeighborV2", "DynamicResizeNearestNeighbor"})
     table.Add(name, Resize("nearest"));
   for (const char* name : {"ResizeBilinear", "ResizeBilinearV2"}) table.Add(name, Resize("linear"));
   table.Add("ResizeBicubic", Resize("cubic"));

@@ -101,8 +101,11 @@ Status Cross(MindNode& n) {
   const auto [a, b] = Promoted(e, 0, 1);
   for (int i = 0; axis == -65530 && i < n.RankOf(0); ++i)
     if (a->type.shape[i].Is(3)) axis = i;
-  const auto turned = [&](Value* v, std::vector<int64_t> order) { return e.Gather(v, n.b.Ints(order), axis); };
-  n.Out(e.Sub(e.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})), e.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0}))));
+  const auto turned = [&](Value* v, std::vector<int64_t> order) {
+    return e.Gather(v, n.b.Ints(order), axis);
+  };
+  n.Out(e.Sub(e.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})),
+              e.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0}))));
   return {};
 }
 
@@ -110,7 +113,8 @@ Status Cross(MindNode& n) {
 
 TERN_CONVERTERS(matmul) {
   for (const char* name : {"MatMul", "BatchMatMul"}) table.Add(name, MatMul);
-  for (const char* name : {"MatMulExt", "BatchMatMulExt", "Mm", "Mv", "Dot", "Vdot"}) table.Add(name, PlainMatMul);
+  for (const char* name : {"MatMulExt", "BatchMatMulExt", "Mm", "Mv", "Dot", "Vdot"})
+    table.Add(name, PlainMatMul);
   table.Add("Dense", Dense);
   table.Add("BiasAdd", BiasAdd);
   for (const char* name : {"Addmm", "Baddbmm", "Addbmm", "Addmv"}) table.Add(name, AddMatMul);

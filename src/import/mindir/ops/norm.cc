@@ -1,5 +1,5 @@
-// Converts normalisations. Most of them also return statistics. They are refused where a model uses them, because
-// only training needs them.
+// Converts normalisations. Most of them also return statistics. They are refused where a model uses them,
+// because only training needs them.
 #include "import/mindir/ops/emit.h"
 #include "import/mindir/ops/window.h"
 
@@ -23,7 +23,8 @@ Status BatchNormOf(MindNode& n, const BatchNormInputs& at) {
   TERN_TRY(RequireRank(n, 0, 2));
   for (int i = 3; i < 5; ++i)
     if (!n.Has(i)) return n.Bad("input ", i, " is missing");
-  if (n.Bool(at.training, {"is_training"})) return n.NotYet("training mode; call net.set_train(False) before export");
+  if (n.Bool(at.training, {"is_training"}))
+    return n.NotYet("training mode; call net.set_train(False) before export");
   Emit e(n);
   const bool last = at.format != n.kAttribute - 1 && IsChannelsLast(n, at.format);
   Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
@@ -31,7 +32,8 @@ Status BatchNormOf(MindNode& n, const BatchNormInputs& at) {
   Value* channels = e.ShapeOf(n.In(3));
   Value* scale = n.Has(1) ? n.In(1) : e.Fill(channels, t, 1);
   Value* bias = n.Has(2) ? n.In(2) : e.Fill(channels, t, 0);
-  Value* y = n.b.Op("BatchNorm", {x, scale, bias, n.In(3), n.In(4)}, {{"epsilon", n.Float(at.epsilon, {"epsilon"}, 1e-5)}});
+  Value* y = n.b.Op("BatchNorm", {x, scale, bias, n.In(3), n.In(4)},
+                    {{"epsilon", n.Float(at.epsilon, {"epsilon"}, 1e-5)}});
   OutWithStatistics(n, last ? ChannelsLast(e, y) : y, at.statistics);
   return {};
 }
@@ -85,9 +87,10 @@ Status InstanceNorm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 3));
   if (!n.Has(1) || !n.Has(2)) return n.Bad("gamma or beta is missing");
-  OutWithStatistics(
-      n, n.b.Op("InstanceNorm", {n.In(0), n.In(1), n.In(2)}, {{"epsilon", n.Float(n.kAttribute, {"epsilon"}, 1e-5)}}),
-      2);
+  OutWithStatistics(n,
+                    n.b.Op("InstanceNorm", {n.In(0), n.In(1), n.In(2)},
+                           {{"epsilon", n.Float(n.kAttribute, {"epsilon"}, 1e-5)}}),
+                    2);
   return {};
 }
 

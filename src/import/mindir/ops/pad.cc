@@ -67,10 +67,14 @@ Status PadV3(MindNode& n) {
   if (!n.Bool(n.kAttribute, {"paddings_contiguous"}, true)) return n.NotYet("paddings_contiguous = False");
   TERN_ASSIGN(const auto pads, LastFirst(n, n.Ints(1, {"paddings"}, {})));
   const std::string mode = n.Text(n.kAttribute, {"mode"}, "constant");
-  const char* tern = mode == "constant" ? "constant" : mode == "reflect" ? "reflect" : mode == "edge" ? "edge" : "wrap";
+  const char* tern = mode == "constant"  ? "constant"
+                     : mode == "reflect" ? "reflect"
+                     : mode == "edge"    ? "edge"
+                                         : "wrap";
   if (mode != tern && mode != "circular") return n.NotYet("mode ", mode);
   Emit e(n);
-  Value* value = mode == "constant" && n.Has(2) ? e.Reshape(e.Cast(n.In(2), n.In(0)->type.dtype), {}) : nullptr;
+  Value* value =
+      mode == "constant" && n.Has(2) ? e.Reshape(e.Cast(n.In(2), n.In(0)->type.dtype), {}) : nullptr;
   n.Out(PadTo(e, n.In(0), pads, tern, value));
   return {};
 }
@@ -92,7 +96,8 @@ Status SpaceToDepth(MindNode& n) {
 }
 
 Status DepthToSpace(MindNode& n) {
-  n.Out(n.b.Op("DepthToSpace", {n.In(0)}, {{"block", n.Int(n.kAttribute, {"block_size"}, 1)}, {"mode", "DCR"}}));
+  n.Out(n.b.Op("DepthToSpace", {n.In(0)},
+               {{"block", n.Int(n.kAttribute, {"block_size"}, 1)}, {"mode", "DCR"}}));
   return {};
 }
 
@@ -144,7 +149,8 @@ Status SpaceToBatch(MindNode& n) {
   Value* x = PadTo(e, n.In(0), {0, 0, p[0], p[2], 0, 0, p[1], p[3]}, "constant", nullptr);
   const Shape& s = x->type.shape;
   if (!s.fully_known()) return n.NotYet("an unknown shape");
-  const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value() / bh, w = s[3].value() / bw;
+  const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value() / bh,
+                w = s[3].value() / bw;
   x = e.Transpose(e.Reshape(x, {s[0].value(), c, h, bh, w, bw}), {3, 5, 0, 1, 2, 4});
   n.Out(e.Reshape(x, {s[0].value() * bh * bw, c, h, w}));
   return {};
@@ -155,7 +161,8 @@ Status BatchToSpace(MindNode& n) {
   Emit e(n);
   const Shape& s = n.In(0)->type.shape;
   if (!s.fully_known()) return n.NotYet("an unknown shape");
-  const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value(), w = s[3].value();
+  const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value(),
+                w = s[3].value();
   const int64_t batch = s[0].value() / (bh * bw);
   Value* x = e.Transpose(e.Reshape(n.In(0), {bh, bw, batch, c, h, w}), {2, 3, 4, 0, 5, 1});
   x = e.Reshape(x, {batch, c, h * bh, w * bw});
@@ -172,14 +179,17 @@ TERN_CONVERTERS(pad) {
   table.Add("MirrorPad", MirrorPad);
   table.Add("PadV3", PadV3);
   table.Add("ConstantPadND", PadLast("constant"));
-  for (const char* name : {"ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D"}) table.Add(name, PadLast("reflect"));
-  for (const char* name : {"ReplicationPad1D", "ReplicationPad2D", "ReplicationPad3D"}) table.Add(name, PadLast("edge"));
+  for (const char* name : {"ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D"})
+    table.Add(name, PadLast("reflect"));
+  for (const char* name : {"ReplicationPad1D", "ReplicationPad2D", "ReplicationPad3D"})
+    table.Add(name, PadLast("edge"));
   table.Add("SpaceToDepth", SpaceToDepth);
   table.Add("DepthToSpace", DepthToSpace);
   table.Add("PixelShuffle", PixelShuffle);
   table.Add("ChannelShuffle", ChannelShuffle);
   for (const char* name : {"SpaceToBatch", "SpaceToBatchND"}) table.Add(name, SpaceToBatch);
-  for (const char* name : {"BatchToSpace", "BatchToSpaceND", "BatchToSpaceNDV2"}) table.Add(name, BatchToSpace);
+  for (const char* name : {"BatchToSpace", "BatchToSpaceND", "BatchToSpaceNDV2"})
+    table.Add(name, BatchToSpace);
 }
 
 }  // namespace tern::mindir

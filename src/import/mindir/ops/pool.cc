@@ -8,14 +8,14 @@ namespace tern::mindir {
 namespace {
 
 // MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides, pad_mode,
-// data_format.
-Status Pool(MindNode& n, const char* kind, int spatial) {
+// data_format. `numbers_last` is the order of axes in kernel_size and strides. It does not depend on the format.
+Status Pool(MindNode& n, const char* kind, int spatial, bool numbers_last = false) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, spatial + 2, spatial + 2));
   const bool last = IsChannelsLast(n, 4);
-  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, {2, 3, n.kAttribute, 4}, spatial));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, {2, 3, n.kAttribute}, spatial, numbers_last));
   attrs.emplace_back("kind", kind);
-  attrs.emplace_back("kernel", SpatialPart(n.Ints(1, {"kernel_size", "ksize"}, {1}), spatial, last));
+  attrs.emplace_back("kernel", SpatialPart(n.Ints(1, {"kernel_size", "ksize"}, {1}), spatial, numbers_last));
   attrs.emplace_back("channels_last", last);
   attrs.emplace_back("ceil_mode", n.Int(n.kAttribute, {"ceil_mode"}, 0) > 0);
   attrs.emplace_back("count_include_pad", n.Bool(n.kAttribute, {"count_include_pad"}, false));
@@ -48,14 +48,16 @@ Converter MaxPoolWithIndex(int spatial, int first) {
     TERN_TRY(Require(n, 0));
     TERN_TRY(RequireRank(n, 0, spatial + 1, spatial + 2));
     AttrList attrs = KernelAttrs(n, "max", spatial, first);
-    attrs.emplace_back("dilations",
-                       SpatialPart(n.Ints(first < 0 ? n.kAttribute : first + 3, {"dilation"}, {1}), spatial, false));
+    attrs.emplace_back(
+        "dilations",
+        SpatialPart(n.Ints(first < 0 ? n.kAttribute : first + 3, {"dilation"}, {1}), spatial, false));
     attrs.emplace_back("ceil_mode", n.Bool(first < 0 ? n.kAttribute : first + 4, {"ceil_mode"}));
     Emit e(n);
     const bool single = n.RankOf(0) == spatial + 1;
     Value* x = single ? e.Unsqueeze(n.In(0), {0}) : n.In(0);
     Value* y = n.b.Op("Pool", {x}, attrs);
-    n.OutItem(Item::Tuple({Item::Of(single ? e.Squeeze(y, {0}) : y), Item::Text(StrCat("the indices of ", n.op()))}));
+    n.OutItem(Item::Tuple(
+        {Item::Of(single ? e.Squeeze(y, {0}) : y), Item::Text(StrCat("the indices of ", n.op()))}));
     return {};
   };
 }
@@ -93,7 +95,8 @@ Result<Value*> Adapt(MindNode& n, bool max, int spatial) {
   TERN_TRY(RequireRank(n, 0, spatial + 1, spatial + 2));
   auto wanted = n.Ints(1, {"output_size"}, {1});
   if (wanted.size() == 1) wanted.assign(static_cast<size_t>(spatial), wanted[0]);
-  if (wanted.size() != static_cast<size_t>(spatial)) return n.Bad("output_size has ", wanted.size(), " numbers");
+  if (wanted.size() != static_cast<size_t>(spatial))
+    return n.Bad("output_size has ", wanted.size(), " numbers");
   Emit e(n);
   Value* y = n.In(0);
   const char* kind = max ? "max" : "mean";
@@ -136,9 +139,9 @@ Converter Adaptive(bool max, int spatial) {
   };
 }
 
-// MaxPoolWithArgmax: strides and kernel as attributes, pad_mode same or valid.
+// MaxPoolWithArgmax: strides and kernel as attributes [1, h, w, 1], pad_mode same or valid.
 Status MaxPoolWithArgmax(MindNode& n) {
-  TERN_TRY(Pool(n, "max", 2));
+  TERN_TRY(Pool(n, "max", 2, true));
   n.OutItem(Item::Tuple({n.result(), Item::Text("the indices of MaxPoolWithArgmax")}));
   return {};
 }

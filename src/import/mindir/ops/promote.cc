@@ -30,7 +30,8 @@ std::pair<Value*, Value*> Promoted(Emit& e, int i, int j) {
     return {none, none};
   }
   const auto& inputs = e.n.inputs();
-  const bool first = IsNumber(inputs[static_cast<size_t>(i)]), second = IsNumber(inputs[static_cast<size_t>(j)]);
+  const bool first = IsNumber(inputs[static_cast<size_t>(i)]),
+             second = IsNumber(inputs[static_cast<size_t>(j)]);
   const DType a = x->type.dtype, b = y->type.dtype;
   DType common = CommonType(a, b);
   if (first != second) {
@@ -43,7 +44,8 @@ std::pair<Value*, Value*> Promoted(Emit& e, int i, int j) {
 
 void PromoteAll(Emit& e, std::vector<Value*>& values) {
   DType common = DType::kInvalid;
-  for (const Value* v : values) common = common == DType::kInvalid ? v->type.dtype : CommonType(common, v->type.dtype);
+  for (const Value* v : values)
+    common = common == DType::kInvalid ? v->type.dtype : CommonType(common, v->type.dtype);
   for (Value*& v : values) v = e.Cast(v, common);
 }
 

@@ -37,7 +37,8 @@ Converter ReduceExt(const char* kind, bool mean) {
     Emit e(n);
     Value* x = n.In(0);
     const DType standard = IsFloat(x->type.dtype) ? x->type.dtype : mean ? DType::kF32 : DType::kI64;
-    n.Out(ReduceTo(e, kind, e.Cast(x, n.TypeArg(3, {"dtype"}, standard)), AxesOf(n, 1), n.Bool(2, {"keepdim"})));
+    n.Out(ReduceTo(e, kind, e.Cast(x, n.TypeArg(3, {"dtype"}, standard)), AxesOf(n, 1),
+                   n.Bool(2, {"keepdim"})));
     return {};
   };
 }
@@ -171,8 +172,9 @@ Status L2Normalize(MindNode& n) {
 Converter Cumulative(const char* kind) {
   return [kind](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
-    n.Out(n.b.Op("Cumulative", {n.In(0), n.b.Ints({n.Int(1, {"axis"})})},
-                 {{"kind", kind}, {"exclusive", n.Bool(2, {"exclusive"})}, {"reverse", n.Bool(3, {"reverse"})}}));
+    n.Out(n.b.Op(
+        "Cumulative", {n.In(0), n.b.Ints({n.Int(1, {"axis"})})},
+        {{"kind", kind}, {"exclusive", n.Bool(2, {"exclusive"})}, {"reverse", n.Bool(3, {"reverse"})}}));
     return {};
   };
 }

@@ -18,7 +18,8 @@ Status Lstm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   for (int i = 1; i < 4; ++i) TERN_TRY(Require(n, i, kFloats));
   const int64_t input = n.Int(n.kAttribute, {"input_size"}), hidden = n.Int(n.kAttribute, {"hidden_size"});
-  if (input < 1 || hidden < 1 || input > 1000000 || hidden > 1000000) return n.Bad("sizes ", input, " and ", hidden);
+  if (input < 1 || hidden < 1 || input > 1000000 || hidden > 1000000)
+    return n.Bad("sizes ", input, " and ", hidden);
   if (n.Int(n.kAttribute, {"num_layers"}, 1) != 1 || n.Bool(n.kAttribute, {"bidirectional"}))
     return n.NotYet("several layers or directions in one primitive");
   if (n.Int(n.kAttribute, {"proj_size"}, 0) != 0) return n.NotYet("proj_size");
@@ -29,7 +30,8 @@ Status Lstm(MindNode& n) {
   Value* r = GatesOf(e, e.Slice(flat, of_state, of_bias, 0), hidden, hidden);
   Value* bias = nullptr;
   if (n.Bool(n.kAttribute, {"has_bias"}, true)) {
-    Value* first = e.Reshape(GatesOf(e, e.Slice(flat, of_bias, of_bias + 4 * hidden, 0), hidden, 1), {1, 4 * hidden});
+    Value* first =
+        e.Reshape(GatesOf(e, e.Slice(flat, of_bias, of_bias + 4 * hidden, 0), hidden, 1), {1, 4 * hidden});
     bias = e.Concat({first, e.Fill(n.b.Ints({1, 4 * hidden}), first->type.dtype, 0)}, 1);
   }
   auto outputs = n.b.Ops("Rnn", {n.In(0), w, r, bias, nullptr, n.In(1), n.In(2)},

@@ -24,7 +24,8 @@ Status ShapeOf(MindNode& n) {
     const Dim& dim = x->type.shape[i];
     Tensor size(DType::kI64, {});
     if (dim.known()) size.data<int64_t>()[0] = dim.value();
-    items.push_back(dim.known() ? Item::Constant(std::move(size), true) : NumberItem(e.Gather(shape, e.Long(i))));
+    items.push_back(dim.known() ? Item::Constant(std::move(size), true)
+                                : NumberItem(e.Gather(shape, e.Long(i))));
   }
   n.OutItem(Item::Tuple(std::move(items)));
   return {};
@@ -85,13 +86,15 @@ Status TensorToTuple(MindNode& n) {
   TERN_TRY(RequireRank(n, 0, 1, 1));
   Emit e(n);
   const Dim size = n.In(0)->type.shape[0];
-  if (!size.known() || size.value() > 1000) return n.NotYet("a tensor of ", size.ToString(), " elements as a tuple");
+  if (!size.known() || size.value() > 1000)
+    return n.NotYet("a tensor of ", size.ToString(), " elements as a tuple");
   const auto longs = LongsOf(n.inputs()[0]);
   std::vector<Item> items;
   for (int64_t i = 0; i < size.value(); ++i) {
     Tensor number(DType::kI64, {});
     if (longs) number.data<int64_t>()[0] = (*longs)[static_cast<size_t>(i)];
-    items.push_back(longs ? Item::Constant(std::move(number), true) : NumberItem(e.Gather(n.In(0), e.Long(i))));
+    items.push_back(longs ? Item::Constant(std::move(number), true)
+                          : NumberItem(e.Gather(n.In(0), e.Long(i))));
   }
   n.OutItem(Item::Tuple(std::move(items)));
   return {};
@@ -130,7 +133,8 @@ Status ScalarFloorDiv(MindNode& n) {
     return {};
   }
   const auto [x, y] = Promoted(e, 0, 1);
-  Value* q = IsFloat(x->type.dtype) ? e.Unary("floor", e.Div(x, y)) : e.Div(e.Sub(x, e.Binary("mod", x, y)), y);
+  Value* q =
+      IsFloat(x->type.dtype) ? e.Unary("floor", e.Div(x, y)) : e.Div(e.Sub(x, e.Binary("mod", x, y)), y);
   n.OutItem(NumberItem(q));
   return {};
 }
@@ -188,21 +192,27 @@ TERN_CONVERTERS(scalar) {
   for (const char* name : {"ScalarMul", "scalar_mul"})
     table.Add(name, Arithmetic("mul", [](double a, double b) { return a * b; }));
   for (const char* name : {"ScalarDiv", "scalar_div"})
-    table.Add(name, Arithmetic("div", [](double a, double b) { return a / b; }, DType::kF32));
+    table.Add(name, Arithmetic(
+                        "div", [](double a, double b) { return a / b; }, DType::kF32));
   table.Add("ScalarMax", Arithmetic("max", [](double a, double b) { return std::max(a, b); }));
   table.Add("ScalarMin", Arithmetic("min", [](double a, double b) { return std::min(a, b); }));
   table.Add("ScalarPow", Arithmetic("pow", [](double a, double b) { return std::pow(a, b); }));
   table.Add("ScalarMod", Arithmetic("mod", [](double a, double b) { return a - b * std::floor(a / b); }));
   for (const char* name : {"ScalarEq", "scalar_eq"})
-    table.Add(name, Arithmetic("equal", [](double a, double b) -> double { return a == b; }, DType::kBool));
+    table.Add(name, Arithmetic(
+                        "equal", [](double a, double b) -> double { return a == b; }, DType::kBool));
   for (const char* name : {"ScalarLt", "scalar_lt"})
-    table.Add(name, Arithmetic("less", [](double a, double b) -> double { return a < b; }, DType::kBool));
+    table.Add(name, Arithmetic(
+                        "less", [](double a, double b) -> double { return a < b; }, DType::kBool));
   for (const char* name : {"ScalarLe", "scalar_le"})
-    table.Add(name, Arithmetic("less_equal", [](double a, double b) -> double { return a <= b; }, DType::kBool));
+    table.Add(name, Arithmetic(
+                        "less_equal", [](double a, double b) -> double { return a <= b; }, DType::kBool));
   for (const char* name : {"ScalarGt", "scalar_gt"})
-    table.Add(name, Arithmetic("greater", [](double a, double b) -> double { return a > b; }, DType::kBool));
+    table.Add(name, Arithmetic(
+                        "greater", [](double a, double b) -> double { return a > b; }, DType::kBool));
   for (const char* name : {"ScalarGe", "scalar_ge"})
-    table.Add(name, Arithmetic("greater_equal", [](double a, double b) -> double { return a >= b; }, DType::kBool));
+    table.Add(name, Arithmetic(
+                        "greater_equal", [](double a, double b) -> double { return a >= b; }, DType::kBool));
   table.Add("ScalarFloorDiv", ScalarFloorDiv);
   table.Add("ScalarUsub", ScalarNegate);
   table.Add("ScalarBool", ScalarBool);

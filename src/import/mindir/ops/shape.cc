@@ -24,7 +24,8 @@ Status FlattenExt(MindNode& n) {
   int64_t start = n.Int(1, {"start_dim"}, 0), end = n.Int(2, {"end_dim"}, -1);
   start += start < 0 ? rank : 0;
   end += end < 0 ? rank : 0;
-  if (start < 0 || end >= rank || start > end) return n.Bad("cannot merge the axes ", start, " to ", end, " of ", rank);
+  if (start < 0 || end >= rank || start > end)
+    return n.Bad("cannot merge the axes ", start, " to ", end, " of ", rank);
   std::vector<Value*> dims;
   for (int64_t i = 0; i < start; ++i) dims.push_back(e.SizeOf(n.In(0), i));
   dims.push_back(n.b.Ints({-1}));
@@ -67,7 +68,8 @@ Status TransposeExt(MindNode& n) {
   int64_t a = n.Int(1, {"dim0"}, 0), b = n.Int(2, {"dim1"}, 1);
   a += a < 0 ? rank : 0;
   b += b < 0 ? rank : 0;
-  if (a < 0 || b < 0 || a >= rank || b >= rank) return n.Bad("cannot swap the axes ", a, " and ", b, " of ", rank);
+  if (a < 0 || b < 0 || a >= rank || b >= rank)
+    return n.Bad("cannot swap the axes ", a, " and ", b, " of ", rank);
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i == a ? b : i == b ? a : i);
   Emit e(n);
@@ -128,7 +130,8 @@ Status Stack(MindNode& n) {
 Result<int64_t> KnownSize(MindNode& n, int64_t& axis) {
   TERN_TRY(RequireRank(n, 0, 1));
   axis += axis < 0 ? n.RankOf(0) : 0;
-  if (axis < 0 || axis >= n.RankOf(0)) return n.Bad("axis ", axis, " does not exist in a tensor of rank ", n.RankOf(0));
+  if (axis < 0 || axis >= n.RankOf(0))
+    return n.Bad("axis ", axis, " does not exist in a tensor of rank ", n.RankOf(0));
   const Dim size = n.In(0)->type.shape[static_cast<int>(axis)];
   if (!size.known()) return n.NotYet("the size of axis ", axis, " is not known");
   return size.value();
@@ -184,7 +187,9 @@ Status Chunk(MindNode& n) {
   return SplitSizes(n, axis, SizesOf(total, std::max<int64_t>(1, (total + chunks - 1) / chunks)));
 }
 
-Status SplitWithSize(MindNode& n) { return SplitSizes(n, n.Int(2, {"dim"}, 0), n.Ints(1, {"split_size"}, {})); }
+Status SplitWithSize(MindNode& n) {
+  return SplitSizes(n, n.Int(2, {"dim"}, 0), n.Ints(1, {"split_size"}, {}));
+}
 
 // One of the sizes may be -1.
 Status SplitV(MindNode& n) {
@@ -261,7 +266,8 @@ TERN_CONVERTERS(shape) {
   for (const char* name : {"ExpandDims", "ExpandDimsView", "Unsqueeze"}) table.Add(name, ExpandDims);
   table.Add("Squeeze", Squeeze);
   for (const char* name : {"Tile", "Repeat"}) table.Add(name, Tile);
-  for (const char* name : {"BroadcastTo", "BroadcastToView", "DynamicBroadcastTo"}) table.Add(name, BroadcastTo);
+  for (const char* name : {"BroadcastTo", "BroadcastToView", "DynamicBroadcastTo"})
+    table.Add(name, BroadcastTo);
   table.Add("ExpandAs", ExpandAs);
   for (const char* name : {"Identity", "identity", "Copy", "Clone", "Contiguous", "Detach", "MoveTo"})
     table.Add(name, Identity);

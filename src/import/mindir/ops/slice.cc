@@ -19,7 +19,8 @@ Result<int64_t> CountIn(MindNode& n, int i) {
   return shape[0].value();
 }
 
-// StridedSlice: x, begin, end, strides and five masks. Bit i of a mask refers to entry i of begin, end and strides.
+// StridedSlice: x, begin, end, strides and five masks. Bit i of a mask refers to entry i of begin, end and
+// strides.
 class StridedSlicer {
  public:
   explicit StridedSlicer(MindNode& node) : n(node), e(node) {}
@@ -86,13 +87,15 @@ class StridedSlicer {
     if (!axes_.empty())
       y = n.b.Op("Slice", {y, e.Concat(begins_, 0), e.Concat(ends_, 0), n.b.Ints(axes_), n.b.Ints(steps_)});
     // From the last axis to the first, so that the numbers of the other axes stay valid.
-    for (size_t k = picked_.size(); k-- > 0;) y = e.Gather(y, ElementOf(n, 1, picked_[k].second), picked_[k].first);
+    for (size_t k = picked_.size(); k-- > 0;)
+      y = e.Gather(y, ElementOf(n, 1, picked_[k].second), picked_[k].first);
     return new_axes_.empty() ? y : e.Unsqueeze(y, new_axes_);
   }
 
   MindNode& n;
   Emit e;
-  int64_t count_ = 0, begin_mask_ = 0, end_mask_ = 0, ellipsis_mask_ = 0, new_axis_mask_ = 0, shrink_axis_mask_ = 0;
+  int64_t count_ = 0, begin_mask_ = 0, end_mask_ = 0, ellipsis_mask_ = 0, new_axis_mask_ = 0,
+          shrink_axis_mask_ = 0;
   std::vector<int64_t> strides_, axes_, steps_, new_axes_;
   std::vector<Value*> begins_, ends_;
   std::vector<std::pair<int64_t, int64_t>> picked_;  // an axis that is removed, and its entry
@@ -111,7 +114,8 @@ Status Slice(MindNode& n) {
   if (begins && sizes) {
     if (begins->size() != sizes->size()) return n.Bad("begin and size have different lengths");
     std::vector<int64_t> ends;
-    for (size_t i = 0; i < begins->size(); ++i) ends.push_back((*sizes)[i] < 0 ? kToEnd : (*begins)[i] + (*sizes)[i]);
+    for (size_t i = 0; i < begins->size(); ++i)
+      ends.push_back((*sizes)[i] < 0 ? kToEnd : (*begins)[i] + (*sizes)[i]);
     end = n.b.Ints(ends);
   } else {
     end = e.Where(e.Binary("less", size, e.Long(0)), e.Long(kToEnd), e.Add(begin, size));
@@ -153,8 +157,9 @@ Status Reverse(MindNode& n) {
   TERN_TRY(RequireRank(n, 0, 0));
   const auto axes = n.Ints(1, {"axis"}, {});
   const std::vector<int64_t> starts(axes.size(), kToEnd), ends(axes.size(), kToStart), steps(axes.size(), -1);
-  n.Out(axes.empty() ? n.In(0)
-                     : n.b.Op("Slice", {n.In(0), n.b.Ints(starts), n.b.Ints(ends), n.b.Ints(axes), n.b.Ints(steps)}));
+  n.Out(axes.empty()
+            ? n.In(0)
+            : n.b.Op("Slice", {n.In(0), n.b.Ints(starts), n.b.Ints(ends), n.b.Ints(axes), n.b.Ints(steps)}));
   return {};
 }
 
@@ -172,7 +177,8 @@ Status Roll(MindNode& n) {
   if (axes.size() != shifts.size()) return n.Bad("has ", shifts.size(), " shifts for ", axes.size(), " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t rank = y->type.shape.rank(), axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank) return n.Bad("axis ", axes[i], " does not exist in a tensor of rank ", rank);
+    if (axis < 0 || axis >= rank)
+      return n.Bad("axis ", axes[i], " does not exist in a tensor of rank ", rank);
     const Dim size = y->type.shape[static_cast<int>(axis)];
     if (!size.known()) return n.NotYet("the size of axis ", axis, " is not known");
     if (size.value() == 0) continue;
@@ -196,10 +202,11 @@ Status CopySlices(MindNode& n) {
   Value* x = n.In(0);
   // The positions of the slice in the flat tensor.
   Value* all = n.b.Op("Range", {e.Long(0), n.b.Op("Size", {x}), e.Long(1)});
-  Value* positions = n.b.Op("Slice", {e.ReshapeTo(all, e.ShapeOf(x)), ShapeValue(n, 2), ShapeValue(n, 3), n.b.Ints(axes),
-                                      ShapeValue(n, 4)});
+  Value* positions = n.b.Op("Slice", {e.ReshapeTo(all, e.ShapeOf(x)), ShapeValue(n, 2), ShapeValue(n, 3),
+                                      n.b.Ints(axes), ShapeValue(n, 4)});
   Value* value = e.Expand(e.Cast(n.In(1), x->type.dtype), e.ShapeOf(positions));
-  Value* flat = n.b.Op("ScatterElements", {e.Reshape(x, {-1}), e.Reshape(positions, {-1}), e.Reshape(value, {-1})});
+  Value* flat =
+      n.b.Op("ScatterElements", {e.Reshape(x, {-1}), e.Reshape(positions, {-1}), e.Reshape(value, {-1})});
   n.Out(e.ReshapeTo(flat, e.ShapeOf(x)));
   return {};
 }

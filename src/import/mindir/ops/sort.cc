@@ -13,7 +13,8 @@ Converter Arg(const char* kind) {
   return [kind](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
     Emit e(n);
-    n.Out(e.Cast(ArgOf(e, kind, n.In(0), n.Int(1, {"axis"}, -1), false), n.TypeArg(2, {"output_type"}, DType::kI32)));
+    n.Out(e.Cast(ArgOf(e, kind, n.In(0), n.Int(1, {"axis"}, -1), false),
+                 n.TypeArg(2, {"output_type"}, DType::kI32)));
     return {};
   };
 }
@@ -83,7 +84,8 @@ Result<std::vector<Value*>> Sorted(MindNode& n, int64_t axis, bool descending, D
 }
 
 Status Sort(MindNode& n) {
-  TERN_ASSIGN(auto parts, Sorted(n, n.Int(n.kAttribute, {"axis"}, -1), n.Bool(n.kAttribute, {"descending"}), DType::kI32));
+  TERN_ASSIGN(auto parts, Sorted(n, n.Int(n.kAttribute, {"axis"}, -1), n.Bool(n.kAttribute, {"descending"}),
+                                 DType::kI32));
   n.Out(parts);
   return {};
 }

@@ -47,7 +47,8 @@ Status UpdateState(MindNode& n) {
 }
 
 Status Partial(MindNode& n) {
-  if (n.all_inputs().empty() || !n.all_inputs()[0].is(Item::Kind::kFunction)) return n.Bad("needs a function");
+  if (n.all_inputs().empty() || !n.all_inputs()[0].is(Item::Kind::kFunction))
+    return n.Bad("needs a function");
   Item function = n.all_inputs()[0];
   std::vector<Item> bound;
   for (size_t i = 0; i < function.size(); ++i) bound.push_back(function[i]);
@@ -101,7 +102,8 @@ Status SwitchLayer(MindNode& n) {
 
 TERN_CONVERTERS(structure) {
   for (const char* name : {"MakeTuple", "make_tuple", "MakeList", "make_list"}) table.Add(name, MakeTuple);
-  for (const char* name : {"TupleGetItem", "tuple_getitem", "ListGetItem", "list_getitem", "RealTupleGetItem"})
+  for (const char* name :
+       {"TupleGetItem", "tuple_getitem", "ListGetItem", "list_getitem", "RealTupleGetItem"})
     table.Add(name, TupleGetItem);
   for (const char* name : {"TupleSetItem", "tuple_setitem"}) table.Add(name, TupleSetItem);
   for (const char* name : {"Depend", "depend", "Load", "Return", "return", "StopGradient", "stop_gradient",

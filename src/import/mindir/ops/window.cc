@@ -24,10 +24,10 @@ std::vector<int64_t> SpatialPart(const std::vector<int64_t>& numbers, int spatia
   return {begin, begin + spatial};
 }
 
-Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial) {
-  const bool last = IsChannelsLast(n, inputs.format);
+Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial, bool channels_last) {
   const auto wanted = static_cast<size_t>(spatial);
-  AttrList attrs = {{"strides", SpatialPart(n.Ints(inputs.strides, {"stride", "strides"}, {1}), spatial, last)}};
+  AttrList attrs = {
+      {"strides", SpatialPart(n.Ints(inputs.strides, {"stride", "strides"}, {1}), spatial, channels_last)}};
   const std::string mode = n.Text(inputs.pad_mode, {"pad_mode"}, "valid", {"pad", "same", "valid"});
   if (mode == "same") attrs.emplace_back("auto_pad", "same_upper");
   if (mode == "same" || mode == "valid") return attrs;
@@ -35,7 +35,8 @@ Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatia
   // MindSpore lists the pads of an axis together: top, bottom, left, right.
   std::vector<int64_t> pads = n.Ints(inputs.pads, {"pad", "pad_list"}, {0}), ordered(2 * wanted);
   if (pads.size() == 1) pads.assign(2 * wanted, pads[0]);
-  if (pads.size() != 2 * wanted) return n.Bad("pad must have ", 2 * wanted, " numbers, but has ", pads.size());
+  if (pads.size() != 2 * wanted)
+    return n.Bad("pad must have ", 2 * wanted, " numbers, but has ", pads.size());
   for (size_t i = 0; i < wanted; ++i) {
     ordered[i] = pads[2 * i];
     ordered[i + wanted] = pads[2 * i + 1];

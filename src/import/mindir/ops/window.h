@@ -8,13 +8,14 @@ namespace tern::mindir {
 bool IsChannelsLast(MindNode& n, int index);
 
 // Returns the numbers of the spatial axes. `numbers` has one number for all, one per spatial axis, or one per axis.
+// `channels_last` says whether the axes of the last form are [N, spatial…, C] or [N, C, spatial…].
 std::vector<int64_t> SpatialPart(const std::vector<int64_t>& numbers, int spatial, bool channels_last);
 
 // The inputs that contain the arguments, or kAttribute.
 struct WindowInputs {
-  int strides, pad_mode, pads, format;
+  int strides, pad_mode, pads;
 };
-// Returns the attributes strides, pads and auto_pad.
-Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial);
+// Returns the attributes strides, pads and auto_pad. `channels_last` is that of SpatialPart.
+Result<AttrList> WindowAttrs(MindNode& n, const WindowInputs& inputs, int spatial, bool channels_last);
 
 }  // namespace tern::mindir
