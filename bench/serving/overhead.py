@@ -5,6 +5,8 @@ import argparse
 import contextlib
 import os
 import pathlib
+import re
+import resource
 import shutil
 import struct
 import sys
@@ -46,7 +48,13 @@ def generators(args):
         for protocol in ("http", "grpc"):
             found.append((f"perf_analyzer {protocol}", protocol, lambda server, model, protocol=protocol: clients.perf_analyzer(
                 args.perf_analyzer, server, model, protocol, args.seconds, "--concurrency-range", args.connections, "--shape", "INPUT0:1")))
-    return found
+    return [each for each in found if re.search(args.clients, each[0])]
+
+
+def client_seconds():
+    """Returns the processor time of all load generators that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure(server, model, send):
@@ -54,12 +62,13 @@ def measure(server, model, send):
     difference means errors that h2load does not detect, because gRPC errors have HTTP status 200."""
     server.check()
     fixed = server.name == "nginx"
-    before, answered = server.cpu_seconds(), 0 if fixed else stats.successes(server, model)
+    before, client, answered = server.cpu_seconds(), client_seconds(), 0 if fixed else stats.successes(server, model)
     found = send(server, model)
-    spent, answered = server.cpu_seconds() - before, found["requests"] if fixed else stats.successes(server, model) - answered
+    spent, client = server.cpu_seconds() - before, client_seconds() - client
+    answered = found["requests"] if fixed else stats.successes(server, model) - answered
     if found["errors"] or answered < 0.98 * found["requests"]:
         raise SystemExit(f"{server.name}: {found['errors']} errors, {found['requests']} requests, {answered} answered")
-    return {**found, "cpu_us": spent / answered * 1e6, "load_average": processes.load_average()}
+    return {**found, "cpu_us": spent / answered * 1e6, "client_us": client / answered * 1e6, "load_average": processes.load_average()}
 
 
 def throughput(found, args):
@@ -75,12 +84,15 @@ def throughput(found, args):
 
 
 def print_throughput(table):
-    print(f"{'client':20}{'server':16}{'requests/s':>12}{'p99 ms':>9}{'CPU us':>9}{'tern /':>9}")
+    """`client us` is the client's processor time per request. `at most` is the ratio `tern /` of a server that needs no processor
+    time, if the client occupies all cores."""
+    print(f"{'client':20}{'server':16}{'requests/s':>12}{'p99 ms':>9}{'CPU us':>9}{'client us':>11}{'tern /':>9}{'at most':>9}")
     for client, by_server in table.items():
+        limit = 1e6 * len(os.sched_getaffinity(0)) / clients.median(by_server["tern"], "client_us")
         for name, rounds in by_server.items():
-            ratio = clients.median_ratio(by_server["tern"], rounds)
-            print(f"{client:20}{name:16}{clients.median(rounds, 'throughput'):12,.0f}{clients.median(rounds, 'p99_ms'):9.2f}"
-                  f"{clients.median(rounds, 'cpu_us'):9.1f}{ratio:9.2f}")
+            ratio, rate = clients.median_ratio(by_server["tern"], rounds), clients.median(rounds, "throughput")
+            print(f"{client:20}{name:16}{rate:12,.0f}{clients.median(rounds, 'p99_ms'):9.2f}{clients.median(rounds, 'cpu_us'):9.1f}"
+                  f"{clients.median(rounds, 'client_us'):11.1f}{ratio:9.2f}{limit / rate:9.2f}")
 
 
 SHOW = {"throughput": print_throughput, "half_load": latency.show_half_load, "large": latency.show_large, "added": latency.show_added}
@@ -92,6 +104,7 @@ def parse():
     parser.add_argument("--nginx", default=os.environ.get("NGINX") or shutil.which("nginx"), help="path of nginx; with '', nginx is omitted")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--digits", default=options.ROOT / "examples/digits/digits.onnx", help="model whose latency is compared with an in-process run")
+    parser.add_argument("--clients", default="", help="use only the load generators whose names match this regular expression, such as 'perf_analyzer http'")
     parser.add_argument("--parts", nargs="*", default=["throughput", "half_load", "large", "added"], help="what to measure")
     return options.parsed(parser)
 

@@ -20,7 +20,8 @@ constexpr int64_t kMinFewQueriesWork = 1 << 15;
 // Size of the header of a thread's scratch memory, in floats. The header stores the index of the head whose
 // panels are in this memory.
 constexpr int64_t kHeader = 16;
-constexpr int64_t kPad = 16;  // floats that are added to a row stride if rows would collide in the cache
+constexpr int64_t kMaxSlots = 16;  // maximum query heads whose scores are in the scratch memory of a thread
+constexpr int64_t kPad = 16;       // floats that are added to a row stride if rows would collide in the cache
 
 bool RowsCollide(int64_t row) { return Collide(row, 1024); }
 
@@ -30,8 +31,10 @@ struct Blocking {
   int64_t rows, row_blocks;                    // queries per block, number of blocks
   int64_t keys, score_row;                     // keys per block, row stride of scores
   bool few_queries;                            // keys and values are not packed
+  int64_t heads_at_once;                       // key-value heads that a thread processes together
   bool copy;                                   // queries are copied, and rounded if the operands are bf16
   int64_t parts, blocks_each;                  // jobs per key-value head, blocks of queries per job
+  int64_t slots;                               // query heads whose scores are in the scratch memory
   int64_t k_panels, v_panels, scores, copied;  // scratch buffers of a thread, in floats
 
   Blocking(const AttentionShape& s, int threads) {
@@ -43,7 +46,8 @@ struct Blocking {
     row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, std::max<int64_t>(1, rows)));
     const int64_t step = table.columns;
     keys = s.keys <= kMaxOneBlockKeys ? s.keys : kBlockKeys / step * step;
-    score_row = LineAligned(std::max<int64_t>(1, keys));
+    // A decoder has one query and one more key in each run. Its scratch memory has the same size in all runs.
+    score_row = LineAligned(few_queries ? kMaxOneBlockKeys : std::max<int64_t>(1, keys));
     if (RowsCollide(score_row)) score_row += kPad;
     copy = !few_queries && (RowsCollide(s.q.row) || table.per_lane > 1);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
@@ -53,11 +57,20 @@ struct Blocking {
     parts = std::max<int64_t>(1, CeilDiv(blocks, std::max<int64_t>(1, blocks_each)));
     k_panels = few_queries ? 0 : LineAligned(PanelsSize(s.size, s.keys, s.operands));
     v_panels = few_queries ? 0 : LineAligned(PanelsSize(s.keys, s.value_size, s.operands));
-    scores = rows * score_row;
+    // If there are few queries, memory bandwidth limits the speed. A thread then reads the keys of several
+    // heads, and after that their values, so that it seldom waits for the first bytes of a head.
+    const int64_t most_at_once =
+        few_queries && parts == 1 ? std::clamp<int64_t>(CeilDiv(heads, threads), 1,
+                                                        kMaxSlots / std::clamp<int64_t>(group, 1, kMaxSlots))
+                                  : 1;
+    heads_at_once = keys == s.keys ? most_at_once : 1;
+    slots = most_at_once > 1 ? most_at_once * group : 1;
+    scores = slots * rows * score_row;
     copied = copy ? LineAligned(rows * (table.dwords(s.size) + kPad)) : 0;
   }
   size_t BytesPerThread() const {
-    return static_cast<size_t>(kHeader + k_panels + v_panels + scores + copied + 3 * LineAligned(rows)) *
+    return static_cast<size_t>(kHeader + k_panels + v_panels + scores + copied +
+                               (2 + slots) * LineAligned(rows)) *
            sizeof(float);
   }
 };
@@ -78,8 +91,8 @@ class Head {
     packed_ = reinterpret_cast<int64_t*>(take(kHeader));
     k_panels_ = take(blocking.k_panels), v_panels_ = take(blocking.v_panels);
     scores_ = take(blocking.scores), copied_ = take(blocking.copied);
-    top_ = take(LineAligned(blocking.rows)), sum_ = take(LineAligned(blocking.rows)),
-    rescale_ = take(LineAligned(blocking.rows));
+    top_ = take(LineAligned(blocking.rows)), rescale_ = take(LineAligned(blocking.rows));
+    sum_ = take(blocking.slots * LineAligned(blocking.rows));
   }
 
   void Start(int64_t b, int64_t kv_head) {
@@ -94,9 +107,7 @@ class Head {
 
   // Computes queries [first, first + count) of head h.
   void Run(int64_t h, int64_t first, int64_t count) {
-    h_ = h, first_ = first, count_ = count;
-    q_ = t_.q + s_.q.At(b_, h, first), q_row_ = s_.q.row;
-    y_ = t_.y + s_.y.At(b_, h, first);
+    Select(h, first, count);
     if (blocking_.copy) CopyQueries();
     const int64_t seen = std::min(s_.keys, Seen(count - 1));
     int64_t from = 0;
@@ -104,11 +115,46 @@ class Head {
       Block(from, std::clamp<int64_t>(seen - from, 0, blocking_.keys));
       from += blocking_.keys;
     } while (from < seen);
-    for (int64_t i = 0; i < count; ++i) sum_[i] = 1 / sum_[i];
-    simd_.scale(y_, s_.y.row, count, s_.value_size, sum_, s_.guarded);
+    Normalize();
+  }
+
+  // Computes all queries of the heads that share the key-value heads [begin, end) of all batch entries. There
+  // are few queries, and their scores fit into the slots.
+  void RunTogether(int64_t begin, int64_t end) {
+    EachSlot(begin, end, [&](int64_t keys) { Dots(0, keys); });
+    EachSlot(begin, end, [&](int64_t keys) { ToProbabilities(0, keys); });
+    EachSlot(begin, end, [&](int64_t keys) {
+      AddValues(0, keys);
+      Normalize();
+    });
   }
 
  private:
+  void Select(int64_t h, int64_t first, int64_t count) {
+    h_ = h, first_ = first, count_ = count;
+    q_ = t_.q + s_.q.At(b_, h, first), q_row_ = s_.q.row;
+    y_ = t_.y + s_.y.At(b_, h, first);
+  }
+
+  // Calls step(number of keys to process) for each query head, with its own scores and sums.
+  template <class F> void EachSlot(int64_t begin, int64_t end, const F& step) {
+    float *const scores = scores_, *const sum = sum_;
+    for (int64_t head_index = begin; head_index < end; ++head_index) {
+      Start(head_index / s_.kv_heads, head_index % s_.kv_heads);
+      for (int64_t i = 0; i < blocking_.group; ++i) {
+        Select(head_index % s_.kv_heads * blocking_.group + i, 0, s_.queries);
+        step(std::clamp<int64_t>(Seen(count_ - 1), 0, s_.keys));
+        scores_ += blocking_.rows * blocking_.score_row, sum_ += LineAligned(blocking_.rows);
+      }
+    }
+    scores_ = scores, sum_ = sum;
+  }
+
+  void Normalize() {
+    for (int64_t i = 0; i < count_; ++i) sum_[i] = 1 / sum_[i];
+    simd_.scale(y_, s_.y.row, count_, s_.value_size, sum_, s_.guarded);
+  }
+
   void CopyQueries() {
     const int64_t row = tiles_.dwords(s_.size) + kPad;
     for (int64_t i = 0; i < count_; ++i) tiles_.copy(q_ + i * q_row_, s_.size, copied_ + i * row);
@@ -144,19 +190,29 @@ class Head {
   void Block(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns, depth = tiles_.dwords(s_.size);
     if (blocking_.few_queries)
-      for (int64_t i = 0; i < count_; ++i)
-        simd_.dots(q_ + i * q_row_, k_ + from * s_.k.row, s_.k.row, n, s_.size, s_.scale,
-                   scores_ + i * blocking_.score_row);
+      Dots(from, n);
     else
       Multiply(q_, q_row_, depth, k_panels_ + from * depth, width * depth, n, scores_, blocking_.score_row,
                false);
     ToProbabilities(from, n);
     if (blocking_.few_queries)
-      for (int64_t i = 0; i < count_; ++i)
-        simd_.combine(scores_ + i * blocking_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
-                      from > 0, y_ + i * s_.y.row);
+      AddValues(from, n);
     else
       Combine(from, n);
+  }
+
+  // Computes the scores of keys [from, from + n) from keys that are not packed.
+  void Dots(int64_t from, int64_t n) const {
+    for (int64_t i = 0; i < count_; ++i)
+      simd_.dots(q_ + i * q_row_, k_ + from * s_.k.row, s_.k.row, n, s_.size, s_.scale,
+                 scores_ + i * blocking_.score_row);
+  }
+
+  // Same as Combine, for values that are not packed.
+  void AddValues(int64_t from, int64_t n) const {
+    for (int64_t i = 0; i < count_; ++i)
+      simd_.combine(scores_ + i * blocking_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
+                    from > 0, y_ + i * s_.y.row);
   }
 
   // Adds the values of keys [from, from + n), weighted by their probabilities, to y. `from` must be a
@@ -242,6 +298,14 @@ void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* 
   const auto memory_of = [&](int worker) {
     return static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
   };
+  if (blocking.heads_at_once > 1) {
+    const int64_t together = std::max(grain, blocking.heads_at_once);
+    return workers.ParallelFor(s.batch * s.kv_heads, together, [&](int64_t begin, int64_t end, int worker) {
+      Head head(s, t, blocking, reinterpret_cast<float*>(memory_of(worker)));
+      for (; begin < end; begin += blocking.heads_at_once)
+        head.RunTogether(begin, std::min(begin + blocking.heads_at_once, end));
+    });
+  }
   for (int i = 0; i < workers.threads(); ++i) Head::ForgetPanels(memory_of(i));
   workers.ParallelFor(
       s.batch * s.kv_heads * blocking.parts, grain, [&](int64_t begin, int64_t end, int worker) {

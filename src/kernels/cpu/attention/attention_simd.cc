@@ -6,6 +6,13 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 constexpr int64_t kWide = kLanes<float>;
+// Keys and values are read as several streams, because a core reads several streams of memory faster than
+// one. The sums of all streams must fit into the registers.
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kStreams = 4;
+#else
+constexpr int kStreams = 2;
+#endif
 
 // Loads n bytes and converts them to floats.
 inline Floats Bytes(const uint8_t* p, int64_t n) {
@@ -108,7 +115,12 @@ inline Floats Product(const float* q, const float* k, int64_t size) {
 
 void Dots(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t size, float factor,
           float* scores) {
-  for (int64_t j = 0; j < keys; ++j) scores[j] = factor * SumAcross(Product(q, k + j * k_row, size));
+  const auto score = [&](int64_t j) { scores[j] = factor * SumAcross(Product(q, k + j * k_row, size)); };
+  const int64_t length = keys / kStreams;
+  for (int64_t j = 0; j < length; ++j)
+#pragma GCC unroll 4
+    for (int s = 0; s < kStreams; ++s) score(s * length + j);
+  for (int64_t j = kStreams * length; j < keys; ++j) score(j);
 }
 
 // Computes N vectors of y, which stay in registers, as the sum of p[i] times row i of v. `last` is the number
@@ -119,14 +131,25 @@ inline void CombineVectors(const float* p, const float* v, int64_t v_row, int64_
   const auto load = [last](const float* at, int j) {
     return j < N - 1 || last == kWide ? LoadVector(at + j * kWide) : LoadPart(at + j * kWide, last);
   };
-  Floats sum[N];
+  Floats sum[kStreams][N];
 #pragma GCC unroll 4
-  for (int j = 0; j < N; ++j) sum[j] = accumulate ? load(y, j) : Floats{};
-  for (int64_t i = 0; i < keys; ++i)
+  for (int s = 0; s < kStreams; ++s)
 #pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) sum[j] += p[i] * load(v + i * v_row, j);
+    for (int j = 0; j < N; ++j) sum[s][j] = accumulate && s == 0 ? load(y, j) : Floats{};
+  const auto add = [&](int64_t i, int s) {
 #pragma GCC unroll 4
-  for (int j = 0; j < N; ++j) StorePart(y + j * kWide, sum[j], j < N - 1 ? kWide : last);
+    for (int j = 0; j < N; ++j) sum[s][j] += p[i] * load(v + i * v_row, j);
+  };
+  const int64_t length = keys / kStreams;
+  for (int64_t i = 0; i < length; ++i)
+#pragma GCC unroll 4
+    for (int s = 0; s < kStreams; ++s) add(s * length + i, s);
+  for (int64_t i = kStreams * length; i < keys; ++i) add(i, 0);
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    for (int s = 1; s < kStreams; ++s) sum[0][j] += sum[s][j];
+    StorePart(y + j * kWide, sum[0][j], j < N - 1 ? kWide : last);
+  }
 }
 
 void Combine(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t size, bool accumulate,

@@ -11,7 +11,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kSumDwords = 64 << 10;  // dwords of c that stay in the L2 cache
+constexpr int64_t kSumDwords = 64 << 10;        // dwords of c that stay in the L2 cache
+constexpr int64_t kStreamedDwords = 512 << 10;  // if b is larger, it is probably in memory and in no cache
 // If b has fewer columns, rows of a that collide in the cache are not copied.
 constexpr int64_t kWorthCopying = 64;
 
@@ -74,9 +75,10 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
-  // few_rows depends on the rows of the product, not on the rows of the job. The rows of a job depend on the
-  // number of threads, and results must not depend on it.
+  // few_rows and streams depend on the product, not on the job. Jobs depend on the number of threads, and
+  // results must not depend on it.
   t.few_rows = p.m <= kFewRows;
+  t.streams = dwords * p.n > kStreamedDwords;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
     const int64_t n0 = panel * table.columns, row = tiles.Start(i);

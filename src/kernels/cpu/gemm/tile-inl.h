@@ -69,38 +69,40 @@ template <class Dword> inline Dword LaneAt(const float* p) {
   return v;
 }
 
-// Uses separate accumulators for four consecutive steps of k. Tiles of few rows otherwise have too few
-// independent sums to hide the latency of multiply-adds.
+// Uses four accumulators per sum. Tiles of few rows otherwise have too few independent sums to hide the
+// latency of multiply-adds. The accumulators belong to the steps of k modulo 4, or to the quarters of k if
+// t.streams is true.
 template <class Ops, int R, int N> inline void MultiplyFewRows(const Tile& t, Floats (&sum)[R][N]) {
   using Dword = typename Ops::Dword;
-  constexpr int kSteps = 4;
-  Floats part[kSteps][R][N];
+  constexpr int kParts = 4;
+  Floats part[kParts][R][N];
 #pragma GCC unroll 4
-  for (int s = 0; s < kSteps; ++s)
+  for (int s = 0; s < kParts; ++s)
 #pragma GCC unroll 4
     for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) part[s][i][j] = Floats{};
-  const float* b = t.b;
+  const auto add = [&](const float* a, const float* b, int s) {
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) {
+      const auto row = Ops::Load(b + j * kLanes<float>);
+#pragma GCC unroll 4
+      for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], LaneAt<Dword>(a + i * t.a_row), row);
+    }
+  };
+  const int64_t quarter = t.k / kParts;
   for (int64_t segment = 0; segment < t.segments; ++segment) {
     const float* a = t.starts ? t.a + t.starts[segment] : t.a;
-    int64_t k = 0;
-    for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kWidth)
+    const float* b = t.b + segment * t.k * kWidth;
+    if (t.streams)
+      for (int64_t k = 0; k < quarter; ++k)
 #pragma GCC unroll 4
-      for (int s = 0; s < kSteps; ++s)
+        for (int s = 0; s < kParts; ++s) add(a + s * quarter + k, b + (s * quarter + k) * kWidth, s);
+    else
+      for (int64_t k = 0; k < kParts * quarter; k += kParts)
 #pragma GCC unroll 4
-        for (int j = 0; j < N; ++j) {
-          const auto row = Ops::Load(b + s * kWidth + j * kLanes<float>);
-#pragma GCC unroll 4
-          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], LaneAt<Dword>(a + i * t.a_row + k + s), row);
-        }
-    for (; k < t.k; ++k, b += kWidth)
-#pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) {
-        const auto row = Ops::Load(b + j * kLanes<float>);
-#pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], LaneAt<Dword>(a + i * t.a_row + k), row);
-      }
+        for (int s = 0; s < kParts; ++s) add(a + k + s, b + (k + s) * kWidth, s);
+    for (int64_t k = kParts * quarter; k < t.k; ++k) add(a + k, b + k * kWidth, 0);
   }
 #pragma GCC unroll 4
   for (int i = 0; i < R; ++i)

@@ -35,6 +35,9 @@ struct Tile {
   // Whether tiles that have free registers use several accumulators per sum. This changes the order of
   // additions.
   bool few_rows = false;
+  // Whether tiles with several accumulators read b as four streams. A core reads four streams from memory
+  // faster than one, but not from its caches.
+  bool streams = false;
   bool clip = false;  // clips to [low, high]; NaN stays NaN
   float low = 0, high = 0;
 };

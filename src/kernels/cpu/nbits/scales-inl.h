@@ -15,7 +15,7 @@ inline Floats LoadScales(const uint8_t* record, bool f16, int j) {
 #elif defined(__AVX2__)
   return Floats(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves))));
 #else
-  Floats v;
+  Floats v{};
   for (int i = 0; i < kLanes<float>; ++i) v[i] = Widen(Half{halves[i]});
   return v;
 #endif

@@ -1,6 +1,7 @@
 #include "kernels/cpu/peak/peak.h"
 
 #include "kernels/cpu/peak/bf16_gain.h"
+#include "kernels/cpu/peak/peak_simd.h"
 #include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
@@ -29,6 +30,14 @@ TEST_P(PeakLevels, MeasuresTheGainOfBf16Once) {
   EXPECT_EQ(gain > 0, GetParam() == kBf16Products);
   EXPECT_EQ(Bf16Gain(), gain);
   EXPECT_EQ(Bf16Pays(), gain >= kBf16GainWanted);
+}
+
+// The sum that measures memory bandwidth reads every number once, whatever the count.
+TEST_P(PeakLevels, SumsAllNumbers) {
+  std::vector<int64_t> numbers(1000);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i + 1);
+  for (int64_t count : {0, 1, 63, 64, 128, 129, 999, 1000})
+    EXPECT_EQ(Peak().sum(numbers.data(), count), count * (count + 1) / 2) << count;
 }
 
 TEST(Bf16Gain, ReadsTheEnvironment) {
