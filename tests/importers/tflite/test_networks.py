@@ -1,7 +1,8 @@
 """Keras networks with random weights, converted in four ways, against LiteRT.
 
 Networks of random weights amplify every rounding error, and LiteRT's reference kernels round otherwise than its fast ones. A result with quantized
-activations is right if it is as close to one of them as they are to each other.
+activations is right if it is as close to one of them as they are to each other. With dynamic ranges, a number that is rounded to the other neighbour
+changes the scores by some percent.
 """
 
 import json
@@ -25,7 +26,7 @@ class Networks(unittest.TestCase):
         got = run_model(model, dict(zip(inputs, arrays)))
         for output, a, b in zip(outputs, run_lite(reference, arrays), run_lite(fast, arrays)):
             least = min(difference(got[output], a), difference(got[output], b))
-            allowed = 1e-3 if a.dtype.kind == "f" else 1
+            allowed = (0.05 if mode == "dynamic" else 2e-3) if a.dtype.kind == "f" else 1
             if mode in ("dynamic", "int8"):
                 allowed = max(allowed, difference(a, b))
             self.assertLessEqual(least, allowed, f"{name} {mode} {output}")

@@ -91,29 +91,36 @@ Status Unique(LiteNode& n) {
   return {};
 }
 
-// Writes an update at the position that input 2 states. Positions beyond the end are moved back.
+// The largest number of integers that an index constant may have.
+constexpr int64_t kMaxIndices = int64_t{1} << 24;
+
+// Writes an update at the position that input 2 states. Positions beyond the end are moved back. Trailing axes that
+// the update covers need no index.
 Status DynamicUpdateSlice(LiteNode& n) {
   Builder& b = n.b;
   Value *x = n.In(0), *update = n.In(1), *start = Longs64(b, n.In(2));
   const Shape& size = update->type.shape;
-  const int rank = n.RankOf(0);
-  if (size.rank() != rank || !size.fully_known()) return n.NotYet("an update of unknown size");
-  if (rank == 0) {
+  int lead = n.RankOf(0);
+  if (size.rank() != lead || !size.fully_known()) return n.NotYet("an update of unknown size");
+  while (lead > 0 && x->type.shape[lead - 1] == size[lead - 1]) --lead;
+  if (lead == 0) {
     n.Out(0, update);
     return {};
   }
-  Value* room = Binary(b, "sub", ShapeOf(b, x), ShapeOf(b, update));
-  start = Binary(b, "max", Binary(b, "min", start, room), b.Ints({0}));
-  // The index of each element of the update, [size…, rank].
   Dims dims = size.Concrete();
-  const int64_t count = CountOf(dims);
-  if (count > INT32_MAX) return n.NotYet("an update of ", count, " elements");
-  dims.push_back(rank);
-  Tensor at(DType::kI64, dims);
-  const Dims strides = ContiguousStrides(size.Concrete());
-  for (int64_t i = 0; i < count; ++i)
-    for (int k = 0; k < rank; ++k)
-      at.data<int64_t>()[i * rank + k] = i / strides[static_cast<size_t>(k)] % size[k].value();
+  dims.resize(static_cast<size_t>(lead));
+  const auto count = CheckedCount(dims, DType::kI64);
+  if (!count || *count * lead > kMaxIndices) return n.NotYet("an update of that many elements");
+  Value* room = Binary(b, "sub", ShapeOf(b, x), ShapeOf(b, update));
+  start = Sliced(b, Binary(b, "max", Binary(b, "min", start, room), b.Ints({0})), 0, 0, lead);
+  // The index of each slice of the update, [size…, lead].
+  const Dims strides = ContiguousStrides(dims);
+  Dims index_dims = dims;
+  index_dims.push_back(lead);
+  Tensor at(DType::kI64, index_dims);
+  for (int64_t i = 0; i < *count; ++i)
+    for (int k = 0; k < lead; ++k)
+      at.data<int64_t>()[i * lead + k] = i / strides[static_cast<size_t>(k)] % dims[static_cast<size_t>(k)];
   n.Out(0, b.Op("ScatterND", {x, Binary(b, "add", b.Const(at), start), update}));
   return {};
 }
@@ -132,6 +139,11 @@ Status Bucketize(LiteNode& n) {
   return {};
 }
 
+// A matrix of bools that are true on the diagonal.
+Value* Diagonal(Builder& b, int64_t rows, int64_t columns) {
+  return b.Op("EyeLike", {b.Op("Fill", {b.Ints({rows, columns})}, {{"value", Tensor(DType::kBool, {1})}})});
+}
+
 // A matrix with the last dim of x on its diagonal.
 Status MatrixDiag(LiteNode& n) {
   Builder& b = n.b;
@@ -139,7 +151,7 @@ Status MatrixDiag(LiteNode& n) {
   const Dim& size = x->type.shape[-1];
   if (!size.known()) return n.NotYet("an input of unknown size");
   Value* eye =
-      CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {size.value(), size.value()}))}), DType::kBool);
+      CastTo(b, Diagonal(b, size.value(), size.value()), DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, x, {-2}), b.Const(Tensor(x->type.dtype, {}))}));
   return {};
 }
@@ -155,7 +167,7 @@ Status MatrixSetDiag(LiteNode& n) {
     pads.back() = missing;
     diagonal = b.Op("Pad", {diagonal, b.Ints(pads)});
   }
-  Value* eye = CastTo(b, b.Op("EyeLike", {b.Const(Tensor(DType::kBool, {rows.value(), columns.value()}))}),
+  Value* eye = CastTo(b, Diagonal(b, rows.value(), columns.value()),
                       DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, diagonal, {-2}), x}));
   return {};
