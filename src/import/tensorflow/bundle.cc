@@ -1,5 +1,6 @@
 #include "import/tensorflow/bundle.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr const char* kObjectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH";
 constexpr const char* kSuffix = "/.ATTRIBUTES/VARIABLE_VALUE";
 constexpr int kMaxShards = 100000;
+constexpr size_t kBlock = size_t{4} << 20;
 
 std::string ShardName(const std::string& prefix, int shard, int shards) {
   char tail[64];
@@ -99,16 +101,20 @@ Result<Tensor> Bundle::Read(const std::string& key) {
   if (!count || BytesOf(dtype, static_cast<size_t>(*count)) != bytes.size())
     return InvalidModel("variable '", key, "' is ", Describe(dtype, dims), ", but has ", bytes.size(),
                         " bytes");
-  if (MaskCrc(Crc32c(bytes.data(), bytes.size())) != entry.crc32c())
-    return InvalidModel("variable '", key, "': the checksum of its ", bytes.size(), " bytes is wrong");
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % BytesOf(dtype, 1) == 0) {
-    DropMappedPages(bytes.data(), bytes.size());
-    return Tensor::View(bytes, dtype, dims);
+  // Copies only if the alignment requires it. Pages of the file are released block by block, so that the file
+  // and its copy are never in memory together.
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % BytesOf(dtype, 1) == 0;
+  Tensor tensor = aligned ? Tensor::View(bytes, dtype, dims) : Tensor(dtype, dims);
+  uint32_t crc = 0;
+  for (size_t at = 0; at < bytes.size(); at += kBlock) {
+    const size_t size = std::min(kBlock, bytes.size() - at);
+    crc = Crc32c(bytes.data() + at, size, crc);
+    if (!aligned) std::memcpy(tensor.data<std::byte>() + at, bytes.data() + at, size);
+    DropMappedPages(bytes.data() + at, size);
   }
-  Tensor copy(dtype, dims);
-  std::memcpy(copy.raw(), bytes.data(), bytes.size());
-  DropMappedPages(bytes.data(), bytes.size());
-  return copy;
+  if (MaskCrc(crc) != entry.crc32c())
+    return InvalidModel("variable '", key, "': the checksum of its ", bytes.size(), " bytes is wrong");
+  return tensor;
 }
 
 // The object graph lists the full name and the key of each variable. A broken object graph is ignored: the

@@ -147,7 +147,7 @@ void GiveRank(TfNode& n, const Edge& input, const Type& result, Value*& initial,
   std::vector<Value*> dims = {input.reserved};
   for (const Dim& d : result.element->shape.dims) dims.push_back(n.b.Ints({d.known() ? d.value() : 0}));
   Value* shape = dims.size() == 1 ? dims[0] : n.Concat(dims, 0);
-  Value* zeros = n.b.Op("Fill", {shape}, {{"value", Tensor::Of(result.element->dtype, {1}, {0})}});
+  Value* zeros = n.b.Op("Fill", {shape}, {{"value", n.Numbers(result.element->dtype, {1}, {0})}});
   initial = n.b.Op("SplitToSequence", {zeros}, {{"axis", 0}, {"keep_dims", false}});
   type = initial->type;
 }

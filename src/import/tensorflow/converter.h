@@ -61,6 +61,8 @@ class TfNode {
   Value* Unary(const char* kind, Value* x) { return Op("Unary", {x}, {{"kind", kind}}); }
   Value* Binary(const char* kind, Value* x, Value* y) { return Op("Binary", {x, y}, {{"kind", kind}}); }
   Value* Cast(Value* x, DType to);
+  // A tensor for attributes. Reports an error if the type is not one of numbers.
+  Tensor Numbers(DType dtype, const Dims& dims, const std::vector<double>& values);
   Value* Like(Value* x, double v);  // a scalar of x's type
   Value* Reshape(Value* x, const std::vector<int64_t>& dims);
   Value* Transpose(Value* x, const std::vector<int64_t>& perm);

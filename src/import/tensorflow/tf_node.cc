@@ -92,6 +92,11 @@ Value* TfNode::Like(Value* x, double v) {
   const DType dtype = x->type.dtype;
   return b.Scalar(dtype == DType::kInvalid || dtype == DType::kString ? DType::kF32 : dtype, v);
 }
+Tensor TfNode::Numbers(DType dtype, const Dims& dims, const std::vector<double>& values) {
+  if (IsNumeric(dtype) || dtype == DType::kBool) return Tensor::Of(dtype, dims, values);
+  b.Fail(NotYet("tensors of type ", DTypeName(dtype)));
+  return Tensor::Of(DType::kF32, dims, values);
+}
 Value* TfNode::Reshape(Value* x, const std::vector<int64_t>& dims) {
   const bool zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
   return Op("Reshape", {x, b.Ints(dims)}, {{"allow_zero", zero}});

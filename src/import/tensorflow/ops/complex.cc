@@ -44,7 +44,7 @@ Status Conj(TfNode& n) {
     return {};
   }
   Value* x = n.In(0);
-  n.Out(0, Edge::Complex(n.Binary("mul", x, n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1})))));
+  n.Out(0, Edge::Complex(n.Binary("mul", x, n.b.Const(n.Numbers(x->type.dtype, {2}, {1, -1})))));
   return {};
 }
 
@@ -119,7 +119,7 @@ Status Irfft(TfNode& n, int axes) {
   std::vector<Value*> parts = {x};
   if (mirrored > 0) {
     Value* back = n.Op("Slice", {x, n.b.Ints({mirrored}), n.b.Ints({0}), n.b.Ints({last}), n.b.Ints({-1})});
-    parts.push_back(n.Binary("mul", back, n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}))));
+    parts.push_back(n.Binary("mul", back, n.b.Const(n.Numbers(x->type.dtype, {2}, {1, -1}))));
   }
   Value* full = parts.size() == 1 ? x : n.Concat(parts, last);
   n.Out(0, Part(n,

@@ -117,7 +117,7 @@ Status ScatterNd(TfNode& n) {
   Value* updates = n.In(1);
   if (updates->type.dtype == DType::kString || updates->type.dtype == DType::kBool)
     return n.NotYet("updates of type ", DTypeName(updates->type.dtype));
-  Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", Tensor::Of(updates->type.dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", n.Numbers(updates->type.dtype, {1}, {0})}});
   n.Out(0, n.Op("ScatterND", {zeros, n.In(0), updates}, {{"reduction", "add"}}));
   return {};
 }
@@ -177,7 +177,7 @@ Status DynamicStitch(TfNode& n) {
   Value* length = n.Vector(n.Binary("add", n.Op("Reduce", {index}, {{"kind", "max"}, {"keep_dims", false}}),
                                     n.b.Scalar(DType::kI64, 1)));
   Value* shape = n.Concat({length, n.Op("Shape", {all}, {{"start", 1}})}, 0);
-  Value* zeros = n.Op("Fill", {shape}, {{"value", Tensor::Of(all->type.dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {shape}, {{"value", n.Numbers(all->type.dtype, {1}, {0})}});
   n.Out(0, n.Op("ScatterND", {zeros, n.Unsqueeze(index, {1}), all}));
   return {};
 }
@@ -222,7 +222,7 @@ Status Bincount(TfNode& n) {
   if (rank != 1 && n.op() == "Bincount") x = n.Vector(x);
   Value* one = n.Op("OneHot",
                     {x, n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64),
-                     n.b.Const(Tensor::Of(to, {2}, {0, 1}))},
+                     n.b.Const(n.Numbers(to, {2}, {0, 1}))},
                     {{"axis", -1}});
   // Tern's OneHot counts negative values from the end, and TensorFlow refuses them.
   const int64_t axis = n.op() == "DenseBincount" && rank == 2 ? 1 : 0;

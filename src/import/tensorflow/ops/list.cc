@@ -8,7 +8,7 @@ Edge ReserveList(TfNode& n, DType dtype, const Shape& shape, Value* count) {
   for (const Dim& d : shape.dims) dims.push_back(n.b.Ints({d.known() ? d.value() : 0}));
   if (!shape.ranked) dims.push_back(n.b.Ints({0}));
   Value* all = dims.size() == 1 ? dims[0] : n.Concat(dims, 0);
-  Value* zeros = n.Op("Fill", {all}, {{"value", Tensor::Of(dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {all}, {{"value", n.Numbers(dtype, {1}, {0})}});
   Edge list(n.b.Op("SplitToSequence", {zeros}, {{"axis", 0}, {"keep_dims", false}}));
   if (!shape.ranked) list.reserved = count;
   return list;

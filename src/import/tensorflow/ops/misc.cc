@@ -10,7 +10,7 @@ namespace {
 Status Empty(TfNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype"));
   if (IsComplex(dtype) || dtype == DType::kString) return n.NotYet("the type ", DTypeName(dtype));
-  n.Out(0, n.Op("Fill", {n.In(0)}, {{"value", Tensor::Of(dtype, {1}, {0})}}));
+  n.Out(0, n.Op("Fill", {n.In(0)}, {{"value", n.Numbers(dtype, {1}, {0})}}));
   return {};
 }
 
@@ -27,7 +27,7 @@ Converter Inplace(const char* reduction, bool negate) {
 // a_indices [n, 2], a_values, a_shape, b
 Status SparseDenseProduct(TfNode& n) {
   Value* values = n.In(1);
-  Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", Tensor::Of(values->type.dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", n.Numbers(values->type.dtype, {1}, {0})}});
   Value* a = n.Op("ScatterND", {zeros, n.In(0), values}, {{"reduction", "add"}});
   n.Out(0, n.Op("MatMul", {a, n.In(3)},
                 {{"transpose_a", n.Bool("adjoint_a")}, {"transpose_b", n.Bool("adjoint_b")}}));

@@ -55,7 +55,7 @@ Status GlobalNorm(TfNode& n) {
   Value* x = n.ChannelsFirst(0);
   Value *scale = n.In(4), *bias = n.In(3);
   if (!n.Bool("scale_after_normalization"))
-    scale = n.Op("Fill", {n.ShapeOf(bias)}, {{"value", Tensor::Of(bias->type.dtype, {1}, {1})}});
+    scale = n.Op("Fill", {n.ShapeOf(bias)}, {{"value", n.Numbers(bias->type.dtype, {1}, {1})}});
   n.OutChannelsFirst(0, n.Op("BatchNorm", {x, scale, bias, n.In(1), n.In(2)},
                              {{"epsilon", static_cast<double>(n.Float("variance_epsilon"))}}));
   return {};
@@ -106,7 +106,7 @@ Status CrossEntropy(TfNode& n, Value* labels) {
 
 Status SparseCrossEntropy(TfNode& n) {
   Value* x = n.In(0);
-  Value* values = n.b.Const(Tensor::Of(x->type.dtype, {2}, {0, 1}));
+  Value* values = n.b.Const(n.Numbers(x->type.dtype, {2}, {0, 1}));
   return CrossEntropy(n, n.Op("OneHot", {n.In(1), n.Scalar(n.DimOf(x, -1)), values}, {{"axis", -1}}));
 }
 

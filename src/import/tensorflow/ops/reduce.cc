@@ -59,7 +59,7 @@ Status Mean(TfNode& n) {
   if (axes->type.shape.rank() == 0) axes = n.Vector(axes);
   const AttrList attrs = {{"kind", "sum"}, {"keep_dims", n.Bool("keep_dims")}, {"noop_if_empty", true}};
   Value* sum = n.Op("Reduce", {n.In(0), axes}, attrs);
-  Value* ones = n.Op("Fill", {n.ShapeOf(n.In(0))}, {{"value", Tensor::Of(n.TypeOf(0), {1}, {1})}});
+  Value* ones = n.Op("Fill", {n.ShapeOf(n.In(0))}, {{"value", n.Numbers(n.TypeOf(0), {1}, {1})}});
   n.Out(0, n.Binary("div", sum, n.Op("Reduce", {ones, axes}, attrs)));
   return {};
 }

@@ -36,7 +36,7 @@ double Start(DType dtype, std::string_view kind) {
 Result<Value*> Scatter(TfNode& n, Value* x, Value* ids, Value* count, const char* kind, double start) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   Value* shape = rank > 1 ? n.Concat({count, n.Op("Shape", {x}, {{"start", 1}})}, 0) : count;
-  Value* base = n.Op("Fill", {shape}, {{"value", Tensor::Of(x->type.dtype, {1}, {start})}});
+  Value* base = n.Op("Fill", {shape}, {{"value", n.Numbers(x->type.dtype, {1}, {start})}});
   return n.Op("ScatterND", {base, n.Unsqueeze(n.Cast(ids, DType::kI64), {1}), x}, {{"reduction", kind}});
 }
 
@@ -53,7 +53,7 @@ Value* CountOf(TfNode& n, int i) { return n.Cast(n.Vector(n.In(i)), DType::kI64)
 // Rows per segment, as a column that broadcasts against the sums.
 Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
-  Value* ones = n.Op("Fill", {n.ShapeOf(ids)}, {{"value", Tensor::Of(x->type.dtype, {1}, {1})}});
+  Value* ones = n.Op("Fill", {n.ShapeOf(ids)}, {{"value", n.Numbers(x->type.dtype, {1}, {1})}});
   TERN_ASSIGN(Value * sizes, Scatter(n, ones, ids, count, "add", 0));
   std::vector<int64_t> axes;
   for (int64_t i = 1; i < rank; ++i) axes.push_back(i);

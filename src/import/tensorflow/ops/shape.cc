@@ -239,7 +239,7 @@ Status LikeInput(TfNode& n, double number) {
     n.Out(0, n.Op("Expand", {n.b.Const(Tensor::Strings({}, {""})), n.ShapeOf(n.In(0))}));
     return {};
   }
-  n.Out(0, Same(n, 0, n.Op("Fill", {n.ShapeOf(n.In(0))}, {{"value", Tensor::Of(dtype, {1}, {number})}})));
+  n.Out(0, Same(n, 0, n.Op("Fill", {n.ShapeOf(n.In(0))}, {{"value", n.Numbers(dtype, {1}, {number})}})));
   return {};
 }
 
@@ -257,7 +257,7 @@ Status LinSpace(TfNode& n) {
   std::vector<double> parts(static_cast<size_t>(count));
   for (size_t i = 0; i < parts.size(); ++i)
     parts[i] = count == 1 ? 0 : static_cast<double>(i) / static_cast<double>(count - 1);
-  Value* t = n.b.Const(Tensor::Of(start->type.dtype, {count}, parts));
+  Value* t = n.b.Const(n.Numbers(start->type.dtype, {count}, parts));
   n.Out(0, n.Binary("add", start, n.Binary("mul", t, n.Binary("sub", stop, start))));
   return {};
 }

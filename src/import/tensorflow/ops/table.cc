@@ -19,7 +19,7 @@ Status NewTable(TfNode& n) {
     TERN_ASSIGN(const DType values, n.DTypeAttr("value_dtype"));
     resource->dtype = keys;
     resource->otherwise =
-        values == DType::kString ? Tensor::Strings({1}, {""}) : Tensor::Of(values, {1}, {0});
+        values == DType::kString ? Tensor::Strings({1}, {""}) : n.Numbers(values, {1}, {0});
   }
   Edge edge;
   edge.resource = resource;

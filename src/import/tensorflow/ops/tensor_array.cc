@@ -43,7 +43,7 @@ Status Scatter(TfNode& n) {
   std::vector<Value*> dims = {ListLength(n, n.At(3))};
   if (rank > 1) dims.push_back(n.Op("Shape", {value}, {{"start", 1}}));
   Value* shape = dims.size() == 1 ? dims[0] : n.Concat(dims, 0);
-  Value* zeros = n.Op("Fill", {shape}, {{"value", Tensor::Of(value->type.dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {shape}, {{"value", n.Numbers(value->type.dtype, {1}, {0})}});
   n.Out(0, ListFrom(n.Op("ScatterND", {zeros, n.Unsqueeze(n.Cast(n.In(1), DType::kI64), {1}), value})));
   return {};
 }

@@ -99,7 +99,7 @@ Status ScatterInto(TfNode& n, Value* tensor, Value* indices, Value* count) {
   std::vector<Value*> dims = {count};
   if (rank > 1) dims.push_back(n.Op("Shape", {tensor}, {{"start", 1}}));
   Value* shape = dims.size() == 1 ? count : n.Concat(dims, 0);
-  Value* zeros = n.Op("Fill", {shape}, {{"value", Tensor::Of(tensor->type.dtype, {1}, {0})}});
+  Value* zeros = n.Op("Fill", {shape}, {{"value", n.Numbers(tensor->type.dtype, {1}, {0})}});
   n.Out(0, ListFrom(n.Op("ScatterND", {zeros, n.Unsqueeze(n.Cast(indices, DType::kI64), {1}), tensor})));
   return {};
 }
