@@ -61,7 +61,11 @@ def export(family, shapes, folder):
             print(family.name, "has constant sizes:", error)
     for form in FORMS:
         if form == "core":
-            program = program.run_decompositions()
+            try:
+                program = program.run_decompositions()
+            except Exception as error:  # noqa: BLE001
+                print(family.name, "cannot be decomposed:", error)
+                break
         out = folder / f"{family.name}.{shapes}.{form}"
         out.mkdir(parents=True, exist_ok=True)
         torch.export.save(program, out / "model.pt2")

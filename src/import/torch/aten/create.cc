@@ -108,7 +108,7 @@ Status OneHot(AtenNode& n) {
 // Rows and columns of the elements of a triangle of a matrix.
 Status TriangleIndices(AtenNode& n, bool upper) {
   const int64_t rows = n.Int("row"), columns = n.Int("col"), offset = n.Int("offset");
-  if (rows < 0 || columns < 0 || rows > 10000 || columns > 10000)
+  if (rows < 0 || columns < 0 || rows > 4096 || columns > 4096)
     return n.NotYet("a matrix of ", rows, " by ", columns);
   std::vector<double> r, c;
   for (int64_t i = 0; i < rows; ++i)

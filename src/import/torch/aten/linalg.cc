@@ -95,7 +95,7 @@ Status PairDistances(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");
   const Arg count = SizeOf(n.b, x, 0);
-  if (!count.known() || count.integer > 10000) return n.NotYet("an unknown number of rows");
+  if (!count.known() || count.integer > 2000) return n.NotYet("an unknown number of rows");
   if (n.Float("p", 2) != 2) return n.NotYet("the distance of order ", n.Float("p"));
   std::vector<int64_t> a, c;
   for (int64_t i = 0; i < count.integer; ++i)

@@ -142,7 +142,7 @@ Result<Value*> AdaptivePool(AtenNode& n, Value* x, int axes, bool average) {
     int64_t& count = counts[static_cast<size_t>(i)];
     if (!size.known()) return n.NotYet("adaptive pooling of a dim of unknown size: ", x->type.ToString());
     if (count == -1) count = size.integer;
-    if (count < 1 || size.integer < 1 || count > 100000)
+    if (count < 1 || size.integer < 1 || count > 4096 || size.integer > 4096)
       return n.Bad("adaptive pooling of ", size.integer, " to ", count);
     sizes.push_back(size.integer);
     even &= size.integer % count == 0;

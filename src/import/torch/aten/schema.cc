@@ -150,6 +150,7 @@ const Table& Schemas() {
 Schema InPlace(const Schema& functional) {
   Schema s = functional;
   s.name += "_";
+  s.parameters[0].name = "self";
   s.parameters[0].alias = "a";
   s.parameters[0].written = true;
   Parameter result;

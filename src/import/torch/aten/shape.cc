@@ -345,21 +345,53 @@ Status Unfold(AtenNode& n) {
   return {};
 }
 
+// A number as a dim, unknown if the graph computes it from values.
+Dim DimOf(const Arg& a) {
+  if (a.known()) return Dim(a.integer);
+  return a.value && a.value->content && a.value->content->size() == 1 ? a.value->content->front() : Dim();
+}
+
+// Whether strides are those of row-major order. The strides of dims of size 1 do not matter.
+bool RowMajor(const std::vector<Arg>& sizes, const std::vector<Arg>& strides) {
+  Dim expected(1);
+  for (size_t i = sizes.size(); i-- > 0;) {
+    const Dim size = DimOf(sizes[i]);
+    if (!size.Is(1) && !(DimOf(strides[i]) == expected)) return false;
+    expected = expected * size;
+  }
+  return true;
+}
+
+Dim CountOfDims(const std::vector<Dim>& dims) {
+  Dim count(1);
+  for (const Dim& d : dims) count = count * d;
+  return count;
+}
+
 // Only tensors whose elements are in row-major order can be read with other strides.
 Status AsStrided(AtenNode& n) {
   const TensorVar* var = n.Var("self");
-  if (!var || !var->dense || var->is_view()) return n.NotYet("strides of a view");
-  Emit e(n.b);
-  const auto sizes = n.Ints("size"), strides = n.Ints("stride");
-  const int64_t offset = n.Int("storage_offset", 0);
+  Value* x = n.In("self");
+  const std::vector<Arg>&sizes = n.Get("size").items, &strides = n.Get("stride").items;
+  const Arg offset = n.Has("storage_offset") ? n.Get("storage_offset") : Arg::Int(0);
   if (sizes.size() != strides.size()) return n.Bad("sizes and strides differ in number");
-  Value* at = e.Long(offset);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    std::vector<int64_t> dims(sizes.size(), 1);
-    dims[i] = -1;
-    at = e.Add(at, e.Reshape(e.Mul(e.Iota(e.Long(sizes[i])), e.Long(strides[i])), dims));
+  if (!var || !var->dense || var->is_view()) return n.NotYet("strides of a view");
+  std::vector<Dim> dims;
+  for (const Arg& s : sizes) dims.push_back(DimOf(s));
+  if (offset.known() && offset.integer == 0 && x->type.shape.ranked && RowMajor(sizes, strides) &&
+      CountOfDims(dims) == CountOfDims(x->type.shape.dims)) {
+    n.Out(ReshapeTo(n.b, x, sizes));
+    return {};
   }
-  n.Out(n.b.Op("Gather", {e.Reshape(n.In("self"), {-1}), at}, {{"axis", int64_t{0}}}));
+  Emit e(n.b);
+  Value* at = ScalarValue(n.b, offset, DType::kI64);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<int64_t> shape(sizes.size(), 1);
+    shape[i] = -1;
+    Value* steps = e.Iota(ScalarValue(n.b, sizes[i], DType::kI64));
+    at = e.Add(at, e.Reshape(e.Mul(steps, ScalarValue(n.b, strides[i], DType::kI64)), shape));
+  }
+  n.Out(n.b.Op("Gather", {e.Reshape(x, {-1}), at}, {{"axis", int64_t{0}}}));
   return {};
 }
 

@@ -155,6 +155,16 @@ Result<std::vector<Arg>> GraphReader::RunTarget(const std::string& target, Json 
   return std::vector<Arg>{std::move(result)};
 }
 
+// Whether the strides are those of row-major order. The strides of dims of size 1 do not matter.
+static bool RowMajor(const TensorMeta& meta) {
+  Dim expected(1);
+  for (size_t i = meta.sizes.size(); i-- > 0;) {
+    if (!meta.sizes[i].Is(1) && !(meta.strides[i] == expected)) return false;
+    expected = expected * meta.sizes[i];
+  }
+  return true;
+}
+
 // Adds what the file says about a tensor's sizes to what inference found. Symbols that no input has are of no
 // use.
 void GraphReader::Refine(Json graph, const std::string& name) {
@@ -167,6 +177,7 @@ void GraphReader::Refine(Json graph, const std::string& name) {
   auto meta = ReadTensorMeta(*json);
   if (!value.ok() || !meta.ok() || (*value)->is_constant()) return;
   if (context.graph().parent == nullptr && (*value)->name.empty()) (*value)->name = name;
+  if (meta->strides.size() == meta->sizes.size() && !meta->sizes.empty()) it->second.tensor->dense = RowMajor(*meta);
   for (Dim& d : meta->sizes)
     if (!OnlyUses(d, symbols_)) d = Dim::Unknown();
   if (it->second.tensor->complex != meta->complex) return;
